@@ -1,0 +1,57 @@
+# Everything a contributor runs. `make` alone lists the targets.
+
+PYTHON ?= python3
+BIN := .venv/bin
+COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
+	--quiet --upgrade --custom-compile-command "make lock"
+
+.DEFAULT_GOAL := help
+.PHONY: help setup check test test-all db docs bench lock schema fmt clean
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: .venv/.ready  ## make .venv with the locked tools and Weft itself (PYTHON=python3.12 to choose one)
+
+.venv/.ready: requirements/dev.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("Weft needs Python 3.11 or newer: make setup PYTHON=..." if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+check: setup  ## lint, formatting, types, layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: setup  ## all tests, with a short run of the random ones
+	$(BIN)/pytest -q tests
+
+test-all: setup  ## all tests, with the long run of the random ones
+	WEFT_TEST_FULL=1 $(BIN)/pytest -q tests
+
+db: setup  ## start the bundled PostgreSQL and print its address
+	$(BIN)/weft db start
+
+docs: setup  ## check that every link in the documentation resolves
+	$(BIN)/python tools/check_docs.py
+
+bench: setup  ## measure indexing
+	$(BIN)/python benchmarks/index.py
+
+schema: setup  ## write schema.sql anew from the migrations
+	$(BIN)/python tools/write_schema.py
+
+lock: setup  ## resolve the dependencies anew
+	$(COMPILE) --all-extras --group dev --output-file requirements/dev.txt
+	$(COMPILE) --constraint requirements/dev.txt --output-file requirements/base.txt
+
+fmt: setup  ## format, and fix what can be fixed
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:  ## remove what the tools made
+	rm -rf .venv .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
+	find src tests tools benchmarks -name __pycache__ -prune -exec rm -rf {} +

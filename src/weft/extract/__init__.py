@@ -1,0 +1,1 @@
+"""What chunks say: mentions and links, by whatever means."""

@@ -1,0 +1,1 @@
+"""From what documents say to a settled index."""

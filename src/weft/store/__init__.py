@@ -1,0 +1,1 @@
+"""Where the index lives: PostgreSQL is the record."""

@@ -1,0 +1,148 @@
+"""Connections: a pool whose every transaction is bound to one workspace."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, LiteralString, Self, cast
+
+from pgvector.psycopg import register_vector_async
+from psycopg import AsyncConnection, AsyncCursor, OperationalError
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from weft.errors import DatabaseError, NotIsolated
+from weft.store.postgres.queries import QUERIES
+
+Row = tuple[Any, ...]
+Connection = AsyncConnection[Row]
+
+ROLE = "weft_app"
+
+_PREPARE = f"""
+SET ROLE {ROLE};
+SET search_path = weft, public;
+SET client_min_messages = warning;
+SET hnsw.ef_search = 200;
+SET jit = off
+"""
+
+
+class Transaction:
+    """One transaction in one workspace. Row-level security keeps it there."""
+
+    def __init__(self, connection: Connection, workspace: int) -> None:
+        self.connection = connection
+        self.workspace = workspace
+
+    async def execute(self, query: LiteralString, params: Mapping[str, Any] | None = None) -> AsyncCursor[Row]:
+        return await self.connection.execute(query, params)
+
+    async def run(self, query: str, /, **params: Any) -> int:
+        """Run a named query; how many rows it touched."""
+        return (await self.execute(QUERIES[query], params or None)).rowcount
+
+    async def rows(self, query: str, /, **params: Any) -> list[Row]:
+        """Run a named query; all its rows."""
+        return await (await self.execute(QUERIES[query], params or None)).fetchall()
+
+    async def value(self, query: str, /, **params: Any) -> Any:
+        """Run a named query; the first column of its first row, or None."""
+        row = await (await self.execute(QUERIES[query], params or None)).fetchone()
+        return row[0] if row else None
+
+    async def copy(self, table: LiteralString, types: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        """Stream rows into a temporary table (COPY cannot write to a table under row-level security)."""
+        async with self.connection.cursor() as cursor, cursor.copy(f"COPY {table} FROM STDIN (FORMAT BINARY)") as copy:
+            copy.set_types(types)
+            for row in rows:
+                await copy.write_row(row)
+
+
+class Database:
+    """A PostgreSQL database that holds Weft's schema. Open it once per process and share it."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        connections: int = 10,
+        connection_class: type[Connection] = AsyncConnection,
+    ) -> None:
+        self.url = url
+        self._pool = AsyncConnectionPool(
+            url,
+            min_size=1,
+            max_size=connections,
+            open=False,
+            timeout=60,
+            configure=_prepare,
+            connection_class=connection_class,
+            # Plans are made for the values at hand: one for a name with ten mentions is wrong for one with a million.
+            kwargs={"autocommit": True, "prepare_threshold": None},
+        )
+
+    async def open(self) -> Self:
+        try:
+            await self._pool.open(wait=True, timeout=20)
+        except PoolTimeout as error:
+            await self._pool.close()
+            raise DatabaseError(
+                f"cannot work with the database at {_without_password(self.url)}: {await self._reason()}. "
+                "Check that it runs, that the URL is right, and that `weft init` was run."
+            ) from error
+        return self
+
+    async def _reason(self) -> str:
+        """Why connecting fails: the pool only says that it did."""
+        try:
+            async with await AsyncConnection.connect(self.url, autocommit=True) as connection:
+                await _prepare(connection)
+        except (OperationalError, NotIsolated) as error:
+            return str(error).strip().splitlines()[0]
+        return "it did not answer in time"
+
+    async def close(self) -> None:
+        await self._pool.close()
+
+    async def __aenter__(self) -> Self:
+        return await self.open()
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    @asynccontextmanager
+    async def transaction(self, workspace: int, *, snapshot: bool = False) -> AsyncIterator[Transaction]:
+        """A transaction in a workspace: committed at the end, rolled back on any error.
+
+        With `snapshot` it only reads, and all its statements see the same moment.
+        """
+        begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" if snapshot else "BEGIN"
+        async with self._pool.connection() as connection:
+            scope = f"{begin}; SELECT set_config('weft.workspace', '{int(workspace)}', true)"
+            await connection.execute(scope)
+            try:
+                yield Transaction(connection, workspace)
+            except BaseException:
+                if not connection.closed:
+                    await connection.execute("ROLLBACK")
+                raise
+            await connection.execute("COMMIT")
+
+    async def find_workspace(self, name: str, *, make: bool) -> int | None:
+        """The id of a workspace by its name, made when it is not there and `make` is set."""
+        async with self._pool.connection() as connection:
+            row = await (await connection.execute("SELECT find_workspace(%s, %s)", (name, make))).fetchone()
+            return cast("int | None", row[0]) if row else None
+
+
+async def _prepare(connection: Connection) -> None:
+    await connection.execute(_PREPARE)
+    row = await (await connection.execute("SELECT row_security_active('document')")).fetchone()
+    if row != (True,):
+        raise NotIsolated(f"role {ROLE} is not bound by row-level security here; run `weft init` as the owner")
+    await register_vector_async(connection)
+
+
+def _without_password(url: str) -> str:
+    head, _, tail = url.rpartition("@")
+    return f"{head.split('://')[0]}://…@{tail}" if head else url

@@ -1,0 +1,56 @@
+"""The schema: numbered plain SQL, applied in order, once, whoever comes first."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import LiteralString, NamedTuple
+
+from psycopg import AsyncConnection
+
+from weft.errors import MigrationError
+
+_LOCK = 0x57454654  # "WEFT": one process migrates, the others wait
+
+
+class Migration(NamedTuple):
+    number: int
+    name: str
+    sql: LiteralString
+
+
+def migrations() -> list[Migration]:
+    """All migrations of this version of Weft, in order."""
+    folder = files(__package__).joinpath("sql", "migrations")
+    found = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
+    return [Migration(int(f.name[:4]), f.name.removesuffix(".sql"), f.read_text("utf-8")) for f in found]
+
+
+async def migrate(url: str) -> list[str]:
+    """Bring the database at `url` up to date; the names of the migrations that were applied.
+
+    Connects as the owner of the schema. Each migration is one transaction with its own mark, so an interrupted run is
+    taken up where it stopped.
+    """
+    applied: list[str] = []
+    async with await AsyncConnection.connect(url, autocommit=True) as connection:
+        await connection.execute("SET client_min_messages = warning")
+        await connection.execute("SELECT pg_advisory_lock(%s)", (_LOCK,))
+        await connection.execute("CREATE SCHEMA IF NOT EXISTS weft")
+        await connection.execute("SET search_path = weft, public")
+        await connection.execute("CREATE TABLE IF NOT EXISTS migration (number int PRIMARY KEY, name text NOT NULL)")
+        rows = await (await connection.execute("SELECT number, name FROM migration ORDER BY number")).fetchall()
+        done: dict[int, str] = dict(rows)
+        known = {m.number: m.name for m in migrations()}
+        strange = [name for number, name in done.items() if known.get(number) != name]
+        if strange:
+            raise MigrationError(
+                f"the database has migrations that this version of Weft does not know: {', '.join(strange)}. "
+                "It was written by a newer Weft; upgrade this one."
+            )
+        for migration in migrations():
+            if migration.number not in done:
+                async with connection.transaction():
+                    await connection.execute(migration.sql)
+                    await connection.execute("INSERT INTO migration VALUES (%s, %s)", migration[:2])
+                applied.append(migration.name)
+    return applied

@@ -1,0 +1,86 @@
+"""Reading the view: how much there is, its entities and relations, and what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from psycopg import sql
+
+from weft.store.postgres import vectors
+from weft.store.postgres.db import Database, Transaction
+from weft.types import Change, Entity, Relation, Status
+
+
+async def status(tx: Transaction) -> Status:
+    """How large the workspace is, and what still waits."""
+    [(documents, chunks, entities_, relations, due, touched, model)] = await tx.rows("read.status")
+    return Status(documents, chunks, entities_, relations, due, touched, model or "")
+
+
+async def entities(tx: Transaction, limit: int) -> list[Entity]:
+    """The most mentioned entities."""
+    return [_entity(*row) for row in await tx.rows("read.entities", limit=limit)]
+
+
+async def entities_by_id(tx: Transaction, ids: Sequence[UUID]) -> dict[UUID, Entity]:
+    """These entities; one that is no more is left out."""
+    return {row[0]: _entity(*row) for row in await tx.rows("read.entities_by_id", ids=list(ids))}
+
+
+async def relations_of(tx: Transaction, ids: Sequence[UUID], limit: int) -> list[Relation]:
+    """The relations from and to these entities, the heaviest first."""
+    rows = await tx.rows("read.relations_of", ids=list(ids), limit=limit)
+    return [_relation(*row) for row in rows]
+
+
+async def changes(tx: Transaction, after: int, limit: int) -> list[Change]:
+    """What settled batches changed after a position, in order, for a projection to follow."""
+    rows = await tx.rows("read.outbox", after=after, limit=limit)
+    return [Change(position, kind, removed, tuple(ids)) for position, kind, removed, ids in rows]
+
+
+async def forget_changes(tx: Transaction, upto: int) -> None:
+    """Drop the changes that every projection has followed."""
+    await tx.run("read.trim_outbox", upto=upto)
+
+
+async def drop_workspace(database: Database, workspace: int) -> None:
+    """Take a workspace away, with all that is in it."""
+    async with database.transaction(workspace) as tx:
+        space = await vectors.space(tx)
+        if space:
+            await tx.run("vectors.clear_space", space=space.id)
+        for (table,) in await tx.rows("read.tables"):
+            # Row-level security narrows this to the rows of this workspace.
+            await tx.connection.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(table)))
+        await tx.connection.execute("SELECT drop_workspace()")
+
+
+def _entity(
+    id_: UUID,
+    name: str,
+    type_: str,
+    description: str,
+    aliases: list[str],
+    count: int,
+    histogram: list[int],
+    degree: int,
+) -> Entity:
+    return Entity(id_, name, type_, description, tuple(aliases), count, tuple(histogram), degree)
+
+
+def _relation(
+    id_: UUID,
+    source: UUID,
+    target: UUID,
+    source_name: str,
+    target_name: str,
+    description: str,
+    keywords: list[str],
+    weight: int,
+    count: int,
+    histogram: list[int],
+) -> Relation:
+    said = description, tuple(keywords), weight, count, tuple(histogram)
+    return Relation(id_, source, target, source_name, target_name, *said)

@@ -1,0 +1,128 @@
+"""The record: storing versions of documents, withdrawing them, reading them back."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+from itertools import chain
+from uuid import UUID
+
+from psycopg.errors import UniqueViolation
+
+from weft.graph.alike import keys
+from weft.graph.contribution import Contribution, MentionRow
+from weft.store.postgres.db import Database, Transaction
+from weft.store.postgres.locks import names_may_arrive
+from weft.store.postgres.resolution import settings
+from weft.text.names import normalise
+from weft.types import Chunk, Document, Link, Mention
+
+_DOCUMENT = ("uuid", "text", "text", "uuid", "text", "int4")
+_CHUNK = ("uuid", "uuid", "int4", "int4", "int4", "text", "uuid")
+_MENTION = ("uuid", "uuid", "int4", "uuid", "text", "text", "text", "uuid", "int2", "int4[]")
+_LINK = ("uuid", "uuid", "int4", "uuid", "uuid", "text", "uuid", "text[]", "int2", "int2", "int4[]")
+_NAME = ("uuid", "text", "text", "text")
+_TRIES = 5
+
+
+async def store(database: Database, workspace: int, documents: Sequence[Contribution]) -> int:
+    """Store one new version of each document, in one transaction; how many were new.
+
+    Readers see nothing of it until it is settled. Storing what is already there changes nothing, so a caller who does
+    not know whether an earlier try went through may simply try again.
+    """
+    latest = {c.document.uri: c for c in documents}  # of two versions in one call, the later one counts
+    for attempt in range(1, _TRIES + 1):
+        try:
+            async with database.transaction(workspace) as tx:
+                return await _store(tx, sorted(latest.values(), key=lambda c: c.document.uri))
+        except UniqueViolation:
+            # Another writer brought a version of the same document in the meantime: look again, then ours is the later.
+            if attempt == _TRIES:
+                raise
+    raise AssertionError("unreachable")
+
+
+async def _store(tx: Transaction, documents: Sequence[Contribution]) -> int:
+    await names_may_arrive(tx)
+    ids, uris = [c.document.id for c in documents], [c.document.uri for c in documents]
+    await tx.rows("record.lock_versions", uris=uris)
+    await tx.run("record.forget_unshown", uris=uris, keep=ids)
+    await tx.run("record.unwant", uris=uris, keep=ids)
+    known = {id_ for (id_,) in await tx.rows("record.want_again", ids=ids)}
+    known |= {id_ for (id_,) in await tx.rows("record.known_versions", ids=ids)}
+    fresh = [c for c in documents if c.document.id not in known]
+    if fresh:
+        await tx.run("record.stage")
+        await tx.copy("stage_document", _DOCUMENT, (c.document for c in fresh))
+        await tx.run("record.insert_documents")
+        await _register(tx, chain.from_iterable(c.mentions for c in fresh))
+        await tx.copy("stage_chunk", _CHUNK, chain.from_iterable(c.chunks for c in fresh))
+        await tx.run("record.insert_chunks")
+        await tx.copy("stage_mention", _MENTION, chain.from_iterable(c.mentions for c in fresh))
+        await tx.run("record.insert_mentions")
+        await tx.copy("stage_link", _LINK, chain.from_iterable(c.links for c in fresh))
+        await tx.run("record.insert_links")
+    return len(fresh)
+
+
+async def _register(tx: Transaction, mentions: Iterable[MentionRow]) -> None:
+    """Enter the names that are new, each under the keys by which others alike will find it."""
+    names = {m.name: (m.name, m.written, normalise(m.written), m.type) for m in mentions}
+    await tx.copy("stage_name", _NAME, names.values())
+    new = [id_ for (id_,) in await tx.rows("record.insert_names")]
+    how = await settings(tx)
+    entries = ((key, id_) for id_ in new for key in keys(names[id_][2], names[id_][3], how))
+    await tx.copy("stage_key", ("int8", "uuid"), entries)
+    await tx.run("record.insert_keys")
+    await tx.run("record.insert_unlinked", names=new)
+
+
+async def withdraw(database: Database, workspace: int, uris: Sequence[str]) -> int:
+    """Mark these documents as no longer wanted, all in one transaction; how many there were."""
+    async with database.transaction(workspace) as tx:
+        ordered = sorted(set(uris))
+        await tx.rows("record.lock_versions", uris=ordered)
+        forgotten = await tx.rows("record.forget_unshown", uris=ordered, keep=[])
+        withdrawn = await tx.rows("record.unwant", uris=ordered, keep=[])
+        return len({uri for (uri,) in (*forgotten, *withdrawn)})
+
+
+async def uris(database: Database, workspace: int, page: int = 500) -> AsyncIterator[list[str]]:
+    """The uris of all documents, in order, a page at a time."""
+    after = ""
+    while True:
+        async with database.transaction(workspace) as tx:
+            found = [uri for (uri,) in await tx.rows("record.uris_after", after=after, limit=page)]
+        if not found:
+            return
+        yield found
+        after = found[-1]
+
+
+async def read(database: Database, workspace: int, wanted: Sequence[str]) -> list[Document]:
+    """These documents as they were stored, with all that was said in them."""
+    async with database.transaction(workspace, snapshot=True) as tx:
+        rows = await tx.rows("record.read_documents", uris=list(wanted))
+        ids = [id_ for id_, *_ in rows]
+        chunk_rows = await tx.rows("record.read_chunks", documents=ids)
+        mention_rows = await tx.rows("record.read_mentions", documents=ids)
+        link_rows = await tx.rows("record.read_links", documents=ids)
+    mentions: dict[tuple[UUID, UUID], list[Mention]] = {}
+    written: dict[UUID, tuple[str, str]] = {}
+    for document, chunk, name, spelt, type_, said, emphasis, spans in mention_rows:
+        written[name] = (spelt, type_)
+        mentions.setdefault((document, chunk), []).append(Mention(spelt, type_, said, emphasis, _pairs(spans)))
+    links: dict[tuple[UUID, UUID], list[Link]] = {}
+    for document, chunk, source, target, said, keywords, strength, emphasis, spans in link_rows:
+        (s, s_type), (t, t_type) = written[source], written[target]
+        link = Link(s, t, said, tuple(keywords), strength, emphasis, _pairs(spans), s_type, t_type)
+        links.setdefault((document, chunk), []).append(link)
+    chunks: dict[UUID, list[Chunk]] = {}
+    for document, id_, start, tokens, text in chunk_rows:
+        said_here = tuple(mentions.get((document, id_), ())), tuple(links.get((document, id_), ()))
+        chunks.setdefault(document, []).append(Chunk(text, start, tokens, *said_here))
+    return [Document(uri, tuple(chunks.get(id_, ())), title, metadata) for id_, uri, title, metadata in rows]
+
+
+def _pairs(flat: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    return tuple(zip(flat[::2], flat[1::2], strict=True))

@@ -1,0 +1,53 @@
+-- Each section is (key, line), ordered by key. No label (entity or relation id) is in it: an entity goes by the smallest id
+-- among its names, its anchor, which depends on nothing but what documents say.
+
+-- name: documents
+SELECT uri, jsonb_build_array(title, content_hash, metadata)::text FROM document WHERE shown
+ORDER BY uri COLLATE "C"
+
+-- name: chunks
+SELECT d.uri || ' #' || to_char(c.n, 'FM000000000'), jsonb_build_array(c.id, c.start, c.tokens, c.text_hash)::text
+FROM chunk c JOIN document d ON d.id = c.document WHERE d.shown
+ORDER BY d.uri COLLATE "C", c.n
+
+-- name: names
+SELECT n.id::text, jsonb_build_array(n.written, n.type, n.count, n.histogram, a.id)::text
+FROM name n JOIN anchor a ON a.entity = n.entity ORDER BY n.id
+
+-- name: entities
+SELECT a.id, jsonb_build_array(e.name, e.type, e.description, e.aliases, e.count, e.histogram, e.degree)::text
+FROM entity e LEFT JOIN anchor a ON a.entity = e.id ORDER BY a.id COLLATE "C"
+
+-- name: relations
+SELECT key, line FROM (
+    SELECT s.id || ' ' || t.id, jsonb_build_array(r.source_name, r.target_name, r.description, r.keywords, r.weight, r.count, r.histogram)::text
+    FROM relation r LEFT JOIN anchor s ON s.entity = r.source LEFT JOIN anchor t ON t.entity = r.target
+) AS lines (key, line) ORDER BY key COLLATE "C"
+
+-- name: tallies
+SELECT key, line FROM (
+    SELECT owner::text || ' ' || kind::text || ' ' || hash::text, jsonb_build_array(value, count)::text FROM tally
+) AS lines (key, line) ORDER BY key COLLATE "C"
+
+-- name: vectors
+-- Where there are vector tables: which text each vector stands for.
+SELECT key, line FROM (
+    SELECT 'chunk ' || v.id, v.text_hash::text FROM {chunk} v
+    UNION ALL
+    SELECT 'entity ' || a.id, v.text_hash::text FROM {entity} v LEFT JOIN anchor a ON a.entity = v.id
+    UNION ALL
+    SELECT 'relation ' || s.id || ' ' || t.id, v.text_hash::text FROM {relation} v
+    LEFT JOIN relation r ON r.id = v.id
+    LEFT JOIN anchor s ON s.entity = r.source LEFT JOIN anchor t ON t.entity = r.target
+) AS lines (key, line) ORDER BY key COLLATE "C"
+
+-- name: vectors_expected
+-- Where there are none: which text each vector would stand for.
+SELECT key, line FROM (
+    SELECT DISTINCT 'chunk ' || c.id, c.text_hash::text FROM chunk c JOIN document d ON d.id = c.document WHERE d.shown
+    UNION ALL
+    SELECT 'entity ' || a.id, e.text_hash::text FROM entity e LEFT JOIN anchor a ON a.entity = e.id
+    UNION ALL
+    SELECT 'relation ' || s.id || ' ' || t.id, r.text_hash::text FROM relation r
+    LEFT JOIN anchor s ON s.entity = r.source LEFT JOIN anchor t ON t.entity = r.target
+) AS lines (key, line) ORDER BY key COLLATE "C"

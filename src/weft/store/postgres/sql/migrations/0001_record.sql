@@ -1,0 +1,168 @@
+-- The record: what was said. Append and delete only. Everything else is derived from it.
+
+CREATE EXTENSION IF NOT EXISTS vector SCHEMA public;
+
+-- The role that Weft works as: it owns nothing, so row-level security binds it.
+DO $$
+BEGIN
+    CREATE ROLE weft_app NOLOGIN;
+EXCEPTION WHEN duplicate_object OR unique_violation THEN
+    NULL;  -- roles belong to the cluster: another database made it
+END $$;
+GRANT weft_app TO CURRENT_USER;
+GRANT USAGE ON SCHEMA weft TO weft_app;
+
+-- Ties a table to the workspace of the transaction: no row of another is seen, changed or written.
+-- Without a workspace the setting is missing or empty, and every statement fails.
+CREATE FUNCTION guard(guarded regclass, tenant text DEFAULT 'workspace') RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', guarded);
+    EXECUTE format('ALTER TABLE %s FORCE ROW LEVEL SECURITY', guarded);
+    EXECUTE format('CREATE POLICY workspace ON %s USING (%I = current_setting(''weft.workspace'')::int)', guarded, tenant);
+    EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %s TO weft_app', guarded);
+END $$;
+
+CREATE TABLE workspace (
+    id          int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name        text NOT NULL UNIQUE,
+    mode        text NOT NULL DEFAULT 'fuzzy' CHECK (mode IN ('fuzzy', 'exact', 'off')),
+    threshold   smallint NOT NULL DEFAULT 90 CHECK (threshold BETWEEN 70 AND 100),
+    same        text NOT NULL DEFAULT 'name_and_type' CHECK (same IN ('name_and_type', 'name')),
+    space       int,
+    created     timestamptz NOT NULL DEFAULT now()
+);
+COMMENT ON TABLE workspace IS 'A tenant: what makes two names one entity for it, and the embedding space that answers.';
+
+CREATE TABLE document (
+    workspace    int NOT NULL DEFAULT current_setting('weft.workspace')::int,
+    id           uuid NOT NULL,
+    uri          text NOT NULL,
+    title        text NOT NULL,
+    content_hash uuid NOT NULL,
+    metadata     jsonb NOT NULL,
+    size         int NOT NULL,
+    wanted       boolean NOT NULL,
+    shown        boolean NOT NULL,
+    error        text,
+    added        timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (workspace, id)
+);
+COMMENT ON TABLE document IS 'One version of one document. A new version is wanted and not yet shown, the old one shown and no longer wanted, until both are settled together.';
+CREATE UNIQUE INDEX document_uri ON document (workspace, uri) WHERE wanted;
+CREATE INDEX document_due ON document (workspace, uri) WHERE wanted <> shown;
+
+CREATE TABLE chunk (
+    workspace int NOT NULL DEFAULT current_setting('weft.workspace')::int,
+    document  uuid NOT NULL,
+    id        uuid NOT NULL,
+    n         int NOT NULL,
+    start     int NOT NULL,
+    tokens    int NOT NULL,
+    text      text NOT NULL,
+    text_hash uuid NOT NULL,
+    words     tsvector GENERATED ALWAYS AS (to_tsvector('english', text)) STORED,
+    PRIMARY KEY (workspace, document, id)
+);
+COMMENT ON TABLE chunk IS 'A span of a document. Its id is the same in every version that has that text.';
+CREATE INDEX chunk_id ON chunk (workspace, id);
+
+CREATE TABLE mention (
+    workspace   int NOT NULL DEFAULT current_setting('weft.workspace')::int,
+    document    uuid NOT NULL,
+    chunk       uuid NOT NULL,
+    n           int NOT NULL,
+    name        uuid NOT NULL,
+    written     text NOT NULL,
+    type        text NOT NULL,
+    description text NOT NULL,
+    description_hash uuid NOT NULL,
+    emphasis    smallint NOT NULL CHECK (emphasis BETWEEN 1 AND 9),
+    spans       int[] NOT NULL,
+    PRIMARY KEY (workspace, document, chunk, n)
+);
+COMMENT ON TABLE mention IS 'One entity as one chunk speaks of it. Spans are pairs of offsets within the chunk.';
+CREATE INDEX mention_name ON mention (workspace, name);
+
+CREATE TABLE link (
+    workspace   int NOT NULL DEFAULT current_setting('weft.workspace')::int,
+    document    uuid NOT NULL,
+    chunk       uuid NOT NULL,
+    n           int NOT NULL,
+    source      uuid NOT NULL,
+    target      uuid NOT NULL,
+    description text NOT NULL,
+    description_hash uuid NOT NULL,
+    keywords    text[] NOT NULL,
+    strength    smallint NOT NULL CHECK (strength BETWEEN 1 AND 10),
+    emphasis    smallint NOT NULL CHECK (emphasis BETWEEN 1 AND 9),
+    spans       int[] NOT NULL,
+    PRIMARY KEY (workspace, document, chunk, n)
+);
+COMMENT ON TABLE link IS 'One relation as one chunk speaks of it, between two names that the chunk mentions.';
+CREATE INDEX link_ends ON link (workspace, source, target);
+
+CREATE TABLE extraction (
+    workspace  int NOT NULL DEFAULT current_setting('weft.workspace')::int,
+    key        uuid NOT NULL,
+    extractor  text NOT NULL,
+    reply      text NOT NULL,
+    tokens_in  int NOT NULL,
+    tokens_out int NOT NULL,
+    made       timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (workspace, key)
+);
+COMMENT ON TABLE extraction IS 'A model''s reply about one chunk text, by hash of text and extractor: asked and paid for once.';
+
+CREATE TABLE spend (
+    workspace  int NOT NULL DEFAULT current_setting('weft.workspace')::int,
+    id         uuid NOT NULL,
+    stage      text NOT NULL,
+    document   uuid,
+    model      text NOT NULL,
+    tokens_in  int NOT NULL,
+    tokens_out int NOT NULL,
+    price      numeric,
+    reserved   boolean NOT NULL,
+    at         timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (workspace, id)
+);
+COMMENT ON TABLE spend IS 'One model call: reserved before it is made, settled after. A price that is not known is null.';
+
+CREATE TABLE rule (
+    workspace int NOT NULL DEFAULT current_setting('weft.workspace')::int,
+    id        uuid NOT NULL,
+    ordinal   bigint GENERATED ALWAYS AS IDENTITY,
+    kind      text NOT NULL CHECK (kind IN ('merge', 'split', 'rename')),
+    label     text NOT NULL,
+    made      timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (workspace, id)
+);
+COMMENT ON TABLE rule IS 'A person''s merge, split or rename; a later one outweighs an earlier one.';
+
+CREATE TABLE rule_name (
+    workspace int NOT NULL DEFAULT current_setting('weft.workspace')::int,
+    rule      uuid NOT NULL,
+    name      uuid NOT NULL,
+    written   text NOT NULL,
+    type      text NOT NULL,
+    PRIMARY KEY (workspace, name, rule)
+);
+COMMENT ON TABLE rule_name IS 'The names that a rule speaks of, whether or not a document mentions them now.';
+CREATE INDEX rule_name_rule ON rule_name (workspace, rule);
+
+SELECT guard('workspace', 'id');
+SELECT guard(t::regclass) FROM unnest(ARRAY[
+    'document', 'chunk', 'mention', 'link', 'extraction', 'spend', 'rule', 'rule_name']) t;
+REVOKE INSERT, DELETE ON workspace FROM weft_app;
+
+-- A name is all that a caller needs to enter a workspace, so this one look-up crosses tenants. The owner may see all of
+-- this table (it is not FORCEd), the working role only its own row.
+ALTER TABLE workspace NO FORCE ROW LEVEL SECURITY;
+CREATE FUNCTION find_workspace(wanted text, make boolean) RETURNS int
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = weft, pg_temp AS $$
+BEGIN
+    IF make THEN
+        INSERT INTO workspace (name) VALUES (wanted) ON CONFLICT (name) DO NOTHING;
+    END IF;
+    RETURN (SELECT id FROM workspace WHERE name = wanted);
+END $$;

@@ -1,0 +1,72 @@
+-- name: stage
+CREATE TEMP TABLE IF NOT EXISTS stage_document (id uuid, uri text, title text, content_hash uuid, metadata text, size int) ON COMMIT DELETE ROWS;
+CREATE TEMP TABLE IF NOT EXISTS stage_chunk (document uuid, id uuid, n int, start int, tokens int, text text, text_hash uuid) ON COMMIT DELETE ROWS;
+CREATE TEMP TABLE IF NOT EXISTS stage_mention (document uuid, chunk uuid, n int, name uuid, written text, type text, description text, description_hash uuid, emphasis smallint, spans int[]) ON COMMIT DELETE ROWS;
+CREATE TEMP TABLE IF NOT EXISTS stage_link (document uuid, chunk uuid, n int, source uuid, target uuid, description text, description_hash uuid, keywords text[], strength smallint, emphasis smallint, spans int[]) ON COMMIT DELETE ROWS;
+CREATE TEMP TABLE IF NOT EXISTS stage_name (id uuid, written text, normal text, type text) ON COMMIT DELETE ROWS;
+CREATE TEMP TABLE IF NOT EXISTS stage_key (key bigint, name uuid) ON COMMIT DELETE ROWS
+
+-- name: known_versions
+SELECT id FROM document WHERE id = ANY(%(ids)s) AND wanted
+
+-- name: lock_versions
+SELECT id FROM document WHERE uri = ANY(%(uris)s) ORDER BY uri, id FOR UPDATE
+
+-- name: forget_unshown
+-- A version that was never shown leaves no trace.
+WITH gone AS (
+    DELETE FROM document WHERE uri = ANY(%(uris)s) AND NOT shown AND id <> ALL(%(keep)s) RETURNING id, uri),
+chunks AS (DELETE FROM chunk c USING gone WHERE c.document = gone.id),
+mentions AS (DELETE FROM mention m USING gone WHERE m.document = gone.id),
+links AS (DELETE FROM link l USING gone WHERE l.document = gone.id)
+SELECT uri FROM gone
+
+-- name: unwant
+UPDATE document SET wanted = false WHERE uri = ANY(%(uris)s) AND wanted AND id <> ALL(%(keep)s)
+RETURNING uri
+
+-- name: want_again
+UPDATE document SET wanted = true WHERE id = ANY(%(ids)s) AND NOT wanted RETURNING id
+
+-- name: insert_documents
+INSERT INTO document (id, uri, title, content_hash, metadata, size, wanted, shown)
+SELECT id, uri, title, content_hash, metadata::jsonb, size, true, false FROM stage_document ORDER BY uri
+
+-- name: insert_names
+-- In the order of their ids, so that two writers of the same new names wait for each other and never in a ring.
+INSERT INTO name (id, written, normal, type) SELECT id, written, normal, type FROM stage_name ORDER BY id
+ON CONFLICT DO NOTHING RETURNING id
+
+-- name: insert_keys
+INSERT INTO name_key (key, name) SELECT key, name FROM stage_key
+
+-- name: insert_unlinked
+INSERT INTO unlinked (name) SELECT unnest(%(names)s::uuid[])
+
+-- name: insert_chunks
+INSERT INTO chunk (document, id, n, start, tokens, text, text_hash) SELECT * FROM stage_chunk
+
+-- name: insert_mentions
+INSERT INTO mention (document, chunk, n, name, written, type, description, description_hash, emphasis, spans)
+SELECT * FROM stage_mention
+
+-- name: insert_links
+INSERT INTO link (document, chunk, n, source, target, description, description_hash, keywords, strength, emphasis, spans)
+SELECT * FROM stage_link
+
+-- name: uris_after
+SELECT uri FROM document WHERE wanted AND uri COLLATE "C" > %(after)s ORDER BY uri COLLATE "C" LIMIT %(limit)s
+
+-- name: read_documents
+SELECT id, uri, title, metadata FROM document WHERE wanted AND uri = ANY(%(uris)s) ORDER BY uri COLLATE "C"
+
+-- name: read_chunks
+SELECT document, id, start, tokens, text FROM chunk WHERE document = ANY(%(documents)s) ORDER BY document, n
+
+-- name: read_mentions
+SELECT document, chunk, name, written, type, description, emphasis, spans FROM mention
+WHERE document = ANY(%(documents)s) ORDER BY document, chunk, n
+
+-- name: read_links
+SELECT document, chunk, source, target, description, keywords, strength, emphasis, spans FROM link
+WHERE document = ANY(%(documents)s) ORDER BY document, chunk, n

@@ -1,0 +1,83 @@
+-- name: settings
+SELECT mode, threshold, same FROM workspace
+
+-- name: lock_shared
+SELECT pg_advisory_xact_lock_shared(%(lock)s)
+
+-- name: lock_alone
+SELECT pg_advisory_xact_lock(%(lock)s)
+
+-- name: lock_unlinked
+SELECT n.id, n.normal, n.type FROM unlinked u JOIN name n ON n.id = u.name
+WHERE u.name = ANY(%(names)s) ORDER BY u.name FOR UPDATE OF u
+
+-- name: candidates
+SELECT DISTINCT p.name, n.id, n.normal
+FROM unnest(%(keys)s::bigint[], %(names)s::uuid[]) AS p (key, name)
+JOIN name_key k ON k.key = p.key
+JOIN name n ON n.id = k.name
+WHERE n.id <> p.name
+
+-- name: insert_alike
+INSERT INTO alike (a, b)
+SELECT a, b FROM (
+    SELECT a, b FROM unnest(%(a)s::uuid[], %(b)s::uuid[]) AS p (a, b)
+    UNION SELECT b, a FROM unnest(%(a)s::uuid[], %(b)s::uuid[]) AS p (a, b)) pairs
+ORDER BY a, b ON CONFLICT DO NOTHING
+
+-- name: linked
+DELETE FROM unlinked WHERE name = ANY(%(names)s)
+
+-- name: change_settings
+UPDATE workspace SET mode = %(mode)s, threshold = %(threshold)s, same = %(same)s
+
+-- name: forget_links
+DELETE FROM alike
+
+-- name: forget_keys
+DELETE FROM name_key
+
+-- name: unlink_all
+INSERT INTO unlinked (name) SELECT id FROM name ON CONFLICT DO NOTHING
+
+-- name: touch_all
+INSERT INTO touched (name) SELECT id FROM name WHERE entity IS NOT NULL ON CONFLICT DO NOTHING
+
+-- name: names_after
+SELECT id, normal, type FROM name WHERE id > %(after)s ORDER BY id LIMIT %(limit)s
+
+-- name: rule_insert
+INSERT INTO rule (id, kind, label) VALUES (%(id)s, %(kind)s, %(label)s) ON CONFLICT DO NOTHING
+
+-- name: rule_insert_names
+INSERT INTO rule_name (rule, name, written, type)
+SELECT %(rule)s, * FROM unnest(%(names)s::uuid[], %(written)s::text[], %(types)s::text[]) ON CONFLICT DO NOTHING
+
+-- name: rule_delete
+DELETE FROM rule WHERE id = %(rule)s
+
+-- name: rule_delete_names
+DELETE FROM rule_name WHERE rule = %(rule)s RETURNING name
+
+-- name: rule_list
+SELECT r.id, r.kind, r.label, n.written, n.type FROM rule r JOIN rule_name n ON n.rule = r.id
+ORDER BY r.ordinal, n.written COLLATE "C", n.type COLLATE "C"
+
+-- name: touch
+INSERT INTO touched (name) SELECT id FROM name WHERE id = ANY(%(names)s) AND entity IS NOT NULL
+ORDER BY id ON CONFLICT DO NOTHING
+
+-- name: sweep_dead
+DELETE FROM name n WHERE entity IS NULL AND NOT EXISTS (SELECT FROM mention m WHERE m.name = n.id)
+RETURNING id, normal, type
+
+-- name: sweep_alike
+WITH gone AS (DELETE FROM alike WHERE a = ANY(%(names)s) RETURNING a, b)
+DELETE FROM alike back USING gone WHERE back.a = gone.b AND back.b = gone.a
+
+-- name: sweep_unlinked
+DELETE FROM unlinked WHERE name = ANY(%(names)s)
+
+-- name: sweep_keys
+DELETE FROM name_key k USING unnest(%(keys)s::bigint[], %(names)s::uuid[]) AS d (key, name)
+WHERE k.key = d.key AND k.name = d.name

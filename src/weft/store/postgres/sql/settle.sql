@@ -1,0 +1,201 @@
+-- name: claim
+SELECT DISTINCT uri FROM (
+    SELECT uri FROM document WHERE wanted <> shown ORDER BY uri LIMIT %(limit)s FOR UPDATE SKIP LOCKED) due
+
+-- name: claim_versions
+SELECT id, uri, wanted, size FROM document WHERE uri = ANY(%(uris)s) AND wanted <> shown
+ORDER BY uri, id FOR UPDATE SKIP LOCKED
+
+-- name: due_versions
+SELECT uri, count(*) FROM document WHERE uri = ANY(%(uris)s) AND wanted <> shown GROUP BY uri
+
+-- name: claim_touched
+SELECT name FROM touched ORDER BY name LIMIT %(limit)s FOR UPDATE SKIP LOCKED
+
+-- name: waiting
+SELECT (SELECT count(*) FROM document WHERE wanted <> shown) + (SELECT count(*) FROM touched)
+
+-- name: unlinked
+SELECT u.name FROM unlinked u
+WHERE u.name IN (SELECT name FROM mention WHERE document = ANY(%(documents)s)) OR u.name = ANY(%(touched)s)
+
+-- name: versions
+SELECT shard, version FROM shard
+
+-- name: lock_shards
+-- In ascending order, so that two settlers wait for each other and never in a ring.
+SELECT pg_advisory_xact_lock(lock) FROM unnest(%(locks)s::bigint[]) AS l (lock)
+
+-- name: bump
+INSERT INTO shard (shard, version) SELECT s, 1 FROM unnest(%(shards)s::smallint[]) AS s ORDER BY s
+ON CONFLICT (workspace, shard) DO UPDATE SET version = shard.version + 1
+
+-- name: name_deltas
+SELECT m.name, m.emphasis, sum(d.sign)::bigint
+FROM unnest(%(documents)s::uuid[], %(signs)s::int[]) AS d (document, sign)
+JOIN mention m ON m.document = d.document
+GROUP BY m.name, m.emphasis
+
+-- name: tie_deltas
+SELECT l.source, l.target, l.emphasis, sum(d.sign)::bigint, sum(d.sign * l.strength)::bigint
+FROM unnest(%(documents)s::uuid[], %(signs)s::int[]) AS d (document, sign)
+JOIN link l ON l.document = d.document
+GROUP BY l.source, l.target, l.emphasis
+
+-- name: name_tally_deltas
+SELECT m.name, m.description_hash, m.description, sum(d.sign)::bigint
+FROM unnest(%(documents)s::uuid[], %(signs)s::int[]) AS d (document, sign)
+JOIN mention m ON m.document = d.document
+WHERE m.description <> ''
+GROUP BY 1, 2, 3 HAVING sum(d.sign) <> 0
+
+-- name: tie_description_deltas
+SELECT l.source, l.target, l.description_hash, l.description, sum(d.sign)::bigint
+FROM unnest(%(documents)s::uuid[], %(signs)s::int[]) AS d (document, sign)
+JOIN link l ON l.document = d.document
+WHERE l.description <> ''
+GROUP BY 1, 2, 3, 4 HAVING sum(d.sign) <> 0
+
+-- name: tie_keyword_deltas
+SELECT l.source, l.target, k.keyword, sum(d.sign)::bigint
+FROM unnest(%(documents)s::uuid[], %(signs)s::int[]) AS d (document, sign)
+JOIN link l ON l.document = d.document
+CROSS JOIN unnest(l.keywords) AS k (keyword)
+GROUP BY 1, 2, 3 HAVING sum(d.sign) <> 0
+
+-- name: names
+SELECT id, written, normal, type, count, histogram, entity FROM name WHERE id = ANY(%(names)s)
+
+-- name: neighbours
+-- The names that these are alike to, or share a rule with, live or not.
+SELECT n.id, n.written, n.normal, n.type, n.count, n.histogram, n.entity
+FROM (SELECT b AS name FROM alike WHERE a = ANY(%(names)s)
+      UNION SELECT o.name FROM rule_name r JOIN rule_name o ON o.rule = r.rule WHERE r.name = ANY(%(names)s)) near
+JOIN name n ON n.id = near.name
+
+-- name: members
+SELECT id, written, normal, type, count, histogram, entity FROM name WHERE entity = ANY(%(entities)s)
+
+-- name: alike
+SELECT a, b FROM alike WHERE a = ANY(%(names)s) AND a < b AND b = ANY(%(names)s)
+
+-- name: rules
+SELECT r.ordinal, r.kind, r.label, array_agg(n.name)
+FROM (SELECT DISTINCT rule FROM rule_name WHERE name = ANY(%(names)s)) own
+JOIN rule r ON r.id = own.rule
+JOIN rule_name n ON n.rule = r.id
+GROUP BY r.id, r.ordinal, r.kind, r.label
+
+-- name: entities
+SELECT id, name, type, description, aliases, count, histogram, degree, text_hash FROM entity WHERE id = ANY(%(entities)s)
+
+-- name: ties
+SELECT t.source, t.target, t.count, t.weight, t.histogram, t.relation
+FROM unnest(%(sources)s::uuid[], %(targets)s::uuid[]) AS p (source, target)
+JOIN tie t ON t.source = p.source AND t.target = p.target
+
+-- name: ties_of_names
+SELECT source, target, count, weight, histogram, relation FROM tie WHERE source = ANY(%(names)s)
+UNION
+SELECT source, target, count, weight, histogram, relation FROM tie WHERE target = ANY(%(names)s)
+
+-- name: ties_of_relations
+SELECT source, target, count, weight, histogram, relation FROM tie WHERE relation = ANY(%(relations)s)
+
+-- name: relations
+SELECT id, source, target, source_name, target_name, description, keywords, weight, count, histogram, text_hash
+FROM relation WHERE id = ANY(%(relations)s)
+
+-- name: said
+-- The first descriptions or keywords of each owner, and as many more as are about to be taken away.
+SELECT o.owner, t.hash, t.value, t.count
+FROM unnest(%(owners)s::uuid[], %(limits)s::int[]) AS o (owner, most)
+CROSS JOIN LATERAL (
+    SELECT hash, value, count FROM tally
+    WHERE owner = o.owner AND kind = %(kind)s::"char" ORDER BY hash LIMIT o.most) t
+
+-- name: write_names
+UPDATE name n SET count = u.count, histogram = u.histogram::bigint[], entity = u.entity
+FROM unnest(%(id)s::uuid[], %(times)s::bigint[], %(histogram)s::text[], %(entity)s::uuid[])
+    AS u (id, count, histogram, entity)
+WHERE n.id = u.id
+
+-- name: write_ties
+INSERT INTO tie (source, target, count, weight, histogram, relation)
+SELECT source, target, count, weight, histogram::bigint[], relation
+FROM unnest(%(source)s::uuid[], %(target)s::uuid[], %(times)s::bigint[], %(weight)s::bigint[], %(histogram)s::text[],
+    %(relation)s::uuid[]) AS u (source, target, count, weight, histogram, relation)
+ON CONFLICT (workspace, source, target) DO UPDATE
+SET count = excluded.count, weight = excluded.weight, histogram = excluded.histogram, relation = excluded.relation
+
+-- name: remove_ties
+DELETE FROM tie t USING unnest(%(source)s::uuid[], %(target)s::uuid[]) AS u (source, target)
+WHERE t.source = u.source AND t.target = u.target
+
+-- name: write_tallies
+INSERT INTO tally (owner, kind, hash, value, count)
+SELECT owner, kind::"char", hash, value, count
+FROM unnest(%(owner)s::uuid[], %(kind)s::text[], %(hash)s::uuid[], %(value)s::text[], %(times)s::bigint[])
+    AS u (owner, kind, hash, value, count)
+ON CONFLICT (workspace, owner, kind, hash) DO UPDATE SET count = tally.count + excluded.count
+
+-- name: remove_tallies
+DELETE FROM tally t USING unnest(%(owner)s::uuid[], %(kind)s::text[], %(hash)s::uuid[]) AS u (owner, kind, hash)
+WHERE t.owner = u.owner AND t.kind = u.kind::"char" AND t.hash = u.hash AND t.count = 0
+
+-- name: write_entities
+INSERT INTO entity (id, name, type, description, aliases, count, histogram, degree, text_hash)
+SELECT id, name, type, description, aliases::text[], count, histogram::bigint[], degree, text_hash
+FROM unnest(%(id)s::uuid[], %(name)s::text[], %(type)s::text[], %(description)s::text[], %(aliases)s::text[],
+    %(times)s::bigint[], %(histogram)s::text[], %(degree)s::bigint[], %(text_hash)s::uuid[])
+    AS u (id, name, type, description, aliases, count, histogram, degree, text_hash)
+ON CONFLICT (workspace, id) DO UPDATE
+SET name = excluded.name, type = excluded.type, description = excluded.description, aliases = excluded.aliases,
+    count = excluded.count, histogram = excluded.histogram, degree = excluded.degree, text_hash = excluded.text_hash
+
+-- name: remove_entities
+DELETE FROM entity WHERE id = ANY(%(ids)s)
+
+-- name: write_relations
+INSERT INTO relation (id, source, target, source_name, target_name, description, keywords, weight, count, histogram, text_hash)
+SELECT id, source, target, source_name, target_name, description, keywords::text[], weight, count, histogram::bigint[], text_hash
+FROM unnest(%(id)s::uuid[], %(source)s::uuid[], %(target)s::uuid[], %(source_name)s::text[], %(target_name)s::text[],
+    %(description)s::text[], %(keywords)s::text[], %(weight)s::bigint[], %(times)s::bigint[], %(histogram)s::text[],
+    %(text_hash)s::uuid[])
+    AS u (id, source, target, source_name, target_name, description, keywords, weight, count, histogram, text_hash)
+ON CONFLICT (workspace, id) DO UPDATE
+SET source_name = excluded.source_name, target_name = excluded.target_name, description = excluded.description,
+    keywords = excluded.keywords, weight = excluded.weight, count = excluded.count, histogram = excluded.histogram,
+    text_hash = excluded.text_hash
+
+-- name: remove_relations
+DELETE FROM relation WHERE id = ANY(%(ids)s)
+
+-- name: chunk_changes
+-- The chunks that appear and those that disappear; one that both versions have does neither.
+SELECT c.id, min(c.text_hash::text)::uuid, sum(d.sign)::int, CASE WHEN sum(d.sign) > 0 THEN min(c.text) END
+FROM unnest(%(documents)s::uuid[], %(signs)s::int[]) AS d (document, sign)
+JOIN chunk c ON c.document = d.document
+GROUP BY c.id HAVING sum(d.sign) <> 0
+
+-- name: show
+UPDATE document SET shown = true WHERE id = ANY(%(ids)s)
+
+-- name: remove_links
+DELETE FROM link WHERE document = ANY(%(ids)s)
+
+-- name: remove_mentions
+DELETE FROM mention WHERE document = ANY(%(ids)s)
+
+-- name: remove_chunks
+DELETE FROM chunk WHERE document = ANY(%(ids)s)
+
+-- name: remove_documents
+DELETE FROM document WHERE id = ANY(%(ids)s)
+
+-- name: untouch
+DELETE FROM touched WHERE name = ANY(%(names)s)
+
+-- name: outbox
+INSERT INTO outbox (kind, removed, ids) SELECT kind, removed, ids::uuid[]
+FROM unnest(%(kinds)s::text[], %(removed)s::boolean[], %(ids)s::text[]) AS u (kind, removed, ids)

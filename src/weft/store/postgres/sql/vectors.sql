@@ -1,0 +1,61 @@
+-- name: stage
+CREATE TEMP TABLE IF NOT EXISTS stage_vector (kind text, id uuid, text_hash uuid, v halfvec) ON COMMIT DELETE ROWS
+
+-- name: make_space
+SELECT make_space(%(model)s, %(dimensions)s, %(metric)s)
+
+-- name: space
+SELECT s.id, s.model, s.dimensions, s.metric FROM workspace w JOIN space s ON s.id = w.space
+
+-- name: switch
+UPDATE workspace SET space = %(space)s
+
+-- name: shelves
+SELECT kind, indexed FROM shelf WHERE space = %(space)s
+
+-- name: own_shelf
+SELECT own_shelf(%(space)s, %(kind)s)
+
+-- name: index_shelf
+SELECT index_shelf(%(space)s, %(kind)s)
+
+-- name: clear_space
+SELECT clear_space(%(space)s)
+
+-- name: memory
+SELECT set_config('maintenance_work_mem', %(size)s, true)
+
+-- name: count_up_to
+SELECT count(*) FROM (SELECT FROM {table} LIMIT %(limit)s) AS counted
+
+-- name: nearest
+SELECT id, v {operator} %(vector)s AS distance FROM {table} ORDER BY distance LIMIT %(limit)s
+
+-- name: remove
+DELETE FROM {table} WHERE id = ANY(%(ids)s)
+
+-- name: insert
+INSERT INTO {table} (id, text_hash, v) SELECT id, text_hash, v FROM stage_vector WHERE kind = %(kind)s
+
+-- name: missing_chunk
+SELECT DISTINCT ON (c.id) c.id, c.text_hash, c.text FROM chunk c JOIN document d ON d.id = c.document
+WHERE d.shown AND NOT EXISTS (SELECT FROM {table} v WHERE v.id = c.id AND v.text_hash = c.text_hash)
+ORDER BY c.id LIMIT %(limit)s
+
+-- name: missing_entity
+SELECT e.id, e.text_hash, e.name, e.type, e.description FROM entity e
+WHERE NOT EXISTS (SELECT FROM {table} v WHERE v.id = e.id AND v.text_hash = e.text_hash) LIMIT %(limit)s
+
+-- name: missing_relation
+SELECT r.id, r.text_hash, r.source_name, r.target_name, r.description, r.keywords FROM relation r
+WHERE NOT EXISTS (SELECT FROM {table} v WHERE v.id = r.id AND v.text_hash = r.text_hash) LIMIT %(limit)s
+
+-- name: extra_chunk
+DELETE FROM {table} v WHERE NOT EXISTS (
+    SELECT FROM chunk c JOIN document d ON d.id = c.document WHERE d.shown AND c.id = v.id)
+
+-- name: extra_entity
+DELETE FROM {table} v WHERE NOT EXISTS (SELECT FROM entity e WHERE e.id = v.id)
+
+-- name: extra_relation
+DELETE FROM {table} v WHERE NOT EXISTS (SELECT FROM relation r WHERE r.id = v.id)

@@ -1,0 +1,1 @@
+"""Text in, text out: nothing here touches a file, a model or a database."""

@@ -1,0 +1,72 @@
+"""One PostgreSQL for the whole run; a database of its own, from a template, for every test that asks."""
+
+import asyncio
+import os
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from weft import AsyncWeft
+from weft.store.embedded import EmbeddedServer
+from weft.store.postgres.db import Database
+from weft.testing import Databases, HashEmbedder
+
+FULL = os.environ.get("WEFT_TEST_FULL") == "1"
+QUICK = {"fsync": "off", "synchronous_commit": "off", "shared_buffers": "256MB", "max_connections": "200"}
+
+
+@pytest.fixture(scope="session")
+def server_url() -> Iterator[str]:
+    """WEFT_TEST_DATABASE_URL, or a bundled PostgreSQL that is stopped at the end."""
+    if url := os.environ.get("WEFT_TEST_DATABASE_URL"):
+        yield url
+        return
+    with tempfile.TemporaryDirectory() as root:
+        Path(root).chmod(0o755)  # the server may run as a user of its own
+        server = EmbeddedServer(Path(root, "server"), QUICK)
+        yield server.start()
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def databases(server_url: str) -> Databases:
+    made = Databases(server_url)
+    asyncio.run(made.prepare())
+    return made
+
+
+@pytest.fixture
+def url(databases: Databases) -> Iterator[str]:
+    """A new database with Weft's schema."""
+    made = databases.make()
+    yield made
+    databases.drop(made)
+
+
+@pytest.fixture
+async def database(url: str) -> AsyncIterator[Database]:
+    async with Database(url) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def weft(database: Database) -> AsyncWeft:
+    """An empty workspace with a hash embedder."""
+    return await AsyncWeft.enter(database, "test", HashEmbedder())
+
+
+@pytest.fixture(scope="session")
+def full() -> bool:
+    """Whether this is the full run, with every long form."""
+    return FULL
+
+
+@pytest.fixture(scope="session")
+def bench() -> Path:
+    """The benchmark data beside the project; tests that need it are skipped where it is absent."""
+    found = Path(os.environ.get("WEFT_BENCH_DATA", Path(__file__).parents[2] / "shared" / "bench"))
+    if not found.is_dir():
+        pytest.skip(f"no benchmark data at {found}; set WEFT_BENCH_DATA to where it is")
+    return found

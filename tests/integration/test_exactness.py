@@ -1,0 +1,241 @@
+"""The law of the index: whatever happened, it equals one built from scratch from what is there now.
+
+Random histories of inserts, updates, deletes, batch deletes, rules, changes of threshold and of model, by one or two
+writers at once, with connections that break between any two statements. After each the digest must equal that of a
+fresh build from the surviving documents, stored in another order and in other batches.
+"""
+
+import asyncio
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.conftest import FULL
+from tests.oracle import assert_view_is_right
+from weft import AsyncWeft, Chunk, Document, Link, Mention, NameKey, ResolutionSettings
+from weft.graph.contribution import contribution
+from weft.store.postgres import digest, record, resolution
+from weft.store.postgres.db import Database
+from weft.testing import Databases, Faults, HashEmbedder, SimulatedCrash
+
+HISTORIES = 5000 if FULL else 500
+
+# Chains in which each name is alike to the next, and the ends are not alike: taking one away splits a cluster, bringing
+# it back bridges two. Digits that must keep names apart; spellings that normalise to the same; homonyms by type.
+NAMES = (
+    *("Marten Aldous", "Marten Aldouse", "Martena Aldouse", "Martena Baldouse", "Martenas Baldouse"),
+    *("Zürich", "Zurich", "ZURICH", "Zuerich"),
+    *("Q3 2023 report", "Q4 2023 report", "q3 2023 report", "Q3 2023 reports"),
+    *("Ada", "Ida", "ada"),
+    *("northern line", "northern lines", "southern line"),
+    *("東京", "Dong Jing", "%", "\\ \"{}'"),
+)
+TYPES = ("", "person", "place")
+
+names = st.builds(NameKey, st.sampled_from(NAMES), st.sampled_from(TYPES))
+descriptions = st.sampled_from(("", "one thing", "another", "a third"))
+keywords = st.lists(st.sampled_from(("k", "l", "m")), max_size=2).map(tuple)
+texts = st.sampled_from(("alpha beta", "gamma", "delta epsilon", ""))
+
+
+@st.composite
+def mentions(draw: st.DrawFn) -> Mention:
+    name = draw(names)
+    return Mention(name.name, name.type, draw(descriptions), draw(st.integers(1, 9)))
+
+
+@st.composite
+def links(draw: st.DrawFn) -> Link:
+    a, b = draw(names), draw(names)
+    said = draw(descriptions), draw(keywords), draw(st.integers(1, 10)), draw(st.integers(1, 9))
+    return Link(a.name, b.name, *said, source_type=a.type, target_type=b.type)
+
+
+chunks = st.builds(
+    Chunk, texts, mentions=st.lists(mentions(), max_size=4).map(tuple), links=st.lists(links(), max_size=2).map(tuple)
+)
+uris = st.sampled_from([f"doc/{n}" for n in range(6)])
+documents = st.builds(
+    lambda uri, parts: Document(uri, tuple(parts), title=uri.upper()), uris, st.lists(chunks, min_size=1, max_size=2)
+)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing that somebody does; `settled` says whether the view is brought up to date right after."""
+
+    verb: str
+    what: Any
+    settled: bool = True
+    crash: int | None = None
+
+
+def steps(verb: str, what: st.SearchStrategy[Any]) -> st.SearchStrategy[Step]:
+    crash = st.none() | st.integers(0, 140)
+    return st.builds(Step, st.just(verb), what, st.booleans(), crash)
+
+
+step = st.one_of(
+    steps("store", st.lists(documents, min_size=1, max_size=3)),
+    steps("store", st.lists(documents, min_size=1, max_size=3)),
+    steps("remove", st.lists(uris, min_size=1, max_size=1)),
+    steps("remove", st.lists(uris, min_size=2, max_size=4)),
+    steps("merge", st.lists(names, min_size=2, max_size=3, unique=True)),
+    steps("split", st.lists(names, min_size=1, max_size=2, unique=True)),
+    steps("rename", st.tuples(names, st.sampled_from(("Label", "Other label")))),
+    steps("undo", st.integers(0, 10)),
+    steps(
+        "resolve",
+        st.builds(
+            ResolutionSettings,
+            st.sampled_from(("fuzzy", "fuzzy", "exact", "off")),
+            st.sampled_from((70, 80, 85, 90, 95, 100)),
+            st.sampled_from(("name", "name_and_type")),
+        ),
+    ),
+    steps("sweep", st.none()),
+    steps("embed", st.sampled_from((8, 16))),
+)
+history = st.lists(step, min_size=1, max_size=8)
+# A change of model leaves other processes without the right embedder, so that is left to those who work alone.
+shared = st.lists(step.filter(lambda s: s.verb != "embed"), min_size=1, max_size=6)
+histories = st.one_of(history.map(lambda one: [one]), st.lists(shared, min_size=2, max_size=2))
+
+
+@dataclass
+class Writer:
+    """Somebody with a connection pool of their own, whose connections may break."""
+
+    weft: AsyncWeft
+    faults: Faults
+    rules: list[UUID] = field(default_factory=list)
+
+    async def take(self, step: Step) -> None:
+        """Do the step; if the connection breaks, come back and do it again, not knowing whether it was done."""
+        rule_id = uuid4()
+        self.faults.break_at(step.crash)
+        for _ in range(2):
+            try:
+                await self._do(step, rule_id)
+                if step.settled:
+                    await self.weft.settle()
+                break
+            except SimulatedCrash:
+                self.faults.break_at(None)
+        self.faults.break_at(None)
+
+    async def _do(self, step: Step, rule_id: UUID) -> None:
+        database, workspace = self.weft.database, self.weft.workspace
+        match step.verb:
+            case "store":
+                await record.store(database, workspace, [contribution(d) for d in step.what])
+            case "remove":
+                await record.withdraw(database, workspace, step.what)
+            case "merge" | "split":
+                await resolution.add_rule(database, workspace, step.verb, step.what, id_=rule_id)
+                self.rules.append(rule_id)
+            case "rename":
+                await resolution.add_rule(database, workspace, "rename", step.what[:1], step.what[1], rule_id)
+                self.rules.append(rule_id)
+            case "undo" if self.rules:
+                rule = self.rules[step.what % len(self.rules)]
+                if rule in {r.id for r in await self.weft.rules()}:
+                    await resolution.undo_rule(database, workspace, rule)
+            case "resolve":
+                await resolution.change_settings(database, workspace, step.what)
+            case "sweep":
+                await self.weft.sweep()
+            case "embed":
+                await self.weft.change_space(HashEmbedder(step.what))
+
+
+class World:
+    """One event loop and one database for all histories; each has a workspace of its own in it."""
+
+    def __init__(self, url: str) -> None:
+        self.runner = asyncio.Runner()
+        self.faults = (Faults(), Faults())
+        self.databases = [Database(url, connection_class=f.connection_class()) for f in self.faults]
+        self.numbers = count()
+        for database in self.databases:
+            self.runner.run(database.open())
+
+    def close(self) -> None:
+        for database in self.databases:
+            self.runner.run(database.close())
+        self.runner.close()
+
+    async def live_through(self, histories: list[list[Step]]) -> AsyncWeft:
+        """Let each writer go through a history, at the same time; then settle what is left."""
+        name = f"history-{next(self.numbers)}"
+        writers = [
+            Writer(await AsyncWeft.enter(database, name, HashEmbedder(16)), faults)
+            for database, faults, _ in zip(self.databases, self.faults, histories, strict=False)
+        ]
+
+        async def go(writer: Writer, steps: list[Step]) -> None:
+            for step in steps:
+                await writer.take(step)
+
+        await asyncio.gather(*(go(writer, steps) for writer, steps in zip(writers, histories, strict=True)))
+        for writer in writers:
+            await writer.weft.settle()
+        return writers[0].weft
+
+    async def check(self, weft: AsyncWeft, seed: int) -> None:
+        """The digest of the survivor, of a fresh build in another order, and the oracle's opinion."""
+        survivors = [document async for document in weft.documents()]
+        rules, how = await weft.rules(), await weft.resolution()
+        fresh = await AsyncWeft.enter(weft.database, f"fresh-{next(self.numbers)}")
+        shuffled = random.Random(seed)
+        shuffled.shuffle(survivors)
+        early = shuffled.random() < 0.5  # the rules may be there before the documents, or come after them
+        if early:
+            await self._lay_down(fresh, rules, how)
+        while survivors:
+            some = [survivors.pop() for _ in range(shuffled.randint(1, len(survivors)))]
+            await fresh.add(some)
+        if not early:
+            await self._lay_down(fresh, rules, how)
+        await fresh.settle()
+        if await weft.digest() != await fresh.digest():
+            lines = await digest.differences(weft.database, weft.workspace, fresh.workspace)
+            raise AssertionError("\n".join(map(str, lines)))
+        await assert_view_is_right(fresh)
+        await fresh.drop()
+        await weft.drop()
+
+    async def _lay_down(self, fresh: AsyncWeft, rules: list[Any], how: ResolutionSettings) -> None:
+        await resolution.change_settings(fresh.database, fresh.workspace, how)
+        for rule in rules:
+            await resolution.add_rule(fresh.database, fresh.workspace, rule.kind, rule.names, rule.label)
+
+
+@pytest.fixture(scope="module")
+def world(databases: Databases) -> Iterator[World]:
+    url = databases.make()
+    made = World(url)
+    yield made
+    made.close()
+    databases.drop(url)
+
+
+@settings(
+    max_examples=HISTORIES,
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture],
+)
+@given(histories, st.integers(0, 1000))
+def test_every_history_ends_as_a_fresh_build(world: World, told: list[list[Step]], seed: int) -> None:
+    async def live_and_check() -> None:
+        await world.check(await world.live_through(told), seed)
+
+    world.runner.run(live_and_check())
