@@ -84,12 +84,20 @@ class AsyncWeft:
         A document whose uri is already there replaces the one of that uri. Documents are read as they are stored, so
         there may be more of them than fit in memory.
         """
-        new = 0
         source = iter(given.read(documents) if isinstance(documents, Path) else documents)
+        new = await self._store(islice(source, _STORED_AT_ONCE))
         while some := list(islice(source, _STORED_AT_ONCE)):
-            new += await record.store(self.database, self.workspace, [contribution(document) for document in some])
-            await self.settle(progress)
+            # One batch is stored while the last one is being settled.
+            settling = asyncio.create_task(settle(self.database, self.workspace, self._embedder, progress))
+            try:
+                new += await self._store(some)
+            finally:
+                await settling
+        await self.settle(progress)
         return new
+
+    async def _store(self, documents: Iterable[Document]) -> int:
+        return await record.store(self.database, self.workspace, [contribution(document) for document in documents])
 
     async def remove(self, uris: Sequence[str]) -> int:
         """Remove these documents, all in one pass, and settle; how many there were."""
@@ -99,12 +107,14 @@ class AsyncWeft:
 
     async def settle(self, progress: Progress = _unseen) -> int:
         """Bring the view up to date with all that is stored; how many documents were settled."""
-        return await settle(self.database, self.workspace, self._embedder, progress)
+        settled = await settle(self.database, self.workspace, self._embedder, progress)
+        await vectors.shelve(self.database, self.workspace)
+        return settled
 
     async def documents(self) -> AsyncIterator[Document]:
-        """All documents, in the order of their uris."""
-        async for page in record.uris(self.database, self.workspace):
-            for document in await record.read(self.database, self.workspace, page):
+        """All documents as they were stored, in no particular order."""
+        async for page in record.read(self.database, self.workspace):
+            for document in page:
                 yield document
 
     # --- people's rules and settings ------------------------------------------------------------------
@@ -208,8 +218,7 @@ class AsyncWeft:
             await beside.change_resolution(await self.resolution())
             for rule in await self.rules():
                 await resolution.add_rule(self.database, beside.workspace, rule.kind, rule.names, rule.label)
-            async for page in record.uris(self.database, self.workspace):
-                documents = await record.read(self.database, self.workspace, page)
+            async for documents in record.read(self.database, self.workspace):
                 await record.store(self.database, beside.workspace, [contribution(d) for d in documents])
                 progress(len(documents))
             await beside.settle()

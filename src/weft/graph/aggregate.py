@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
-from weft.text.names import key
+from weft.text.names import key, pair_key
 
 Histogram = tuple[int, ...]  # how many mentions had emphasis 1, 2 … 9
 
@@ -92,12 +92,12 @@ def harmonic_emphasis(histogram: Sequence[int]) -> float:
 
 def tie_id(source: UUID, target: UUID) -> UUID:
     """The id under which descriptions and keywords of a tie are tallied."""
-    return key("tie", source.hex, target.hex)
+    return pair_key("tie", source, target)
 
 
 def relation_id(source: UUID, target: UUID) -> UUID:
     """The id of the relation from one entity to another."""
-    return key("relation", source.hex, target.hex)
+    return pair_key("relation", source, target)
 
 
 def entity_text(name: str, type_: str, description: str) -> str:

@@ -46,7 +46,7 @@ def keys(normal: str, type_: str, settings: ResolutionSettings) -> list[int]:
     size = len(normal)
     group = _group(normal, type_, settings)
     pieces = _pieces(size, _allowance(settings))
-    return [_key(group, size, i, data[size * i // pieces : size * (i + 1) // pieces]) for i in range(pieces)]
+    return [_shelf(group, size, i) | crc32(data[size * i // pieces : size * (i + 1) // pieces]) for i in range(pieces)]
 
 
 def probes(normal: str, type_: str, settings: ResolutionSettings) -> set[int]:
@@ -56,9 +56,10 @@ def probes(normal: str, type_: str, settings: ResolutionSettings) -> set[int]:
     data = normal.encode("latin-1", "replace")
     group = _group(normal, type_, settings)
     return {
-        _key(group, size, piece.number, data[at : at + piece.length])
+        shelf | crc32(data[at : at + piece.length])
         for size, pieces in _search(len(normal), _allowance(settings))
         for piece in pieces
+        for shelf in (_shelf(group, size, piece.number),)
         for at in range(piece.first, piece.last + 1)
     }
 
@@ -90,9 +91,12 @@ def _group(normal: str, type_: str, settings: ResolutionSettings) -> int:
     return crc32(f"{type_}\x00{digits(normal)}".encode())
 
 
-def _key(group: int, size: int, index: int, piece: bytes) -> int:
-    """A signed 64-bit key. Two pieces may share one by chance: `alike` decides, so that costs time, not truth."""
-    return (crc32(b"%d %d" % (size, index), group) << 32 | crc32(piece)) - (1 << 63)
+def _shelf(group: int, size: int, number: int) -> int:
+    """The upper half of a signed 64-bit key; the piece's own hash is the lower one.
+
+    Two pieces may share a key by chance: `alike` decides, so that costs time, not truth.
+    """
+    return (crc32(b"%d %d" % (size, number), group) << 32) - (1 << 63)
 
 
 @lru_cache(maxsize=4096)

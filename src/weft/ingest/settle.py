@@ -47,7 +47,6 @@ async def settle(
     while (settled := await settle_some(database, workspace, embedder)) is not None:
         done += settled
         progress(settled)
-    await vectors.shelve(database, workspace)
     return done
 
 

@@ -46,6 +46,11 @@ def key(*parts: str) -> UUID:
     return UUID(bytes=digest.digest())
 
 
+def pair_key(what: str, a: UUID, b: UUID) -> UUID:
+    """The key of an ordered pair."""
+    return UUID(bytes=hashlib.blake2b(a.bytes + b.bytes, digest_size=16, person=what.encode()).digest())
+
+
 def name_id(written: str, type_: str) -> UUID:
     """The id of a name: how it is written, and its type."""
     return key("name", written, type_)

@@ -11,6 +11,7 @@ from psycopg import AsyncConnection, AsyncCursor, OperationalError
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from weft.errors import DatabaseError, NotIsolated
+from weft.store.postgres import arrays
 from weft.store.postgres.queries import QUERIES
 
 Row = tuple[Any, ...]
@@ -141,6 +142,7 @@ async def _prepare(connection: Connection) -> None:
     if row != (True,):
         raise NotIsolated(f"role {ROLE} is not bound by row-level security here; run `weft init` as the owner")
     await register_vector_async(connection)
+    arrays.register(connection)
 
 
 def _without_password(url: str) -> str:

@@ -10,7 +10,8 @@ from psycopg.errors import UniqueViolation
 
 from weft.graph.alike import keys
 from weft.graph.contribution import Contribution, MentionRow
-from weft.store.postgres.db import Database, Transaction
+from weft.store.postgres.arrays import Ids
+from weft.store.postgres.db import Database, Row, Transaction
 from weft.store.postgres.locks import names_may_arrive
 from weft.store.postgres.resolution import settings
 from weft.text.names import normalise
@@ -87,41 +88,42 @@ async def withdraw(database: Database, workspace: int, uris: Sequence[str]) -> i
         return len({uri for (uri,) in (*forgotten, *withdrawn)})
 
 
-async def uris(database: Database, workspace: int, page: int = 500) -> AsyncIterator[list[str]]:
-    """The uris of all documents, in order, a page at a time."""
-    after = ""
+async def read(database: Database, workspace: int, page: int = 500) -> AsyncIterator[list[Document]]:
+    """All documents as they were stored, with what was said in them, a page at a time, in no particular order."""
+    after = UUID(int=0)
     while True:
-        async with database.transaction(workspace) as tx:
-            found = [uri for (uri,) in await tx.rows("record.uris_after", after=after, limit=page)]
-        if not found:
-            return
-        yield found
-        after = found[-1]
+        async with database.transaction(workspace, snapshot=True) as tx:
+            rows = await tx.rows("record.read_documents", after=after, limit=page)
+            if not rows:
+                return
+            ids = Ids(id_ for id_, *_ in rows)
+            chunks = _chunks(
+                await tx.rows("record.read_chunks", documents=ids),
+                await tx.rows("record.read_mentions", documents=ids),
+                await tx.rows("record.read_links", documents=ids),
+            )
+        yield [Document(uri, tuple(chunks.get(id_, ())), title, metadata) for id_, uri, title, metadata in rows]
+        after = rows[-1][0]
 
 
-async def read(database: Database, workspace: int, wanted: Sequence[str]) -> list[Document]:
-    """These documents as they were stored, with all that was said in them."""
-    async with database.transaction(workspace, snapshot=True) as tx:
-        rows = await tx.rows("record.read_documents", uris=list(wanted))
-        ids = [id_ for id_, *_ in rows]
-        chunk_rows = await tx.rows("record.read_chunks", documents=ids)
-        mention_rows = await tx.rows("record.read_mentions", documents=ids)
-        link_rows = await tx.rows("record.read_links", documents=ids)
-    mentions: dict[tuple[UUID, UUID], list[Mention]] = {}
+def _chunks(chunks: list[Row], mentions: list[Row], links: list[Row]) -> dict[UUID, list[Chunk]]:
+    """The chunks of each document, from the rows of several."""
     written: dict[UUID, tuple[str, str]] = {}
-    for document, chunk, name, spelt, type_, said, emphasis, spans in mention_rows:
+    mentioned: dict[tuple[UUID, UUID], list[Mention]] = {}
+    for document, chunk, name, spelt, type_, said, emphasis, spans in mentions:
         written[name] = (spelt, type_)
-        mentions.setdefault((document, chunk), []).append(Mention(spelt, type_, said, emphasis, _pairs(spans)))
-    links: dict[tuple[UUID, UUID], list[Link]] = {}
-    for document, chunk, source, target, said, keywords, strength, emphasis, spans in link_rows:
+        mentioned.setdefault((document, chunk), []).append(Mention(spelt, type_, said, emphasis, _pairs(spans)))
+    linked: dict[tuple[UUID, UUID], list[Link]] = {}
+    for document, chunk, source, target, said, keywords, strength, emphasis, spans in links:
         (s, s_type), (t, t_type) = written[source], written[target]
         link = Link(s, t, said, tuple(keywords), strength, emphasis, _pairs(spans), s_type, t_type)
-        links.setdefault((document, chunk), []).append(link)
-    chunks: dict[UUID, list[Chunk]] = {}
-    for document, id_, start, tokens, text in chunk_rows:
-        said_here = tuple(mentions.get((document, id_), ())), tuple(links.get((document, id_), ()))
-        chunks.setdefault(document, []).append(Chunk(text, start, tokens, *said_here))
-    return [Document(uri, tuple(chunks.get(id_, ())), title, metadata) for id_, uri, title, metadata in rows]
+        linked.setdefault((document, chunk), []).append(link)
+    found: dict[UUID, list[Chunk]] = {}
+    for document, id_, start, tokens, text in chunks:
+        place = document, id_
+        chunk = Chunk(text, start, tokens, tuple(mentioned.get(place, ())), tuple(linked.get(place, ())))
+        found.setdefault(document, []).append(chunk)
+    return found
 
 
 def _pairs(flat: Sequence[int]) -> tuple[tuple[int, int], ...]:

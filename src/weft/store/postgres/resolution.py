@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from typing import get_args
 from uuid import UUID, uuid4
 
+import numpy as np
+
 from weft.errors import RuleError
 from weft.graph.alike import alike, keys, probes
+from weft.store.postgres.arrays import Ids, Numbers
 from weft.store.postgres.db import Database, Transaction
 from weft.store.postgres.locks import WHOLE, bump, lock, names_may_arrive, nothing_moves
 from weft.text.names import name_id, tidy
@@ -40,20 +43,16 @@ async def find_alike(database: Database, workspace: int, names: Sequence[UUID]) 
 async def _find_alike(tx: Transaction, names: Sequence[UUID]) -> int:
     await names_may_arrive(tx)
     how = await settings(tx)
-    normal: dict[UUID, str] = {}
-    ids: list[UUID] = []
-    wanted: list[int] = []
-    for id_, form, type_ in await tx.rows("resolve.lock_unlinked", names=list(names)):
-        normal[id_] = form
-        looked_for = probes(form, type_, how)
-        wanted.extend(looked_for)
-        ids.extend([id_] * len(looked_for))
-    candidates = await tx.rows("resolve.candidates", keys=wanted, names=ids)
-    verdicts = alike([(normal[a], form) for a, _, form in candidates], how)
-    pairs = [(a, b) for (a, b, _), same in zip(candidates, verdicts, strict=True) if same]
+    names_here = await tx.rows("resolve.lock_unlinked", names=Ids(names))
+    sought = [probes(normal, type_, how) for _, normal, type_ in names_here]
+    who = np.repeat(np.arange(len(sought)), [len(keys) for keys in sought])
+    rows = await tx.rows("resolve.candidates", keys=Numbers(chain.from_iterable(sought)), who=Numbers(who))
+    found = [row for row in rows if row[1] != names_here[row[0]][0]]
+    verdicts = alike([(names_here[at][1], normal) for at, _, normal in found], how)
+    pairs = [(names_here[at][0], id_) for (at, id_, _), same in zip(found, verdicts, strict=True) if same]
     if pairs:
-        await tx.run("resolve.insert_alike", a=[a for a, _ in pairs], b=[b for _, b in pairs])
-    await tx.run("resolve.linked", names=list(normal))
+        await tx.run("resolve.insert_alike", a=Ids(a for a, _ in pairs), b=Ids(b for _, b in pairs))
+    await tx.run("resolve.linked", names=Ids(id_ for id_, *_ in names_here))
     return len(pairs)
 
 

@@ -98,10 +98,12 @@ async def write(
 async def nearest(database: Database, workspace: int, kind: VectorKind, vector: Vectors, limit: int) -> list[Hit]:
     """The things of a kind nearest to a vector, nearest first."""
     async with database.transaction(workspace, snapshot=True) as tx:
-        where = await space(tx)
-        if where is None:
+        rows = await tx.rows("vectors.place", kind=kind)
+        if not rows:
             return []
-        table = _table(tx, where, kind, await _shelves(tx, where))
+        *named, own = rows[0]
+        where = Space(*named)
+        table = _table(tx, where, kind, {kind: True} if own else {})
         query = sql.SQL(QUERIES["vectors.nearest"]).format(table=table, operator=_OPERATORS[where.metric])
         if limit > 100:  # an HNSW scan returns at most ef_search rows
             await tx.connection.execute("SELECT set_config('hnsw.ef_search', %s, true)", (str(min(2 * limit, 1000)),))

@@ -9,6 +9,7 @@ from uuid import UUID
 from weft.graph.aggregate import EntityRow, NameRow, RelationRow, TieRow, tie_id
 from weft.graph.components import NameRule
 from weft.graph.plan import Batch, Pair, Plan, Sums, Tally, Text, sums
+from weft.store.postgres.arrays import Ids, Numbers, array
 from weft.store.postgres.db import Row, Transaction
 from weft.text.names import key
 
@@ -82,7 +83,7 @@ async def relations(tx: Transaction, ids: Iterable[UUID]) -> dict[UUID, Relation
 async def ties(tx: Transaction, pairs: Collection[Pair]) -> dict[Pair, TieRow]:
     if not pairs:
         return {}
-    sources, targets = [s for s, _ in pairs], [t for _, t in pairs]
+    sources, targets = Ids(s for s, _ in pairs), Ids(t for _, t in pairs)
     return _ties(await tx.rows("settle.ties", sources=sources, targets=targets))
 
 
@@ -98,7 +99,7 @@ async def said(tx: Transaction, kind: str, most: Mapping[UUID, int]) -> list[tup
     """The first things said of each owner, as (owner, hash, value, count)."""
     if not most:
         return []
-    rows = await tx.rows("settle.said", kind=kind, owners=list(most), limits=list(most.values()))
+    rows = await tx.rows("settle.said", kind=kind, owners=Ids(most), limits=Numbers(most.values()))
     return [(owner, hash_, value, count) for owner, hash_, value, count in rows]
 
 
@@ -150,17 +151,17 @@ async def _write_outbox(tx: Transaction, plan: Plan) -> None:
 async def _write(tx: Transaction, query: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Run a query that takes one array per column."""
     if rows:
-        await tx.run(query, **dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True)))
+        await tx.run(query, **dict(zip(columns, map(array, zip(*rows, strict=True)), strict=True)))
 
 
 async def _rows_of(tx: Transaction, query: str, **ids: Iterable[UUID]) -> list[Row]:
     [(parameter, values)] = ids.items()
-    listed = list(values)
+    listed = Ids(values)
     return await tx.rows(query, **{parameter: listed}) if listed else []
 
 
-def _signed(batch: Batch) -> dict[str, list[Any]]:
-    return {"documents": list(batch.documents), "signs": list(batch.documents.values())}
+def _signed(batch: Batch) -> dict[str, Any]:
+    return {"documents": Ids(batch.documents), "signs": Numbers(batch.documents.values())}
 
 
 def _names(rows: Iterable[Row]) -> dict[UUID, NameRow]:

@@ -54,11 +54,8 @@ SELECT * FROM stage_mention
 INSERT INTO link (document, chunk, n, source, target, description, description_hash, keywords, strength, emphasis, spans)
 SELECT * FROM stage_link
 
--- name: uris_after
-SELECT uri FROM document WHERE wanted AND uri COLLATE "C" > %(after)s ORDER BY uri COLLATE "C" LIMIT %(limit)s
-
 -- name: read_documents
-SELECT id, uri, title, metadata FROM document WHERE wanted AND uri = ANY(%(uris)s) ORDER BY uri COLLATE "C"
+SELECT id, uri, title, metadata FROM document WHERE wanted AND id > %(after)s ORDER BY id LIMIT %(limit)s
 
 -- name: read_chunks
 SELECT document, id, start, tokens, text FROM chunk WHERE document = ANY(%(documents)s) ORDER BY document, n

@@ -8,15 +8,16 @@ SELECT pg_advisory_xact_lock_shared(%(lock)s)
 SELECT pg_advisory_xact_lock(%(lock)s)
 
 -- name: lock_unlinked
-SELECT n.id, n.normal, n.type FROM unlinked u JOIN name n ON n.id = u.name
-WHERE u.name = ANY(%(names)s) ORDER BY u.name FOR UPDATE OF u
+SELECT n.id, n.normal, n.type FROM (
+    SELECT name FROM unlinked WHERE name = ANY(%(names)s) ORDER BY name FOR UPDATE) u
+CROSS JOIN LATERAL (SELECT id, normal, type FROM name WHERE id = u.name OFFSET 0) n
 
 -- name: candidates
-SELECT DISTINCT p.name, n.id, n.normal
-FROM unnest(%(keys)s::bigint[], %(names)s::uuid[]) AS p (key, name)
-JOIN name_key k ON k.key = p.key
-JOIN name n ON n.id = k.name
-WHERE n.id <> p.name
+-- One index probe per key, however many names there are (see settle.sql). `who` counts the searching names.
+SELECT c.who, n.id, n.normal
+FROM (SELECT DISTINCT p.who, k.name FROM unnest(%(keys)s::bigint[], %(who)s::bigint[]) AS p (key, who)
+      CROSS JOIN LATERAL (SELECT name FROM name_key WHERE key = p.key OFFSET 0) k) c
+CROSS JOIN LATERAL (SELECT id, normal FROM name WHERE id = c.name OFFSET 0) n
 
 -- name: insert_alike
 INSERT INTO alike (a, b)

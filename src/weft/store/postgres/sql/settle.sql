@@ -1,3 +1,6 @@
+-- Everything here is looked up by key, and never otherwise: a workspace may have grown a thousandfold since the planner's
+-- statistics were made. `CROSS JOIN LATERAL (… OFFSET 0)` leaves it no other plan than one index probe per key.
+
 -- name: claim
 SELECT DISTINCT uri FROM (
     SELECT uri FROM document WHERE wanted <> shown ORDER BY uri LIMIT %(limit)s FOR UPDATE SKIP LOCKED) due
@@ -16,8 +19,11 @@ SELECT name FROM touched ORDER BY name LIMIT %(limit)s FOR UPDATE SKIP LOCKED
 SELECT (SELECT count(*) FROM document WHERE wanted <> shown) + (SELECT count(*) FROM touched)
 
 -- name: unlinked
-SELECT u.name FROM unlinked u
-WHERE u.name IN (SELECT name FROM mention WHERE document = ANY(%(documents)s)) OR u.name = ANY(%(touched)s)
+SELECT DISTINCT u.name
+FROM (SELECT m.name FROM unnest(%(documents)s::uuid[]) AS d (id)
+      CROSS JOIN LATERAL (SELECT name FROM mention WHERE document = d.id OFFSET 0) m
+      UNION ALL SELECT unnest(%(touched)s::uuid[])) AS spoken_of (name)
+CROSS JOIN LATERAL (SELECT name FROM unlinked WHERE name = spoken_of.name OFFSET 0) u
 
 -- name: versions
 SELECT shard, version FROM shard
@@ -32,93 +38,112 @@ ON CONFLICT (workspace, shard) DO UPDATE SET version = shard.version + 1
 
 -- name: name_deltas
 SELECT m.name, m.emphasis, sum(d.sign)::bigint
-FROM unnest(%(documents)s::uuid[], %(signs)s::int[]) AS d (document, sign)
-JOIN mention m ON m.document = d.document
+FROM unnest(%(documents)s::uuid[], %(signs)s::bigint[]) AS d (id, sign)
+CROSS JOIN LATERAL (SELECT name, emphasis FROM mention WHERE document = d.id OFFSET 0) m
 GROUP BY m.name, m.emphasis
 
 -- name: tie_deltas
 SELECT l.source, l.target, l.emphasis, sum(d.sign)::bigint, sum(d.sign * l.strength)::bigint
-FROM unnest(%(documents)s::uuid[], %(signs)s::int[]) AS d (document, sign)
-JOIN link l ON l.document = d.document
+FROM unnest(%(documents)s::uuid[], %(signs)s::bigint[]) AS d (id, sign)
+CROSS JOIN LATERAL (SELECT source, target, emphasis, strength FROM link WHERE document = d.id OFFSET 0) l
 GROUP BY l.source, l.target, l.emphasis
 
 -- name: name_tally_deltas
 SELECT m.name, m.description_hash, m.description, sum(d.sign)::bigint
-FROM unnest(%(documents)s::uuid[], %(signs)s::int[]) AS d (document, sign)
-JOIN mention m ON m.document = d.document
+FROM unnest(%(documents)s::uuid[], %(signs)s::bigint[]) AS d (id, sign)
+CROSS JOIN LATERAL (SELECT name, description_hash, description FROM mention WHERE document = d.id OFFSET 0) m
 WHERE m.description <> ''
 GROUP BY 1, 2, 3 HAVING sum(d.sign) <> 0
 
 -- name: tie_description_deltas
 SELECT l.source, l.target, l.description_hash, l.description, sum(d.sign)::bigint
-FROM unnest(%(documents)s::uuid[], %(signs)s::int[]) AS d (document, sign)
-JOIN link l ON l.document = d.document
+FROM unnest(%(documents)s::uuid[], %(signs)s::bigint[]) AS d (id, sign)
+CROSS JOIN LATERAL (SELECT source, target, description_hash, description FROM link WHERE document = d.id OFFSET 0) l
 WHERE l.description <> ''
 GROUP BY 1, 2, 3, 4 HAVING sum(d.sign) <> 0
 
 -- name: tie_keyword_deltas
 SELECT l.source, l.target, k.keyword, sum(d.sign)::bigint
-FROM unnest(%(documents)s::uuid[], %(signs)s::int[]) AS d (document, sign)
-JOIN link l ON l.document = d.document
+FROM unnest(%(documents)s::uuid[], %(signs)s::bigint[]) AS d (id, sign)
+CROSS JOIN LATERAL (SELECT source, target, keywords FROM link WHERE document = d.id OFFSET 0) l
 CROSS JOIN unnest(l.keywords) AS k (keyword)
 GROUP BY 1, 2, 3 HAVING sum(d.sign) <> 0
 
 -- name: names
-SELECT id, written, normal, type, count, histogram, entity FROM name WHERE id = ANY(%(names)s)
+SELECT n.* FROM unnest(%(names)s::uuid[]) AS u (id)
+CROSS JOIN LATERAL (SELECT id, written, normal, type, count, histogram, entity FROM name WHERE id = u.id OFFSET 0) n
 
 -- name: neighbours
 -- The names that these are alike to, or share a rule with, live or not.
-SELECT n.id, n.written, n.normal, n.type, n.count, n.histogram, n.entity
-FROM (SELECT b AS name FROM alike WHERE a = ANY(%(names)s)
-      UNION SELECT o.name FROM rule_name r JOIN rule_name o ON o.rule = r.rule WHERE r.name = ANY(%(names)s)) near
-JOIN name n ON n.id = near.name
+SELECT n.*
+FROM (SELECT p.b FROM unnest(%(names)s::uuid[]) AS u (id)
+      CROSS JOIN LATERAL (SELECT b FROM alike WHERE a = u.id OFFSET 0) p
+      UNION
+      SELECT o.name FROM unnest(%(names)s::uuid[]) AS u (id)
+      CROSS JOIN LATERAL (SELECT rule FROM rule_name WHERE name = u.id OFFSET 0) r
+      CROSS JOIN LATERAL (SELECT name FROM rule_name WHERE rule = r.rule OFFSET 0) o) AS near (name)
+CROSS JOIN LATERAL (SELECT id, written, normal, type, count, histogram, entity FROM name WHERE id = near.name OFFSET 0) n
 
 -- name: members
-SELECT id, written, normal, type, count, histogram, entity FROM name WHERE entity = ANY(%(entities)s)
+SELECT n.* FROM unnest(%(entities)s::uuid[]) AS u (id)
+CROSS JOIN LATERAL (SELECT id, written, normal, type, count, histogram, entity FROM name WHERE entity = u.id OFFSET 0) n
 
 -- name: alike
-SELECT a, b FROM alike WHERE a = ANY(%(names)s) AND a < b AND b = ANY(%(names)s)
+SELECT p.a, p.b FROM unnest(%(names)s::uuid[]) AS u (id)
+CROSS JOIN LATERAL (SELECT a, b FROM alike WHERE a = u.id AND a < b OFFSET 0) p
 
 -- name: rules
 SELECT r.ordinal, r.kind, r.label, array_agg(n.name)
-FROM (SELECT DISTINCT rule FROM rule_name WHERE name = ANY(%(names)s)) own
-JOIN rule r ON r.id = own.rule
-JOIN rule_name n ON n.rule = r.id
-GROUP BY r.id, r.ordinal, r.kind, r.label
+FROM (SELECT DISTINCT m.rule FROM unnest(%(names)s::uuid[]) AS u (id)
+      CROSS JOIN LATERAL (SELECT rule FROM rule_name WHERE name = u.id OFFSET 0) m) own
+CROSS JOIN LATERAL (SELECT ordinal, kind, label FROM rule WHERE id = own.rule OFFSET 0) r
+CROSS JOIN LATERAL (SELECT name FROM rule_name WHERE rule = own.rule OFFSET 0) n
+GROUP BY r.ordinal, r.kind, r.label
 
 -- name: entities
-SELECT id, name, type, description, aliases, count, histogram, degree, text_hash FROM entity WHERE id = ANY(%(entities)s)
+SELECT e.* FROM unnest(%(entities)s::uuid[]) AS u (id)
+CROSS JOIN LATERAL (
+    SELECT id, name, type, description, aliases, count, histogram, degree, text_hash
+    FROM entity WHERE id = u.id OFFSET 0) e
 
 -- name: ties
-SELECT t.source, t.target, t.count, t.weight, t.histogram, t.relation
-FROM unnest(%(sources)s::uuid[], %(targets)s::uuid[]) AS p (source, target)
-JOIN tie t ON t.source = p.source AND t.target = p.target
+SELECT t.* FROM unnest(%(sources)s::uuid[], %(targets)s::uuid[]) AS p (source, target)
+CROSS JOIN LATERAL (
+    SELECT source, target, count, weight, histogram, relation FROM tie WHERE source = p.source AND target = p.target OFFSET 0) t
 
 -- name: ties_of_names
-SELECT source, target, count, weight, histogram, relation FROM tie WHERE source = ANY(%(names)s)
+SELECT t.* FROM unnest(%(names)s::uuid[]) AS u (id)
+CROSS JOIN LATERAL (SELECT source, target, count, weight, histogram, relation FROM tie WHERE source = u.id OFFSET 0) t
 UNION
-SELECT source, target, count, weight, histogram, relation FROM tie WHERE target = ANY(%(names)s)
+SELECT t.* FROM unnest(%(names)s::uuid[]) AS u (id)
+CROSS JOIN LATERAL (SELECT source, target, count, weight, histogram, relation FROM tie WHERE target = u.id OFFSET 0) t
 
 -- name: ties_of_relations
-SELECT source, target, count, weight, histogram, relation FROM tie WHERE relation = ANY(%(relations)s)
+SELECT t.* FROM unnest(%(relations)s::uuid[]) AS u (id)
+CROSS JOIN LATERAL (SELECT source, target, count, weight, histogram, relation FROM tie WHERE relation = u.id OFFSET 0) t
 
 -- name: relations
-SELECT id, source, target, source_name, target_name, description, keywords, weight, count, histogram, text_hash
-FROM relation WHERE id = ANY(%(relations)s)
+SELECT r.* FROM unnest(%(relations)s::uuid[]) AS u (id)
+CROSS JOIN LATERAL (
+    SELECT id, source, target, source_name, target_name, description, keywords, weight, count, histogram, text_hash
+    FROM relation WHERE id = u.id OFFSET 0) r
 
 -- name: said
 -- The first descriptions or keywords of each owner, and as many more as are about to be taken away.
 SELECT o.owner, t.hash, t.value, t.count
-FROM unnest(%(owners)s::uuid[], %(limits)s::int[]) AS o (owner, most)
+FROM unnest(%(owners)s::uuid[], %(limits)s::bigint[]) AS o (owner, most)
 CROSS JOIN LATERAL (
     SELECT hash, value, count FROM tally
     WHERE owner = o.owner AND kind = %(kind)s::"char" ORDER BY hash LIMIT o.most) t
 
 -- name: write_names
-UPDATE name n SET count = u.count, histogram = u.histogram::bigint[], entity = u.entity
+-- All of them are there; an upsert finds each by its key, as an UPDATE that joins might not.
+INSERT INTO name (id, written, normal, type, count, histogram, entity)
+SELECT id, '', '', '', count, histogram::bigint[], entity
 FROM unnest(%(id)s::uuid[], %(times)s::bigint[], %(histogram)s::text[], %(entity)s::uuid[])
     AS u (id, count, histogram, entity)
-WHERE n.id = u.id
+ON CONFLICT (workspace, id) DO UPDATE
+SET count = excluded.count, histogram = excluded.histogram, entity = excluded.entity
 
 -- name: write_ties
 INSERT INTO tie (source, target, count, weight, histogram, relation)
@@ -174,8 +199,8 @@ DELETE FROM relation WHERE id = ANY(%(ids)s)
 -- name: chunk_changes
 -- The chunks that appear and those that disappear; one that both versions have does neither.
 SELECT c.id, min(c.text_hash::text)::uuid, sum(d.sign)::int, CASE WHEN sum(d.sign) > 0 THEN min(c.text) END
-FROM unnest(%(documents)s::uuid[], %(signs)s::int[]) AS d (document, sign)
-JOIN chunk c ON c.document = d.document
+FROM unnest(%(documents)s::uuid[], %(signs)s::bigint[]) AS d (id, sign)
+CROSS JOIN LATERAL (SELECT id, text_hash, text FROM chunk WHERE document = d.id OFFSET 0) c
 GROUP BY c.id HAVING sum(d.sign) <> 0
 
 -- name: show

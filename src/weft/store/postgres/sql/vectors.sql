@@ -7,6 +7,11 @@ SELECT make_space(%(model)s, %(dimensions)s, %(metric)s)
 -- name: space
 SELECT s.id, s.model, s.dimensions, s.metric FROM workspace w JOIN space s ON s.id = w.space
 
+-- name: place
+-- Where to look: the space, and whether this workspace's vectors of a kind have a table of their own.
+SELECT s.id, s.model, s.dimensions, s.metric, h.kind IS NOT NULL
+FROM workspace w JOIN space s ON s.id = w.space LEFT JOIN shelf h ON h.space = s.id AND h.kind = %(kind)s
+
 -- name: switch
 UPDATE workspace SET space = %(space)s
 

@@ -1,4 +1,7 @@
 -- The record: what was said. Append and delete only. Everything else is derived from it.
+--
+-- Primary keys begin with the workspace, all other indexes end with it. A look-up by key then has one index that fits: were
+-- there two that begin with the workspace, the planner, whose statistics know nothing of a new workspace, would take either.
 
 CREATE EXTENSION IF NOT EXISTS vector SCHEMA public;
 
@@ -48,7 +51,7 @@ CREATE TABLE document (
     PRIMARY KEY (workspace, id)
 );
 COMMENT ON TABLE document IS 'One version of one document. A new version is wanted and not yet shown, the old one shown and no longer wanted, until both are settled together.';
-CREATE UNIQUE INDEX document_uri ON document (workspace, uri) WHERE wanted;
+CREATE UNIQUE INDEX document_uri ON document (uri, workspace) WHERE wanted;
 CREATE INDEX document_due ON document (workspace, uri) WHERE wanted <> shown;
 
 CREATE TABLE chunk (
@@ -64,7 +67,7 @@ CREATE TABLE chunk (
     PRIMARY KEY (workspace, document, id)
 );
 COMMENT ON TABLE chunk IS 'A span of a document. Its id is the same in every version that has that text.';
-CREATE INDEX chunk_id ON chunk (workspace, id);
+CREATE INDEX chunk_id ON chunk (id, workspace);
 
 CREATE TABLE mention (
     workspace   int NOT NULL DEFAULT current_setting('weft.workspace')::int,
@@ -81,7 +84,7 @@ CREATE TABLE mention (
     PRIMARY KEY (workspace, document, chunk, n)
 );
 COMMENT ON TABLE mention IS 'One entity as one chunk speaks of it. Spans are pairs of offsets within the chunk.';
-CREATE INDEX mention_name ON mention (workspace, name);
+CREATE INDEX mention_name ON mention (name, workspace);
 
 CREATE TABLE link (
     workspace   int NOT NULL DEFAULT current_setting('weft.workspace')::int,
@@ -99,7 +102,7 @@ CREATE TABLE link (
     PRIMARY KEY (workspace, document, chunk, n)
 );
 COMMENT ON TABLE link IS 'One relation as one chunk speaks of it, between two names that the chunk mentions.';
-CREATE INDEX link_ends ON link (workspace, source, target);
+CREATE INDEX link_ends ON link (source, target, workspace);
 
 CREATE TABLE extraction (
     workspace  int NOT NULL DEFAULT current_setting('weft.workspace')::int,
@@ -148,7 +151,7 @@ CREATE TABLE rule_name (
     PRIMARY KEY (workspace, name, rule)
 );
 COMMENT ON TABLE rule_name IS 'The names that a rule speaks of, whether or not a document mentions them now.';
-CREATE INDEX rule_name_rule ON rule_name (workspace, rule);
+CREATE INDEX rule_name_rule ON rule_name (rule, workspace);
 
 SELECT guard('workspace', 'id');
 SELECT guard(t::regclass) FROM unnest(ARRAY[

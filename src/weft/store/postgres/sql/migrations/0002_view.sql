@@ -12,7 +12,7 @@ CREATE TABLE name (
     PRIMARY KEY (workspace, id)
 );
 COMMENT ON TABLE name IS 'A name as written, its type, the sums over its live mentions, and the entity it belongs to (none while nothing mentions it).';
-CREATE INDEX name_entity ON name (workspace, entity);
+CREATE INDEX name_entity ON name (entity, workspace);
 
 CREATE TABLE name_key (
     workspace int NOT NULL DEFAULT current_setting('weft.workspace')::int,
@@ -48,8 +48,8 @@ CREATE TABLE tie (
     PRIMARY KEY (workspace, source, target)
 );
 COMMENT ON TABLE tie IS 'Two names with the sums over the live links between them, and the relation they belong to (none when both are one entity).';
-CREATE INDEX tie_target ON tie (workspace, target);
-CREATE INDEX tie_relation ON tie (workspace, relation);
+CREATE INDEX tie_target ON tie (target, workspace);
+CREATE INDEX tie_relation ON tie (relation, workspace);
 
 CREATE TABLE tally (
     workspace int NOT NULL DEFAULT current_setting('weft.workspace')::int,
@@ -93,8 +93,8 @@ CREATE TABLE relation (
     PRIMARY KEY (workspace, id)
 );
 COMMENT ON TABLE relation IS 'All ties from one entity to another. The id follows from the two entities.';
-CREATE INDEX relation_ends ON relation (workspace, source, target);
-CREATE INDEX relation_target ON relation (workspace, target);
+CREATE INDEX relation_source ON relation (source, workspace);
+CREATE INDEX relation_target ON relation (target, workspace);
 
 CREATE TABLE touched (
     workspace int NOT NULL DEFAULT current_setting('weft.workspace')::int,

@@ -1,0 +1,120 @@
+"""The yardstick: the same rows put into PostgreSQL by COPY alone, and the same search by one SQL statement."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from statistics import median
+from typing import Any
+
+import psycopg
+from pgvector import HalfVector
+from pgvector.psycopg import register_vector
+
+HNSW = "USING hnsw (v halfvec_cosine_ops) WITH (m = 16, ef_construction = 128)"
+
+SEARCH = "SELECT id, v <=> %s AS d FROM bare_vectors WHERE tenant = %s ORDER BY d LIMIT 10"
+
+
+def connect(url: str) -> psycopg.Connection[Any]:
+    """A connection above row-level security, as bare as it gets."""
+    connection = psycopg.connect(url, autocommit=True)
+    connection.execute("SET search_path = weft, public; SET maintenance_work_mem = '1GB'")
+    register_vector(connection)
+    return connection
+
+
+def load_again(url: str, workspace: int) -> dict[str, float]:
+    """Copy all rows of a workspace into empty twins of their tables, then build the HNSW indexes; seconds for each."""
+    with connect(url) as connection:
+        connection.execute("DROP SCHEMA IF EXISTS bare CASCADE; CREATE SCHEMA bare")
+        rows = {table: _rows(connection, table, workspace) for table in _tables(connection)}
+        for table in rows:
+            _twin(connection, table)
+        started = time.perf_counter()
+        for table, (columns, blocks) in rows.items():
+            with connection.cursor().copy(f"COPY bare.{table} ({columns}) FROM STDIN (FORMAT BINARY)") as copy:
+                for block in blocks:
+                    copy.write(block)
+        copied = time.perf_counter()
+        for table, (_, blocks) in rows.items():
+            if table.startswith("vector_") and sum(map(len, blocks)) > 100:
+                connection.execute(f"CREATE INDEX ON bare.{table} {HNSW}")
+        indexed = time.perf_counter()
+        connection.execute("DROP SCHEMA bare CASCADE")
+        return {"copy": copied - started, "hnsw": indexed - copied}
+
+
+def _tables(connection: psycopg.Connection[Any]) -> list[str]:
+    """All tables that hold rows of workspaces, those of the vectors included."""
+    found = connection.execute(
+        "SELECT relname FROM pg_class WHERE relnamespace = 'weft'::regnamespace AND relkind = 'r'"
+        " AND relrowsecurity AND relname NOT IN ('workspace', 'shelf', 'shard') ORDER BY 1"
+    )
+    return [name for (name,) in found]
+
+
+def _rows(connection: psycopg.Connection[Any], table: str, workspace: int) -> tuple[str, list[bytes]]:
+    """The columns that can be copied, and a workspace's rows in PostgreSQL's binary form."""
+    listed = connection.execute(
+        "SELECT attname FROM pg_attribute"
+        " WHERE attrelid = %s::regclass AND attnum > 0 AND attgenerated = '' ORDER BY attnum",
+        (table,),
+    )
+    columns = ", ".join(name for (name,) in listed)
+    query = f"COPY (SELECT {columns} FROM {table} WHERE workspace = {workspace}) TO STDOUT (FORMAT BINARY)"
+    with connection.cursor().copy(query) as copy:
+        return columns, [bytes(block) for block in copy]
+
+
+def _twin(connection: psycopg.Connection[Any], table: str) -> None:
+    """An empty table with the same columns and indexes, but for the HNSW index, which is built at the end."""
+    connection.execute(f"CREATE TABLE bare.{table} (LIKE weft.{table} INCLUDING ALL)")
+    indexes = connection.execute(
+        "SELECT c.oid::regclass::text FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid"
+        " JOIN pg_am a ON a.oid = c.relam WHERE a.amname = 'hnsw' AND i.indrelid = %s::regclass",
+        (f"bare.{table}",),
+    ).fetchall()
+    for (index,) in indexes:
+        connection.execute(f"DROP INDEX {index}")
+
+
+class Shelf:
+    """All vectors of several tenants in one table with an HNSW index and a B-tree on the tenant: the usual way."""
+
+    def __init__(self, url: str, tables: dict[int, str]) -> None:
+        self.connection = connect(url)
+        self.connection.execute("DROP TABLE IF EXISTS bare_vectors")
+        self.connection.execute("CREATE TABLE bare_vectors (tenant int, id uuid, v halfvec)")
+        for tenant, table in tables.items():
+            self.connection.execute(
+                f"INSERT INTO bare_vectors SELECT {tenant}, id, v FROM {table} WHERE workspace = {tenant}"
+            )
+        dimensions = self.connection.execute("SELECT vector_dims(v) FROM bare_vectors LIMIT 1").fetchone()
+        assert dimensions
+        self.connection.execute(f"ALTER TABLE bare_vectors ALTER v TYPE halfvec({dimensions[0]})")
+        self.connection.execute("CREATE INDEX bare_tenant ON bare_vectors (tenant)")
+        self.connection.execute(f"CREATE INDEX bare_hnsw ON bare_vectors {HNSW}")
+        self.connection.execute("ANALYZE bare_vectors; SET hnsw.ef_search = 200; SET jit = off")
+
+    def search(self, way: str, tenant: int, queries: Sequence[HalfVector]) -> tuple[list[list[float]], float]:
+        """The ten smallest distances for each query, and the median milliseconds, by one of two plain ways."""
+        exact = way == "exact"
+        scan, others = ("off", "on") if exact else ("on", "off")
+        self.connection.execute("SET hnsw.iterative_scan = relaxed_order")
+        self.connection.execute(f"SET enable_indexscan = {scan}")
+        self.connection.execute(f"SET enable_seqscan = {others}; SET enable_bitmapscan = {others}")
+        found: list[list[float]] = []
+        times: list[float] = []
+        for query in queries:
+            started = time.perf_counter()
+            rows = self.connection.execute(SEARCH, (query, tenant), prepare=False).fetchall()
+            times.append(time.perf_counter() - started)
+            found.append([distance for _, distance in rows])
+        return found, 1000 * median(times)
+
+    def close(self) -> None:
+        with suppress(psycopg.Error):
+            self.connection.execute("DROP TABLE bare_vectors")
+        self.connection.close()

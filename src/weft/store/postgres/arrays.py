@@ -1,0 +1,84 @@
+"""Long arrays, sent to PostgreSQL in its binary form: many times faster than by way of text."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Sequence
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+from psycopg import AsyncConnection
+from psycopg.abc import Buffer
+from psycopg.adapt import Dumper
+from psycopg.postgres import types
+from psycopg.pq import Format
+
+
+class Ids(list[UUID | None]):
+    """Travels as uuid[]."""
+
+
+class Texts(list[str]):
+    """Travels as text[]."""
+
+
+class Numbers:
+    """Travels as int8[]."""
+
+    def __init__(self, values: Iterable[int] | NDArray[np.int64]) -> None:
+        self.values = values if isinstance(values, np.ndarray) else np.fromiter(values, dtype=np.int64)
+
+
+def array(values: Sequence[Any]) -> Any:
+    """A column of ids, texts or numbers in the form in which it travels best; anything else as it is."""
+    sample = next((value for value in values if value is not None), None)
+    if isinstance(sample, UUID):
+        return Ids(values)
+    if isinstance(sample, str):
+        return Texts(values)
+    if isinstance(sample, int) and not isinstance(sample, bool):
+        return Numbers(values)
+    return list(values)
+
+
+def register(connection: AsyncConnection[Any]) -> None:
+    """Let a connection send these."""
+    for kind, dumper in ((Ids, _IdsDumper), (Texts, _TextsDumper), (Numbers, _NumbersDumper)):
+        connection.adapters.register_dumper(kind, dumper)
+
+
+class _IdsDumper(Dumper):
+    format = Format.BINARY
+    oid = types["uuid"].array_oid
+
+    def dump(self, obj: Ids) -> Buffer:
+        null, size = struct.pack(">i", -1), struct.pack(">i", 16)
+        items = [null if id_ is None else size + id_.bytes for id_ in obj]
+        return _head(types["uuid"].oid, len(items), nulls=None in obj) + b"".join(items)
+
+
+class _TextsDumper(Dumper):
+    format = Format.BINARY
+    oid = types["text"].array_oid
+
+    def dump(self, obj: Texts) -> Buffer:
+        encoded = [text.encode() for text in obj]
+        return _head(types["text"].oid, len(encoded)) + b"".join([struct.pack(">i", len(t)) + t for t in encoded])
+
+
+class _NumbersDumper(Dumper):
+    format = Format.BINARY
+    oid = types["int8"].array_oid
+
+    def dump(self, obj: Numbers) -> Buffer:
+        items = np.empty(len(obj.values), dtype=[("size", ">i4"), ("value", ">i8")])
+        items["size"] = 8
+        items["value"] = obj.values
+        return _head(types["int8"].oid, len(items)) + items.tobytes()
+
+
+def _head(oid: int, length: int, *, nulls: bool = False) -> bytes:
+    """Dimensions, whether there are nulls, element type; then length and lower bound of the one dimension."""
+    return struct.pack(">iiIii", 1, nulls, oid, length, 1) if length else struct.pack(">iiI", 0, 0, oid)
