@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from typing import Any, LiteralString, Self, cast
 
 from pgvector.psycopg import register_vector_async
-from psycopg import AsyncConnection, AsyncCursor, OperationalError
-from psycopg_pool import AsyncConnectionPool, PoolTimeout
+from psycopg import AsyncConnection, AsyncCursor, Error
+from psycopg_pool import AsyncConnectionPool
 
 from weft.errors import DatabaseError, NotIsolated
 from weft.store.postgres import arrays
@@ -83,24 +83,18 @@ class Database:
         )
 
     async def open(self) -> Self:
-        try:
-            await self._pool.open(wait=True, timeout=20)
-        except PoolTimeout as error:
-            await self._pool.close()
-            raise DatabaseError(
-                f"cannot work with the database at {_without_password(self.url)}: {await self._reason()}. "
-                "Check that it runs, that the URL is right, and that `weft init` was run."
-            ) from error
-        return self
-
-    async def _reason(self) -> str:
-        """Why connecting fails: the pool only says that it did."""
-        try:
+        """Ready to be used; a `DatabaseError` that says why when the database cannot be."""
+        try:  # one connection by hand: the pool would try for long, and not say why it failed
             async with await AsyncConnection.connect(self.url, autocommit=True) as connection:
                 await _prepare(connection)
-        except (OperationalError, NotIsolated) as error:
-            return str(error).strip().splitlines()[0]
-        return "it did not answer in time"
+        except Error as error:
+            reason = str(error).strip().splitlines()[0]
+            raise DatabaseError(
+                f"cannot work with the database at {_without_password(self.url)}: {reason}. "
+                "Check that it runs, that the URL is right, and that `weft init` was run."
+            ) from error
+        await self._pool.open(wait=True)
+        return self
 
     async def close(self) -> None:
         await self._pool.close()

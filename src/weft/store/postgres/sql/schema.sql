@@ -1,0 +1,718 @@
+CREATE SCHEMA weft;
+
+CREATE FUNCTION weft.clear_space(of_space integer) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'weft', 'public', 'pg_temp'
+    AS $$
+DECLARE here int := current_setting('weft.workspace')::int; kind text;
+BEGIN
+    FOREACH kind IN ARRAY ARRAY['chunk', 'entity', 'relation'] LOOP
+        EXECUTE format('DELETE FROM %I WHERE workspace = %s', format('vector_%s_%s', of_space, kind), here);
+        EXECUTE format('DROP TABLE IF EXISTS %I', format('vector_%s_%s_%s', of_space, kind, here));
+    END LOOP;
+    DELETE FROM shelf WHERE workspace = here AND space = of_space;
+END $$;
+
+CREATE FUNCTION weft.drop_workspace() RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'weft', 'pg_temp'
+    AS $$
+BEGIN
+    DELETE FROM workspace WHERE id = current_setting('weft.workspace')::int;
+END $$;
+
+CREATE FUNCTION weft.find_workspace(wanted text, make boolean) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'weft', 'pg_temp'
+    AS $$
+BEGIN
+    IF make THEN
+        INSERT INTO workspace (name) VALUES (wanted) ON CONFLICT (name) DO NOTHING;
+    END IF;
+    RETURN (SELECT id FROM workspace WHERE name = wanted);
+END $$;
+
+CREATE FUNCTION weft.guard(guarded regclass, tenant text DEFAULT 'workspace'::text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', guarded);
+    EXECUTE format('ALTER TABLE %s FORCE ROW LEVEL SECURITY', guarded);
+    EXECUTE format('CREATE POLICY workspace ON %s USING (%I = current_setting(''weft.workspace'')::int)', guarded, tenant);
+    EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %s TO weft_app', guarded);
+END $$;
+
+CREATE FUNCTION weft.index_shelf(of_space integer, of_kind text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'weft', 'public', 'pg_temp'
+    AS $$
+DECLARE
+    here int := current_setting('weft.workspace')::int;
+    own text := format('vector_%s_%s_%s', of_space, of_kind, here);
+    ops text := CASE (SELECT metric FROM space WHERE id = of_space)
+        WHEN 'cosine' THEN 'halfvec_cosine_ops' WHEN 'l2' THEN 'halfvec_l2_ops' ELSE 'halfvec_ip_ops' END;
+BEGIN
+    EXECUTE format('CREATE INDEX %I ON %I USING hnsw (v %s) WITH (m = 16, ef_construction = 128)', own || '_hnsw', own, ops);
+    EXECUTE format('ANALYZE %I', own);
+    UPDATE shelf SET indexed = true WHERE workspace = here AND space = of_space AND kind = of_kind;
+END $$;
+
+CREATE FUNCTION weft.make_space(of_model text, of_dimensions integer, of_metric text) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'weft', 'public', 'pg_temp'
+    AS $$
+DECLARE made int; kind text;
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtextextended('weft.space', 0));
+    SELECT id INTO made FROM space
+    WHERE model = of_model AND dimensions = of_dimensions AND metric = of_metric;
+    IF made IS NULL THEN
+        INSERT INTO space (model, dimensions, metric) VALUES (of_model, of_dimensions, of_metric)
+        RETURNING id INTO made;
+        FOREACH kind IN ARRAY ARRAY['chunk', 'entity', 'relation'] LOOP
+            PERFORM make_vector_table(format('vector_%s_%s', made, kind), of_dimensions);
+        END LOOP;
+    END IF;
+    RETURN made;
+END $$;
+
+CREATE FUNCTION weft.make_vector_table(named text, dimensions integer) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'weft', 'public', 'pg_temp'
+    AS $_$
+BEGIN
+    EXECUTE format($sql$
+        CREATE TABLE %I (
+            workspace int NOT NULL DEFAULT current_setting('weft.workspace')::int,
+            id        uuid NOT NULL,
+            text_hash uuid NOT NULL,
+            v         halfvec(%s) NOT NULL,
+            PRIMARY KEY (workspace, id))$sql$, named, dimensions);
+    -- In line, not in a side table: an exact scan reads every vector.
+    EXECUTE format('ALTER TABLE %I ALTER v SET STORAGE PLAIN', named);
+    PERFORM guard(named::regclass);
+END $_$;
+
+CREATE FUNCTION weft.own_shelf(of_space integer, of_kind text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'weft', 'public', 'pg_temp'
+    AS $$
+DECLARE
+    here int := current_setting('weft.workspace')::int;
+    common text := format('vector_%s_%s', of_space, of_kind);
+    own text := format('%s_%s', common, here);
+BEGIN
+    PERFORM make_vector_table(own, (SELECT dimensions FROM space WHERE id = of_space));
+    EXECUTE format('INSERT INTO %I SELECT * FROM %I WHERE workspace = %s', own, common, here);
+    EXECUTE format('DELETE FROM %I WHERE workspace = %s', common, here);
+    INSERT INTO shelf (workspace, space, kind) VALUES (here, of_space, of_kind);
+END $$;
+
+CREATE TABLE weft.alike (
+    workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
+    a uuid NOT NULL,
+    b uuid NOT NULL
+);
+
+ALTER TABLE ONLY weft.alike FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE weft.alike IS 'Pairs of alike names, in both directions, whether or not they are live.';
+
+CREATE TABLE weft.name (
+    workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
+    id uuid NOT NULL,
+    written text NOT NULL,
+    normal text NOT NULL,
+    type text NOT NULL,
+    count bigint DEFAULT 0 NOT NULL,
+    histogram bigint[] DEFAULT '{0,0,0,0,0,0,0,0,0}'::bigint[] NOT NULL,
+    entity uuid
+);
+
+ALTER TABLE ONLY weft.name FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE weft.name IS 'A name as written, its type, the sums over its live mentions, and the entity it belongs to (none while nothing mentions it).';
+
+CREATE VIEW weft.anchor WITH (security_invoker='true') AS
+ SELECT entity,
+    min((id)::text) AS id
+   FROM weft.name
+  WHERE (entity IS NOT NULL)
+  GROUP BY entity;
+
+COMMENT ON VIEW weft.anchor IS 'What an entity goes by where its id must not matter: the smallest id among its names.';
+
+CREATE TABLE weft.chunk (
+    workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
+    document uuid NOT NULL,
+    id uuid NOT NULL,
+    n integer NOT NULL,
+    start integer NOT NULL,
+    tokens integer NOT NULL,
+    text text NOT NULL,
+    text_hash uuid NOT NULL,
+    words tsvector GENERATED ALWAYS AS (to_tsvector('english'::regconfig, text)) STORED
+);
+
+ALTER TABLE ONLY weft.chunk FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE weft.chunk IS 'A span of a document. Its id is the same in every version that has that text.';
+
+CREATE TABLE weft.document (
+    workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
+    id uuid NOT NULL,
+    uri text NOT NULL,
+    title text NOT NULL,
+    content_hash uuid NOT NULL,
+    metadata jsonb NOT NULL,
+    size integer NOT NULL,
+    wanted boolean NOT NULL,
+    shown boolean NOT NULL,
+    error text,
+    added timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY weft.document FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE weft.document IS 'One version of one document. A new version is wanted and not yet shown, the old one shown and no longer wanted, until both are settled together.';
+
+CREATE TABLE weft.entity (
+    workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
+    id uuid NOT NULL,
+    name text NOT NULL,
+    type text NOT NULL,
+    description text NOT NULL,
+    aliases text[] NOT NULL,
+    count bigint NOT NULL,
+    histogram bigint[] NOT NULL,
+    degree bigint NOT NULL,
+    text_hash uuid NOT NULL
+);
+
+ALTER TABLE ONLY weft.entity FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE weft.entity IS 'A connected component of live names. The id is a label that follows it through merges and splits.';
+
+CREATE TABLE weft.extraction (
+    workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
+    key uuid NOT NULL,
+    extractor text NOT NULL,
+    reply text NOT NULL,
+    tokens_in integer NOT NULL,
+    tokens_out integer NOT NULL,
+    made timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY weft.extraction FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE weft.extraction IS 'A model''s reply about one chunk text, by hash of text and extractor: asked and paid for once.';
+
+CREATE TABLE weft.link (
+    workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
+    document uuid NOT NULL,
+    chunk uuid NOT NULL,
+    n integer NOT NULL,
+    source uuid NOT NULL,
+    target uuid NOT NULL,
+    description text NOT NULL,
+    description_hash uuid NOT NULL,
+    keywords text[] NOT NULL,
+    strength smallint NOT NULL,
+    emphasis smallint NOT NULL,
+    spans integer[] NOT NULL,
+    CONSTRAINT link_emphasis_check CHECK (((emphasis >= 1) AND (emphasis <= 9))),
+    CONSTRAINT link_strength_check CHECK (((strength >= 1) AND (strength <= 10)))
+);
+
+ALTER TABLE ONLY weft.link FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE weft.link IS 'One relation as one chunk speaks of it, between two names that the chunk mentions.';
+
+CREATE TABLE weft.mention (
+    workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
+    document uuid NOT NULL,
+    chunk uuid NOT NULL,
+    n integer NOT NULL,
+    name uuid NOT NULL,
+    written text NOT NULL,
+    type text NOT NULL,
+    description text NOT NULL,
+    description_hash uuid NOT NULL,
+    emphasis smallint NOT NULL,
+    spans integer[] NOT NULL,
+    CONSTRAINT mention_emphasis_check CHECK (((emphasis >= 1) AND (emphasis <= 9)))
+);
+
+ALTER TABLE ONLY weft.mention FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE weft.mention IS 'One entity as one chunk speaks of it. Spans are pairs of offsets within the chunk.';
+
+CREATE TABLE weft.migration (
+    number integer NOT NULL,
+    name text NOT NULL
+);
+
+CREATE TABLE weft.name_key (
+    workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
+    key bigint NOT NULL,
+    name uuid NOT NULL
+);
+
+ALTER TABLE ONLY weft.name_key FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE weft.name_key IS 'The keys under which alike names find each other. A plain B-tree: row-level security keeps GIN operators, which are not leakproof, from using their index.';
+
+CREATE TABLE weft.outbox (
+    workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
+    "position" bigint NOT NULL,
+    tx xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    kind text NOT NULL,
+    removed boolean NOT NULL,
+    ids uuid[] NOT NULL
+);
+
+ALTER TABLE ONLY weft.outbox FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE weft.outbox IS 'What each settled batch changed, for projections. Read only up to the oldest transaction still running, as positions are drawn before they commit.';
+
+ALTER TABLE weft.outbox ALTER COLUMN "position" ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.outbox_position_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE weft.relation (
+    workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
+    id uuid NOT NULL,
+    source uuid NOT NULL,
+    target uuid NOT NULL,
+    source_name text NOT NULL,
+    target_name text NOT NULL,
+    description text NOT NULL,
+    keywords text[] NOT NULL,
+    weight bigint NOT NULL,
+    count bigint NOT NULL,
+    histogram bigint[] NOT NULL,
+    text_hash uuid NOT NULL
+);
+
+ALTER TABLE ONLY weft.relation FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE weft.relation IS 'All ties from one entity to another. The id follows from the two entities.';
+
+CREATE TABLE weft.rule (
+    workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
+    id uuid NOT NULL,
+    ordinal bigint NOT NULL,
+    kind text NOT NULL,
+    label text NOT NULL,
+    made timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT rule_kind_check CHECK ((kind = ANY (ARRAY['merge'::text, 'split'::text, 'rename'::text])))
+);
+
+ALTER TABLE ONLY weft.rule FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE weft.rule IS 'A person''s merge, split or rename; a later one outweighs an earlier one.';
+
+CREATE TABLE weft.rule_name (
+    workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
+    rule uuid NOT NULL,
+    name uuid NOT NULL,
+    written text NOT NULL,
+    type text NOT NULL
+);
+
+ALTER TABLE ONLY weft.rule_name FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE weft.rule_name IS 'The names that a rule speaks of, whether or not a document mentions them now.';
+
+ALTER TABLE weft.rule ALTER COLUMN ordinal ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.rule_ordinal_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE weft.shard (
+    workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
+    shard smallint NOT NULL,
+    version bigint NOT NULL
+);
+
+ALTER TABLE ONLY weft.shard FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE weft.shard IS 'Counts the settled batches that changed a shard of the names; shard -1 is the whole workspace.';
+
+CREATE TABLE weft.shelf (
+    workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
+    space integer NOT NULL,
+    kind text NOT NULL,
+    indexed boolean DEFAULT false NOT NULL
+);
+
+ALTER TABLE ONLY weft.shelf FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE weft.shelf IS 'Workspaces whose vectors of a kind outgrew the common table and have one of their own, with an HNSW index once `indexed`.';
+
+CREATE TABLE weft.space (
+    id integer NOT NULL,
+    model text NOT NULL,
+    dimensions integer NOT NULL,
+    metric text NOT NULL,
+    CONSTRAINT space_dimensions_check CHECK (((dimensions >= 1) AND (dimensions <= 4000))),
+    CONSTRAINT space_metric_check CHECK ((metric = ANY (ARRAY['cosine'::text, 'l2'::text, 'inner'::text])))
+);
+
+COMMENT ON TABLE weft.space IS 'The embedding spaces that exist. Shared by all workspaces; holds no one''s data.';
+
+ALTER TABLE weft.space ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.space_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE weft.spend (
+    workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
+    id uuid NOT NULL,
+    stage text NOT NULL,
+    document uuid,
+    model text NOT NULL,
+    tokens_in integer NOT NULL,
+    tokens_out integer NOT NULL,
+    price numeric,
+    reserved boolean NOT NULL,
+    at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE ONLY weft.spend FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE weft.spend IS 'One model call: reserved before it is made, settled after. A price that is not known is null.';
+
+CREATE TABLE weft.tally (
+    workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
+    owner uuid NOT NULL,
+    kind "char" NOT NULL,
+    hash uuid NOT NULL,
+    value text NOT NULL,
+    count bigint NOT NULL,
+    CONSTRAINT tally_kind_check CHECK ((kind = ANY (ARRAY['d'::"char", 'k'::"char"])))
+);
+
+ALTER TABLE ONLY weft.tally FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE weft.tally IS 'How often each distinct description (d) or keyword (k) was said of a name or a tie.';
+
+CREATE TABLE weft.tie (
+    workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
+    source uuid NOT NULL,
+    target uuid NOT NULL,
+    count bigint NOT NULL,
+    weight bigint NOT NULL,
+    histogram bigint[] NOT NULL,
+    relation uuid
+);
+
+ALTER TABLE ONLY weft.tie FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE weft.tie IS 'Two names with the sums over the live links between them, and the relation they belong to (none when both are one entity).';
+
+CREATE TABLE weft.touched (
+    workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
+    name uuid NOT NULL
+);
+
+ALTER TABLE ONLY weft.touched FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE weft.touched IS 'Names whose entity must be found again because a rule or a setting changed.';
+
+CREATE TABLE weft.unlinked (
+    workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
+    name uuid NOT NULL
+);
+
+ALTER TABLE ONLY weft.unlinked FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE weft.unlinked IS 'Names that have not yet looked for others alike.';
+
+CREATE TABLE weft.workspace (
+    id integer NOT NULL,
+    name text NOT NULL,
+    mode text DEFAULT 'fuzzy'::text NOT NULL,
+    threshold smallint DEFAULT 90 NOT NULL,
+    same text DEFAULT 'name_and_type'::text NOT NULL,
+    space integer,
+    created timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT workspace_mode_check CHECK ((mode = ANY (ARRAY['fuzzy'::text, 'exact'::text, 'off'::text]))),
+    CONSTRAINT workspace_same_check CHECK ((same = ANY (ARRAY['name_and_type'::text, 'name'::text]))),
+    CONSTRAINT workspace_threshold_check CHECK (((threshold >= 70) AND (threshold <= 100)))
+);
+
+COMMENT ON TABLE weft.workspace IS 'A tenant: what makes two names one entity for it, and the embedding space that answers.';
+
+ALTER TABLE weft.workspace ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.workspace_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+ALTER TABLE ONLY weft.alike
+    ADD CONSTRAINT alike_pkey PRIMARY KEY (workspace, a, b);
+
+ALTER TABLE ONLY weft.chunk
+    ADD CONSTRAINT chunk_pkey PRIMARY KEY (workspace, document, id);
+
+ALTER TABLE ONLY weft.document
+    ADD CONSTRAINT document_pkey PRIMARY KEY (workspace, id);
+
+ALTER TABLE ONLY weft.entity
+    ADD CONSTRAINT entity_pkey PRIMARY KEY (workspace, id);
+
+ALTER TABLE ONLY weft.extraction
+    ADD CONSTRAINT extraction_pkey PRIMARY KEY (workspace, key);
+
+ALTER TABLE ONLY weft.link
+    ADD CONSTRAINT link_pkey PRIMARY KEY (workspace, document, chunk, n);
+
+ALTER TABLE ONLY weft.mention
+    ADD CONSTRAINT mention_pkey PRIMARY KEY (workspace, document, chunk, n);
+
+ALTER TABLE ONLY weft.migration
+    ADD CONSTRAINT migration_pkey PRIMARY KEY (number);
+
+ALTER TABLE ONLY weft.name_key
+    ADD CONSTRAINT name_key_pkey PRIMARY KEY (workspace, key, name);
+
+ALTER TABLE ONLY weft.name
+    ADD CONSTRAINT name_pkey PRIMARY KEY (workspace, id);
+
+ALTER TABLE ONLY weft.outbox
+    ADD CONSTRAINT outbox_pkey PRIMARY KEY (workspace, "position");
+
+ALTER TABLE ONLY weft.relation
+    ADD CONSTRAINT relation_pkey PRIMARY KEY (workspace, id);
+
+ALTER TABLE ONLY weft.rule_name
+    ADD CONSTRAINT rule_name_pkey PRIMARY KEY (workspace, name, rule);
+
+ALTER TABLE ONLY weft.rule
+    ADD CONSTRAINT rule_pkey PRIMARY KEY (workspace, id);
+
+ALTER TABLE ONLY weft.shard
+    ADD CONSTRAINT shard_pkey PRIMARY KEY (workspace, shard);
+
+ALTER TABLE ONLY weft.shelf
+    ADD CONSTRAINT shelf_pkey PRIMARY KEY (workspace, space, kind);
+
+ALTER TABLE ONLY weft.space
+    ADD CONSTRAINT space_model_dimensions_metric_key UNIQUE (model, dimensions, metric);
+
+ALTER TABLE ONLY weft.space
+    ADD CONSTRAINT space_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY weft.spend
+    ADD CONSTRAINT spend_pkey PRIMARY KEY (workspace, id);
+
+ALTER TABLE ONLY weft.tally
+    ADD CONSTRAINT tally_pkey PRIMARY KEY (workspace, owner, kind, hash);
+
+ALTER TABLE ONLY weft.tie
+    ADD CONSTRAINT tie_pkey PRIMARY KEY (workspace, source, target);
+
+ALTER TABLE ONLY weft.touched
+    ADD CONSTRAINT touched_pkey PRIMARY KEY (workspace, name);
+
+ALTER TABLE ONLY weft.unlinked
+    ADD CONSTRAINT unlinked_pkey PRIMARY KEY (workspace, name);
+
+ALTER TABLE ONLY weft.workspace
+    ADD CONSTRAINT workspace_name_key UNIQUE (name);
+
+ALTER TABLE ONLY weft.workspace
+    ADD CONSTRAINT workspace_pkey PRIMARY KEY (id);
+
+CREATE INDEX chunk_id ON weft.chunk USING btree (id, workspace);
+
+CREATE INDEX document_due ON weft.document USING btree (workspace, uri) WHERE (wanted <> shown);
+
+CREATE UNIQUE INDEX document_uri ON weft.document USING btree (uri, workspace) WHERE wanted;
+
+CREATE INDEX link_ends ON weft.link USING btree (source, target, workspace);
+
+CREATE INDEX mention_name ON weft.mention USING btree (name, workspace);
+
+CREATE INDEX name_entity ON weft.name USING btree (entity, workspace);
+
+CREATE INDEX relation_source ON weft.relation USING btree (source, workspace);
+
+CREATE INDEX relation_target ON weft.relation USING btree (target, workspace);
+
+CREATE INDEX rule_name_rule ON weft.rule_name USING btree (rule, workspace);
+
+CREATE INDEX tie_relation ON weft.tie USING btree (relation, workspace);
+
+CREATE INDEX tie_target ON weft.tie USING btree (target, workspace);
+
+ALTER TABLE weft.alike ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.chunk ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.document ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.entity ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.extraction ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.link ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.mention ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.name ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.name_key ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.outbox ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.relation ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.rule ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.rule_name ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.shard ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.shelf ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.spend ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.tally ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.tie ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.touched ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.unlinked ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY workspace ON weft.alike USING ((workspace = (current_setting('weft.workspace'::text))::integer));
+
+CREATE POLICY workspace ON weft.chunk USING ((workspace = (current_setting('weft.workspace'::text))::integer));
+
+CREATE POLICY workspace ON weft.document USING ((workspace = (current_setting('weft.workspace'::text))::integer));
+
+CREATE POLICY workspace ON weft.entity USING ((workspace = (current_setting('weft.workspace'::text))::integer));
+
+CREATE POLICY workspace ON weft.extraction USING ((workspace = (current_setting('weft.workspace'::text))::integer));
+
+CREATE POLICY workspace ON weft.link USING ((workspace = (current_setting('weft.workspace'::text))::integer));
+
+CREATE POLICY workspace ON weft.mention USING ((workspace = (current_setting('weft.workspace'::text))::integer));
+
+CREATE POLICY workspace ON weft.name USING ((workspace = (current_setting('weft.workspace'::text))::integer));
+
+CREATE POLICY workspace ON weft.name_key USING ((workspace = (current_setting('weft.workspace'::text))::integer));
+
+CREATE POLICY workspace ON weft.outbox USING ((workspace = (current_setting('weft.workspace'::text))::integer));
+
+CREATE POLICY workspace ON weft.relation USING ((workspace = (current_setting('weft.workspace'::text))::integer));
+
+CREATE POLICY workspace ON weft.rule USING ((workspace = (current_setting('weft.workspace'::text))::integer));
+
+CREATE POLICY workspace ON weft.rule_name USING ((workspace = (current_setting('weft.workspace'::text))::integer));
+
+CREATE POLICY workspace ON weft.shard USING ((workspace = (current_setting('weft.workspace'::text))::integer));
+
+CREATE POLICY workspace ON weft.shelf USING ((workspace = (current_setting('weft.workspace'::text))::integer));
+
+CREATE POLICY workspace ON weft.spend USING ((workspace = (current_setting('weft.workspace'::text))::integer));
+
+CREATE POLICY workspace ON weft.tally USING ((workspace = (current_setting('weft.workspace'::text))::integer));
+
+CREATE POLICY workspace ON weft.tie USING ((workspace = (current_setting('weft.workspace'::text))::integer));
+
+CREATE POLICY workspace ON weft.touched USING ((workspace = (current_setting('weft.workspace'::text))::integer));
+
+CREATE POLICY workspace ON weft.unlinked USING ((workspace = (current_setting('weft.workspace'::text))::integer));
+
+ALTER TABLE weft.workspace ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY workspace ON weft.workspace USING ((id = (current_setting('weft.workspace'::text))::integer));
+
+GRANT USAGE ON SCHEMA weft TO weft_app;
+
+REVOKE ALL ON FUNCTION weft.clear_space(of_space integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.clear_space(of_space integer) TO weft_app;
+
+REVOKE ALL ON FUNCTION weft.drop_workspace() FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.drop_workspace() TO weft_app;
+
+REVOKE ALL ON FUNCTION weft.find_workspace(wanted text, make boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.find_workspace(wanted text, make boolean) TO weft_app;
+
+REVOKE ALL ON FUNCTION weft.guard(guarded regclass, tenant text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft.index_shelf(of_space integer, of_kind text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.index_shelf(of_space integer, of_kind text) TO weft_app;
+
+REVOKE ALL ON FUNCTION weft.make_space(of_model text, of_dimensions integer, of_metric text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.make_space(of_model text, of_dimensions integer, of_metric text) TO weft_app;
+
+REVOKE ALL ON FUNCTION weft.make_vector_table(named text, dimensions integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft.own_shelf(of_space integer, of_kind text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.own_shelf(of_space integer, of_kind text) TO weft_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.alike TO weft_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.name TO weft_app;
+
+GRANT SELECT ON TABLE weft.anchor TO weft_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.chunk TO weft_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.document TO weft_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.entity TO weft_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.extraction TO weft_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.link TO weft_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.mention TO weft_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.name_key TO weft_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.outbox TO weft_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.relation TO weft_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.rule TO weft_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.rule_name TO weft_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.shard TO weft_app;
+
+GRANT SELECT ON TABLE weft.shelf TO weft_app;
+
+GRANT SELECT ON TABLE weft.space TO weft_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.spend TO weft_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.tally TO weft_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.tie TO weft_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.touched TO weft_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.unlinked TO weft_app;
+
+GRANT SELECT,UPDATE ON TABLE weft.workspace TO weft_app;

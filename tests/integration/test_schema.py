@@ -1,0 +1,59 @@
+"""The schema: migrations add up to schema.sql, run once whoever comes first, and refuse what they do not know."""
+
+import asyncio
+
+import psycopg
+import pytest
+
+from weft.errors import DatabaseError, MigrationError
+from weft.store.postgres.db import Database
+from weft.store.postgres.migrate import migrate, migrations
+from weft.store.postgres.queries import QUERIES
+from weft.testing import Databases
+from weft.testing.schema import SCHEMA_FILE, dump_schema
+
+
+@pytest.fixture
+def empty_url(databases: Databases, url: str) -> str:
+    """A database in which nothing was migrated yet."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA weft CASCADE; DROP EXTENSION vector")
+    return url
+
+
+def test_migrations_add_up_to_the_schema_file(url: str) -> None:
+    assert dump_schema(url) == SCHEMA_FILE.read_text("utf-8"), "run `make schema` and look at what changed"
+
+
+def test_the_schema_file_makes_the_same_database(empty_url: str) -> None:
+    with psycopg.connect(empty_url, autocommit=True) as connection:
+        connection.execute("CREATE EXTENSION vector SCHEMA public")
+        connection.execute(SCHEMA_FILE.read_text("utf-8"))
+    assert dump_schema(empty_url) == SCHEMA_FILE.read_text("utf-8")
+
+
+async def test_of_many_who_migrate_at_once_one_does_it(empty_url: str) -> None:
+    applied = await asyncio.gather(*(migrate(empty_url) for _ in range(5)))
+    assert sorted(map(len, applied)) == [0, 0, 0, 0, len(migrations())]
+
+
+async def test_a_database_of_a_newer_weft_is_refused(url: str) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("INSERT INTO weft.migration VALUES (9999, '9999_from_the_future')")
+    with pytest.raises(MigrationError, match=r"9999_from_the_future.*upgrade"):
+        await migrate(url)
+
+
+def test_migrations_are_numbered_without_gaps() -> None:
+    assert [m.number for m in migrations()] == list(range(1, len(migrations()) + 1))
+
+
+async def test_a_database_without_the_schema_is_refused_with_the_next_step(empty_url: str) -> None:
+    with pytest.raises(DatabaseError, match="weft init") as raised:
+        await Database(empty_url).open()
+    assert "password" not in str(raised.value)
+
+
+@pytest.mark.parametrize("name", [n for n in QUERIES if n.partition(".")[2] not in ("stage",)])
+def test_every_query_has_a_name_of_its_own_and_a_body(name: str) -> None:
+    assert QUERIES[name]

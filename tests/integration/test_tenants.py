@@ -1,0 +1,129 @@
+"""With the role that Weft works as, no statement of one workspace sees or changes a row of another, in any table."""
+
+from uuid import uuid4
+
+import psycopg
+import pytest
+from psycopg import errors, sql
+from psycopg.sql import Identifier as Id
+
+from weft import AsyncWeft, Chunk, Document, Link, Mention, NameKey
+from weft.store.postgres import vectors
+from weft.store.postgres.db import Database
+from weft.testing import HashEmbedder
+
+# Tables that belong to no workspace: which migrations ran, and which embedding models there are.
+COMMON = {"migration", "space"}
+
+
+async def _tenant(database: Database, name: str) -> AsyncWeft:
+    """A workspace with rows in every table, among them vectors in a table of its own."""
+    weft = await AsyncWeft.enter(database, name, HashEmbedder(8))
+    said = Chunk(
+        f"{name} text",
+        mentions=(Mention("Ada Lovelace", description="d"), Mention("Ada Lovelase")),
+        links=(Link("Ada Lovelace", "London", "lived in", ("place",)),),
+    )
+    await weft.add([Document("1", (said,)), Document("2", (said,))])
+    await weft.merge(NameKey("Ada Lovelace"), NameKey("Countess"))
+    async with database.transaction(weft.workspace) as tx:
+        await tx.run("vectors.own_shelf", space=(await vectors.space(tx)).id, kind="entity")  # type: ignore[union-attr]
+        await tx.execute("INSERT INTO extraction VALUES (DEFAULT, gen_random_uuid(), 'e', 'r', 1, 1)")
+        await tx.execute("INSERT INTO spend VALUES (DEFAULT, gen_random_uuid(), 's', NULL, 'm', 1, 1, NULL, false)")
+        await tx.execute("INSERT INTO touched (name) VALUES (gen_random_uuid())")
+        await tx.execute("INSERT INTO unlinked (name) VALUES (gen_random_uuid())")
+    return weft
+
+
+def _tables(url: str) -> dict[str, tuple[bool, bool]]:
+    """Every table of the schema, and whether row-level security is on, and on for its owner too."""
+    with psycopg.connect(url) as connection:
+        rows = connection.execute(
+            "SELECT relname, relrowsecurity, relforcerowsecurity FROM pg_class"
+            " WHERE relnamespace = 'weft'::regnamespace AND relkind IN ('r', 'p', 'm')"
+        )
+        return {name: (on, forced) for name, on, forced in rows}
+
+
+def _rows(url: str, table: str, column: str, workspace: int) -> list[object]:
+    """All rows of a workspace, seen by the owner, who is above the law."""
+    query = sql.SQL("SELECT t::text FROM weft.{} t WHERE {} = %s ORDER BY 1").format(Id(table), Id(column))
+    with psycopg.connect(url) as connection:
+        return connection.execute(query, (workspace,)).fetchall()
+
+
+async def test_every_table_keeps_workspaces_apart(database: Database, url: str) -> None:
+    mine, other = await _tenant(database, "mine"), await _tenant(database, "other")
+    tables = [table for table in _tables(url) if table not in COMMON]
+    assert f"vector_1_entity_{other.workspace}" in tables
+    empty = {"vector_1_entity", f"vector_1_entity_{mine.workspace}"}
+    for table in tables:
+        column = "id" if table == "workspace" else "workspace"
+        theirs = _rows(url, table, column, other.workspace)
+        assert theirs or table in empty, f"the test put nothing into {table}"
+        where = sql.SQL(" WHERE {} = {}").format(Id(column), other.workspace)
+        await _attempt(database, mine.workspace, sql.SQL("SELECT 1 FROM {}").format(Id(table)) + where)
+        harmless = Id("created" if table == "workspace" else column)
+        setting = sql.SQL("UPDATE {0} SET {1} = {1}").format(Id(table), harmless)
+        await _attempt(database, mine.workspace, setting + where)
+        await _attempt(database, mine.workspace, sql.SQL("DELETE FROM {}").format(Id(table)) + where)
+        if table != "workspace" and _rows(url, table, column, mine.workspace):
+            await _give_away(database, mine.workspace, other.workspace, table)
+        assert _rows(url, table, column, other.workspace) == theirs, table
+
+
+async def _attempt(database: Database, workspace: int, statement: sql.Composed) -> None:
+    """Run a statement aimed at another workspace: it must be refused, or find nothing."""
+    try:
+        async with database.transaction(workspace) as tx:
+            cursor = await tx.connection.execute(statement)
+            assert cursor.rowcount == 0, statement.as_string()
+    except errors.InsufficientPrivilege:
+        pass  # refused outright is as good
+
+
+async def _give_away(database: Database, mine: int, other: int, table: str) -> None:
+    """Neither may one's own rows be given to another workspace."""
+    with pytest.raises(errors.InsufficientPrivilege):
+        async with database.transaction(mine) as tx:
+            await tx.connection.execute(sql.SQL("UPDATE {} SET workspace = {}").format(Id(table), other))
+
+
+async def test_a_statement_without_a_condition_reaches_only_its_own_rows(database: Database, url: str) -> None:
+    mine, other = await _tenant(database, "mine"), await _tenant(database, "other")
+    before = {t: _rows(url, t, "workspace", other.workspace) for t in _tables(url) if t not in COMMON | {"workspace"}}
+    await mine.drop()
+    after = {t: _rows(url, t, "workspace", other.workspace) for t in before if t in _tables(url)}
+    assert after == {table: rows for table, rows in before.items() if table in after}
+    assert not any(_rows(url, table, "workspace", mine.workspace) for table in after)
+
+
+async def test_rows_cannot_be_written_for_another_workspace(database: Database) -> None:
+    mine, other = await _tenant(database, "mine"), await _tenant(database, "other")
+    with pytest.raises(errors.InsufficientPrivilege, match="row-level security"):
+        async with database.transaction(mine.workspace) as tx:
+            await tx.execute(
+                "INSERT INTO touched (workspace, name) VALUES (%(w)s, %(n)s)", {"w": other.workspace, "n": uuid4()}
+            )
+
+
+async def test_without_a_workspace_nothing_works(database: Database) -> None:
+    await _tenant(database, "mine")
+    async with database.transaction(1) as tx:
+        await tx.execute("SELECT set_config('weft.workspace', '', true)")
+        with pytest.raises(errors.InvalidTextRepresentation):
+            await tx.execute("SELECT count(*) FROM document")
+
+
+def test_every_table_is_guarded(url: str) -> None:
+    """A table that a migration adds and forgets to guard fails here."""
+    unguarded = {table for table, (on, forced) in _tables(url).items() if not (on and forced)}
+    assert unguarded == COMMON | {"workspace"}  # the owner may look workspaces up by name; the working role may not
+    assert _tables(url)["workspace"][0]
+
+
+def test_the_working_role_owns_nothing_and_is_above_nothing(url: str) -> None:
+    with psycopg.connect(url) as connection:
+        role = connection.execute("SELECT rolsuper, rolbypassrls, rolcanlogin FROM pg_roles WHERE rolname = 'weft_app'")
+        owned = connection.execute("SELECT count(*) FROM pg_class WHERE pg_get_userbyid(relowner) = 'weft_app'")
+        assert (role.fetchone(), owned.fetchone()) == ((False, False, False), (0,))
