@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Self
 from uuid import UUID, uuid4
 
-from weft.errors import WeftError
+from weft.errors import UnknownWorkspace
 from weft.extract import given
 from weft.graph.contribution import contribution
 from weft.ingest.settle import settle
@@ -54,20 +54,28 @@ class AsyncWeft:
     @classmethod
     @asynccontextmanager
     async def open(
-        cls, url: str | None = None, workspace: str = "default", embedder: Embedder | None = None
+        cls, url: str | None = None, workspace: str = "default", embedder: Embedder | None = None, *, make: bool = True
     ) -> AsyncIterator[Self]:
-        """The workspace of that name, made when it is new; without a `url`, in the bundled PostgreSQL."""
+        """The workspace of that name, made when it is new unless `make` is False.
+
+        Without a `url` it is in the bundled PostgreSQL, which is started if need be and left running.
+        """
         if url is None:
             url = await asyncio.to_thread(EmbeddedServer(default_directory()).start)
         await migrate(url)
         async with Database(url) as database:
-            yield await cls.enter(database, workspace, embedder)
+            yield await cls.enter(database, workspace, embedder, make=make)
 
     @classmethod
-    async def enter(cls, database: Database, workspace: str, embedder: Embedder | None = None) -> Self:
+    async def enter(
+        cls, database: Database, workspace: str, embedder: Embedder | None = None, *, make: bool = True
+    ) -> Self:
         """The workspace of that name in an open database. A workspace without vectors takes the embedder's space."""
-        id_ = await database.find_workspace(workspace, make=True)
-        assert id_ is not None, "a workspace that is made is found"
+        id_ = await database.find_workspace(workspace, make=make)
+        if id_ is None:
+            raise UnknownWorkspace(
+                f"there is no workspace {workspace!r}. Run `weft init --workspace {workspace}` to make it."
+            )
         weft = cls(database, id_, embedder)
         if embedder:
             async with database.transaction(id_) as tx:
@@ -82,18 +90,22 @@ class AsyncWeft:
         """Store these documents, or those of a JSON lines file, and settle them; how many were new or changed.
 
         A document whose uri is already there replaces the one of that uri. Documents are read as they are stored, so
-        there may be more of them than fit in memory.
+        there may be more of them than fit in memory. `progress` is told how many more are done.
         """
         source = iter(given.read(documents) if isinstance(documents, Path) else documents)
-        new = await self._store(islice(source, _STORED_AT_ONCE))
-        while some := list(islice(source, _STORED_AT_ONCE)):
-            # One batch is stored while the last one is being settled.
-            settling = asyncio.create_task(settle(self.database, self.workspace, self._embedder, progress))
+        stored = list(islice(source, _STORED_AT_ONCE))
+        new = await self._store(stored)
+        while stored:
+            # The next batch is stored while this one is being settled.
+            settling = asyncio.create_task(settle(self.database, self.workspace, self._embedder))
             try:
-                new += await self._store(some)
+                following = list(islice(source, _STORED_AT_ONCE))
+                new += await self._store(following)
             finally:
                 await settling
-        await self.settle(progress)
+            progress(len(stored))
+            stored = following
+        await self.settle()
         return new
 
     async def _store(self, documents: Iterable[Document]) -> int:
@@ -105,9 +117,9 @@ class AsyncWeft:
         await self.settle()
         return removed
 
-    async def settle(self, progress: Progress = _unseen) -> int:
-        """Bring the view up to date with all that is stored; how many documents were settled."""
-        settled = await settle(self.database, self.workspace, self._embedder, progress)
+    async def settle(self) -> int:
+        """Bring the view up to date with all that is stored; how many versions of documents were settled."""
+        settled = await settle(self.database, self.workspace, self._embedder)
         await vectors.shelve(self.database, self.workspace)
         return settled
 
@@ -147,6 +159,11 @@ class AsyncWeft:
         """All rules, in the order in which they were laid down."""
         async with self.database.transaction(self.workspace) as tx:
             return await resolution.rules(tx)
+
+    async def mentioned(self, names: Sequence[NameKey]) -> list[NameKey]:
+        """Those of these names that some document mentions now, written and typed just so."""
+        async with self.database.transaction(self.workspace) as tx:
+            return await resolution.mentioned(tx, names)
 
     async def resolution(self) -> ResolutionSettings:
         """What makes two names one entity here."""
@@ -198,11 +215,10 @@ class AsyncWeft:
     async def verify(self, progress: Progress = _unseen) -> Verdict:
         """Build the index anew beside this one, from the documents as they are now, and compare.
 
-        No model is asked: what the vectors stand for is compared by the hashes of their texts.
+        No model is asked: what the vectors stand for is compared by the hashes of their texts. What still waits is
+        settled first, and nobody should add or remove documents meanwhile.
         """
-        waiting = await self.status()
-        if waiting.waiting_documents or waiting.waiting_names:
-            raise WeftError("some documents are not settled yet; settle first, then verify")
+        await self.settle()
         async with self.rebuilt(progress) as beside:
             mine, other = await self.digest(), await beside.digest()
             differing = (
@@ -219,9 +235,7 @@ class AsyncWeft:
             for rule in await self.rules():
                 await resolution.add_rule(self.database, beside.workspace, rule.kind, rule.names, rule.label)
             async for documents in record.read(self.database, self.workspace):
-                await record.store(self.database, beside.workspace, [contribution(d) for d in documents])
-                progress(len(documents))
-            await beside.settle()
+                await beside.add(documents, progress)
             yield beside
         finally:
             await read.drop_workspace(self.database, beside.workspace)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from weft import AsyncWeft, Chunk, Document, Link, Mention, NameKey, ResolutionSettings, WeftError
+from weft import AsyncWeft, Chunk, Document, Link, Mention, NameKey, ResolutionSettings
 from weft.errors import SpaceMismatch
 from weft.graph.contribution import contribution
 from weft.protocols import Vectors
@@ -223,7 +223,7 @@ async def test_a_workspace_with_vectors_is_not_settled_without_its_model(weft: A
         await stranger.add([document("b", "Ida")])
 
 
-async def test_verifying_what_is_not_settled_is_refused(weft: AsyncWeft) -> None:
+async def test_verify_settles_what_waits(weft: AsyncWeft) -> None:
     await store(weft, document("a", "Ada"))
-    with pytest.raises(WeftError, match="not settled"):
-        await weft.verify()
+    assert (await weft.verify()).exact
+    assert (await weft.status()).documents == 1

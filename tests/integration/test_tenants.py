@@ -45,7 +45,7 @@ def _tables(url: str) -> dict[str, tuple[bool, bool]]:
         return {name: (on, forced) for name, on, forced in rows}
 
 
-def _rows(url: str, table: str, column: str, workspace: int) -> list[object]:
+def _rows(url: str, table: str, column: str, workspace: int) -> list[tuple[object, ...]]:
     """All rows of a workspace, seen by the owner, who is above the law."""
     query = sql.SQL("SELECT t::text FROM weft.{} t WHERE {} = %s ORDER BY 1").format(Id(table), Id(column))
     with psycopg.connect(url) as connection:

@@ -48,7 +48,7 @@ def finds(a: str, b: str, how: ResolutionSettings, a_type: str = "", b_type: str
     return not probes(a, a_type, how).isdisjoint(keys(b, b_type, how))
 
 
-examples = settings(max_examples=20_000 if FULL else 500, deadline=None)
+examples = settings(max_examples=20_000 if FULL else 300, deadline=None)
 
 
 @examples
@@ -68,11 +68,9 @@ def test_alike_names_find_each_other_whichever_is_stored_first(case: Case) -> No
         assert finds(b, a, how, *types)
 
 
-@examples
-@given(cases())
-def test_keys_fit_a_signed_64_bit_integer(case: Case) -> None:
-    name, _, how = case
-    assert all(-(2**63) <= key < 2**63 for key in {*keys(name, "", how), *probes(name, "", how)})
+def test_keys_fit_a_signed_64_bit_integer() -> None:
+    made = [key for letters in ALPHABETS for key in (*keys(letters, "", LOOSEST), *probes(letters, "", LOOSEST))]
+    assert -(2**63) <= min(made) < 0 < max(made) < 2**63
 
 
 def test_a_ratio_equal_to_the_threshold_does_not_exceed_it() -> None:

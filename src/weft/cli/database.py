@@ -9,9 +9,10 @@ import typer
 
 from weft.cli.options import DatabaseUrl, Json, Workspace
 from weft.cli.output import count, next_step, replying
-from weft.cli.session import bundled, in_workspace, location, place, start
+from weft.cli.session import bundled, in_workspace, place, start
 from weft.config import FILE, Settings, find_file, write_file
 from weft.engine import AsyncWeft
+from weft.store.postgres.db import location
 
 server = typer.Typer(no_args_is_help=True, help="Start, stop and find the PostgreSQL that Weft brings along.")
 workspaces = typer.Typer(no_args_is_help=True, help="Take a workspace away.")

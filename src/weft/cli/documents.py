@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -17,7 +17,6 @@ from weft.config import Settings
 from weft.engine import AsyncWeft
 from weft.errors import InvalidDocument
 from weft.extract import given
-from weft.types import Document
 
 Paths = Annotated[
     list[Path],
@@ -45,7 +44,7 @@ def add(paths: Paths, workspace: Workspace = None, database_url: DatabaseUrl = N
 
         async def add_all(weft: AsyncWeft) -> int:
             with progress("Adding", total) as done:
-                return await weft.add(_read(paths, done))
+                return await weft.add(chain.from_iterable(map(given.read, paths)), done)
 
         new = in_workspace(add_all, settings)
         reply(
@@ -75,10 +74,3 @@ def _count(path: Path) -> int:
             return sum(1 for line in lines if line.strip())
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InvalidDocument(f"{path} cannot be unpacked: {error}. Pack it again, or give it without .gz.") from error
-
-
-def _read(paths: list[Path], seen: Callable[[int], None]) -> Iterator[Document]:
-    for path in paths:
-        for document in given.read(path):
-            seen(1)
-            yield document

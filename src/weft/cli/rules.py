@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from dataclasses import asdict
 from typing import Annotated
 
@@ -60,8 +61,8 @@ def merge(names: Names, workspace: Workspace = None, database_url: DatabaseUrl =
     """Let these names be one entity."""
     with replying(json) as reply:
         settings = Settings.load(database_url=database_url, workspace=workspace)
-        rule = in_workspace(lambda weft: weft.merge(*names), settings)
-        reply({"rule": rule}, f"{_listed(rule)} are one entity now.", _way_back(rule))
+        rule, unknown = in_workspace(lambda weft: _lay_down(weft, weft.merge(*names)), settings)
+        reply({"rule": rule, "unknown": unknown}, f"{_listed(rule)} are one entity now.", *_notes(rule, unknown))
 
 
 @app.command()
@@ -72,8 +73,9 @@ def split(names: Names, workspace: Workspace = None, database_url: DatabaseUrl =
     """
     with replying(json) as reply:
         settings = Settings.load(database_url=database_url, workspace=workspace)
-        rule = in_workspace(lambda weft: weft.split(*names), settings)
-        reply({"rule": rule}, f"{_listed(rule)}: an entity apart from now on.", _way_back(rule))
+        rule, unknown = in_workspace(lambda weft: _lay_down(weft, weft.split(*names)), settings)
+        said = f"{_listed(rule)}: an entity apart from now on."
+        reply({"rule": rule, "unknown": unknown}, said, *_notes(rule, unknown))
 
 
 @app.command()
@@ -87,8 +89,9 @@ def rename(
     """Let the entity of this name be called LABEL."""
     with replying(json) as reply:
         settings = Settings.load(database_url=database_url, workspace=workspace)
-        rule = in_workspace(lambda weft: weft.rename(name, label), settings)
-        reply({"rule": rule}, f"{_listed(rule)} is called {rule.label} now.", _way_back(rule))
+        rule, unknown = in_workspace(lambda weft: _lay_down(weft, weft.rename(name, label)), settings)
+        said = f"{_listed(rule)} is called {rule.label} now."
+        reply({"rule": rule, "unknown": unknown}, said, *_notes(rule, unknown))
 
 
 @app.command()
@@ -146,12 +149,21 @@ def resolution(
         reply(asdict(found), pairs(asdict(found)))
 
 
+async def _lay_down(weft: AsyncWeft, laying: Awaitable[Rule]) -> tuple[Rule, list[NameKey]]:
+    """The rule, and those of its names that no document mentions: a slip of the pen, perhaps."""
+    rule = await laying
+    known = await weft.mentioned(rule.names)
+    return rule, [name for name in rule.names if name not in known]
+
+
 def _listed(rule: Rule) -> str:
-    return " and ".join(written(name) for name in rule.names)
+    return " and ".join(map(written, rule.names))
 
 
-def _way_back(rule: Rule) -> Text:
-    return next_step(f"weft rule undo {str(rule.id)[:SHORT]}", heading="To take it back")
+def _notes(rule: Rule, unknown: list[NameKey]) -> list[Text]:
+    waiting = ", ".join(map(written, unknown))
+    notes = [Text(f"No document mentions {waiting} yet, written just so; the rule waits for one.")] if unknown else []
+    return [*notes, next_step(f"weft rule undo {str(rule.id)[:SHORT]}", heading="To take it back")]
 
 
 def _table(rules: list[Rule]) -> Table:

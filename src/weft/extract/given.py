@@ -25,20 +25,23 @@ from weft.types import Chunk, Document, Link, Mention
 
 def read(path: Path) -> Iterator[Document]:
     """The documents of a JSON lines file, one at a time."""
-    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             if line.strip():
                 try:
-                    yield document(json.loads(line))
-                except (json.JSONDecodeError, InvalidDocument, KeyError, TypeError, ValueError) as error:
-                    problem = f"has no {error}" if isinstance(error, KeyError) else str(error)
+                    made = document(json.loads(line))
+                except (InvalidDocument, KeyError, TypeError, ValueError) as error:
+                    problem = f"it has no {error}" if isinstance(error, KeyError) else str(error)
                     raise InvalidDocument(
                         f"{path}, line {number}: {problem}. Mend that line and add the file again."
                     ) from error
+                yield made
 
 
 def document(row: Mapping[str, Any]) -> Document:
     """One document from what was given for it."""
+    if not isinstance(row, Mapping):
+        raise InvalidDocument("it is not a JSON object")
     uri = str(row.get("uri") or row.get("id") or row["passage_id"])
     parts = row.get("chunks") or [row]
     return Document(uri, tuple(map(chunk, parts)), str(row.get("title") or ""), row.get("metadata") or {})

@@ -9,7 +9,6 @@ between.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from uuid import UUID
 
 from pgvector import HalfVector
@@ -39,19 +38,16 @@ class _Unlinked(Exception):
         self.names = names
 
 
-async def settle(
-    database: Database, workspace: int, embedder: Embedder | None, progress: Callable[[int], None] = lambda _: None
-) -> int:
-    """Settle until nothing is left that no other settler is at; how many documents were settled."""
+async def settle(database: Database, workspace: int, embedder: Embedder | None) -> int:
+    """Settle until nothing is left that no other settler is at; how many versions of documents were settled."""
     done = 0
     while (settled := await settle_some(database, workspace, embedder)) is not None:
         done += settled
-        progress(settled)
     return done
 
 
 async def settle_some(database: Database, workspace: int, embedder: Embedder | None) -> int | None:
-    """Settle one batch; how many documents it had, or None when there was nothing to do."""
+    """Settle one batch; how many versions of documents it had, or None when there was nothing to do."""
     while True:
         try:
             async with database.transaction(workspace) as tx:

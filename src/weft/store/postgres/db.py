@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, LiteralString, Self, cast
+from urllib.parse import urlsplit
 
 from pgvector.psycopg import register_vector_async
 from psycopg import AsyncConnection, AsyncCursor, Error
@@ -90,7 +91,7 @@ class Database:
         except Error as error:
             reason = str(error).strip().splitlines()[0]
             raise DatabaseError(
-                f"cannot work with the database at {_without_password(self.url)}: {reason}. "
+                f"cannot work with the database at {location(self.url)}: {reason}. "
                 "Check that it runs, that the URL is right, and that `weft init` was run."
             ) from error
         await self._pool.open(wait=True)
@@ -139,6 +140,7 @@ async def _prepare(connection: Connection) -> None:
     arrays.register(connection)
 
 
-def _without_password(url: str) -> str:
-    head, _, tail = url.rpartition("@")
-    return f"{head.split('://')[0]}://…@{tail}" if head else url
+def location(url: str) -> str:
+    """A database URL as it may be shown: without user and password."""
+    parts = urlsplit(url)
+    return parts.netloc.rpartition("@")[2] + parts.path

@@ -5,9 +5,10 @@ from __future__ import annotations
 from importlib.resources import files
 from typing import LiteralString, NamedTuple
 
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, Error
 
-from weft.errors import MigrationError
+from weft.errors import DatabaseError, MigrationError
+from weft.store.postgres.db import location
 
 _LOCK = 0x57454654  # "WEFT": one process migrates, the others wait
 
@@ -31,6 +32,17 @@ async def migrate(url: str) -> list[str]:
     Connects as the owner of the schema. Each migration is one transaction with its own mark, so an interrupted run is
     taken up where it stopped.
     """
+    try:
+        return await _migrate(url)
+    except Error as error:
+        reason = str(error).strip().splitlines()[0]
+        raise DatabaseError(
+            f"cannot work with the database at {location(url)}: {reason}. Check that it runs, that the URL is "
+            "right and its user may create a schema, and that PostgreSQL has the pgvector extension."
+        ) from error
+
+
+async def _migrate(url: str) -> list[str]:
     applied: list[str] = []
     async with await AsyncConnection.connect(url, autocommit=True) as connection:
         await connection.execute("SET client_min_messages = warning")

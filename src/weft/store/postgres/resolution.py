@@ -11,6 +11,7 @@ import numpy as np
 
 from weft.errors import RuleError
 from weft.graph.alike import alike, keys, probes
+from weft.store.postgres import view
 from weft.store.postgres.arrays import Ids, Numbers
 from weft.store.postgres.db import Database, Transaction
 from weft.store.postgres.locks import WHOLE, bump, lock, names_may_arrive, nothing_moves
@@ -106,7 +107,7 @@ async def undo_rule(database: Database, workspace: int, rule: UUID) -> None:
         await lock(tx, frozenset((WHOLE,)))
         ids = [id_ for (id_,) in await tx.rows("resolve.rule_delete_names", rule=rule)]
         if not await tx.run("resolve.rule_delete", rule=rule):
-            raise RuleError(f"there is no rule {rule} in this workspace; `weft rules` lists those there are")
+            raise RuleError(f"there is no rule {rule} in this workspace; `weft rule list` shows those there are")
         await _touch(tx, ids)
 
 
@@ -117,6 +118,12 @@ async def rules(tx: Transaction) -> list[Rule]:
         Rule(id_, kind, tuple(NameKey(written, type_) for *_, written, type_ in group), label)
         for (id_, kind, label), group in groupby(rows, key=lambda row: row[:3])
     ]
+
+
+async def mentioned(tx: Transaction, names: Sequence[NameKey]) -> list[NameKey]:
+    """Those of these names that some document mentions now."""
+    by_id = {name_id(tidy(n.name), tidy(n.type)): n for n in names}
+    return [by_id[row.id] for row in (await view.names(tx, by_id)).values() if row.entity is not None]
 
 
 async def sweep(database: Database, workspace: int) -> int:

@@ -1,0 +1,5 @@
+"""`python -m weft` is `weft`."""
+
+from weft.cli import app
+
+app()

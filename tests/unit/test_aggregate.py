@@ -1,0 +1,202 @@
+"""What many mentions and links add up to: sums that can be taken back, and texts that depend only on what is there."""
+
+from random import Random
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weft.graph.aggregate import (
+    ALIASES_KEPT,
+    DESCRIPTIONS_KEPT,
+    EMPTY,
+    KEYWORDS_KEPT,
+    EntityRow,
+    Histogram,
+    NameRow,
+    RelationRow,
+    TieRow,
+    add,
+    entity,
+    entity_text,
+    first_distinct,
+    harmonic_emphasis,
+    relation,
+    relation_id,
+    relation_text,
+    tie_id,
+    total,
+)
+from weft.graph.plan import changed_name, changed_tie, sums
+from weft.text.names import key, normalise
+
+A, B, C = UUID(int=1), UUID(int=2), UUID(int=3)
+ONE: Histogram = (0, 0, 0, 0, 1, 0, 0, 0, 0)
+
+histograms = st.tuples(*[st.integers(0, 1000)] * 9)
+said_rows = st.lists(st.tuples(st.sampled_from((A, B)), st.integers(1, 9), st.just(1), st.integers(1, 10)))
+
+
+def name(written: str, times: int = 1, type_: str = "") -> NameRow:
+    return NameRow(key(written, type_), written, normalise(written), type_, times, ONE, None)
+
+
+def said(*values: str) -> list[tuple[UUID, str]]:
+    return [(key("said", value), value) for value in values]
+
+
+def made(*names: NameRow, label: str | None = None) -> EntityRow:
+    return entity(A, names, said("first", "second"), label, degree=7)
+
+
+def related(*ties: TieRow) -> RelationRow:
+    written = {A: "Ada", B: "Babbage", C: "Countess"}
+    return relation((A, B), ties, written, said("wrote to"), said("letters", "friends"))
+
+
+@given(histograms, histograms)
+def test_adding_a_histogram_and_subtracting_it_is_nothing(a: Histogram, b: Histogram) -> None:
+    assert add(add(a, b), [-count for count in b]) == a
+    assert total([a, b]) == add(b, a)
+    assert total([]) == EMPTY
+
+
+@given(said_rows)
+def test_what_a_batch_adds_the_same_batch_with_the_opposite_sign_takes_away(
+    rows: list[tuple[UUID, int, int, int]],
+) -> None:
+    comes = sums(rows)
+    goes = sums((owner, emphasis, -count, -weight) for owner, emphasis, count, weight in rows)
+    row, tie = name("Ada"), TieRow(A, B, 3, 20, ONE, None)
+    for owner in (A, B):
+        assert changed_name(changed_name(row, comes.get(owner)), goes.get(owner)) == row
+        assert changed_tie((A, B), changed_tie((A, B), tie, comes.get(owner)), goes.get(owner)) == tie
+
+
+def test_a_batch_is_added_up_by_owner() -> None:
+    by = sums([(A, 5, 1, 8), (A, 9, 2, 3), (B, 1, 1, 1)])
+    assert changed_name(name("Ada", times=4), by[A])[4:6] == (7, (0, 0, 0, 0, 2, 0, 0, 0, 2))
+    assert changed_tie((B, C), None, by[B]) == TieRow(B, C, 1, 1, (1, 0, 0, 0, 0, 0, 0, 0, 0), None)
+
+
+@pytest.mark.parametrize(
+    ("histogram", "expected"),
+    [
+        (EMPTY, 0),
+        (ONE, 5),
+        ((0, 1, 0, 0, 0, 1, 0, 0, 0), 3),  # 2 / (1/2 + 1/6)
+        ((2, 0, 0, 0, 0, 0, 0, 4, 0), 2.4),  # 6 / (2/1 + 4/8)
+    ],
+)
+def test_the_harmonic_mean_of_emphasis(histogram: Histogram, expected: float) -> None:
+    assert harmonic_emphasis(histogram) == pytest.approx(expected)
+
+
+@given(st.lists(st.sampled_from("abcdefgh")), st.integers(0, 5), st.randoms(use_true_random=True))
+def test_the_first_distinct_values_depend_on_neither_order_nor_repetition(
+    values: list[str], most: int, chance: Random
+) -> None:
+    chosen = first_distinct(said(*values), most)
+    assert chosen == sorted(set(values), key=lambda value: key("said", value))[:most]
+    again = values * 2
+    chance.shuffle(again)
+    assert first_distinct(said(*again), most) == chosen
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        pytest.param([name("Ada"), name("Ada Lovelace", 2)], "Ada Lovelace", id="most mentioned"),
+        pytest.param([name("Lovelace", 2), name("Ada", 2)], "Ada", id="smallest of equals"),
+        pytest.param(
+            [name("ADA", 2), name("Ada", 2), name("Lovelace", 3)], "ADA", id="spellings with one normal form add up"
+        ),
+        pytest.param([name("zürich"), name("Zurich", 2)], "Zurich", id="most mentioned spelling of the normal form"),
+    ],
+)
+def test_an_entity_is_called_as_most_mentions_call_it(names: list[NameRow], expected: str) -> None:
+    assert made(*names).name == expected
+    assert made(*reversed(names)).name == expected
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        ([name("Ada", 3, "poet"), name("Ada", 2, "person"), name("Lovelace", 2, "person")], "person"),
+        ([name("Ada", 1, "poet"), name("Ada", 1, "person")], "person"),
+    ],
+)
+def test_an_entity_has_the_type_of_most_mentions_and_of_equals_the_smallest(
+    names: list[NameRow], expected: str
+) -> None:
+    assert made(*names).type == expected
+
+
+def test_a_label_outweighs_the_count_and_leaves_the_other_names_as_aliases() -> None:
+    names = name("Ada", 9), name("Ada Lovelace"), name("Ada", 1, "poet")
+    assert made(*names).aliases == ["Ada Lovelace"]
+    labelled = made(*names, label="Countess of Lovelace")
+    assert labelled.name == "Countess of Lovelace"
+    assert labelled.aliases == ["Ada", "Ada Lovelace"]
+
+
+def test_an_entity_adds_up_its_names_and_hashes_the_text_that_is_embedded() -> None:
+    row = made(name("Ada", 2, "person"), name("Lovelace", 1, "person"))
+    assert (row.id, row.times, row.histogram, row.degree) == (A, 3, (0, 0, 0, 0, 2, 0, 0, 0, 0), 7)
+    assert set(row.description.split("\n")) == {"first", "second"}
+    assert row.text_hash == key("text", entity_text("Ada", "person", row.description))
+
+
+def test_a_relation_adds_up_its_ties_and_hashes_the_text_that_is_embedded() -> None:
+    row = related(TieRow(A, B, 1, 8, ONE, None), TieRow(C, B, 2, 5, ONE, None))
+    assert (row.source, row.target, row.times, row.weight) == (A, B, 3, 13)
+    assert row.histogram == (0, 0, 0, 0, 2, 0, 0, 0, 0)
+    assert row.text_hash == key("text", relation_text("Countess", "Babbage", "wrote to", row.keywords))
+    assert set(row.keywords) == {"letters", "friends"}
+
+
+@pytest.mark.parametrize(("times", "expected"), [((1, 2), "Countess"), ((2, 1), "Ada"), ((2, 2), "Ada")])
+def test_a_relation_names_its_ends_as_its_most_frequent_tie_does(times: tuple[int, int], expected: str) -> None:
+    ties = TieRow(A, B, times[0], 9, ONE, None), TieRow(C, B, times[1], 9, ONE, None)
+    assert {related(*ties).source_name, related(*reversed(ties)).source_name} == {expected}
+    assert related(*ties).target_name == "Babbage"
+
+
+def test_what_people_read_is_bounded_however_much_was_said() -> None:
+    much = said(*map(str, range(100)))
+    row = entity(A, [name(f"{n:03}") for n in range(100)], much, None, 0)
+    assert (len(row.description.split("\n")), len(row.aliases)) == (DESCRIPTIONS_KEPT, ALIASES_KEPT)
+    tie = TieRow(A, B, 1, 1, ONE, None)
+    assert len(relation((A, B), [tie], {A: "a", B: "b"}, much, much).keywords) == KEYWORDS_KEPT
+
+
+def test_ties_and_relations_have_a_direction_and_ids_of_their_own() -> None:
+    assert len({tie_id(A, B), tie_id(B, A), relation_id(A, B), relation_id(B, A)}) == 4
+
+
+@pytest.mark.parametrize(
+    ("type_", "description", "expected"),
+    [
+        ("", "", "Ada"),
+        ("person", "", "Ada (person)"),
+        ("", "a poet", "Ada: a poet"),
+        ("person", "a poet", "Ada (person): a poet"),
+    ],
+)
+def test_the_text_of_an_entity_leaves_out_what_is_not_known(type_: str, description: str, expected: str) -> None:
+    assert entity_text("Ada", type_, description) == expected
+
+
+@pytest.mark.parametrize(
+    ("description", "keywords", "expected"),
+    [
+        ("", [], "Ada -> Babbage"),
+        ("wrote to", [], "Ada -> Babbage: wrote to"),
+        ("wrote to", ["letters", "friends"], "Ada -> Babbage (letters, friends): wrote to"),
+    ],
+)
+def test_the_text_of_a_relation_leaves_out_what_is_not_known(
+    description: str, keywords: list[str], expected: str
+) -> None:
+    assert relation_text("Ada", "Babbage", description, keywords) == expected
