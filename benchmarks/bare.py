@@ -83,14 +83,14 @@ def _twin(connection: psycopg.Connection[Any], table: str) -> None:
 class Shelf:
     """All vectors of several tenants in one table with an HNSW index and a B-tree on the tenant: the usual way."""
 
-    def __init__(self, url: str, tables: dict[int, str]) -> None:
+    def __init__(self, url: str, tenants: Sequence[int]) -> None:
         self.connection = connect(url)
         self.connection.execute("DROP TABLE IF EXISTS bare_vectors")
         self.connection.execute("CREATE TABLE bare_vectors (tenant int, id uuid, v halfvec)")
-        for tenant, table in tables.items():
-            self.connection.execute(
-                f"INSERT INTO bare_vectors SELECT {tenant}, id, v FROM {table} WHERE workspace = {tenant}"
-            )
+        for table in _tables(self.connection):
+            if table.startswith("vector_") and "_chunk" in table:
+                copied = f"INSERT INTO bare_vectors SELECT workspace, id, v FROM {table} WHERE workspace = ANY(%s)"
+                self.connection.execute(copied, (list(tenants),))
         dimensions = self.connection.execute("SELECT vector_dims(v) FROM bare_vectors LIMIT 1").fetchone()
         assert dimensions
         self.connection.execute(f"ALTER TABLE bare_vectors ALTER v TYPE halfvec({dimensions[0]})")

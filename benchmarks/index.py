@@ -157,7 +157,6 @@ class Bench:
         embedder = HashEmbedder(384)
         queries = [vectors.half(v) for v in await embedder.embed(asked)]
         figures: Figures = {}
-        tables: dict[int, str] = {}
         async with Database(self.url) as database:
             wefts: dict[str, AsyncWeft] = {}
             for share, part in shares.items():
@@ -169,9 +168,7 @@ class Bench:
                 started = time.perf_counter()
                 await weft.add(Document(f"{n}", (Chunk(text),)) for n, text in enumerate(mine))
                 print(f"  {share}: {len(mine)} vectors in {time.perf_counter() - started:.0f} s", file=sys.stderr)
-                async with database.transaction(weft.workspace) as tx:
-                    tables[weft.workspace] = (await vectors.tables(tx))["chunk"].as_string()
-            shelf = bare.Shelf(self.url, tables)
+            shelf = bare.Shelf(self.url, [weft.workspace for weft in wefts.values()])
             for share, weft in wefts.items():
                 figures[share] = await _search(weft, shelf, queries)
                 await weft.drop()

@@ -27,12 +27,13 @@ def cases(draw: st.DrawFn) -> Case:
     """A name, the same after about as many changes as the threshold forgives, and the settings."""
     how, alphabet = draw(resolutions), draw(st.sampled_from(ALPHABETS))
     evenly, chance = draw(st.booleans()), draw(st.randoms(use_true_random=True))
+    taken, put = draw(st.sampled_from(([0], [1], [0, 1]))), draw(st.sampled_from(([0], [1], [0, 1])))
     name = chance.choices(alphabet, k=draw(st.integers(1, LONGEST_FUZZY + 6)))
     edits = draw(st.integers(0, len(name) * (100 - how.threshold) // 50 + 1))
     other = name.copy()
     for n in range(edits):
         at = len(other) * n // edits if evenly else chance.randint(0, len(other))
-        other[at : at + chance.randint(0, 1)] = chance.choices(alphabet, k=chance.randint(0, 1))
+        other[at : at + chance.choice(taken)] = chance.choices(alphabet, k=chance.choice(put))
     return "".join(name), "".join(other or name), how
 
 

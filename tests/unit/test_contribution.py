@@ -126,6 +126,12 @@ def test_the_ends_of_links_become_mentions_exactly_once() -> None:
     assert [row.n for row in made.mentions] == [0, 1, 2]
 
 
+def test_a_linked_name_is_mentioned_once_when_some_links_leave_its_type_out() -> None:
+    made = of_chunk(links=(LETTERS, LETTERS, Link("Charles Babbage", "Ada Lovelace")))
+    assert spoken_of(made) == [("Ada Lovelace", "person"), ("Charles Babbage", "person")]
+    assert made.links[2].target == made.links[0].source == name_id("Ada Lovelace", "person")
+
+
 def test_each_chunk_mentions_the_ends_of_its_own_links() -> None:
     made = contribution(chunked(FIRST, replace(SECOND, links=(LETTERS,))))
     assert spoken_of(made) == [("Ada Lovelace", "person"), ("Charles Babbage", "person")] * 2

@@ -67,7 +67,7 @@ async def _lines(tx: Transaction, section: str) -> AsyncIterator[Row]:
     query: sql.SQL | sql.Composed
     query = sql.SQL(QUERIES[f"digest.{section}"])
     if section == "vectors":
-        tables = await vectors.tables(tx)
+        tables = await vectors.everything(tx)
         expected = sql.SQL(QUERIES["digest.vectors_expected"])
         query = query.format(**tables) if tables else expected
     async with tx.connection.cursor(name=f"weft_{section}") as cursor:

@@ -1,34 +1,40 @@
-"""Vectors: one table per embedding space and kind, searched exactly while small and by HNSW when large.
+"""Vectors: searched exactly while they are few, by HNSW when they are many.
 
 A filtered HNSW scan returns too few rows, and the planner does not choose well between the two ways. So there is
-nothing to choose: the common table of a space has no HNSW index, and a search in it reads all vectors of the one
-workspace. A workspace that outgrows this gets a table of its own, which holds no one else's vectors and needs no
-filter, with an HNSW index. See docs/adr/0004-embedding-spaces.md for the measurements behind `OWN_SHELF_FROM`.
+nothing to choose: each space has, for each kind, one common table without an HNSW index, in which a search reads all
+vectors of the one workspace. A workspace that outgrows this gets a table of its own, which holds no one else's vectors
+and needs no filter, with an HNSW index. What comes later arrives in the common table again and follows in bulk, so that
+nobody waits for an HNSW insert; a search looks into both. See docs/adr/0004-embedding-spaces.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
 import numpy as np
 from pgvector import HalfVector
-from psycopg import sql
+from psycopg import AsyncCursor, sql
 
+from weft.errors import ConfigError
 from weft.graph.aggregate import entity_text, relation_text
 from weft.graph.plan import Text
 from weft.protocols import Embedder, Vectors
-from weft.store.postgres.db import Database, Transaction
+from weft.store.postgres.arrays import Ids
+from weft.store.postgres.db import Database, Row, Transaction
 from weft.store.postgres.locks import WHOLE, bump, lock
 from weft.store.postgres.queries import QUERIES
 from weft.types import VECTOR_KINDS, Hit, Metric, VectorKind
 
-OWN_SHELF_FROM = 10_000
+MOST_DIMENSIONS = 4000  # of a halfvec with an HNSW index
+MOST_IN_COMMON = 10_000  # more vectors than this move to the workspace's own table
+REBUILD_FROM = 0.25  # more new vectors than this part of the own table, and its index is built anew
 
 _OPERATORS: dict[str, sql.SQL] = {"cosine": sql.SQL("<=>"), "l2": sql.SQL("<->"), "inner": sql.SQL("<#>")}
 _STAGE = ("text", "uuid", "uuid", "halfvec")
-_BATCH = 500
+_EMBEDDED_AT_ONCE = 500
+_MOVED_AT_ONCE = 2000
 
 
 class Space(NamedTuple):
@@ -59,17 +65,22 @@ async def space(tx: Transaction) -> Space | None:
     return Space(*rows[0]) if rows else None
 
 
-async def tables(tx: Transaction) -> dict[str, sql.Identifier]:
-    """The vector tables in which the workspace's answers are found, by kind; none while it has no vectors."""
+async def everything(tx: Transaction) -> dict[str, sql.Composed]:
+    """For each kind a subquery over all vectors of the workspace; none while it has no space."""
     where = await space(tx)
     if where is None:
         return {}
     shelves = await _shelves(tx, where)
-    return {kind: _table(tx, where, kind, shelves) for kind in VECTOR_KINDS}
+    return {kind: _all(_tables(tx, where, kind, shelves)) for kind in VECTOR_KINDS}
 
 
 async def make_space(database: Database, workspace: int, embedder: Embedder) -> Space:
     """The space of an embedder, with its tables."""
+    if not 1 <= embedder.dimensions <= MOST_DIMENSIONS:
+        raise ConfigError(
+            f"{embedder.model} gives vectors of {embedder.dimensions} dimensions; pgvector can index up to "
+            f"{MOST_DIMENSIONS}. Choose another model, or ask this one for fewer dimensions."
+        )
     async with database.transaction(workspace) as tx:
         id_ = await tx.value(
             "vectors.make_space", model=embedder.model, dimensions=embedder.dimensions, metric=embedder.metric
@@ -90,9 +101,11 @@ async def write(
         await tx.copy("stage_vector", _STAGE, vectors)
     for kind, ids in stale.items():
         if ids:
-            await _run(tx, "vectors.remove", _table(tx, where, kind, shelves), ids=ids)
+            # The common table first: what is just being moved is found in the other one afterwards.
+            for table in _tables(tx, where, kind, shelves):
+                await _run(tx, "vectors.remove", table=table, ids=Ids(ids))
     for kind in {v.kind for v in vectors}:
-        await _run(tx, "vectors.insert", _table(tx, where, kind, shelves), kind=kind)
+        await _run(tx, "vectors.insert", table=_common(where, kind), kind=kind)
 
 
 async def nearest(database: Database, workspace: int, kind: VectorKind, vector: Vectors, limit: int) -> list[Hit]:
@@ -103,10 +116,12 @@ async def nearest(database: Database, workspace: int, kind: VectorKind, vector: 
             return []
         *named, own = rows[0]
         where = Space(*named)
-        table = _table(tx, where, kind, {kind: True} if own else {})
-        query = sql.SQL(QUERIES["vectors.nearest"]).format(table=table, operator=_OPERATORS[where.metric])
         if limit > 100:  # an HNSW scan returns at most ef_search rows
             await tx.connection.execute("SELECT set_config('hnsw.ef_search', %s, true)", (str(min(2 * limit, 1000)),))
+        each = sql.SQL(QUERIES["vectors.nearest"])
+        tables = _tables(tx, where, kind, {kind: True} if own else {})
+        parts = [each.format(table=table, operator=_OPERATORS[where.metric]) for table in tables]
+        query = sql.SQL(QUERIES["vectors.nearest_of_all"]).format(each=sql.SQL(" UNION ALL ").join(parts))
         cursor = await tx.connection.execute(query, {"vector": half(vector), "limit": limit})
         return [Hit(id_, distance) for id_, distance in await cursor.fetchall()]
 
@@ -116,30 +131,34 @@ def half(vector: Vectors) -> HalfVector:
     return HalfVector(vector.astype(np.float16))
 
 
-async def shelve(database: Database, workspace: int) -> list[VectorKind]:
-    """Give the workspace a table and an HNSW index of its own for each kind that has outgrown the common table."""
-    grown: list[VectorKind] = []
+async def shelve(database: Database, workspace: int) -> None:
+    """Move vectors to the workspace's own tables, kind by kind, where there are too many of them in the common one.
+
+    In small steps that readers do not notice and settlers do not wait for. Where much is moved, the HNSW index is built
+    anew at the end, which is far cheaper than one insert at a time.
+    """
     async with database.transaction(workspace) as tx:
         where = await space(tx)
         shelves = await _shelves(tx, where) if where else {}
-        small = [kind for kind in VECTOR_KINDS if kind not in shelves]
-        counts = {k: await _count(tx, where, k) for k in small} if where else {}
-    if where is None:
-        return []
-    for kind in VECTOR_KINDS:
-        if counts.get(kind, 0) >= OWN_SHELF_FROM:
-            async with database.transaction(workspace) as tx:
-                await lock(tx, frozenset((WHOLE,)))
-                if kind not in await _shelves(tx, where):
-                    await tx.run("vectors.own_shelf", space=where.id, kind=kind)
-        elif shelves.get(kind, True):
-            continue
+        waiting = {k: await _count(tx, _common(where, k), MOST_IN_COMMON) for k in VECTOR_KINDS} if where else {}
+    for kind, count in waiting.items():
+        if where and (count >= MOST_IN_COMMON or not shelves.get(kind, True)):
+            await _move(database, workspace, where, kind)
+
+
+async def _move(database: Database, workspace: int, where: Space, kind: VectorKind) -> None:
+    async with database.transaction(workspace) as tx:
+        await tx.run("vectors.make_shelf", space=where.id, kind=kind)
+        common, own = _common(where, kind), _own(tx, where, kind)
+        if await _count(tx, common) >= REBUILD_FROM * await _count(tx, own):
+            await tx.run("vectors.index_shelf", space=where.id, kind=kind, wanted=False)
+    moved = True
+    while moved:
         async with database.transaction(workspace) as tx:
-            await tx.run("vectors.memory", size="1GB")
-            if not (await _shelves(tx, where)).get(kind, True):
-                await tx.run("vectors.index_shelf", space=where.id, kind=kind)
-                grown.append(kind)
-    return grown
+            moved = bool(await _run(tx, "vectors.move", common=common, own=own, limit=_MOVED_AT_ONCE))
+    async with database.transaction(workspace) as tx:
+        await tx.run("vectors.memory", size="1GB")
+        await tx.run("vectors.index_shelf", space=where.id, kind=kind, wanted=True)
 
 
 async def change_space(
@@ -160,9 +179,9 @@ async def change_space(
             return
         while await _fill_some(tx, new, embedder):
             pass
-        shelves = await _shelves(tx, new)
         for kind in VECTOR_KINDS:
-            await _run(tx, f"vectors.extra_{kind}", _table(tx, new, kind, shelves))
+            for table in _tables(tx, new, kind, await _shelves(tx, new)):
+                await _run(tx, f"vectors.extra_{kind}", table=table)
         await tx.run("vectors.switch", space=new.id)
         if old:
             await tx.run("vectors.clear_space", space=old.id)
@@ -179,7 +198,8 @@ async def _fill_some(tx: Transaction, new: Space, embedder: Embedder) -> int:
     """Embed some of what the space still lacks; how much that was."""
     shelves = await _shelves(tx, new)
     for kind in VECTOR_KINDS:
-        rows = await _rows(tx, f"vectors.missing_{kind}", _table(tx, new, kind, shelves), limit=_BATCH)
+        present = _all(_tables(tx, new, kind, shelves))
+        rows = await _rows(tx, f"vectors.missing_{kind}", table=present, limit=_EMBEDDED_AT_ONCE)
         texts = [Text(kind, id_, hash_, _TEXTS[kind](*rest)) for id_, hash_, *rest in rows]
         if texts:
             embedded = await embedder.embed([t.text for t in texts])
@@ -200,21 +220,42 @@ async def _shelves(tx: Transaction, where: Space) -> dict[VectorKind, bool]:
     return dict(await tx.rows("vectors.shelves", space=where.id))
 
 
-def _table(tx: Transaction, where: Space, kind: VectorKind, shelves: dict[VectorKind, bool]) -> sql.Identifier:
-    own = f"_{tx.workspace}" if kind in shelves else ""
-    return sql.Identifier(f"vector_{where.id}_{kind}{own}")
+def _common(where: Space, kind: VectorKind) -> sql.Identifier:
+    return sql.Identifier(f"vector_{where.id}_{kind}")
 
 
-async def _count(tx: Transaction, where: Space, kind: VectorKind) -> int:
-    """How many vectors of a kind the common table has for this workspace; counts no further than matters."""
-    [(count,)] = await _rows(tx, "vectors.count_up_to", _table(tx, where, kind, {}), limit=OWN_SHELF_FROM)
+def _own(tx: Transaction, where: Space, kind: VectorKind) -> sql.Identifier:
+    return sql.Identifier(f"vector_{where.id}_{kind}_{tx.workspace}")
+
+
+def _tables(
+    tx: Transaction, where: Space, kind: VectorKind, shelves: Mapping[VectorKind, bool]
+) -> list[sql.Identifier]:
+    """Where vectors of a kind may be: in the common table, and in the workspace's own one if it has one."""
+    return [_common(where, kind), *([_own(tx, where, kind)] if kind in shelves else [])]
+
+
+def _all(tables: Sequence[sql.Identifier]) -> sql.Composed:
+    each = [sql.SQL("SELECT id, text_hash FROM {}").format(table) for table in tables]
+    return sql.SQL("({})").format(sql.SQL(" UNION ALL ").join(each))
+
+
+async def _count(tx: Transaction, table: sql.Identifier, most: int | None = None) -> int:
+    """How many vectors of this workspace a table has; counts no further than `most`."""
+    [(count,)] = await _rows(tx, "vectors.count_up_to", table=table, limit=most)
     return int(count)
 
 
-async def _run(tx: Transaction, query: str, table: sql.Identifier, **params: Any) -> None:
-    await tx.connection.execute(sql.SQL(QUERIES[query]).format(table=table), params or None)
+async def _run(tx: Transaction, query: str, **parts: Any) -> int:
+    return (await _execute(tx, query, parts)).rowcount
 
 
-async def _rows(tx: Transaction, query: str, table: sql.Identifier, **params: Any) -> list[tuple[Any, ...]]:
-    cursor = await tx.connection.execute(sql.SQL(QUERIES[query]).format(table=table), params or None)
-    return await cursor.fetchall()
+async def _rows(tx: Transaction, query: str, **parts: Any) -> list[Row]:
+    return await (await _execute(tx, query, parts)).fetchall()
+
+
+async def _execute(tx: Transaction, query: str, parts: dict[str, Any]) -> AsyncCursor[Row]:
+    """Run a named query in which some parts are tables and the others values."""
+    tables = {name: part for name, part in parts.items() if isinstance(part, sql.Composable)}
+    values = {name: part for name, part in parts.items() if name not in tables}
+    return await tx.connection.execute(sql.SQL(QUERIES[query]).format(**tables), values or None)

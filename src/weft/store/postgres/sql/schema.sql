@@ -42,7 +42,7 @@ BEGIN
     EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %s TO weft_app', guarded);
 END $$;
 
-CREATE FUNCTION weft.index_shelf(of_space integer, of_kind text) RETURNS void
+CREATE FUNCTION weft.index_shelf(of_space integer, of_kind text, wanted boolean) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'weft', 'public', 'pg_temp'
     AS $$
@@ -52,9 +52,29 @@ DECLARE
     ops text := CASE (SELECT metric FROM space WHERE id = of_space)
         WHEN 'cosine' THEN 'halfvec_cosine_ops' WHEN 'l2' THEN 'halfvec_l2_ops' ELSE 'halfvec_ip_ops' END;
 BEGIN
-    EXECUTE format('CREATE INDEX %I ON %I USING hnsw (v %s) WITH (m = 16, ef_construction = 128)', own || '_hnsw', own, ops);
-    EXECUTE format('ANALYZE %I', own);
-    UPDATE shelf SET indexed = true WHERE workspace = here AND space = of_space AND kind = of_kind;
+    UPDATE shelf SET indexed = wanted
+    WHERE workspace = here AND space = of_space AND kind = of_kind AND indexed <> wanted;
+    IF FOUND AND wanted THEN
+        EXECUTE format('CREATE INDEX %I ON %I USING hnsw (v %s) WITH (m = 16, ef_construction = 128)',
+            own || '_hnsw', own, ops);
+        EXECUTE format('ANALYZE %I', own);
+    ELSIF FOUND THEN
+        EXECUTE format('DROP INDEX %I', own || '_hnsw');
+    END IF;
+END $$;
+
+CREATE FUNCTION weft.make_shelf(of_space integer, of_kind text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'weft', 'public', 'pg_temp'
+    AS $$
+DECLARE here int := current_setting('weft.workspace')::int;
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtextextended('weft.space', 0));
+    INSERT INTO shelf (workspace, space, kind) VALUES (here, of_space, of_kind) ON CONFLICT DO NOTHING;
+    IF FOUND THEN
+        PERFORM make_vector_table(
+            format('vector_%s_%s_%s', of_space, of_kind, here), (SELECT dimensions FROM space WHERE id = of_space));
+    END IF;
 END $$;
 
 CREATE FUNCTION weft.make_space(of_model text, of_dimensions integer, of_metric text) RETURNS integer
@@ -92,21 +112,6 @@ BEGIN
     EXECUTE format('ALTER TABLE %I ALTER v SET STORAGE PLAIN', named);
     PERFORM guard(named::regclass);
 END $_$;
-
-CREATE FUNCTION weft.own_shelf(of_space integer, of_kind text) RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'weft', 'public', 'pg_temp'
-    AS $$
-DECLARE
-    here int := current_setting('weft.workspace')::int;
-    common text := format('vector_%s_%s', of_space, of_kind);
-    own text := format('%s_%s', common, here);
-BEGIN
-    PERFORM make_vector_table(own, (SELECT dimensions FROM space WHERE id = of_space));
-    EXECUTE format('INSERT INTO %I SELECT * FROM %I WHERE workspace = %s', own, common, here);
-    EXECUTE format('DELETE FROM %I WHERE workspace = %s', common, here);
-    INSERT INTO shelf (workspace, space, kind) VALUES (here, of_space, of_kind);
-END $$;
 
 CREATE TABLE weft.alike (
     workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
@@ -357,7 +362,7 @@ CREATE TABLE weft.shelf (
 
 ALTER TABLE ONLY weft.shelf FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE weft.shelf IS 'Workspaces whose vectors of a kind outgrew the common table and have one of their own, with an HNSW index once `indexed`.';
+COMMENT ON TABLE weft.shelf IS 'Workspaces whose vectors of a kind outgrew the common table: most of them are in a table of their own, with an HNSW index once `indexed`; new ones arrive in the common table and follow in bulk.';
 
 CREATE TABLE weft.space (
     id integer NOT NULL,
@@ -660,16 +665,16 @@ GRANT ALL ON FUNCTION weft.find_workspace(wanted text, make boolean) TO weft_app
 
 REVOKE ALL ON FUNCTION weft.guard(guarded regclass, tenant text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION weft.index_shelf(of_space integer, of_kind text) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.index_shelf(of_space integer, of_kind text) TO weft_app;
+REVOKE ALL ON FUNCTION weft.index_shelf(of_space integer, of_kind text, wanted boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.index_shelf(of_space integer, of_kind text, wanted boolean) TO weft_app;
+
+REVOKE ALL ON FUNCTION weft.make_shelf(of_space integer, of_kind text) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.make_shelf(of_space integer, of_kind text) TO weft_app;
 
 REVOKE ALL ON FUNCTION weft.make_space(of_model text, of_dimensions integer, of_metric text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.make_space(of_model text, of_dimensions integer, of_metric text) TO weft_app;
 
 REVOKE ALL ON FUNCTION weft.make_vector_table(named text, dimensions integer) FROM PUBLIC;
-
-REVOKE ALL ON FUNCTION weft.own_shelf(of_space integer, of_kind text) FROM PUBLIC;
-GRANT ALL ON FUNCTION weft.own_shelf(of_space integer, of_kind text) TO weft_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.alike TO weft_app;
 

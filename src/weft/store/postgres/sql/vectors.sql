@@ -18,11 +18,11 @@ UPDATE workspace SET space = %(space)s
 -- name: shelves
 SELECT kind, indexed FROM shelf WHERE space = %(space)s
 
--- name: own_shelf
-SELECT own_shelf(%(space)s, %(kind)s)
+-- name: make_shelf
+SELECT make_shelf(%(space)s, %(kind)s)
 
 -- name: index_shelf
-SELECT index_shelf(%(space)s, %(kind)s)
+SELECT index_shelf(%(space)s, %(kind)s, %(wanted)s)
 
 -- name: clear_space
 SELECT clear_space(%(space)s)
@@ -33,8 +33,17 @@ SELECT set_config('maintenance_work_mem', %(size)s, true)
 -- name: count_up_to
 SELECT count(*) FROM (SELECT FROM {table} LIMIT %(limit)s) AS counted
 
+-- name: move
+WITH moved AS (
+    DELETE FROM {common} WHERE id IN (SELECT id FROM {common} LIMIT %(limit)s FOR UPDATE SKIP LOCKED)
+    RETURNING id, text_hash, v)
+INSERT INTO {own} (id, text_hash, v) SELECT id, text_hash, v FROM moved
+
 -- name: nearest
-SELECT id, v {operator} %(vector)s AS distance FROM {table} ORDER BY distance LIMIT %(limit)s
+(SELECT id, v {operator} %(vector)s AS distance FROM {table} ORDER BY distance LIMIT %(limit)s)
+
+-- name: nearest_of_all
+SELECT id, distance FROM ({each}) AS found ORDER BY distance, id LIMIT %(limit)s
 
 -- name: remove
 DELETE FROM {table} WHERE id = ANY(%(ids)s)

@@ -17,7 +17,7 @@ CREATE TABLE shelf (
     indexed   boolean NOT NULL DEFAULT false,
     PRIMARY KEY (workspace, space, kind)
 );
-COMMENT ON TABLE shelf IS 'Workspaces whose vectors of a kind outgrew the common table and have one of their own, with an HNSW index once `indexed`.';
+COMMENT ON TABLE shelf IS 'Workspaces whose vectors of a kind outgrew the common table: most of them are in a table of their own, with an HNSW index once `indexed`; new ones arrive in the common table and follow in bulk.';
 SELECT guard('shelf');
 REVOKE INSERT, UPDATE, DELETE ON shelf FROM weft_app;
 
@@ -57,23 +57,22 @@ END $$;
 -- The functions below run with the owner's rights, which may be above row-level security: each of them names the
 -- workspace of the transaction in every statement.
 
--- Gives the current workspace a vector table of its own. The caller holds the workspace's lock; the move is one
--- transaction, so a reader finds all vectors in the old place or all in the new.
-CREATE FUNCTION own_shelf(of_space int, of_kind text) RETURNS void
+-- Gives the current workspace a vector table of its own beside the common one.
+CREATE FUNCTION make_shelf(of_space int, of_kind text) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = weft, public, pg_temp AS $$
-DECLARE
-    here int := current_setting('weft.workspace')::int;
-    common text := format('vector_%s_%s', of_space, of_kind);
-    own text := format('%s_%s', common, here);
+DECLARE here int := current_setting('weft.workspace')::int;
 BEGIN
-    PERFORM make_vector_table(own, (SELECT dimensions FROM space WHERE id = of_space));
-    EXECUTE format('INSERT INTO %I SELECT * FROM %I WHERE workspace = %s', own, common, here);
-    EXECUTE format('DELETE FROM %I WHERE workspace = %s', common, here);
-    INSERT INTO shelf (workspace, space, kind) VALUES (here, of_space, of_kind);
+    PERFORM pg_advisory_xact_lock(hashtextextended('weft.space', 0));
+    INSERT INTO shelf (workspace, space, kind) VALUES (here, of_space, of_kind) ON CONFLICT DO NOTHING;
+    IF FOUND THEN
+        PERFORM make_vector_table(
+            format('vector_%s_%s_%s', of_space, of_kind, here), (SELECT dimensions FROM space WHERE id = of_space));
+    END IF;
 END $$;
 
--- Builds the HNSW index of a workspace's own vector table. Readers go on; writers of this table wait.
-CREATE FUNCTION index_shelf(of_space int, of_kind text) RETURNS void
+-- Builds the HNSW index of the current workspace's own vector table, or takes it away before much is put there.
+-- Readers go on; writers of this table wait.
+CREATE FUNCTION index_shelf(of_space int, of_kind text, wanted boolean) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = weft, public, pg_temp AS $$
 DECLARE
     here int := current_setting('weft.workspace')::int;
@@ -81,9 +80,15 @@ DECLARE
     ops text := CASE (SELECT metric FROM space WHERE id = of_space)
         WHEN 'cosine' THEN 'halfvec_cosine_ops' WHEN 'l2' THEN 'halfvec_l2_ops' ELSE 'halfvec_ip_ops' END;
 BEGIN
-    EXECUTE format('CREATE INDEX %I ON %I USING hnsw (v %s) WITH (m = 16, ef_construction = 128)', own || '_hnsw', own, ops);
-    EXECUTE format('ANALYZE %I', own);
-    UPDATE shelf SET indexed = true WHERE workspace = here AND space = of_space AND kind = of_kind;
+    UPDATE shelf SET indexed = wanted
+    WHERE workspace = here AND space = of_space AND kind = of_kind AND indexed <> wanted;
+    IF FOUND AND wanted THEN
+        EXECUTE format('CREATE INDEX %I ON %I USING hnsw (v %s) WITH (m = 16, ef_construction = 128)',
+            own || '_hnsw', own, ops);
+        EXECUTE format('ANALYZE %I', own);
+    ELSIF FOUND THEN
+        EXECUTE format('DROP INDEX %I', own || '_hnsw');
+    END IF;
 END $$;
 
 -- Takes the current workspace's vectors of a space away, and its own tables with them.
@@ -106,4 +111,4 @@ BEGIN
 END $$;
 
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA weft FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION find_workspace, make_space, own_shelf, index_shelf, clear_space, drop_workspace TO weft_app;
+GRANT EXECUTE ON FUNCTION find_workspace, make_space, make_shelf, index_shelf, clear_space, drop_workspace TO weft_app;

@@ -1,0 +1,160 @@
+"""Embedding spaces: small workspaces exact, large ones by an index of their own, and a change of model at once."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import psycopg
+import pytest
+
+from weft import AsyncWeft, Chunk, Document, Mention
+from weft.errors import ConfigError
+from weft.protocols import Vectors
+from weft.store.postgres import vectors
+from weft.store.postgres.db import Database
+from weft.testing import HashEmbedder
+from weft.types import Hit, Metric
+
+WORDS = ("anchor", "barrel", "candle", "dragon", "engine", "feather", "garden", "harbour", "island", "jungle")
+
+
+def documents(count: int, start: int = 0) -> list[Document]:
+    """Texts of three words each, no two alike."""
+    texts = (f"{WORDS[n % 10]} {WORDS[n // 10 % 10]} {n}" for n in range(start, start + count))
+    return [Document(text, (Chunk(text, mentions=(Mention(f"Thing {text}"),)),)) for text in texts]
+
+
+async def nearest(weft: AsyncWeft, text: str, limit: int = 5, dimensions: int = 64) -> list[Hit]:
+    return await weft.nearest("chunk", (await HashEmbedder(dimensions).embed([text]))[0], limit)
+
+
+def tables_and_indexes(url: str) -> tuple[set[str], set[str]]:
+    with psycopg.connect(url) as connection:
+        tables = connection.execute("SELECT relname FROM pg_class WHERE relkind = 'r' AND relname LIKE 'vector%'")
+        indexes = connection.execute("SELECT indexname FROM pg_indexes WHERE indexdef LIKE '%USING hnsw%'")
+        return {name for (name,) in tables}, {name for (name,) in indexes}
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fifty vectors are many."""
+    monkeypatch.setattr(vectors, "MOST_IN_COMMON", 50)
+
+
+async def test_a_small_workspace_is_searched_exactly(weft: AsyncWeft, url: str) -> None:
+    await weft.add(documents(40))
+    assert tables_and_indexes(url)[1] == set()
+    [first, *_] = await nearest(weft, "anchor barrel 10")
+    assert first.distance == pytest.approx(0, abs=1e-3)
+
+
+@pytest.mark.usefixtures("few")
+async def test_a_large_workspace_gets_tables_and_indexes_of_its_own(weft: AsyncWeft, url: str) -> None:
+    small = await AsyncWeft.enter(weft.database, "small", HashEmbedder())
+    await small.add(documents(3))
+    await weft.add(documents(60))
+    tables, indexes = tables_and_indexes(url)
+    own = {f"vector_1_{kind}_{weft.workspace}" for kind in ("chunk", "entity")}
+    assert own == {table for table in tables if table.count("_") == 3}
+    assert {f"{table}_hnsw" for table in own} == indexes
+    assert len(await nearest(small, "anchor", 100)) == 3
+    assert len({hit.id for hit in await nearest(weft, "anchor", 100)}) == 60
+    assert (await weft.verify()).exact
+    assert (await small.verify()).exact
+
+
+@pytest.mark.usefixtures("few")
+async def test_what_comes_after_the_index_is_found_removed_and_moved_too(weft: AsyncWeft, url: str) -> None:
+    first, later = documents(60), documents(20, start=60)
+    await weft.add(first)
+    await weft.add(later)
+    for document in (first[7], later[7]):
+        [hit, *_] = await nearest(weft, document.uri)
+        assert hit.distance == pytest.approx(0, abs=1e-3), "both the own table and the common one are searched"
+    await weft.remove([first[7].uri, later[7].uri])
+    for document in (first[7], later[7]):
+        [hit, *_] = await nearest(weft, document.uri)
+        assert hit.distance > 1e-2, "a vector is removed wherever it is"
+    await weft.add(documents(60, start=80))
+    with psycopg.connect(url) as connection:
+        assert connection.execute("SELECT count(*) FROM weft.vector_1_chunk").fetchone() == (0,), "moved in bulk"
+    assert (await weft.verify()).exact
+
+
+@pytest.mark.parametrize(("metric", "expected"), [("cosine", "same way"), ("l2", "near"), ("inner", "same way")])
+async def test_each_metric_finds_its_own_nearest(database: Database, metric: Metric, expected: str) -> None:
+    @dataclass(frozen=True)
+    class Fixed:
+        metric: Metric
+        model: str = "fixed"
+        dimensions: int = 2
+
+        async def embed(self, texts: Sequence[str]) -> Vectors:
+            points = {"near": (1.0, 0.5), "same way": (9.0, 0.0), "elsewhere": (-1.0, 4.0)}
+            return np.array([points.get(text, (0.0, 1.0)) for text in texts], dtype=np.float32)
+
+    weft = await AsyncWeft.enter(database, metric, Fixed(metric))
+    await weft.add(Document(text, (Chunk(text),)) for text in ("near", "same way", "elsewhere"))
+    [hit] = await weft.nearest("chunk", np.array([1.0, 0.0], dtype=np.float32), 1)
+    async with database.transaction(weft.workspace) as tx:
+        cursor = await tx.execute("SELECT text FROM chunk WHERE id = %(id)s", {"id": hit.id})
+        assert await cursor.fetchone() == (expected,)
+
+
+@pytest.mark.usefixtures("few")
+async def test_four_thousand_dimensions_are_stored_indexed_and_found(database: Database, url: str) -> None:
+    weft = await AsyncWeft.enter(database, "wide", HashEmbedder(4000))
+    await weft.add(documents(60))
+    assert f"vector_1_chunk_{weft.workspace}_hnsw" in tables_and_indexes(url)[1]
+    [hit, *_] = await nearest(weft, "anchor barrel 10", dimensions=4000)
+    assert hit.distance == pytest.approx(0, abs=1e-3)
+
+
+async def test_more_dimensions_than_pgvector_can_index_are_refused(database: Database) -> None:
+    with pytest.raises(ConfigError, match=r"4001 dimensions.*fewer"):
+        await AsyncWeft.enter(database, "wider", HashEmbedder(4001))
+
+
+@dataclass(frozen=True)
+class WhileEmbedding:
+    """Another model, during whose every call something happens."""
+
+    happens: Callable[[], Awaitable[None]]
+    model: str = "testing/other"
+    dimensions: int = 16
+    metric: Metric = "cosine"
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        await self.happens()
+        return await HashEmbedder(self.dimensions).embed(texts)
+
+
+async def test_a_change_of_model_is_seen_all_at_once_and_misses_nothing(weft: AsyncWeft, url: str) -> None:
+    await weft.add(documents(20))
+    other = AsyncWeft(weft.database, weft.workspace, HashEmbedder())
+    late = iter(documents(1, start=500))
+    leaving = iter([documents(1)[0].uri])
+
+    async def others_go_on() -> None:
+        assert len(await nearest(other, "anchor", 100)) >= 19, "the old space answers until the switch"
+        for document in late:
+            await other.add([document])
+        for uri in leaving:
+            await other.remove([uri])
+
+    await weft.change_space(WhileEmbedding(others_go_on))
+    assert (await weft.status()).embedding_model == "testing/other"
+    assert len(await nearest(weft, "anchor", 100, dimensions=16)) == 20
+    assert (await weft.verify()).exact
+    with psycopg.connect(url) as connection:
+        assert connection.execute("SELECT count(*) FROM weft.vector_1_chunk").fetchone() == (0,), (
+            "the old ones are gone"
+        )
+
+
+async def test_two_workspaces_may_be_in_different_spaces(database: Database) -> None:
+    a = await AsyncWeft.enter(database, "a", HashEmbedder(8))
+    b = await AsyncWeft.enter(database, "b", HashEmbedder(32))
+    for weft in (a, b):
+        await weft.add(documents(3))
+    assert len(await nearest(a, "anchor", dimensions=8)) == len(await nearest(b, "anchor", dimensions=32)) == 3
