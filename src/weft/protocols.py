@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from weft.types import Document, Metric
+from weft.types import Metric
 
 Vectors = NDArray[np.float32]
 
@@ -27,9 +26,3 @@ class Embedder(Protocol):
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """One row per text, in order."""
         ...
-
-
-class Source(Protocol):
-    """Yields documents whose mentions and links are already known, one at a time."""
-
-    def documents(self, path: Path) -> AsyncIterator[Document]: ...

@@ -6,6 +6,7 @@ All are immutable.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -20,6 +21,9 @@ Resolution = Literal["fuzzy", "exact", "off"]
 Sameness = Literal["name_and_type", "name"]
 Metric = Literal["cosine", "l2", "inner"]
 VectorKind = Literal["chunk", "entity", "relation"]
+
+_UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")  # PostgreSQL takes neither NUL nor lone surrogates
+_MOST = 2**31
 
 VECTOR_KINDS: tuple[VectorKind, ...] = ("chunk", "entity", "relation")
 
@@ -80,7 +84,9 @@ class Chunk:
         return self.start + len(self.text)
 
     def __post_init__(self) -> None:
-        _require("\x00" not in self.text, "a chunk's text holds a NUL character, which PostgreSQL cannot store")
+        _require(not _UNSTORABLE.search(self.text), "a chunk's text holds a NUL or half a character; take it out")
+        _require(0 <= self.start < _MOST, f"a chunk starts at {self.start}; offsets go from 0 to {_MOST}")
+        _require(0 <= self.tokens < _MOST, f"a chunk has {self.tokens} tokens; counts go from 0 to {_MOST}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +100,10 @@ class Document:
 
     def __post_init__(self) -> None:
         _require(bool(self.uri), "a document has no uri; give each one a stable name of its own")
-        _require("\x00" not in self.uri + self.title, f"uri or title of {self.uri!r} holds a NUL character")
+        _require(
+            not _UNSTORABLE.search(self.uri + self.title),
+            f"uri or title of {self.uri!r} holds a NUL or half a character; take it out",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +116,7 @@ class NameKey:
 
 @dataclass(frozen=True, slots=True)
 class ResolutionSettings:
-    """What makes two names the same entity in one workspace. See docs/explanation/resolution.md."""
+    """What makes two names the same entity in one workspace. See docs/adr/0005-resolution.md."""
 
     mode: Resolution = "fuzzy"
     threshold: int = 90

@@ -47,10 +47,10 @@ def test_a_number_outside_its_limits_is_refused_with_the_limits(
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Chunk("a\x00b"), "chunk's text holds a NUL character"),
+        (lambda: Chunk("a\x00b"), "chunk's text holds a NUL"),
         (lambda: Document("", ()), "has no uri; give each one a stable name"),
-        (lambda: Document("a\x00", ()), r"uri or title of 'a\\x00' holds a NUL character"),
-        (lambda: Document("u", (), title="a\x00"), "uri or title of 'u' holds a NUL character"),
+        (lambda: Document("a\x00", ()), r"uri or title of 'a\\x00' holds a NUL"),
+        (lambda: Document("u", (), title="a\x00"), "uri or title of 'u' holds a NUL"),
     ],
 )
 def test_a_document_that_cannot_be_stored_is_refused(make: Callable[[], object], message: str) -> None:

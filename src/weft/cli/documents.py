@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from itertools import chain
 from pathlib import Path
 from typing import Annotated
@@ -15,17 +13,28 @@ from weft.cli.output import count, next_step, progress, replying
 from weft.cli.session import in_workspace
 from weft.config import Settings
 from weft.engine import AsyncWeft
-from weft.errors import InvalidDocument
 from weft.extract import given
 
 Paths = Annotated[
     list[Path],
     typer.Argument(metavar="FILE", exists=True, dir_okay=False, readable=True, help="JSON lines, plain or .gz."),
 ]
+Said = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", exists=True, dir_okay=False, help="JSON lines with entities and triples, by the same ids."
+    ),
+]
 Uris = Annotated[list[str], typer.Argument(metavar="URI", help="The uris of the documents, as they were added.")]
 
 
-def add(paths: Paths, workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
+def add(
+    paths: Paths,
+    said: Said = None,
+    workspace: Workspace = None,
+    database_url: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
     """Add documents from JSON lines files.
 
     Each line is one document (this one is spread over three to fit here):
@@ -44,7 +53,7 @@ def add(paths: Paths, workspace: Workspace = None, database_url: DatabaseUrl = N
 
         async def add_all(weft: AsyncWeft) -> int:
             with progress("Adding", total) as done:
-                return await weft.add(chain.from_iterable(map(given.read, paths)), done)
+                return await weft.add(chain.from_iterable(given.read(path, said) for path in paths), done)
 
         new = in_workspace(add_all, settings)
         reply(
@@ -69,8 +78,4 @@ def remove(uris: Uris, workspace: Workspace = None, database_url: DatabaseUrl = 
 
 def _count(path: Path) -> int:
     """How many documents a file holds, without looking into them."""
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as lines:
-            return sum(1 for line in lines if line.strip())
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise InvalidDocument(f"{path} cannot be unpacked: {error}. Pack it again, or give it without .gz.") from error
+    return sum(1 for _ in given.lines(path))

@@ -8,93 +8,174 @@ One document a line, plain or gzipped:
      "relations": [{"source": "…", "target": "…", "description": "…", "keywords": ["…"], "strength": 8}]}
 
 or with `"chunks": [{"text": …, "start": …, "entities": …, "triples": …}, …]` in place of one text. `id` or `passage_id`
-serve as the uri too.
+serve as the uri too. Texts and what is said in them may come in two files with the same ids.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, ValidationError, model_validator
 
 from weft.errors import InvalidDocument
-from weft.types import Chunk, Document, Link, Mention
+from weft.types import Chunk, Document, Link, Mention, Span
+
+Row = Mapping[str, Any]
+
+_Pair = Annotated[list[int], Field(min_length=2, max_length=2)]
+_Triple = Annotated[list[str | None], Field(min_length=3, max_length=3)]
 
 
-def read(path: Path) -> Iterator[Document]:
-    """The documents of a JSON lines file, one at a time."""
-    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
-            if line.strip():
-                try:
-                    made = document(json.loads(line))
-                except (InvalidDocument, KeyError, TypeError, ValueError) as error:
-                    problem = f"it has no {error}" if isinstance(error, KeyError) else str(error)
-                    raise InvalidDocument(
-                        f"{path}, line {number}: {problem}. Mend that line and add the file again."
-                    ) from error
-                yield made
+class _Given(BaseModel):
+    model_config = ConfigDict(strict=True, extra="ignore", str_strip_whitespace=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _null_is_nothing(cls, given: Any) -> Any:
+        return {k: v for k, v in given.items() if v is not None} if isinstance(given, dict) else given
 
 
-def document(row: Mapping[str, Any]) -> Document:
+class _Entity(_Given):
+    name: str
+    type: str = ""
+    description: str = ""
+    emphasis: int = 5
+    spans: list[_Pair] = []
+
+
+class _Relation(_Given):
+    source: str = Field(min_length=1)
+    target: str = Field(min_length=1)
+    description: str = ""
+    keywords: list[str] = []
+    strength: int = 5
+    emphasis: int = 5
+    spans: list[_Pair] = []
+    source_type: str = ""
+    target_type: str = ""
+
+
+class _Chunk(_Given):
+    text: Annotated[str, StringConstraints(strip_whitespace=False)]  # offsets count every character
+    start: int = 0
+    tokens: int = 0
+    entities: list[str | _Entity] = []
+    triples: list[_Triple] = []
+    relations: list[_Relation] = []
+
+
+class _Document(_Given):
+    title: str = ""
+    metadata: dict[str, JsonValue] = {}
+    chunks: list[_Chunk]
+
+
+_FIELDS = {name for model in (_Entity, _Relation, _Chunk, _Document) for name in model.model_fields}
+
+
+def read(path: Path, said: Path | None = None) -> Iterator[Document]:
+    """The documents of a JSON lines file, one at a time.
+
+    What is said in them may be in a second file, `said`, whose rows have the same ids. It is read ahead no further than
+    the order of the two differs.
+    """
+    known = _Said(said)
+    for number, row in _rows(path):
+        try:
+            made = document({**known.of(_uri(row)), **row})
+        except InvalidDocument as error:
+            raise _broken(path, number, str(error)) from error
+        yield made
+
+
+def document(row: Row) -> Document:
     """One document from what was given for it."""
-    if not isinstance(row, Mapping):
-        raise InvalidDocument("it is not a JSON object")
-    uri = str(row.get("uri") or row.get("id") or row["passage_id"])
-    parts = row.get("chunks") or [row]
-    return Document(uri, tuple(map(chunk, parts)), str(row.get("title") or ""), row.get("metadata") or {})
+    parts = row if row.get("chunks") else {**row, "chunks": [row]}
+    try:
+        given = _Document.model_validate(parts)
+    except ValidationError as error:
+        raise InvalidDocument(_problem(error)) from error
+    return Document(_uri(row), tuple(map(_chunk, given.chunks)), given.title, given.metadata)
 
 
-def chunk(row: Mapping[str, Any]) -> Chunk:
-    """One chunk from what was given for it."""
+def _problem(error: ValidationError) -> str:
+    """The deepest of the problems: of what may be a string or an object, that says what is wrong with the object."""
+    worst = max(error.errors(), key=lambda one: len(one["loc"]))
+    place = " ".join(str(part) for part in worst["loc"] if isinstance(part, int) or part in _FIELDS)
+    return f"{place}: {worst['msg'].lower()}"
+
+
+def _chunk(given: _Chunk) -> Chunk:
+    mentions = (_Entity(name=e) if isinstance(e, str) else e for e in given.entities)
+    triples = (_Relation(source=s, target=t, description=p) for s, p, t in given.triples if s and p and t)
     return Chunk(
-        text=str(row["text"]),
-        start=int(row.get("start") or 0),
-        tokens=int(row.get("tokens") or 0),
-        mentions=tuple(_mention(given) for given in row.get("entities") or () if _name(given)),
-        links=(
-            *(_triple(given) for given in row.get("triples") or () if all(given)),
-            *(_relation(given) for given in row.get("relations") or ()),
-        ),
+        given.text,
+        given.start,
+        given.tokens,
+        tuple(Mention(m.name, m.type, m.description, m.emphasis, _spans(m.spans)) for m in mentions if m.name),
+        tuple(map(_link, (*triples, *given.relations))),
     )
 
 
-def _name(given: str | Mapping[str, Any]) -> str:
-    return (given if isinstance(given, str) else str(given["name"])).strip()
+def _link(given: _Relation) -> Link:
+    said = given.description, tuple(given.keywords), given.strength, given.emphasis, _spans(given.spans)
+    return Link(given.source, given.target, *said, given.source_type, given.target_type)
 
 
-def _mention(given: str | Mapping[str, Any]) -> Mention:
-    if isinstance(given, str):
-        return Mention(given)
-    return Mention(
-        _name(given),
-        str(given.get("type") or ""),
-        str(given.get("description") or ""),
-        int(given.get("emphasis") or 5),
-        _spans(given),
-    )
+def _spans(given: list[_Pair]) -> tuple[Span, ...]:
+    return tuple((start, end) for start, end in given)
 
 
-def _triple(given: list[str]) -> Link:
-    source, said, target = given
-    return Link(source, target, said)
+class _Said:
+    """Rows of a file, looked up by the document that they belong to."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._rows = _rows(path) if path else iter(())
+        self._ahead: dict[str, Row] = {}
+
+    def of(self, uri: str) -> Row:
+        while uri not in self._ahead:
+            _, row = next(self._rows, (0, None))
+            if row is None:
+                return {}
+            self._ahead[_uri(row)] = row
+        return self._ahead.pop(uri)
 
 
-def _relation(given: Mapping[str, Any]) -> Link:
-    return Link(
-        str(given["source"]),
-        str(given["target"]),
-        str(given.get("description") or ""),
-        tuple(given.get("keywords") or ()),
-        int(given.get("strength") or 5),
-        int(given.get("emphasis") or 5),
-        _spans(given),
-        str(given.get("source_type") or ""),
-        str(given.get("target_type") or ""),
-    )
+def lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file that are not empty, with their numbers; one a document, if all is well."""
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            yield from ((number, line) for number, line in enumerate(file, 1) if line.strip())
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise InvalidDocument(f"{path} cannot be unpacked: {error}. Pack it again, or give it without .gz.") from error
 
 
-def _spans(given: Mapping[str, Any]) -> tuple[tuple[int, int], ...]:
-    return tuple((int(start), int(end)) for start, end in given.get("spans") or ())
+def _rows(path: Path) -> Iterator[tuple[int, Row]]:
+    return ((number, _row(path, number, line)) for number, line in lines(path))
+
+
+def _row(path: Path, number: int, line: bytes) -> Row:
+    try:
+        row = json.loads(line)
+    except ValueError as error:
+        raise _broken(path, number, str(error)) from error
+    if not isinstance(row, dict):
+        raise _broken(path, number, "it is not a JSON object")
+    if not _uri(row):
+        raise _broken(path, number, "it has no uri")
+    return row
+
+
+def _broken(path: Path, number: int, problem: str) -> InvalidDocument:
+    return InvalidDocument(f"{path}, line {number}: {problem}. Mend that line and add the file again.")
+
+
+def _uri(row: Row) -> str:
+    """What identifies a row; empty when nothing does."""
+    return next((str(row[key]) for key in ("uri", "id", "passage_id") if row.get(key) is not None), "")

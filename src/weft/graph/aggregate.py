@@ -122,10 +122,9 @@ def entity(
     """The entity that these live names make, called as most mentions write it unless a person gave it a label."""
     normal = _winner((n.normal, n.times) for n in names)
     type_ = _winner((n.type, n.times) for n in names)
-    ranked = sorted(names, key=lambda n: (-n.times, n.written, n.type))
-    name = label or next(n.written for n in ranked if n.normal == normal)
+    name = label or _winner((n.written, n.times) for n in names if n.normal == normal)
     description = "\n".join(first_distinct(said, DESCRIPTIONS_KEPT))
-    aliases = [written for written in dict.fromkeys(n.written for n in ranked) if written != name][:ALIASES_KEPT]
+    aliases = [written for written in _ranked((n.written, n.times) for n in names) if written != name][:ALIASES_KEPT]
     count, histogram = sum(n.times for n in names), total(n.histogram for n in names)
     text_hash = key("text", entity_text(name, type_, description))
     return EntityRow(id_, name, type_, description, aliases, count, histogram, degree, text_hash)
@@ -157,7 +156,11 @@ def relation(
 
 def _winner(votes: Iterable[tuple[str, int]]) -> str:
     """The value with the most votes; of several, the smallest."""
+    return _ranked(votes)[0]
+
+
+def _ranked(votes: Iterable[tuple[str, int]]) -> list[str]:
     sums: defaultdict[str, int] = defaultdict(int)
     for value, count in votes:
         sums[value] += count
-    return min(sums, key=lambda value: (-sums[value], value))
+    return sorted(sums, key=lambda value: (-sums[value], value))

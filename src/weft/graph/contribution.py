@@ -73,7 +73,7 @@ def contribution(document: Document) -> Contribution:
     Its id depends on all that it says, so storing it twice is storing it once. A chunk's id depends on the document's
     uri and the chunk's text, so a chunk that an update does not touch stays the same chunk.
     """
-    metadata = json.dumps(dict(document.metadata), sort_keys=True, ensure_ascii=False)
+    metadata = _metadata(document)
     content = key("content", *(chunk.text for chunk in document.chunks))
     said = key("said", *(repr((c.start, c.tokens, c.mentions, c.links)) for c in document.chunks))
     id_ = key("document", document.uri, document.title, content.hex, metadata, said.hex)
@@ -88,9 +88,19 @@ def contribution(document: Document) -> Contribution:
         chunks.append(ChunkRow(id_, chunk_id, n, chunk.start, chunk.tokens, chunk.text, hash_))
         spoken_of = list(_mention_rows(id_, chunk_id, chunk, document.uri))
         mentions.extend(spoken_of)
-        links.extend(_link_rows(id_, chunk_id, chunk, _names(spoken_of)))
+        links.extend(_link_rows(id_, chunk_id, chunk, _names(spoken_of), document.uri))
     row = DocumentRow(id_, document.uri, document.title, content, metadata, len(mentions) + len(links))
     return Contribution(row, chunks, mentions, links)
+
+
+def _metadata(document: Document) -> str:
+    try:
+        metadata = json.dumps(dict(document.metadata), sort_keys=True, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise InvalidDocument(f"{document.uri}: its metadata cannot be written as JSON: {error}") from error
+    if "\\u0000" in metadata:
+        raise InvalidDocument(f"{document.uri}: its metadata holds a NUL character; take it out")
+    return metadata
 
 
 def _mention_rows(document: UUID, chunk_id: UUID, chunk: Chunk, uri: str) -> Iterator[MentionRow]:
@@ -127,12 +137,14 @@ def _names(mentions: list[MentionRow]) -> dict[tuple[str, str], UUID]:
     return names
 
 
-def _link_rows(document: UUID, chunk_id: UUID, chunk: Chunk, names: dict[tuple[str, str], UUID]) -> Iterator[LinkRow]:
+def _link_rows(
+    document: UUID, chunk_id: UUID, chunk: Chunk, names: dict[tuple[str, str], UUID], uri: str
+) -> Iterator[LinkRow]:
     for n, link in enumerate(chunk.links):
         said = storable(link.description).strip()
         yield LinkRow(
             document, chunk_id, n, *_ends(link, names), said, key("said", said), _words(link),
-            link.strength, link.emphasis, _flat(link.spans, chunk, "link"),
+            link.strength, link.emphasis, _flat(link.spans, chunk, uri),
         )  # fmt: skip
 
 

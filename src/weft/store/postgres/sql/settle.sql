@@ -15,9 +15,6 @@ SELECT uri, count(*) FROM document WHERE uri = ANY(%(uris)s) AND wanted <> shown
 -- name: claim_touched
 SELECT name FROM touched ORDER BY name LIMIT %(limit)s FOR UPDATE SKIP LOCKED
 
--- name: waiting
-SELECT (SELECT count(*) FROM document WHERE wanted <> shown) + (SELECT count(*) FROM touched)
-
 -- name: unlinked
 SELECT DISTINCT u.name
 FROM (SELECT m.name FROM unnest(%(documents)s::uuid[]) AS d (id)
