@@ -84,7 +84,7 @@ class Bench:
     async def b_scale(self) -> Figures:
         context = multiprocessing.get_context("spawn")
         answers: Any = context.Queue()
-        process = context.Process(target=_load_scale, args=(self.url, self.size, answers))
+        process = context.Process(target=_load_scale, args=(self.url, self.size, answers), daemon=True)
         process.start()
         figures: Figures = await asyncio.to_thread(answers.get)
         process.join()

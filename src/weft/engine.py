@@ -109,7 +109,11 @@ class AsyncWeft:
         return new
 
     async def _store(self, documents: Iterable[Document]) -> int:
-        return await record.store(self.database, self.workspace, [contribution(document) for document in documents])
+        """Store documents, and let their new names look for others alike, which settling would wait for."""
+        rows = [contribution(document) for document in documents]
+        stored = await record.store(self.database, self.workspace, rows)
+        await resolution.find_alike(self.database, self.workspace, stored.names)
+        return stored.documents
 
     async def remove(self, uris: Sequence[str]) -> int:
         """Remove these documents, all in one pass, and settle; how many there were."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 from uuid import UUID
 
@@ -93,6 +94,12 @@ def contribution(document: Document) -> Contribution:
     return Contribution(row, chunks, mentions, links)
 
 
+@lru_cache(maxsize=4096)
+def _hash(said: str) -> UUID:
+    """Of what is said of things, much is said often, and most often nothing."""
+    return key("said", said)
+
+
 def _metadata(document: Document) -> str:
     try:
         metadata = json.dumps(dict(document.metadata), sort_keys=True, allow_nan=False)
@@ -110,7 +117,7 @@ def _mention_rows(document: UUID, chunk_id: UUID, chunk: Chunk, uri: str) -> Ite
             raise InvalidDocument(f"{uri}: chunk at {chunk.start} mentions an empty name; leave that mention out")
         said = storable(mention.description).strip()
         yield MentionRow(
-            document, chunk_id, n, name_id(written, type_), written, type_, said, key("said", said),
+            document, chunk_id, n, name_id(written, type_), written, type_, said, _hash(said),
             mention.emphasis, _flat(mention.spans, chunk, uri),
         )  # fmt: skip
 
@@ -143,7 +150,7 @@ def _link_rows(
     for n, link in enumerate(chunk.links):
         said = storable(link.description).strip()
         yield LinkRow(
-            document, chunk_id, n, *_ends(link, names), said, key("said", said), _words(link),
+            document, chunk_id, n, *_ends(link, names), said, _hash(said), _words(link),
             link.strength, link.emphasis, _flat(link.spans, chunk, uri),
         )  # fmt: skip
 

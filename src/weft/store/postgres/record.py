@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 from itertools import chain
+from typing import NamedTuple
 from uuid import UUID
 
 from psycopg.errors import UniqueViolation
@@ -25,8 +26,15 @@ _NAME = ("uuid", "text", "text", "text")
 _TRIES = 5
 
 
-async def store(database: Database, workspace: int, documents: Sequence[Contribution]) -> int:
-    """Store one new version of each document, in one transaction; how many were new.
+class Stored(NamedTuple):
+    """What storing brought: how many documents were new or changed, and the names that nobody had mentioned before."""
+
+    documents: int
+    names: list[UUID]
+
+
+async def store(database: Database, workspace: int, documents: Sequence[Contribution]) -> Stored:
+    """Store one new version of each document, in one transaction.
 
     Readers see nothing of it until it is settled. Storing what is already there changes nothing, so a caller who does
     not know whether an earlier try went through may simply try again.
@@ -43,7 +51,7 @@ async def store(database: Database, workspace: int, documents: Sequence[Contribu
     raise AssertionError("unreachable")
 
 
-async def _store(tx: Transaction, documents: Sequence[Contribution]) -> int:
+async def _store(tx: Transaction, documents: Sequence[Contribution]) -> Stored:
     await names_may_arrive(tx)
     ids, uris = [c.document.id for c in documents], [c.document.uri for c in documents]
     await tx.rows("record.lock_versions", uris=uris)
@@ -52,21 +60,22 @@ async def _store(tx: Transaction, documents: Sequence[Contribution]) -> int:
     known = {id_ for (id_,) in await tx.rows("record.want_again", ids=ids)}
     known |= {id_ for (id_,) in await tx.rows("record.known_versions", ids=ids)}
     fresh = [c for c in documents if c.document.id not in known]
+    names: list[UUID] = []
     if fresh:
         await tx.run("record.stage")
         await tx.copy("stage_document", _DOCUMENT, (c.document for c in fresh))
         await tx.run("record.insert_documents")
-        await _register(tx, chain.from_iterable(c.mentions for c in fresh))
+        names = await _register(tx, chain.from_iterable(c.mentions for c in fresh))
         await tx.copy("stage_chunk", _CHUNK, chain.from_iterable(c.chunks for c in fresh))
         await tx.run("record.insert_chunks")
         await tx.copy("stage_mention", _MENTION, chain.from_iterable(c.mentions for c in fresh))
         await tx.run("record.insert_mentions")
         await tx.copy("stage_link", _LINK, chain.from_iterable(c.links for c in fresh))
         await tx.run("record.insert_links")
-    return len(fresh)
+    return Stored(len(fresh), names)
 
 
-async def _register(tx: Transaction, mentions: Iterable[MentionRow]) -> None:
+async def _register(tx: Transaction, mentions: Iterable[MentionRow]) -> list[UUID]:
     """Enter the names that are new, each under the keys by which others alike will find it."""
     names = {m.name: (m.name, m.written, normalise(m.written), m.type) for m in mentions}
     await tx.copy("stage_name", _NAME, names.values())
@@ -75,7 +84,8 @@ async def _register(tx: Transaction, mentions: Iterable[MentionRow]) -> None:
     entries = ((key, id_) for id_ in new for key in keys(names[id_][2], names[id_][3], how))
     await tx.copy("stage_key", ("int8", "uuid"), entries)
     await tx.run("record.insert_keys")
-    await tx.run("record.insert_unlinked", names=new)
+    await tx.run("record.insert_unlinked", names=Ids(new))
+    return new
 
 
 async def withdraw(database: Database, workspace: int, uris: Sequence[str]) -> int:

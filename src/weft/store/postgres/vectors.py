@@ -35,6 +35,7 @@ _OPERATORS: dict[str, sql.SQL] = {"cosine": sql.SQL("<=>"), "l2": sql.SQL("<->")
 _STAGE = ("text", "uuid", "uuid", "halfvec")
 _EMBEDDED_AT_ONCE = 500
 _MOVED_AT_ONCE = 2000
+_LAST = UUID(int=2**128 - 1)
 
 
 class Space(NamedTuple):
@@ -152,10 +153,12 @@ async def _move(database: Database, workspace: int, where: Space, kind: VectorKi
         common, own = _common(where, kind), _own(tx, where, kind)
         if await _count(tx, common) >= REBUILD_FROM * await _count(tx, own):
             await tx.run("vectors.index_shelf", space=where.id, kind=kind, wanted=False)
-    moved = True
-    while moved:
+    upto: UUID | None = None
+    while upto != _LAST:
         async with database.transaction(workspace) as tx:
-            moved = bool(await _run(tx, "vectors.move", common=common, own=own, limit=_MOVED_AT_ONCE))
+            end = await _rows(tx, "vectors.page_end", common=common, size=_MOVED_AT_ONCE)
+            upto = end[0][0] if end else _LAST
+            await _run(tx, "vectors.move", common=common, own=own, upto=upto)
     async with database.transaction(workspace) as tx:
         await tx.run("vectors.memory", size="1GB")
         await tx.run("vectors.index_shelf", space=where.id, kind=kind, wanted=True)

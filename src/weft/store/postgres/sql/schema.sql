@@ -39,6 +39,9 @@ BEGIN
     EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', guarded);
     EXECUTE format('ALTER TABLE %s FORCE ROW LEVEL SECURITY', guarded);
     EXECUTE format('CREATE POLICY workspace ON %s USING (%I = current_setting(''weft.workspace'')::int)', guarded, tenant);
+    -- Statistics would tell the planner that a workspace they have not seen yet has one row, however many it has got.
+    -- Without them it takes a share of the table's present size, and a look-up by key is always the cheaper one.
+    EXECUTE format('ALTER TABLE %s ALTER %I SET STATISTICS 0', guarded, tenant);
     EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %s TO weft_app', guarded);
 END $$;
 
@@ -74,6 +77,9 @@ BEGIN
     IF FOUND THEN
         PERFORM make_vector_table(
             format('vector_%s_%s_%s', of_space, of_kind, here), (SELECT dimensions FROM space WHERE id = of_space));
+        -- Here they tell the truth, that all rows are this workspace's, and that it takes the HNSW index to find ten.
+        EXECUTE format('ALTER TABLE %I ALTER workspace SET STATISTICS -1',
+            format('vector_%s_%s_%s', of_space, of_kind, here));
     END IF;
 END $$;
 
@@ -118,6 +124,7 @@ CREATE TABLE weft.alike (
     a uuid NOT NULL,
     b uuid NOT NULL
 );
+ALTER TABLE ONLY weft.alike ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY weft.alike FORCE ROW LEVEL SECURITY;
 
@@ -133,6 +140,7 @@ CREATE TABLE weft.name (
     histogram bigint[] DEFAULT '{0,0,0,0,0,0,0,0,0}'::bigint[] NOT NULL,
     entity uuid
 );
+ALTER TABLE ONLY weft.name ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY weft.name FORCE ROW LEVEL SECURITY;
 
@@ -158,6 +166,7 @@ CREATE TABLE weft.chunk (
     text_hash uuid NOT NULL,
     words tsvector GENERATED ALWAYS AS (to_tsvector('english'::regconfig, text)) STORED
 );
+ALTER TABLE ONLY weft.chunk ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY weft.chunk FORCE ROW LEVEL SECURITY;
 
@@ -176,6 +185,7 @@ CREATE TABLE weft.document (
     error text,
     added timestamp with time zone DEFAULT now() NOT NULL
 );
+ALTER TABLE ONLY weft.document ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY weft.document FORCE ROW LEVEL SECURITY;
 
@@ -193,6 +203,7 @@ CREATE TABLE weft.entity (
     degree bigint NOT NULL,
     text_hash uuid NOT NULL
 );
+ALTER TABLE ONLY weft.entity ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY weft.entity FORCE ROW LEVEL SECURITY;
 
@@ -207,6 +218,7 @@ CREATE TABLE weft.extraction (
     tokens_out integer NOT NULL,
     made timestamp with time zone DEFAULT now() NOT NULL
 );
+ALTER TABLE ONLY weft.extraction ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY weft.extraction FORCE ROW LEVEL SECURITY;
 
@@ -228,6 +240,7 @@ CREATE TABLE weft.link (
     CONSTRAINT link_emphasis_check CHECK (((emphasis >= 1) AND (emphasis <= 9))),
     CONSTRAINT link_strength_check CHECK (((strength >= 1) AND (strength <= 10)))
 );
+ALTER TABLE ONLY weft.link ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY weft.link FORCE ROW LEVEL SECURITY;
 
@@ -247,6 +260,7 @@ CREATE TABLE weft.mention (
     spans integer[] NOT NULL,
     CONSTRAINT mention_emphasis_check CHECK (((emphasis >= 1) AND (emphasis <= 9)))
 );
+ALTER TABLE ONLY weft.mention ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY weft.mention FORCE ROW LEVEL SECURITY;
 
@@ -262,6 +276,7 @@ CREATE TABLE weft.name_key (
     key bigint NOT NULL,
     name uuid NOT NULL
 );
+ALTER TABLE ONLY weft.name_key ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY weft.name_key FORCE ROW LEVEL SECURITY;
 
@@ -275,6 +290,7 @@ CREATE TABLE weft.outbox (
     removed boolean NOT NULL,
     ids uuid[] NOT NULL
 );
+ALTER TABLE ONLY weft.outbox ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY weft.outbox FORCE ROW LEVEL SECURITY;
 
@@ -303,6 +319,7 @@ CREATE TABLE weft.relation (
     histogram bigint[] NOT NULL,
     text_hash uuid NOT NULL
 );
+ALTER TABLE ONLY weft.relation ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY weft.relation FORCE ROW LEVEL SECURITY;
 
@@ -317,6 +334,7 @@ CREATE TABLE weft.rule (
     made timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT rule_kind_check CHECK ((kind = ANY (ARRAY['merge'::text, 'split'::text, 'rename'::text])))
 );
+ALTER TABLE ONLY weft.rule ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY weft.rule FORCE ROW LEVEL SECURITY;
 
@@ -329,6 +347,7 @@ CREATE TABLE weft.rule_name (
     written text NOT NULL,
     type text NOT NULL
 );
+ALTER TABLE ONLY weft.rule_name ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY weft.rule_name FORCE ROW LEVEL SECURITY;
 
@@ -348,6 +367,7 @@ CREATE TABLE weft.shard (
     shard smallint NOT NULL,
     version bigint NOT NULL
 );
+ALTER TABLE ONLY weft.shard ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY weft.shard FORCE ROW LEVEL SECURITY;
 
@@ -359,6 +379,7 @@ CREATE TABLE weft.shelf (
     kind text NOT NULL,
     indexed boolean DEFAULT false NOT NULL
 );
+ALTER TABLE ONLY weft.shelf ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY weft.shelf FORCE ROW LEVEL SECURITY;
 
@@ -396,6 +417,7 @@ CREATE TABLE weft.spend (
     reserved boolean NOT NULL,
     at timestamp with time zone DEFAULT now() NOT NULL
 );
+ALTER TABLE ONLY weft.spend ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY weft.spend FORCE ROW LEVEL SECURITY;
 
@@ -410,6 +432,7 @@ CREATE TABLE weft.tally (
     count bigint NOT NULL,
     CONSTRAINT tally_kind_check CHECK ((kind = ANY (ARRAY['d'::"char", 'k'::"char"])))
 );
+ALTER TABLE ONLY weft.tally ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY weft.tally FORCE ROW LEVEL SECURITY;
 
@@ -424,6 +447,7 @@ CREATE TABLE weft.tie (
     histogram bigint[] NOT NULL,
     relation uuid
 );
+ALTER TABLE ONLY weft.tie ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY weft.tie FORCE ROW LEVEL SECURITY;
 
@@ -433,6 +457,7 @@ CREATE TABLE weft.touched (
     workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
     name uuid NOT NULL
 );
+ALTER TABLE ONLY weft.touched ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY weft.touched FORCE ROW LEVEL SECURITY;
 
@@ -442,6 +467,7 @@ CREATE TABLE weft.unlinked (
     workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
     name uuid NOT NULL
 );
+ALTER TABLE ONLY weft.unlinked ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY weft.unlinked FORCE ROW LEVEL SECURITY;
 
@@ -459,6 +485,7 @@ CREATE TABLE weft.workspace (
     CONSTRAINT workspace_same_check CHECK ((same = ANY (ARRAY['name_and_type'::text, 'name'::text]))),
     CONSTRAINT workspace_threshold_check CHECK (((threshold >= 70) AND (threshold <= 100)))
 );
+ALTER TABLE ONLY weft.workspace ALTER COLUMN id SET STATISTICS 0;
 
 COMMENT ON TABLE weft.workspace IS 'A tenant: what makes two names one entity for it, and the embedding space that answers.';
 

@@ -33,10 +33,11 @@ SELECT set_config('maintenance_work_mem', %(size)s, true)
 -- name: count_up_to
 SELECT count(*) FROM (SELECT FROM {table} LIMIT %(limit)s) AS counted
 
+-- name: page_end
+SELECT id FROM {common} ORDER BY id OFFSET %(size)s LIMIT 1
+
 -- name: move
-WITH moved AS (
-    DELETE FROM {common} WHERE id IN (SELECT id FROM {common} LIMIT %(limit)s FOR UPDATE SKIP LOCKED)
-    RETURNING id, text_hash, v)
+WITH moved AS (DELETE FROM {common} WHERE id <= %(upto)s RETURNING id, text_hash, v)
 INSERT INTO {own} (id, text_hash, v) SELECT id, text_hash, v FROM moved
 
 -- name: nearest
