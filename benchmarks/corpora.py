@@ -6,7 +6,6 @@ import gzip
 import json
 import os
 import random
-import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import chain
@@ -19,10 +18,9 @@ from weft.extract import given
 BENCH = Path(os.environ.get("WEFT_BENCH_DATA", Path(__file__).parents[2] / "shared" / "bench"))
 
 
-def require() -> None:
-    """Stop with a clear word where the data is not there."""
-    if not BENCH.is_dir():
-        sys.exit(f"no benchmark data at {BENCH}: set WEFT_BENCH_DATA to the folder that holds it")
+def missing() -> str | None:
+    """What to tell somebody who has no benchmark data; None when it is there."""
+    return None if BENCH.is_dir() else f"no benchmark data at {BENCH}: set WEFT_BENCH_DATA to the folder that holds it"
 
 
 def rows(name: str) -> Iterator[Any]:

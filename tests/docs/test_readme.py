@@ -1,0 +1,37 @@
+"""The README does what it says, word for word."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text("utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+
+
+def test_the_commands_of_the_first_minute(url: str, tmp_path: Path) -> None:
+    [line] = blocks("json")
+    (tmp_path / "documents.jsonl").write_text(json.dumps(json.loads(line)), "utf-8")
+    environment = {**os.environ, "WEFT_DATABASE_URL": url, "COLUMNS": "200"}
+    commands = [c for c in blocks("")[0].splitlines() if c.startswith("weft ")]
+    assert len(commands) == 6
+    for command in commands:
+        words = [sys.executable, "-m", *shlex.split(command, comments=True)]
+        done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+
+
+def test_the_same_from_python(url: str) -> None:
+    [code] = blocks("python")
+    assert code.count("AsyncWeft.open()") == 1
+    here = code.replace("AsyncWeft.open()", f"AsyncWeft.open({url!r})")
+    done = subprocess.run([sys.executable, "-c", here], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["Ada Lovelace 1 1", "London 1 1", "True"]

@@ -1,0 +1,27 @@
+"""The index on passages with the entities and triples that a real model found in them."""
+
+from itertools import islice
+from pathlib import Path
+
+from weft import AsyncWeft, NameKey, ResolutionSettings
+from weft.extract import given
+
+
+async def test_real_triples_come_and_go_exactly(weft: AsyncWeft, bench: Path) -> None:
+    folder = bench / "musique_train100"
+    documents = list(islice(given.read(folder / "corpus.jsonl.gz", folder / "openie.jsonl.gz"), 150))
+    await weft.add(documents)
+    assert (await weft.status()).relations > 1000
+    await weft.remove([document.uri for document in documents[::3]])
+    await weft.change_resolution(ResolutionSettings(threshold=80, same="name"))
+    first, second, *_ = await weft.entities()
+    await weft.merge(NameKey(first.name), NameKey(second.name))
+    await weft.add(documents[:30])
+    verdict = await weft.verify()
+    assert verdict.exact, verdict.differences
+
+
+async def test_what_a_model_wrote_in_two_files_is_joined_by_id(bench: Path) -> None:
+    folder = bench / "musique_train100"
+    documents = given.read(folder / "corpus.jsonl.gz", folder / "openie.jsonl.gz")
+    assert sum(len(chunk.links) for document in documents for chunk in document.chunks) == 17234
