@@ -5,13 +5,16 @@
 CREATE EXTENSION IF NOT EXISTS vector SCHEMA public;
 
 -- The role that Weft works as: it owns nothing, so row-level security binds it.
+-- Roles belong to the cluster: another database may have made it.
 DO $$
 BEGIN
-    CREATE ROLE weft_app NOLOGIN;
-EXCEPTION WHEN duplicate_object OR unique_violation THEN
-    NULL;  -- roles belong to the cluster: another database made it
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'weft_app') THEN
+        CREATE ROLE weft_app NOLOGIN;
+    END IF;
+    IF NOT pg_has_role('weft_app', 'MEMBER') THEN
+        GRANT weft_app TO CURRENT_USER;
+    END IF;
 END $$;
-GRANT weft_app TO CURRENT_USER;
 GRANT USAGE ON SCHEMA weft TO weft_app;
 
 -- Ties a table to the workspace of the transaction: no row of another is seen, changed or written.
