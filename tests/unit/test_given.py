@@ -60,17 +60,7 @@ def write(file: Path, *rows: dict[str, Any]) -> Path:
                 "triples": [["a", "b", "c"]],
                 "relations": [
                     {"source": "Ada", "target": "Babbage"},
-                    {
-                        "source": "Ada",
-                        "source_type": "p",
-                        "target": "Babbage",
-                        "target_type": "q",
-                        "description": "d",
-                        "keywords": ["k", "l"],
-                        "strength": 8,
-                        "emphasis": 2,
-                        "spans": [[0, 1]],
-                    },
+                    FULL_RELATION,
                 ],
             },
             Chunk(

@@ -207,9 +207,10 @@ class Planner:
     ) -> tuple[list[EntityRow], list[UUID], list[Text]]:
         """The entities whose names, or whose number of relations, changed; those that are no more; texts to embed."""
         dirty: set[UUID] = set()
+        touched = set(self._batch.touched)
         for id_ in core:
             before, after = names.before[id_], names.after[id_]
-            if before != after or id_ in self._batch.touched:
+            if before != after or id_ in touched:
                 dirty.update(e for e in (before.entity, after.entity) if e)
         dirty.update(e for t in tallies if t.owner in names.after and (e := names.entity(t.owner)))
         groups: defaultdict[UUID, list[NameRow]] = defaultdict(list)

@@ -89,11 +89,7 @@ class Database:
             async with await AsyncConnection.connect(self.url, autocommit=True) as connection:
                 await _prepare(connection)
         except Error as error:
-            reason = str(error).strip().splitlines()[0]
-            raise DatabaseError(
-                f"cannot work with the database at {location(self.url)}: {reason}. "
-                "Check that it runs, that the URL is right, and that `weft init` was run."
-            ) from error
+            raise unusable(self.url, error) from error
         await self._pool.open(wait=True)
         return self
 
@@ -138,6 +134,15 @@ async def _prepare(connection: Connection) -> None:
         raise NotIsolated(f"role {ROLE} is not bound by row-level security here; run `weft init` as the owner")
     await register_vector_async(connection)
     arrays.register(connection)
+
+
+def unusable(url: str, error: Error) -> DatabaseError:
+    """What to tell somebody whose database cannot be used."""
+    reason = str(error).strip().splitlines()[0]
+    return DatabaseError(
+        f"cannot work with the database at {location(url)}: {reason}. Check that it runs, that the URL is right, that "
+        "PostgreSQL has the pgvector extension, and that `weft init` was run by a user who may create a schema."
+    )
 
 
 def location(url: str) -> str:

@@ -7,8 +7,8 @@ from typing import LiteralString, NamedTuple
 
 from psycopg import AsyncConnection, Error
 
-from weft.errors import DatabaseError, MigrationError
-from weft.store.postgres.db import location
+from weft.errors import MigrationError
+from weft.store.postgres.db import unusable
 
 _LOCK = 0x57454654  # "WEFT": one process migrates, the others wait
 
@@ -35,11 +35,7 @@ async def migrate(url: str) -> list[str]:
     try:
         return await _migrate(url)
     except Error as error:
-        reason = str(error).strip().splitlines()[0]
-        raise DatabaseError(
-            f"cannot work with the database at {location(url)}: {reason}. Check that it runs, that the URL is "
-            "right and its user may create a schema, and that PostgreSQL has the pgvector extension."
-        ) from error
+        raise unusable(url, error) from error
 
 
 async def _migrate(url: str) -> list[str]:
