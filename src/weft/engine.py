@@ -108,8 +108,10 @@ class AsyncWeft:
         await self.settle()
         return new
 
-    async def _store(self, documents: Iterable[Document]) -> int:
+    async def _store(self, documents: Sequence[Document]) -> int:
         """Store documents, and let their new names look for others alike, which settling would wait for."""
+        if not documents:
+            return 0
         rows = [contribution(document) for document in documents]
         stored = await record.store(self.database, self.workspace, rows)
         await resolution.find_alike(self.database, self.workspace, stored.names)

@@ -1,0 +1,83 @@
+"""Look-ups stay look-ups, also in a workspace that the planner's statistics have never seen.
+
+A regression: with statistics on the workspace column, the planner took a new workspace to have one row, read all its
+rows for every key, and a load became quadratic.
+"""
+
+import re
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.integration.test_settle import document, store
+from weft import AsyncWeft, Link
+from weft.store.postgres.arrays import Ids, Numbers
+from weft.store.postgres.db import Database, Transaction
+from weft.store.postgres.queries import QUERIES
+from weft.testing import HashEmbedder
+
+LOOK_UPS = {
+    "settle.unlinked": ("documents", "touched"),
+    "settle.name_deltas": ("documents", "signs"),
+    "settle.tie_deltas": ("documents", "signs"),
+    "settle.chunk_changes": ("documents", "signs"),
+    "settle.names": ("names",),
+    "settle.neighbours": ("names",),
+    "settle.members": ("entities",),
+    "settle.alike": ("names",),
+    "settle.entities": ("entities",),
+    "settle.ties": ("sources", "targets"),
+    "settle.ties_of_names": ("names",),
+    "settle.ties_of_relations": ("relations",),
+    "settle.relations": ("relations",),
+    "resolve.candidates": ("keys", "who"),
+}
+
+
+def documents(prefix: str, count: int) -> Any:
+    for n in range(count):
+        name = f"{prefix} {n:04d}"
+        yield document(f"{prefix}/{n}", name, links=[Link(name, f"{prefix} {n // 2:04d}", "follows")])
+
+
+@pytest.fixture
+async def stranger(database: Database, url: str) -> AsyncWeft:
+    """A workspace that came after the statistics were made."""
+    known = await AsyncWeft.enter(database, "known", HashEmbedder(8))
+    await known.add(documents("Known", 600))
+    with psycopg.connect(url, autocommit=True) as owner:
+        owner.execute("ANALYZE")
+    weft = await AsyncWeft.enter(database, "stranger", HashEmbedder(8))
+    await weft.add(documents("Strange", 600))
+    await store(weft, *documents("Waiting", 100))
+    return weft
+
+
+async def _some(tx: Transaction, parameter: str) -> Any:
+    """Twenty keys of the right kind."""
+    columns = {
+        "documents": "id FROM document",
+        "touched": "id FROM name",
+        "names": "id FROM name",
+        "keys": "key FROM name_key",
+        "entities": "id FROM entity",
+        "relations": "id FROM relation",
+        "sources": "source FROM tie",
+        "targets": "target FROM tie",
+    }
+    if parameter not in columns:
+        return Numbers([1] * 20)
+    rows = await (await tx.execute(f"SELECT {columns[parameter]} LIMIT 20")).fetchall()
+    values = [value for (value,) in rows]
+    return Numbers(values) if parameter == "keys" else Ids(values)
+
+
+async def test_every_look_up_probes_an_index_by_its_key(stranger: AsyncWeft) -> None:
+    async with stranger.database.transaction(stranger.workspace) as tx:
+        for query, parameters in LOOK_UPS.items():
+            values = {parameter: await _some(tx, parameter) for parameter in parameters}
+            rows = await (await tx.execute(f"EXPLAIN (ANALYZE) {QUERIES[query]}", values)).fetchall()
+            plan = "\n".join(line for (line,) in rows)
+            wasted = [int(n) for n in re.findall(r"Rows Removed by Filter: (\d+)", plan)]
+            assert max(wasted, default=0) < 20, f"{query}\n{plan}"
