@@ -34,7 +34,7 @@ REBUILD_FROM = 0.25  # more new vectors than this part of the own table, and its
 _OPERATORS: dict[str, sql.SQL] = {"cosine": sql.SQL("<=>"), "l2": sql.SQL("<->"), "inner": sql.SQL("<#>")}
 _STAGE = ("text", "uuid", "uuid", "halfvec")
 _EMBEDDED_AT_ONCE = 500
-_MOVED_AT_ONCE = 2000
+_MOVED_AT_ONCE = 1000
 _LAST = UUID(int=2**128 - 1)
 
 
@@ -102,7 +102,6 @@ async def write(
         await tx.copy("stage_vector", _STAGE, vectors)
     for kind, ids in stale.items():
         if ids:
-            # The common table first: what is just being moved is found in the other one afterwards.
             for table in _tables(tx, where, kind, shelves):
                 await _run(tx, "vectors.remove", table=table, ids=Ids(ids))
     for kind in {v.kind for v in vectors}:
@@ -135,8 +134,8 @@ def half(vector: Vectors) -> HalfVector:
 async def shelve(database: Database, workspace: int) -> None:
     """Move vectors to the workspace's own tables, kind by kind, where there are too many of them in the common one.
 
-    In small steps that readers do not notice and settlers do not wait for. Where much is moved, the HNSW index is built
-    anew at the end, which is far cheaper than one insert at a time.
+    In small steps that readers do not notice and settlers wait for only one at a time. Where much is moved, the HNSW
+    index is built anew at the end, which is far cheaper than one insert at a time.
     """
     async with database.transaction(workspace) as tx:
         where = await space(tx)
@@ -156,6 +155,7 @@ async def _move(database: Database, workspace: int, where: Space, kind: VectorKi
     upto: UUID | None = None
     while upto != _LAST:
         async with database.transaction(workspace) as tx:
+            await lock(tx, frozenset((WHOLE,)))  # or a settler, who removes in another order, might wait in a ring
             end = await _rows(tx, "vectors.page_end", common=common, size=_MOVED_AT_ONCE)
             upto = end[0][0] if end else _LAST
             await _run(tx, "vectors.move", common=common, own=own, upto=upto)
