@@ -94,7 +94,7 @@ class AsyncWeft:
         """
         source = iter(given.read(documents) if isinstance(documents, Path) else documents)
         stored = list(islice(source, _STORED_AT_ONCE))
-        new = await self._store(stored)
+        new, embedded = await self._store(stored), 0
         while stored:
             # The next batch is stored while this one is being settled.
             settling = asyncio.create_task(settle(self.database, self.workspace, self._embedder))
@@ -102,10 +102,10 @@ class AsyncWeft:
                 following = list(islice(source, _STORED_AT_ONCE))
                 new += await self._store(following)
             finally:
-                await settling
+                embedded += (await settling).vectors
             progress(len(stored))
             stored = following
-        await self.settle()
+        await vectors.shelve(self.database, self.workspace, embedded)
         return new
 
     async def _store(self, documents: Sequence[Document]) -> int:
@@ -126,8 +126,8 @@ class AsyncWeft:
     async def settle(self) -> int:
         """Bring the view up to date with all that is stored; how many versions of documents were settled."""
         settled = await settle(self.database, self.workspace, self._embedder)
-        await vectors.shelve(self.database, self.workspace)
-        return settled
+        await vectors.shelve(self.database, self.workspace, settled.vectors)
+        return settled.documents
 
     async def documents(self) -> AsyncIterator[Document]:
         """All documents as they were stored, in no particular order."""

@@ -9,6 +9,7 @@ between.
 
 from __future__ import annotations
 
+from typing import NamedTuple
 from uuid import UUID
 
 from pgvector import HalfVector
@@ -38,16 +39,24 @@ class _Unlinked(Exception):
         self.names = names
 
 
-async def settle(database: Database, workspace: int, embedder: Embedder | None) -> int:
-    """Settle until nothing is left that no other settler is at; how many versions of documents were settled."""
-    done = 0
+class Settled(NamedTuple):
+    """How many versions of documents were settled, and how many vectors that brought."""
+
+    documents: int
+    vectors: int
+
+
+async def settle(database: Database, workspace: int, embedder: Embedder | None) -> Settled:
+    """Settle until nothing is left that no other settler is at."""
+    documents = vectors = 0
     while (settled := await settle_some(database, workspace, embedder)) is not None:
-        done += settled
-    return done
+        documents += settled.documents
+        vectors += settled.vectors
+    return Settled(documents, vectors)
 
 
-async def settle_some(database: Database, workspace: int, embedder: Embedder | None) -> int | None:
-    """Settle one batch; how many versions of documents it had, or None when there was nothing to do."""
+async def settle_some(database: Database, workspace: int, embedder: Embedder | None) -> Settled | None:
+    """Settle one batch; None when there was nothing to do."""
     while True:
         try:
             async with database.transaction(workspace) as tx:
@@ -55,8 +64,7 @@ async def settle_some(database: Database, workspace: int, embedder: Embedder | N
                 if not batch:
                     return None
                 await _check_linked(tx, batch)
-                await _Settling(database, tx, batch, embedder).run()
-                return len(batch.documents)
+                return Settled(len(batch.documents), await _Settling(database, tx, batch, embedder).run())
         except _Unlinked as unlinked:
             # In transactions of its own, with no claim held: others wait for neither, and see the result at once.
             await find_alike(database, workspace, unlinked.names)
@@ -98,7 +106,8 @@ class _Settling:
         self._space: Space | None = None
         self._embedded: dict[UUID, HalfVector] = {}
 
-    async def run(self) -> None:
+    async def run(self) -> int:
+        """Write the batch; how many vectors were written."""
         seen: dict[int, int] | None
         plan, seen = await self._plan_ahead()
         shards = plan.shards
@@ -123,7 +132,8 @@ class _Settling:
                 continue
             await self._embed(missing)
             await self._write(plan)
-            return
+            return len(plan.texts) if self._space else 0
+        raise AssertionError("the last try ends")
 
     async def _plan_ahead(self) -> tuple[Plan, dict[int, int]]:
         """A plan made without locks, its texts embedded, and the versions of the shards that it rests on."""

@@ -10,6 +10,7 @@ nobody waits for an HNSW insert; a search looks into both. See docs/adr/0004-emb
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from random import random
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -131,12 +132,15 @@ def half(vector: Vectors) -> HalfVector:
     return HalfVector(vector.astype(np.float16))
 
 
-async def shelve(database: Database, workspace: int) -> None:
+async def shelve(database: Database, workspace: int, written: int) -> None:
     """Move vectors to the workspace's own tables, kind by kind, where there are too many of them in the common one.
 
-    In small steps that readers do not notice and settlers wait for only one at a time. Where much is moved, the HNSW
-    index is built anew at the end, which is far cheaper than one insert at a time.
+    `written` is how many the caller has just put there. To look costs more than to write a few, so of those who wrote a
+    few only some look. Vectors move in small steps that readers do not notice and settlers wait for one at a time.
+    Where much is moved, the HNSW index is built anew at the end, which is far cheaper than one insert at a time.
     """
+    if written < MOST_IN_COMMON // 20 * random():
+        return
     async with database.transaction(workspace) as tx:
         where = await space(tx)
         shelves = await _shelves(tx, where) if where else {}
@@ -189,7 +193,7 @@ async def change_space(
         if old:
             await tx.run("vectors.clear_space", space=old.id)
         await bump(tx, frozenset((WHOLE,)))
-    await shelve(database, workspace)
+    await shelve(database, workspace, MOST_IN_COMMON)
 
 
 async def _fill(database: Database, workspace: int, new: Space, embedder: Embedder) -> int:
