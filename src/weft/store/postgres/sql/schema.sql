@@ -579,6 +579,8 @@ CREATE INDEX document_due ON weft.document USING btree (workspace, uri) WHERE (w
 
 CREATE UNIQUE INDEX document_uri ON weft.document USING btree (uri, workspace) WHERE wanted;
 
+CREATE INDEX document_versions ON weft.document USING btree (uri, workspace);
+
 CREATE INDEX link_ends ON weft.link USING btree (source, target, workspace);
 
 CREATE INDEX mention_name ON weft.mention USING btree (name, workspace);

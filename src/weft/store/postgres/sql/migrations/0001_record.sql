@@ -57,6 +57,7 @@ CREATE TABLE document (
 );
 COMMENT ON TABLE document IS 'One version of one document. A new version is wanted and not yet shown, the old one shown and no longer wanted, until both are settled together.';
 CREATE UNIQUE INDEX document_uri ON document (uri, workspace) WHERE wanted;
+CREATE INDEX document_versions ON document (uri, workspace);
 CREATE INDEX document_due ON document (workspace, uri) WHERE wanted <> shown;
 
 CREATE TABLE chunk (
