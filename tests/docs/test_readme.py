@@ -35,3 +35,13 @@ def test_the_same_from_python(url: str) -> None:
     done = subprocess.run([sys.executable, "-c", here], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["Ada Lovelace 1 1", "London 1 1", "True"]
+
+
+def test_every_figure_in_the_readme_is_in_the_results() -> None:
+    """Numbers in the table of costs are copied from benchmarks/results, not remembered."""
+    results = (ROOT / "benchmarks" / "results" / "index.json").read_text("utf-8")
+    known = {float(n) for n in re.findall(r"-?\d+(?:\.\d+)?", results)}
+    table = README.partition("## What it costs")[2].partition("\n## ")[0]
+    figures = [float(n.replace(",", "")) for n in re.findall(r"\*\*([\d.,]+)", table)]
+    assert figures
+    assert all(figure in known for figure in figures), [f for f in figures if f not in known]

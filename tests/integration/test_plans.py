@@ -31,7 +31,7 @@ LOOK_UPS = {
     "settle.ties_of_names": ("names",),
     "settle.ties_of_relations": ("relations",),
     "settle.relations": ("relations",),
-    "resolve.candidates": ("keys", "who"),
+    "resolve.candidates": ("keys", "who", "masks", "most"),
     "record.lock_versions": ("uris",),
     "record.forget_unshown": ("uris", "keep"),
     "record.unwant": ("uris", "keep"),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
 from tests.conftest import FULL
-from weft.graph.alike import LONGEST_FUZZY, alike, keys, probes
+from weft.graph.alike import LONGEST_FUZZY, alike, keys, mask, most_changes, probes
 from weft.types import ResolutionSettings, Sameness
 
 # Few letters make pairs with many ways to line up; many letters make pairs that share nothing by chance.
@@ -127,3 +127,11 @@ def test_off_stores_and_seeks_nothing() -> None:
 def test_homonyms_find_each_other_only_where_the_name_alone_counts(mode: str, same: str, found: bool) -> None:
     how = ResolutionSettings(mode, same=same)  # type: ignore[arg-type]
     assert finds("mercury", "mercury", how, "planet", "element") is found
+
+
+@settings(max_examples=300)
+@given(st.text("abc1 ", min_size=1, max_size=20), st.text("abc1 ", min_size=1, max_size=20))
+def test_masks_of_alike_names_differ_by_no_more_bits_than_the_names_can_differ_by_changes(a: str, b: str) -> None:
+    how = ResolutionSettings(threshold=70)
+    if alike([(a, b)], how)[0]:
+        assert (mask(a) ^ mask(b)).bit_count() <= min(most_changes(a, how), most_changes(b, how))

@@ -64,6 +64,19 @@ def probes(normal: str, type_: str, settings: ResolutionSettings) -> set[int]:
     }
 
 
+def mask(normal: str) -> int:
+    """Which characters occur, as 63 bits. One change flips one bit at most, so the masks of alike names are close."""
+    bits = 0
+    for character in set(normal):
+        bits |= 1 << ord(character) % 63
+    return bits
+
+
+def most_changes(normal: str, settings: ResolutionSettings) -> int:
+    """The most insertions and deletions by which a name alike can differ."""
+    return _pieces(len(normal), _allowance(settings)) - 1
+
+
 def alike(pairs: Sequence[tuple[str, str]], settings: ResolutionSettings) -> list[bool]:
     """For each pair of normal forms, whether they are alike."""
     if not pairs:

@@ -9,12 +9,11 @@ from uuid import UUID
 
 from psycopg.errors import UniqueViolation
 
-from weft.graph.alike import keys
 from weft.graph.contribution import Contribution, MentionRow
 from weft.store.postgres.arrays import Ids
 from weft.store.postgres.db import Database, Row, Transaction
 from weft.store.postgres.locks import names_may_arrive
-from weft.store.postgres.resolution import settings
+from weft.store.postgres.resolution import settings, stage_keys
 from weft.text.names import normalise
 from weft.types import Chunk, Document, Link, Mention
 
@@ -81,8 +80,7 @@ async def _register(tx: Transaction, mentions: Iterable[MentionRow]) -> list[UUI
     await tx.copy("stage_name", _NAME, names.values())
     new = [id_ for (id_,) in await tx.rows("record.insert_names")]
     how = await settings(tx)
-    entries = ((key, id_) for id_ in new for key in keys(names[id_][2], names[id_][3], how))
-    await tx.copy("stage_key", ("int8", "uuid"), entries)
+    await stage_keys(tx, ((id_, names[id_][2], names[id_][3]) for id_ in new), how)
     await tx.run("record.insert_keys")
     await tx.run("record.insert_unlinked", names=Ids(new))
     return new

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain, groupby
 from typing import get_args
 from uuid import UUID, uuid4
@@ -10,10 +10,10 @@ from uuid import UUID, uuid4
 import numpy as np
 
 from weft.errors import RuleError
-from weft.graph.alike import alike, keys, probes
+from weft.graph.alike import alike, keys, mask, most_changes, probes
 from weft.store.postgres import view
 from weft.store.postgres.arrays import Ids, Numbers
-from weft.store.postgres.db import Database, Transaction
+from weft.store.postgres.db import Database, Row, Transaction
 from weft.store.postgres.locks import WHOLE, bump, lock, names_may_arrive, nothing_moves
 from weft.text.names import name_id, tidy
 from weft.types import NameKey, ResolutionSettings, Rule, RuleKind
@@ -26,6 +26,12 @@ async def settings(tx: Transaction) -> ResolutionSettings:
     """What makes two names one entity in this workspace."""
     [(mode, threshold, same)] = await tx.rows("resolve.settings")
     return ResolutionSettings(mode, threshold, same)
+
+
+async def stage_keys(tx: Transaction, names: Iterable[Row], how: ResolutionSettings) -> None:
+    """Put the keys of these names, given as (id, normal form, type), where they are inserted from."""
+    entries = ((key, id_, mask(form)) for id_, form, type_ in names for key in keys(form, type_, how))
+    await tx.copy("stage_key", ("int8", "uuid", "int8"), entries)
 
 
 async def find_alike(database: Database, workspace: int, names: Sequence[UUID]) -> int:
@@ -46,8 +52,14 @@ async def _find_alike(tx: Transaction, names: Sequence[UUID]) -> int:
     how = await settings(tx)
     names_here = await tx.rows("resolve.lock_unlinked", names=Ids(names))
     sought = [probes(normal, type_, how) for _, normal, type_ in names_here]
-    who = np.repeat(np.arange(len(sought)), [len(keys) for keys in sought])
-    rows = await tx.rows("resolve.candidates", keys=Numbers(chain.from_iterable(sought)), who=Numbers(who))
+    counts = [len(keys) for keys in sought]
+    rows = await tx.rows(
+        "resolve.candidates",
+        keys=Numbers(chain.from_iterable(sought)),
+        who=Numbers(np.repeat(np.arange(len(sought)), counts)),
+        masks=Numbers(np.repeat([mask(normal) for _, normal, _ in names_here], counts)),
+        most=Numbers(np.repeat([most_changes(normal, how) for _, normal, _ in names_here], counts)),
+    )
     found = [row for row in rows if row[1] != names_here[row[0]][0]]
     verdicts = alike([(names_here[at][1], normal) for at, _, normal in found], how)
     pairs = [(names_here[at][0], id_) for (at, id_, _), same in zip(found, verdicts, strict=True) if same]
@@ -69,8 +81,7 @@ async def change_settings(database: Database, workspace: int, to: ResolutionSett
         await tx.run("record.stage")
         after = UUID(int=0)
         while page := await tx.rows("resolve.names_after", after=after, limit=10 * _BATCH):
-            entries = ((key, id_) for id_, form, type_ in page for key in keys(form, type_, to))
-            await tx.copy("stage_key", ("int8", "uuid"), entries)
+            await stage_keys(tx, page, to)
             after = page[-1][0]
         await tx.run("record.insert_keys")
         await tx.run("resolve.unlink_all")

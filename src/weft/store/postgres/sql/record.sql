@@ -4,7 +4,7 @@ CREATE TEMP TABLE IF NOT EXISTS stage_chunk (document uuid, id uuid, n int, star
 CREATE TEMP TABLE IF NOT EXISTS stage_mention (document uuid, chunk uuid, n int, name uuid, written text, type text, description text, description_hash uuid, emphasis smallint, spans int[]) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE IF NOT EXISTS stage_link (document uuid, chunk uuid, n int, source uuid, target uuid, description text, description_hash uuid, keywords text[], strength smallint, emphasis smallint, spans int[]) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE IF NOT EXISTS stage_name (id uuid, written text, normal text, type text) ON COMMIT DELETE ROWS;
-CREATE TEMP TABLE IF NOT EXISTS stage_key (key bigint, name uuid) ON COMMIT DELETE ROWS
+CREATE TEMP TABLE IF NOT EXISTS stage_key (key bigint, name uuid, mask bigint) ON COMMIT DELETE ROWS
 
 -- name: known_versions
 SELECT id FROM document WHERE id = ANY(%(ids)s) AND wanted
@@ -38,7 +38,7 @@ INSERT INTO name (id, written, normal, type) SELECT id, written, normal, type FR
 ON CONFLICT DO NOTHING RETURNING id
 
 -- name: insert_keys
-INSERT INTO name_key (key, name) SELECT key, name FROM stage_key
+INSERT INTO name_key (key, name, mask) SELECT key, name, mask FROM stage_key
 
 -- name: insert_unlinked
 INSERT INTO unlinked (name) SELECT unnest(%(names)s::uuid[])

@@ -15,8 +15,10 @@ CROSS JOIN LATERAL (SELECT id, normal, type FROM name WHERE id = u.name OFFSET 0
 -- name: candidates
 -- One index probe per key, however many names there are (see settle.sql). `who` counts the searching names.
 SELECT c.who, n.id, n.normal
-FROM (SELECT DISTINCT p.who, k.name FROM unnest(%(keys)s::bigint[], %(who)s::bigint[]) AS p (key, who)
-      CROSS JOIN LATERAL (SELECT name FROM name_key WHERE key = p.key OFFSET 0) k) c
+FROM (SELECT DISTINCT p.who, k.name
+      FROM unnest(%(keys)s::bigint[], %(who)s::bigint[], %(masks)s::bigint[], %(most)s::bigint[]) AS p (key, who, mask, most)
+      CROSS JOIN LATERAL (SELECT name, mask FROM name_key WHERE key = p.key OFFSET 0) k
+      WHERE bit_count((k.mask # p.mask)::bit(64)) <= p.most) c
 CROSS JOIN LATERAL (SELECT id, normal FROM name WHERE id = c.name OFFSET 0) n
 
 -- name: insert_alike

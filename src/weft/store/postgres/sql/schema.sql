@@ -274,13 +274,14 @@ CREATE TABLE weft.migration (
 CREATE TABLE weft.name_key (
     workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
     key bigint NOT NULL,
-    name uuid NOT NULL
+    name uuid NOT NULL,
+    mask bigint NOT NULL
 );
 ALTER TABLE ONLY weft.name_key ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY weft.name_key FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE weft.name_key IS 'The keys under which alike names find each other. A plain B-tree: row-level security keeps GIN operators, which are not leakproof, from using their index.';
+COMMENT ON TABLE weft.name_key IS 'The keys under which alike names find each other, and a mask of the characters in them that rules most others out. A plain B-tree: row-level security keeps GIN operators, which are not leakproof, from using their index.';
 
 CREATE TABLE weft.outbox (
     workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
@@ -523,7 +524,7 @@ ALTER TABLE ONLY weft.migration
     ADD CONSTRAINT migration_pkey PRIMARY KEY (number);
 
 ALTER TABLE ONLY weft.name_key
-    ADD CONSTRAINT name_key_pkey PRIMARY KEY (workspace, key, name);
+    ADD CONSTRAINT name_key_pkey PRIMARY KEY (workspace, key, name) INCLUDE (mask);
 
 ALTER TABLE ONLY weft.name
     ADD CONSTRAINT name_pkey PRIMARY KEY (workspace, id);

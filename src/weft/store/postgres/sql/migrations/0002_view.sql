@@ -18,9 +18,10 @@ CREATE TABLE name_key (
     workspace int NOT NULL DEFAULT current_setting('weft.workspace')::int,
     key       bigint NOT NULL,
     name      uuid NOT NULL,
-    PRIMARY KEY (workspace, key, name)
+    mask      bigint NOT NULL,
+    PRIMARY KEY (workspace, key, name) INCLUDE (mask)
 );
-COMMENT ON TABLE name_key IS 'The keys under which alike names find each other. A plain B-tree: row-level security keeps GIN operators, which are not leakproof, from using their index.';
+COMMENT ON TABLE name_key IS 'The keys under which alike names find each other, and a mask of the characters in them that rules most others out. A plain B-tree: row-level security keeps GIN operators, which are not leakproof, from using their index.';
 
 CREATE TABLE unlinked (
     workspace int NOT NULL DEFAULT current_setting('weft.workspace')::int,
