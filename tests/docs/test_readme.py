@@ -42,6 +42,6 @@ def test_every_figure_in_the_readme_is_in_the_results() -> None:
     results = (ROOT / "benchmarks" / "results" / "index.json").read_text("utf-8")
     known = {float(n) for n in re.findall(r"-?\d+(?:\.\d+)?", results)}
     table = README.partition("## What it costs")[2].partition("\n## ")[0]
-    figures = [float(n.replace(",", "")) for n in re.findall(r"\*\*([\d.,]+)", table)]
+    figures = [float(n.replace(",", "")) for n in re.findall(r"\*\*([\d.,]+)\*\*", table)]
     assert figures
     assert all(figure in known for figure in figures), [f for f in figures if f not in known]
