@@ -23,11 +23,6 @@ async def entities(tx: Transaction, limit: int) -> list[Entity]:
     return [_entity(*row) for row in await tx.rows("read.entities", limit=limit)]
 
 
-async def entities_by_id(tx: Transaction, ids: Sequence[UUID]) -> dict[UUID, Entity]:
-    """These entities; one that is no more is left out."""
-    return {row[0]: _entity(*row) for row in await tx.rows("read.entities_by_id", ids=list(ids))}
-
-
 async def relations_of(tx: Transaction, ids: Sequence[UUID], limit: int) -> list[Relation]:
     """The relations from and to these entities, the heaviest first."""
     rows = await tx.rows("read.relations_of", ids=list(ids), limit=limit)
@@ -38,11 +33,6 @@ async def changes(tx: Transaction, after: int, limit: int) -> list[Change]:
     """What settled batches changed after a position, in order, for a projection to follow."""
     rows = await tx.rows("read.outbox", after=after, limit=limit)
     return [Change(position, kind, removed, tuple(ids)) for position, kind, removed, ids in rows]
-
-
-async def forget_changes(tx: Transaction, upto: int) -> None:
-    """Drop the changes that every projection has followed."""
-    await tx.run("read.trim_outbox", upto=upto)
 
 
 async def drop_workspace(database: Database, workspace: int) -> None:

@@ -186,8 +186,9 @@ async def change_space(
             return
         while await _fill_some(tx, new, embedder):
             pass
+        shelves = await _shelves(tx, new)
         for kind in VECTOR_KINDS:
-            for table in _tables(tx, new, kind, await _shelves(tx, new)):
+            for table in _tables(tx, new, kind, shelves):
                 await _run(tx, f"vectors.extra_{kind}", table=table)
         await tx.run("vectors.switch", space=new.id)
         if old:

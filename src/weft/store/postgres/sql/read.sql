@@ -11,9 +11,6 @@ SELECT (SELECT count(*) FROM document WHERE shown),
 SELECT id, name, type, description, aliases, count, histogram, degree FROM entity
 ORDER BY count DESC, name COLLATE "C", id LIMIT %(limit)s
 
--- name: entities_by_id
-SELECT id, name, type, description, aliases, count, histogram, degree FROM entity WHERE id = ANY(%(ids)s)
-
 -- name: relations_of
 SELECT id, source, target, source_name, target_name, description, keywords, weight, count, histogram FROM relation
 WHERE source = ANY(%(ids)s)
@@ -26,9 +23,6 @@ ORDER BY weight DESC, source_name, target_name, id LIMIT %(limit)s
 -- Nothing beyond the oldest transaction that still runs: it may yet bring an earlier position.
 SELECT position, kind, removed, ids FROM outbox
 WHERE position > %(after)s AND tx < pg_snapshot_xmin(pg_current_snapshot()) ORDER BY position LIMIT %(limit)s
-
--- name: trim_outbox
-DELETE FROM outbox WHERE position <= %(upto)s
 
 -- name: tables
 SELECT c.relname FROM pg_class c JOIN pg_namespace s ON s.oid = c.relnamespace
