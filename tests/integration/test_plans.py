@@ -35,6 +35,8 @@ LOOK_UPS = {
     "record.lock_versions": ("uris",),
     "record.forget_unshown": ("uris", "keep"),
     "record.unwant": ("uris", "keep"),
+    "settle.claim_versions": ("uris",),
+    "settle.due_versions": ("uris",),
 }
 
 

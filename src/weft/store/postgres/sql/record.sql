@@ -10,19 +10,29 @@ CREATE TEMP TABLE IF NOT EXISTS stage_key (key bigint, name uuid, mask bigint) O
 SELECT id FROM document WHERE id = ANY(%(ids)s) AND wanted
 
 -- name: lock_versions
-SELECT id FROM document WHERE uri = ANY(%(uris)s) ORDER BY uri, id FOR UPDATE
+-- In the order of their uris, so that two writers of the same documents wait for each other and never in a ring.
+SELECT id FROM document WHERE id = ANY(ARRAY(
+    SELECT d.id FROM unnest(%(uris)s::text[]) AS u (uri)
+    CROSS JOIN LATERAL (SELECT id FROM document WHERE uri = u.uri OFFSET 0) d))
+ORDER BY uri, id FOR UPDATE
 
 -- name: forget_unshown
 -- A version that was never shown leaves no trace.
 WITH gone AS (
-    DELETE FROM document WHERE uri = ANY(%(uris)s) AND NOT shown AND id <> ALL(%(keep)s) RETURNING id, uri),
+    DELETE FROM document WHERE id = ANY(ARRAY(
+        SELECT d.id FROM unnest(%(uris)s::text[]) AS u (uri)
+        CROSS JOIN LATERAL (SELECT id FROM document WHERE uri = u.uri OFFSET 0) d))
+    AND NOT shown AND id <> ALL(%(keep)s) RETURNING id, uri),
 chunks AS (DELETE FROM chunk c USING gone WHERE c.document = gone.id),
 mentions AS (DELETE FROM mention m USING gone WHERE m.document = gone.id),
 links AS (DELETE FROM link l USING gone WHERE l.document = gone.id)
 SELECT uri FROM gone
 
 -- name: unwant
-UPDATE document SET wanted = false WHERE uri = ANY(%(uris)s) AND wanted AND id <> ALL(%(keep)s)
+UPDATE document SET wanted = false WHERE id = ANY(ARRAY(
+    SELECT d.id FROM unnest(%(uris)s::text[]) AS u (uri)
+    CROSS JOIN LATERAL (SELECT id FROM document WHERE uri = u.uri AND wanted OFFSET 0) d))
+AND wanted AND id <> ALL(%(keep)s)
 RETURNING uri
 
 -- name: want_again

@@ -6,11 +6,16 @@ SELECT DISTINCT uri FROM (
     SELECT uri FROM document WHERE wanted <> shown ORDER BY uri LIMIT %(limit)s FOR UPDATE SKIP LOCKED) due
 
 -- name: claim_versions
-SELECT id, uri, wanted, size FROM document WHERE uri = ANY(%(uris)s) AND wanted <> shown
+-- Looked at again once locked, in words that no index on what is due would be taken for.
+SELECT id, uri, wanted, size FROM document WHERE id = ANY(ARRAY(
+    SELECT d.id FROM unnest(%(uris)s::text[]) AS u (uri)
+    CROSS JOIN LATERAL (SELECT id FROM document WHERE uri = u.uri AND wanted <> shown OFFSET 0) d))
+AND wanted::int <> shown::int
 ORDER BY uri, id FOR UPDATE SKIP LOCKED
 
 -- name: due_versions
-SELECT uri, count(*) FROM document WHERE uri = ANY(%(uris)s) AND wanted <> shown GROUP BY uri
+SELECT u.uri, count(*) FROM unnest(%(uris)s::text[]) AS u (uri)
+CROSS JOIN LATERAL (SELECT FROM document WHERE uri = u.uri AND wanted <> shown OFFSET 0) d GROUP BY u.uri
 
 -- name: claim_touched
 SELECT name FROM touched ORDER BY name LIMIT %(limit)s FOR UPDATE SKIP LOCKED
