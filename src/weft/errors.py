@@ -2,7 +2,14 @@
 
 WeftError
 ├── ConfigError              a setting is missing or makes no sense
+│   └── PriceUnknown         there is a budget in money for a model whose price nobody has told
 ├── InvalidDocument          a document cannot be stored as it is
+│   └── UnreadableFile       a file cannot be read as what it is said to be
+├── ModelError               a model cannot do what was asked
+│   ├── ModelUnavailable     it did not answer, for as long as was worth trying
+│   ├── ModelRefused         key, name or settings are wrong: no call will succeed
+│   └── BadReply             it answered, and the answer is of no use, twice
+├── BudgetReached            the next call could cost more than is left
 ├── DatabaseError            the database cannot do what was asked
 │   ├── EmbeddedServerError  the bundled PostgreSQL did not start, stop or answer
 │   │   └── EmbeddedServerMissing
@@ -24,8 +31,47 @@ class ConfigError(WeftError):
     """A setting is missing or makes no sense."""
 
 
+class PriceUnknown(ConfigError):
+    """There is a budget in money for a model whose price nobody has told."""
+
+
 class InvalidDocument(WeftError):
     """A document cannot be stored as it is."""
+
+
+class UnreadableFile(InvalidDocument):
+    """A file cannot be read as what it is said to be."""
+
+
+class ModelError(WeftError):
+    """A model cannot do what was asked. `charged`: it may have cost something all the same."""
+
+    charged: bool = False
+
+
+class ModelUnavailable(ModelError):
+    """The model did not answer, for as long as was worth trying. Later it may.
+
+    `retry_after` is how many seconds the server asked to wait. It may have done the work all the same (`charged`) when
+    a connection broke before the reply was whole.
+    """
+
+    def __init__(self, message: str, *, retry_after: float | None = None, charged: bool = False) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+        self.charged = charged
+
+
+class ModelRefused(ModelError):
+    """The server refuses every call: a key, a model's name or a setting is wrong."""
+
+
+class BadReply(ModelError):
+    """The model answered, and the answer is of no use for this document."""
+
+
+class BudgetReached(WeftError):
+    """The next call could cost more than is left of the budget."""
 
 
 class DatabaseError(WeftError):

@@ -1,6 +1,6 @@
-"""The values that Weft passes around: what documents say, and what it adds up to.
+"""The values that Weft passes around: what documents say, what models are asked, and what it adds up to.
 
-The first half is what a caller hands in (the record), the second what a caller gets back (the view).
+The first part is what a caller hands in (the record), the last what a caller gets back (the view).
 All are immutable.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Literal
 from uuid import UUID
 
@@ -21,14 +22,50 @@ Resolution = Literal["fuzzy", "exact", "off"]
 Sameness = Literal["name_and_type", "name"]
 Metric = Literal["cosine", "l2", "inner"]
 VectorKind = Literal["chunk", "entity", "relation"]
+PlaceKind = Literal["page", "heading"]
+Role = Literal["system", "user", "assistant"]
+Finish = Literal["stop", "length"]
 
 _UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")  # PostgreSQL takes neither NUL nor lone surrogates
 _MOST = 2**31
+_LONGEST_URI = 2000  # bytes; PostgreSQL indexes no longer ones
 
 VECTOR_KINDS: tuple[VectorKind, ...] = ("chunk", "entity", "relation")
 
 
 # --- what documents say -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a page or a section begins in a document's text.
+
+    `offset` is where that is in the file itself, in characters, for formats that are text; None for others.
+    """
+
+    start: int
+    kind: PlaceKind
+    label: str
+    level: int = 0
+    offset: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A document as it was loaded: its text, and a map from there back to pages, headings and the file."""
+
+    uri: str
+    text: str
+    title: str = ""
+    metadata: Mapping[str, Json] = field(default_factory=dict)
+    places: tuple[Place, ...] = ()
+
+    def __post_init__(self) -> None:
+        _require_uri(self.uri)
+        _require(
+            not _UNSTORABLE.search(self.uri + self.title + self.text),
+            f"{self.uri!r} holds a NUL or half a character; take it out",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +127,15 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
+class Extraction:
+    """What an extractor found in one chunk, and what a person should know of how it went ("the reply was repaired")."""
+
+    mentions: tuple[Mention, ...] = ()
+    links: tuple[Link, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """A document as it is now. Its uri is its identity: another with the same uri replaces it."""
 
@@ -97,9 +143,10 @@ class Document:
     chunks: tuple[Chunk, ...]
     title: str = ""
     metadata: Mapping[str, Json] = field(default_factory=dict)
+    places: tuple[Place, ...] = ()
 
     def __post_init__(self) -> None:
-        _require(bool(self.uri), "a document has no uri; give each one a stable name of its own")
+        _require_uri(self.uri)
         _require(
             not _UNSTORABLE.search(self.uri + self.title),
             f"uri or title of {self.uri!r} holds a NUL or half a character; take it out",
@@ -127,12 +174,75 @@ class ResolutionSettings:
             raise ValueError(f"threshold is {self.threshold}; it goes from 70 (loose) to 100 (equal names only)")
 
 
+# --- what models are asked ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    role: Role
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """All that a model's reply depends on, but for the model itself. Equal prompts are asked and paid for once.
+
+    With a `schema` (JSON schema, written as JSON) the reply must be JSON of that form.
+    """
+
+    messages: tuple[Message, ...]
+    max_tokens: int
+    schema: str = ""
+    temperature: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Purpose:
+    """What a model call is for, as the receipt lists it: `extract`, `glean`, `repair`, `summarise` …, and for which
+    document."""
+
+    stage: str
+    document: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A model call that is about to be made, and the most that it may cost. A price that is not known is None."""
+
+    model: str
+    purpose: Purpose
+    tokens_in: int
+    tokens_out: int
+    price: Decimal | None
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What a model costs, for a million tokens."""
+
+    tokens_in: Decimal
+    tokens_out: Decimal
+
+    def of(self, tokens_in: int, tokens_out: int) -> Decimal:
+        return (self.tokens_in * tokens_in + self.tokens_out * tokens_out) / 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model said, what the server counted for it, and whether it came to its end or was cut off."""
+
+    text: str
+    tokens_in: int
+    tokens_out: int
+    finish: Finish = "stop"
+
+
 # --- what it adds up to -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """One thing, as all live mentions of its names describe it."""
+    """One thing, as all live mentions of its names describe it; a long description in short, where a model wrote it."""
 
     id: UUID
     name: str
@@ -142,6 +252,7 @@ class Entity:
     count: int
     emphasis: tuple[int, ...]
     degree: int
+    summary: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +272,7 @@ class Relation:
     weight: int
     count: int
     emphasis: tuple[int, ...]
+    summary: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +301,80 @@ class Change:
     kind: str
     removed: bool
     ids: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What was spent on one stage by one model. `price` is None where it is not known; `lost` calls were cut off, and
+    are booked with the most that they may have cost."""
+
+    stage: str
+    model: str
+    calls: int
+    lost: int
+    tokens_in: int
+    tokens_out: int
+    price: Decimal | None
+
+
+@dataclass(frozen=True, slots=True)
+class SpentOn:
+    """What was spent on one document by one model. `price` is None where it is not known."""
+
+    document: str
+    model: str
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    price: Decimal | None
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a workspace may spend in all, has spent, and holds back for calls under way. A cap of None is none."""
+
+    price_cap: Decimal | None
+    token_cap: int | None
+    price: Decimal
+    tokens: int
+    held_price: Decimal
+    held_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """A document that failed for good, and why."""
+
+    uri: str
+    error: str
+    failures: int
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What adding documents would take. Prices are None where they are not known.
+
+    `tokens_in` is counted, on the very prompts that would be sent. What a model replies cannot be counted before:
+    `tokens_out` is what it wrote for as much text so far in this workspace (`learnt`), or else an assumption, and
+    `most_tokens_out` is what it may write at most. `answered` chunks have a reply already and cost nothing.
+    """
+
+    documents: int
+    unchanged: int
+    unreadable: int
+    chunks: int
+    tokens: int
+    answered: int
+    model: str
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    most_tokens_out: int
+    learnt: bool
+    price: Decimal | None
+    most_price: Decimal | None
+    embedding_model: str
+    embedding_price: Decimal | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +411,12 @@ class Verdict:
     @property
     def exact(self) -> bool:
         return self.digest == self.rebuilt
+
+
+def _require_uri(uri: str) -> None:
+    _require(bool(uri), "a document has no uri; give each one a stable name of its own")
+    size = len(uri.encode(errors="replace"))
+    _require(size <= _LONGEST_URI, f"the uri {uri[:60]!r}… has {size:,} bytes; it may have {_LONGEST_URI:,}")
 
 
 def _require(holds: bool, otherwise: str) -> None:

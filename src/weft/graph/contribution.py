@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 from uuid import UUID
 
 from weft.errors import InvalidDocument
 from weft.text.names import key, name_id, storable, tidy
-from weft.types import Chunk, Document, Link, Mention, Span
+from weft.types import Chunk, Document, Json, Link, Mention, Place, Span
 
 
 class ChunkRow(NamedTuple):
@@ -56,6 +56,9 @@ class DocumentRow(NamedTuple):
     title: str
     content_hash: UUID
     metadata: str
+    places: str
+    source: UUID | None
+    notes: list[str]
     size: int
 
 
@@ -68,16 +71,16 @@ class Contribution(NamedTuple):
     links: list[LinkRow]
 
 
-def contribution(document: Document) -> Contribution:
-    """The rows of a document.
+def contribution(document: Document, source: UUID | None = None, notes: Sequence[str] = ()) -> Contribution:
+    """The rows of a document, with the hash of what it was made from, and notes on how that went.
 
     Its id depends on all that it says, so storing it twice is storing it once. A chunk's id depends on the document's
     uri and the chunk's text, so a chunk that an update does not touch stays the same chunk.
     """
-    metadata = _metadata(document)
+    metadata, places = metadata_json(document.uri, document.metadata), places_json(document.places)
     content = key("content", *(chunk.text for chunk in document.chunks))
     said = key("said", *(repr((c.start, c.tokens, c.mentions, c.links)) for c in document.chunks))
-    id_ = key("document", document.uri, document.title, content.hex, metadata, said.hex)
+    id_ = key("document", document.uri, document.title, content.hex, metadata, places, said.hex)
     chunks: list[ChunkRow] = []
     mentions: list[MentionRow] = []
     links: list[LinkRow] = []
@@ -90,7 +93,8 @@ def contribution(document: Document) -> Contribution:
         spoken_of = list(_mention_rows(id_, chunk_id, chunk, document.uri))
         mentions.extend(spoken_of)
         links.extend(_link_rows(id_, chunk_id, chunk, _names(spoken_of), document.uri))
-    row = DocumentRow(id_, document.uri, document.title, content, metadata, len(mentions) + len(links))
+    size = len(mentions) + len(links)
+    row = DocumentRow(id_, document.uri, document.title, content, metadata, places, source, list(notes), size)
     return Contribution(row, chunks, mentions, links)
 
 
@@ -100,14 +104,20 @@ def _hash(said: str) -> UUID:
     return key("said", said)
 
 
-def _metadata(document: Document) -> str:
+def metadata_json(uri: str, metadata: Mapping[str, Json]) -> str:
+    """A document's metadata as it is stored."""
     try:
-        metadata = json.dumps(dict(document.metadata), sort_keys=True, allow_nan=False)
+        written = json.dumps(dict(metadata), sort_keys=True, allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise InvalidDocument(f"{document.uri}: its metadata cannot be written as JSON: {error}") from error
-    if "\\u0000" in metadata:
-        raise InvalidDocument(f"{document.uri}: its metadata holds a NUL character; take it out")
-    return metadata
+        raise InvalidDocument(f"{uri}: its metadata cannot be written as JSON: {error}") from error
+    if "\\u0000" in written:
+        raise InvalidDocument(f"{uri}: its metadata holds a NUL character; take it out")
+    return written
+
+
+def places_json(places: Sequence[Place]) -> str:
+    """A document's places as they are stored."""
+    return json.dumps([[p.start, p.kind, storable(p.label), p.level, p.offset] for p in places])
 
 
 def _mention_rows(document: UUID, chunk_id: UUID, chunk: Chunk, uri: str) -> Iterator[MentionRow]:

@@ -1,1 +1,1 @@
-"""Text in, text out: nothing here touches a file, a model or a database."""
+"""Text: files read, names tidied, documents cut into chunks. No model and no database is touched here."""

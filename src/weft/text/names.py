@@ -12,6 +12,7 @@ from anyascii import anyascii
 # Control characters, lone surrogates, marks that are not seen, and those that turn the direction of what follows.
 _UNWANTED = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069]+")
 _DIGITS = re.compile(r"\d+")
+_UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
 
 
 def tidy(text: str) -> str:
@@ -24,7 +25,7 @@ def tidy(text: str) -> str:
 
 def storable(text: str) -> str:
     """The text without the characters that PostgreSQL cannot hold (NUL, lone surrogates)."""
-    return re.sub(r"[\x00\ud800-\udfff]", "", text)
+    return _UNSTORABLE.sub("", text)
 
 
 def normalise(name: str) -> str:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, LiteralString, Self, cast
+from typing import Any, LiteralString, Self, TypeVar, cast
 from urllib.parse import urlsplit
 
 from pgvector.psycopg import register_vector_async
-from psycopg import AsyncConnection, AsyncCursor, Error
+from psycopg import AsyncConnection, AsyncCursor, Error, InterfaceError, OperationalError
 from psycopg_pool import AsyncConnectionPool
 
 from weft.errors import DatabaseError, NotIsolated
 from weft.store.postgres import arrays
 from weft.store.postgres.queries import QUERIES
 
+T = TypeVar("T")
 Row = tuple[Any, ...]
 Connection = AsyncConnection[Row]
 
@@ -119,6 +121,19 @@ class Database:
                     await connection.execute("ROLLBACK")
                 raise
             await connection.execute("COMMIT")
+
+    async def insist(self, act: Callable[[], Awaitable[T]], patience: float = 600) -> T:
+        """What `act` gives, tried again while the database is away; `act` must be one that may be carried out twice."""
+        end = asyncio.get_running_loop().time() + patience
+        pause = 0.05
+        while True:
+            try:
+                return await act()
+            except (OperationalError, InterfaceError):
+                if asyncio.get_running_loop().time() + pause > end:
+                    raise
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, 2.0)
 
     async def find_workspace(self, name: str, *, make: bool) -> int | None:
         """The id of a workspace by its name, made when it is not there and `make` is set."""

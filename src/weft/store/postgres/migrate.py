@@ -8,7 +8,8 @@ from typing import LiteralString, NamedTuple
 from psycopg import AsyncConnection, Error
 
 from weft.errors import MigrationError
-from weft.store.postgres.db import unusable
+from weft.store.postgres import queue
+from weft.store.postgres.db import ROLE, unusable
 
 _LOCK = 0x57454654  # "WEFT": one process migrates, the others wait
 
@@ -61,4 +62,6 @@ async def _migrate(url: str) -> list[str]:
                     await connection.execute(migration.sql)
                     await connection.execute("INSERT INTO migration VALUES (%s, %s)", migration[:2])
                 applied.append(migration.name)
+        if applied:
+            await queue.install(connection, ROLE)
     return applied

@@ -9,6 +9,7 @@ from psycopg import sql
 
 from weft.store.postgres import vectors
 from weft.store.postgres.db import Database, Transaction
+from weft.store.postgres.queue import forget_jobs
 from weft.types import Change, Entity, Relation, Status
 
 
@@ -44,6 +45,7 @@ async def drop_workspace(database: Database, workspace: int) -> None:
         for (table,) in await tx.rows("read.tables"):
             # Row-level security narrows this to the rows of this workspace.
             await tx.connection.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(table)))
+        await forget_jobs(tx.connection, workspace)
         await tx.connection.execute("SELECT drop_workspace()")
 
 
@@ -56,8 +58,9 @@ def _entity(
     count: int,
     histogram: list[int],
     degree: int,
+    summary: str,
 ) -> Entity:
-    return Entity(id_, name, type_, description, tuple(aliases), count, tuple(histogram), degree)
+    return Entity(id_, name, type_, description, tuple(aliases), count, tuple(histogram), degree, summary)
 
 
 def _relation(
@@ -71,6 +74,7 @@ def _relation(
     weight: int,
     count: int,
     histogram: list[int],
+    summary: str,
 ) -> Relation:
-    said = description, tuple(keywords), weight, count, tuple(histogram)
+    said = description, tuple(keywords), weight, count, tuple(histogram), summary
     return Relation(id_, source, target, source_name, target_name, *said)

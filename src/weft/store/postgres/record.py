@@ -9,15 +9,15 @@ from uuid import UUID
 
 from psycopg.errors import UniqueViolation
 
-from weft.graph.contribution import Contribution, MentionRow
+from weft.graph.contribution import Contribution, DocumentRow, MentionRow
 from weft.store.postgres.arrays import Ids
 from weft.store.postgres.db import Database, Row, Transaction
 from weft.store.postgres.locks import names_may_arrive
 from weft.store.postgres.resolution import settings, stage_keys
 from weft.text.names import normalise
-from weft.types import Chunk, Document, Link, Mention
+from weft.types import Chunk, Document, Link, Mention, Place
 
-_DOCUMENT = ("uuid", "text", "text", "uuid", "text", "int4")
+_DOCUMENT = ("uuid", "text", "text", "uuid", "text", "text", "uuid", "text[]", "int4")
 _CHUNK = ("uuid", "uuid", "int4", "int4", "int4", "text", "uuid")
 _MENTION = ("uuid", "uuid", "int4", "uuid", "text", "text", "text", "uuid", "int2", "int4[]")
 _LINK = ("uuid", "uuid", "int4", "uuid", "uuid", "text", "uuid", "text[]", "int2", "int2", "int4[]")
@@ -50,14 +50,16 @@ async def store(database: Database, workspace: int, documents: Sequence[Contribu
     raise AssertionError("unreachable")
 
 
-async def _store(tx: Transaction, documents: Sequence[Contribution]) -> Stored:
+async def _store(tx: Transaction, offered: Sequence[Contribution]) -> Stored:
     await names_may_arrive(tx)
+    documents = await _still_wanted(tx, offered)
     ids, uris = [c.document.id for c in documents], [c.document.uri for c in documents]
     await tx.rows("record.lock_versions", uris=uris)
     await tx.run("record.forget_unshown", uris=uris, keep=ids)
     await tx.run("record.unwant", uris=uris, keep=ids)
     known = {id_ for (id_,) in await tx.rows("record.want_again", ids=ids)}
     known |= {id_ for (id_,) in await tx.rows("record.known_versions", ids=ids)}
+    await _made_anew(tx, [c.document for c in documents if c.document.id in known and c.document.source])
     fresh = [c for c in documents if c.document.id not in known]
     names: list[UUID] = []
     if fresh:
@@ -72,6 +74,25 @@ async def _store(tx: Transaction, documents: Sequence[Contribution]) -> Stored:
         await tx.copy("stage_link", _LINK, chain.from_iterable(c.links for c in fresh))
         await tx.run("record.insert_links")
     return Stored(len(fresh), names)
+
+
+async def _still_wanted(tx: Transaction, offered: Sequence[Contribution]) -> list[Contribution]:
+    """Those of the documents that nobody has replaced or removed while they were being made.
+
+    A document that was made from a source takes its place: the source leaves in the same transaction.
+    """
+    made = {c.document.uri: c.document.source for c in offered if c.document.source}
+    if not made:
+        return list(offered)
+    rows = await tx.rows("source.finish", uris=list(made), ids=Ids(filter(None, made.values())))
+    finished = {uri for (uri,) in rows}
+    return [c for c in offered if not c.document.source or c.document.uri in finished]
+
+
+async def _made_anew(tx: Transaction, known: Sequence[DocumentRow]) -> None:
+    if known:
+        ids, sources = Ids(d.id for d in known), Ids(d.source for d in known if d.source)
+        await tx.run("record.made_from", ids=ids, sources=sources, notes=["\n".join(d.notes) for d in known])
 
 
 async def _register(tx: Transaction, mentions: Iterable[MentionRow]) -> list[UUID]:
@@ -90,10 +111,11 @@ async def withdraw(database: Database, workspace: int, uris: Sequence[str]) -> i
     """Mark these documents as no longer wanted, all in one transaction; how many there were."""
     async with database.transaction(workspace) as tx:
         ordered = sorted(set(uris))
+        waiting = await tx.rows("source.withdraw", uris=ordered)
         await tx.rows("record.lock_versions", uris=ordered)
         forgotten = await tx.rows("record.forget_unshown", uris=ordered, keep=[])
         withdrawn = await tx.rows("record.unwant", uris=ordered, keep=[])
-        return len({uri for (uri,) in (*forgotten, *withdrawn)})
+        return len({uri for (uri,) in (*waiting, *forgotten, *withdrawn)})
 
 
 async def read(database: Database, workspace: int, page: int = 500) -> AsyncIterator[list[Document]]:
@@ -110,7 +132,10 @@ async def read(database: Database, workspace: int, page: int = 500) -> AsyncIter
                 await tx.rows("record.read_mentions", documents=ids),
                 await tx.rows("record.read_links", documents=ids),
             )
-        yield [Document(uri, tuple(chunks.get(id_, ())), title, metadata) for id_, uri, title, metadata in rows]
+        yield [
+            Document(uri, tuple(chunks.get(id_, ())), title, metadata, tuple(Place(*place) for place in places))
+            for id_, uri, title, metadata, places in rows
+        ]
         after = rows[-1][0]
 
 

@@ -13,6 +13,8 @@ from weft.store.postgres.arrays import Ids, Numbers, array
 from weft.store.postgres.db import Row, Transaction
 from weft.text.names import key
 
+LONG_DESCRIPTION = 2000  # characters; a longer one is worth being summed up
+
 
 async def name_deltas(tx: Transaction, batch: Batch) -> dict[UUID, Sums]:
     """What the batch adds to each name that its documents mention."""
@@ -119,8 +121,17 @@ async def write(tx: Transaction, plan: Plan) -> None:
     await _write(tx, "settle.remove_relations", ("ids",), [(id_,) for id_ in plan.gone_relations])
     relations = [(*r[:6], _quoted(r.keywords), *r[7:9], _literal(r.histogram), r.text_hash) for r in plan.relations]
     await _write(tx, "settle.write_relations", RelationRow._fields, relations)
+    await _want_summaries(tx, plan)
     await _write_documents(tx, plan.batch)
     await _write_outbox(tx, plan)
+
+
+async def _want_summaries(tx: Transaction, plan: Plan) -> None:
+    long = [
+        *((e.text_hash, "entity", e.id) for e in plan.entities if len(e.description) > LONG_DESCRIPTION),
+        *((r.text_hash, "relation", r.id) for r in plan.relations if len(r.description) > LONG_DESCRIPTION),
+    ]
+    await _write(tx, "summary.want", ("hash", "kind", "id"), sorted(set(long)))
 
 
 async def _write_documents(tx: Transaction, batch: Batch) -> None:

@@ -8,16 +8,20 @@ SELECT (SELECT count(*) FROM document WHERE shown),
        (SELECT s.model FROM workspace w JOIN space s ON s.id = w.space)
 
 -- name: entities
-SELECT id, name, type, description, aliases, count, histogram, degree FROM entity
-ORDER BY count DESC, name COLLATE "C", id LIMIT %(limit)s
+SELECT e.id, e.name, e.type, e.description, e.aliases, e.count, e.histogram, e.degree, coalesce(s.text, '')
+FROM (SELECT * FROM entity ORDER BY count DESC, name COLLATE "C", id LIMIT %(limit)s) e
+LEFT JOIN LATERAL (SELECT text FROM summary WHERE hash = e.text_hash OFFSET 0) s ON true
+ORDER BY e.count DESC, e.name COLLATE "C", e.id
 
 -- name: relations_of
-SELECT id, source, target, source_name, target_name, description, keywords, weight, count, histogram FROM relation
-WHERE source = ANY(%(ids)s)
-UNION
-SELECT id, source, target, source_name, target_name, description, keywords, weight, count, histogram FROM relation
-WHERE target = ANY(%(ids)s)
-ORDER BY weight DESC, source_name, target_name, id LIMIT %(limit)s
+SELECT r.id, r.source, r.target, r.source_name, r.target_name, r.description, r.keywords, r.weight, r.count, r.histogram,
+       coalesce(s.text, '')
+FROM (SELECT * FROM relation WHERE source = ANY(%(ids)s)
+      UNION
+      SELECT * FROM relation WHERE target = ANY(%(ids)s)
+      ORDER BY weight DESC, source_name, target_name, id LIMIT %(limit)s) r
+LEFT JOIN LATERAL (SELECT text FROM summary WHERE hash = r.text_hash OFFSET 0) s ON true
+ORDER BY r.weight DESC, r.source_name, r.target_name, r.id
 
 -- name: outbox
 -- Nothing beyond the oldest transaction that still runs: it may yet bring an earlier position.

@@ -1,5 +1,5 @@
 -- name: stage
-CREATE TEMP TABLE IF NOT EXISTS stage_document (id uuid, uri text, title text, content_hash uuid, metadata text, size int) ON COMMIT DELETE ROWS;
+CREATE TEMP TABLE IF NOT EXISTS stage_document (id uuid, uri text, title text, content_hash uuid, metadata text, places text, source uuid, notes text[], size int) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE IF NOT EXISTS stage_chunk (document uuid, id uuid, n int, start int, tokens int, text text, text_hash uuid) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE IF NOT EXISTS stage_mention (document uuid, chunk uuid, n int, name uuid, written text, type text, description text, description_hash uuid, emphasis smallint, spans int[]) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE IF NOT EXISTS stage_link (document uuid, chunk uuid, n int, source uuid, target uuid, description text, description_hash uuid, keywords text[], strength smallint, emphasis smallint, spans int[]) ON COMMIT DELETE ROWS;
@@ -38,9 +38,16 @@ RETURNING uri
 -- name: want_again
 UPDATE document SET wanted = true WHERE id = ANY(%(ids)s) AND NOT wanted RETURNING id
 
+-- name: made_from
+-- What is known already may have been made anew, from another source.
+UPDATE document d SET source = s.source, notes = string_to_array(s.notes, E'\n')
+FROM unnest(%(ids)s::uuid[], %(sources)s::uuid[], %(notes)s::text[]) AS s (id, source, notes)
+WHERE d.id = s.id AND d.source IS DISTINCT FROM s.source
+
 -- name: insert_documents
-INSERT INTO document (id, uri, title, content_hash, metadata, size, wanted, shown)
-SELECT id, uri, title, content_hash, metadata::jsonb, size, true, false FROM stage_document ORDER BY uri
+INSERT INTO document (id, uri, title, content_hash, metadata, places, source, notes, size, wanted, shown)
+SELECT id, uri, title, content_hash, metadata::jsonb, places::jsonb, source, notes, size, true, false
+FROM stage_document ORDER BY uri
 
 -- name: insert_names
 -- In the order of their ids, so that two writers of the same new names wait for each other and never in a ring.
@@ -65,7 +72,7 @@ INSERT INTO link (document, chunk, n, source, target, description, description_h
 SELECT * FROM stage_link
 
 -- name: read_documents
-SELECT id, uri, title, metadata FROM document WHERE wanted AND id > %(after)s ORDER BY id LIMIT %(limit)s
+SELECT id, uri, title, metadata, places FROM document WHERE wanted AND id > %(after)s ORDER BY id LIMIT %(limit)s
 
 -- name: read_chunks
 SELECT document, id, start, tokens, text FROM chunk WHERE document = ANY(%(documents)s) ORDER BY document, n

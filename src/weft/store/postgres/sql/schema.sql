@@ -119,6 +119,15 @@ BEGIN
     PERFORM guard(named::regclass);
 END $_$;
 
+CREATE FUNCTION weft.present(owner integer) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT EXISTS (
+        SELECT FROM pg_locks l
+        WHERE l.locktype = 'advisory' AND l.objsubid = 2 AND l.classid = 1464157767 AND l.objid = owner::oid
+        AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()))
+$$;
+
 CREATE TABLE weft.alike (
     workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
     a uuid NOT NULL,
@@ -179,17 +188,19 @@ CREATE TABLE weft.document (
     title text NOT NULL,
     content_hash uuid NOT NULL,
     metadata jsonb NOT NULL,
+    places jsonb NOT NULL,
+    source uuid,
+    notes text[] NOT NULL,
     size integer NOT NULL,
     wanted boolean NOT NULL,
     shown boolean NOT NULL,
-    error text,
     added timestamp with time zone DEFAULT now() NOT NULL
 );
 ALTER TABLE ONLY weft.document ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY weft.document FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE weft.document IS 'One version of one document. A new version is wanted and not yet shown, the old one shown and no longer wanted, until both are settled together.';
+COMMENT ON TABLE weft.document IS 'One version of one document. A new version is wanted and not yet shown, the old one shown and no longer wanted, until both are settled together. Source is the hash of what it was made from.';
 
 CREATE TABLE weft.entity (
     workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
@@ -208,21 +219,6 @@ ALTER TABLE ONLY weft.entity ALTER COLUMN workspace SET STATISTICS 0;
 ALTER TABLE ONLY weft.entity FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE weft.entity IS 'A connected component of live names. The id is a label that follows it through merges and splits.';
-
-CREATE TABLE weft.extraction (
-    workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
-    key uuid NOT NULL,
-    extractor text NOT NULL,
-    reply text NOT NULL,
-    tokens_in integer NOT NULL,
-    tokens_out integer NOT NULL,
-    made timestamp with time zone DEFAULT now() NOT NULL
-);
-ALTER TABLE ONLY weft.extraction ALTER COLUMN workspace SET STATISTICS 0;
-
-ALTER TABLE ONLY weft.extraction FORCE ROW LEVEL SECURITY;
-
-COMMENT ON TABLE weft.extraction IS 'A model''s reply about one chunk text, by hash of text and extractor: asked and paid for once.';
 
 CREATE TABLE weft.link (
     workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
@@ -306,6 +302,29 @@ ALTER TABLE weft.outbox ALTER COLUMN "position" ADD GENERATED ALWAYS AS IDENTITY
     CACHE 1
 );
 
+CREATE TABLE weft.pace (
+    model text NOT NULL,
+    requests timestamp with time zone NOT NULL,
+    tokens timestamp with time zone NOT NULL
+);
+
+COMMENT ON TABLE weft.pace IS 'When the next call to a model may be made by each of its limits, given all calls that were promised a time so far.';
+
+CREATE TABLE weft.purse (
+    workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
+    price_cap numeric,
+    token_cap bigint,
+    price numeric DEFAULT 0 NOT NULL,
+    tokens bigint DEFAULT 0 NOT NULL,
+    held_price numeric DEFAULT 0 NOT NULL,
+    held_tokens bigint DEFAULT 0 NOT NULL
+);
+ALTER TABLE ONLY weft.purse ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY weft.purse FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE weft.purse IS 'What a workspace has spent, what calls under way may cost at most, and the caps that both together never exceed.';
+
 CREATE TABLE weft.relation (
     workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
     id uuid NOT NULL,
@@ -325,6 +344,20 @@ ALTER TABLE ONLY weft.relation ALTER COLUMN workspace SET STATISTICS 0;
 ALTER TABLE ONLY weft.relation FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE weft.relation IS 'All ties from one entity to another. The id follows from the two entities.';
+
+CREATE TABLE weft.reply (
+    workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
+    key uuid NOT NULL,
+    model text NOT NULL,
+    payload bytea,
+    owner integer NOT NULL,
+    made timestamp with time zone DEFAULT now() NOT NULL
+);
+ALTER TABLE ONLY weft.reply ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY weft.reply FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE weft.reply IS 'What a model replied, by a hash of all that it was asked: asked and paid for once. Without payload: its owner is asking now.';
 
 CREATE TABLE weft.rule (
     workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
@@ -386,6 +419,27 @@ ALTER TABLE ONLY weft.shelf FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE weft.shelf IS 'Workspaces whose vectors of a kind outgrew the common table: most of them are in a table of their own, with an HNSW index once `indexed`; new ones arrive in the common table and follow in bulk.';
 
+CREATE TABLE weft.source (
+    workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
+    uri text NOT NULL,
+    id uuid NOT NULL,
+    title text NOT NULL,
+    text text NOT NULL,
+    metadata jsonb NOT NULL,
+    places jsonb NOT NULL,
+    recipe jsonb NOT NULL,
+    starts integer DEFAULT 0 NOT NULL,
+    failures integer DEFAULT 0 NOT NULL,
+    error text,
+    failed boolean DEFAULT false NOT NULL,
+    added timestamp with time zone DEFAULT now() NOT NULL
+);
+ALTER TABLE ONLY weft.source ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY weft.source FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE weft.source IS 'A document that was handed in, with the recipe to work it by. It leaves in the transaction that brings it into the record, or is set aside with its error.';
+
 CREATE TABLE weft.space (
     id integer NOT NULL,
     model text NOT NULL,
@@ -410,19 +464,35 @@ CREATE TABLE weft.spend (
     workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
     id uuid NOT NULL,
     stage text NOT NULL,
-    document uuid,
+    document text NOT NULL,
     model text NOT NULL,
-    tokens_in integer NOT NULL,
-    tokens_out integer NOT NULL,
+    tokens_in bigint NOT NULL,
+    tokens_out bigint NOT NULL,
     price numeric,
-    reserved boolean NOT NULL,
-    at timestamp with time zone DEFAULT now() NOT NULL
+    state text NOT NULL,
+    owner integer NOT NULL,
+    at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT spend_state_check CHECK ((state = ANY (ARRAY['open'::text, 'done'::text, 'lost'::text])))
 );
 ALTER TABLE ONLY weft.spend ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY weft.spend FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE weft.spend IS 'One model call: reserved before it is made, settled after. A price that is not known is null.';
+COMMENT ON TABLE weft.spend IS 'One model call. Open: under way, with the most that it may cost. Done: what it did cost. Lost: cut off, and it may have cost as much as that. A price that is not known is null.';
+
+CREATE TABLE weft.summary (
+    workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
+    hash uuid NOT NULL,
+    kind text NOT NULL,
+    id uuid NOT NULL,
+    text text,
+    CONSTRAINT summary_kind_check CHECK ((kind = ANY (ARRAY['entity'::text, 'relation'::text])))
+);
+ALTER TABLE ONLY weft.summary ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY weft.summary FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE weft.summary IS 'A long description in short, by the hash of the text that it sums up. Without text: wanted.';
 
 CREATE TABLE weft.tally (
     workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
@@ -511,9 +581,6 @@ ALTER TABLE ONLY weft.document
 ALTER TABLE ONLY weft.entity
     ADD CONSTRAINT entity_pkey PRIMARY KEY (workspace, id);
 
-ALTER TABLE ONLY weft.extraction
-    ADD CONSTRAINT extraction_pkey PRIMARY KEY (workspace, key);
-
 ALTER TABLE ONLY weft.link
     ADD CONSTRAINT link_pkey PRIMARY KEY (workspace, document, chunk, n);
 
@@ -532,8 +599,17 @@ ALTER TABLE ONLY weft.name
 ALTER TABLE ONLY weft.outbox
     ADD CONSTRAINT outbox_pkey PRIMARY KEY (workspace, "position");
 
+ALTER TABLE ONLY weft.pace
+    ADD CONSTRAINT pace_pkey PRIMARY KEY (model);
+
+ALTER TABLE ONLY weft.purse
+    ADD CONSTRAINT purse_pkey PRIMARY KEY (workspace);
+
 ALTER TABLE ONLY weft.relation
     ADD CONSTRAINT relation_pkey PRIMARY KEY (workspace, id);
+
+ALTER TABLE ONLY weft.reply
+    ADD CONSTRAINT reply_pkey PRIMARY KEY (workspace, key);
 
 ALTER TABLE ONLY weft.rule_name
     ADD CONSTRAINT rule_name_pkey PRIMARY KEY (workspace, name, rule);
@@ -547,6 +623,9 @@ ALTER TABLE ONLY weft.shard
 ALTER TABLE ONLY weft.shelf
     ADD CONSTRAINT shelf_pkey PRIMARY KEY (workspace, space, kind);
 
+ALTER TABLE ONLY weft.source
+    ADD CONSTRAINT source_pkey PRIMARY KEY (workspace, uri);
+
 ALTER TABLE ONLY weft.space
     ADD CONSTRAINT space_model_dimensions_metric_key UNIQUE (model, dimensions, metric);
 
@@ -555,6 +634,9 @@ ALTER TABLE ONLY weft.space
 
 ALTER TABLE ONLY weft.spend
     ADD CONSTRAINT spend_pkey PRIMARY KEY (workspace, id);
+
+ALTER TABLE ONLY weft.summary
+    ADD CONSTRAINT summary_pkey PRIMARY KEY (workspace, hash);
 
 ALTER TABLE ONLY weft.tally
     ADD CONSTRAINT tally_pkey PRIMARY KEY (workspace, owner, kind, hash);
@@ -594,6 +676,12 @@ CREATE INDEX relation_target ON weft.relation USING btree (target, workspace);
 
 CREATE INDEX rule_name_rule ON weft.rule_name USING btree (rule, workspace);
 
+CREATE INDEX source_failed ON weft.source USING btree (workspace, uri) WHERE failed;
+
+CREATE INDEX spend_open ON weft.spend USING btree (workspace, owner) WHERE (state = 'open'::text);
+
+CREATE INDEX summary_wanted ON weft.summary USING btree (workspace, hash) WHERE (text IS NULL);
+
 CREATE INDEX tie_relation ON weft.tie USING btree (relation, workspace);
 
 CREATE INDEX tie_target ON weft.tie USING btree (target, workspace);
@@ -606,8 +694,6 @@ ALTER TABLE weft.document ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.entity ENABLE ROW LEVEL SECURITY;
 
-ALTER TABLE weft.extraction ENABLE ROW LEVEL SECURITY;
-
 ALTER TABLE weft.link ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.mention ENABLE ROW LEVEL SECURITY;
@@ -618,7 +704,11 @@ ALTER TABLE weft.name_key ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.outbox ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.purse ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.relation ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.reply ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.rule ENABLE ROW LEVEL SECURITY;
 
@@ -628,7 +718,11 @@ ALTER TABLE weft.shard ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.shelf ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.source ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.spend ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.summary ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.tally ENABLE ROW LEVEL SECURITY;
 
@@ -646,8 +740,6 @@ CREATE POLICY workspace ON weft.document USING ((workspace = (current_setting('w
 
 CREATE POLICY workspace ON weft.entity USING ((workspace = (current_setting('weft.workspace'::text))::integer));
 
-CREATE POLICY workspace ON weft.extraction USING ((workspace = (current_setting('weft.workspace'::text))::integer));
-
 CREATE POLICY workspace ON weft.link USING ((workspace = (current_setting('weft.workspace'::text))::integer));
 
 CREATE POLICY workspace ON weft.mention USING ((workspace = (current_setting('weft.workspace'::text))::integer));
@@ -658,7 +750,11 @@ CREATE POLICY workspace ON weft.name_key USING ((workspace = (current_setting('w
 
 CREATE POLICY workspace ON weft.outbox USING ((workspace = (current_setting('weft.workspace'::text))::integer));
 
+CREATE POLICY workspace ON weft.purse USING ((workspace = (current_setting('weft.workspace'::text))::integer));
+
 CREATE POLICY workspace ON weft.relation USING ((workspace = (current_setting('weft.workspace'::text))::integer));
+
+CREATE POLICY workspace ON weft.reply USING ((workspace = (current_setting('weft.workspace'::text))::integer));
 
 CREATE POLICY workspace ON weft.rule USING ((workspace = (current_setting('weft.workspace'::text))::integer));
 
@@ -668,7 +764,11 @@ CREATE POLICY workspace ON weft.shard USING ((workspace = (current_setting('weft
 
 CREATE POLICY workspace ON weft.shelf USING ((workspace = (current_setting('weft.workspace'::text))::integer));
 
+CREATE POLICY workspace ON weft.source USING ((workspace = (current_setting('weft.workspace'::text))::integer));
+
 CREATE POLICY workspace ON weft.spend USING ((workspace = (current_setting('weft.workspace'::text))::integer));
+
+CREATE POLICY workspace ON weft.summary USING ((workspace = (current_setting('weft.workspace'::text))::integer));
 
 CREATE POLICY workspace ON weft.tally USING ((workspace = (current_setting('weft.workspace'::text))::integer));
 
@@ -718,8 +818,6 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.document TO weft_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.entity TO weft_app;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.extraction TO weft_app;
-
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.link TO weft_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.mention TO weft_app;
@@ -728,7 +826,13 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.name_key TO weft_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.outbox TO weft_app;
 
+GRANT SELECT,INSERT,UPDATE ON TABLE weft.pace TO weft_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.purse TO weft_app;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.relation TO weft_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.reply TO weft_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.rule TO weft_app;
 
@@ -738,9 +842,13 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.shard TO weft_app;
 
 GRANT SELECT ON TABLE weft.shelf TO weft_app;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.source TO weft_app;
+
 GRANT SELECT ON TABLE weft.space TO weft_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.spend TO weft_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.summary TO weft_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.tally TO weft_app;
 

@@ -48,14 +48,16 @@ CREATE TABLE document (
     title        text NOT NULL,
     content_hash uuid NOT NULL,
     metadata     jsonb NOT NULL,
+    places       jsonb NOT NULL,
+    source       uuid,
+    notes        text[] NOT NULL,
     size         int NOT NULL,
     wanted       boolean NOT NULL,
     shown        boolean NOT NULL,
-    error        text,
     added        timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (workspace, id)
 );
-COMMENT ON TABLE document IS 'One version of one document. A new version is wanted and not yet shown, the old one shown and no longer wanted, until both are settled together.';
+COMMENT ON TABLE document IS 'One version of one document. A new version is wanted and not yet shown, the old one shown and no longer wanted, until both are settled together. Source is the hash of what it was made from.';
 CREATE UNIQUE INDEX document_uri ON document (uri, workspace) WHERE wanted;
 CREATE INDEX document_versions ON document (uri, workspace);
 CREATE INDEX document_due ON document (workspace, uri) WHERE wanted <> shown;
@@ -110,33 +112,6 @@ CREATE TABLE link (
 COMMENT ON TABLE link IS 'One relation as one chunk speaks of it, between two names that the chunk mentions.';
 CREATE INDEX link_ends ON link (source, target, workspace);
 
-CREATE TABLE extraction (
-    workspace  int NOT NULL DEFAULT current_setting('weft.workspace')::int,
-    key        uuid NOT NULL,
-    extractor  text NOT NULL,
-    reply      text NOT NULL,
-    tokens_in  int NOT NULL,
-    tokens_out int NOT NULL,
-    made       timestamptz NOT NULL DEFAULT now(),
-    PRIMARY KEY (workspace, key)
-);
-COMMENT ON TABLE extraction IS 'A model''s reply about one chunk text, by hash of text and extractor: asked and paid for once.';
-
-CREATE TABLE spend (
-    workspace  int NOT NULL DEFAULT current_setting('weft.workspace')::int,
-    id         uuid NOT NULL,
-    stage      text NOT NULL,
-    document   uuid,
-    model      text NOT NULL,
-    tokens_in  int NOT NULL,
-    tokens_out int NOT NULL,
-    price      numeric,
-    reserved   boolean NOT NULL,
-    at         timestamptz NOT NULL DEFAULT now(),
-    PRIMARY KEY (workspace, id)
-);
-COMMENT ON TABLE spend IS 'One model call: reserved before it is made, settled after. A price that is not known is null.';
-
 CREATE TABLE rule (
     workspace int NOT NULL DEFAULT current_setting('weft.workspace')::int,
     id        uuid NOT NULL,
@@ -161,7 +136,7 @@ CREATE INDEX rule_name_rule ON rule_name (rule, workspace);
 
 SELECT guard('workspace', 'id');
 SELECT guard(t::regclass) FROM unnest(ARRAY[
-    'document', 'chunk', 'mention', 'link', 'extraction', 'spend', 'rule', 'rule_name']) t;
+    'document', 'chunk', 'mention', 'link', 'rule', 'rule_name']) t;
 REVOKE INSERT, DELETE ON workspace FROM weft_app;
 
 -- A name is all that a caller needs to enter a workspace, so this one look-up crosses tenants. The owner may see all of

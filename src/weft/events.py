@@ -1,0 +1,69 @@
+"""What happens during ingest, as typed events. Progress bars, logs and metrics are listeners."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Documents were read from files: new ones were handed in, unchanged ones were left alone."""
+
+    new: int
+    unchanged: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A file could not be read."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """A document is in the record, with so many chunks; the notes say what was odd about it."""
+
+    uri: str
+    chunks: int
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A document failed. It is tried again, or was set aside."""
+
+    uri: str
+    error: str
+    set_aside: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """So many versions of documents became part of the index."""
+
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Summarised:
+    """So many long descriptions were summed up."""
+
+    descriptions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Work waits for something that time or a person must bring: a budget, a model, a database."""
+
+    reason: str
+
+
+Event = Found | Unreadable | Extracted | Failed | Settled | Summarised | Waiting
+Listener = Callable[[Event], None]
+
+
+def unheard(_: Event) -> None:
+    """A listener that does not listen."""

@@ -1,0 +1,96 @@
+"""Presence: a connection that lives as long as its process, and what others can tell from it.
+
+PostgreSQL gives back the locks of a connection the moment it breaks. So a mark that is held as a lock says, without
+clocks and time-outs, whether the process that began something is still there to end it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from contextlib import suppress
+from typing import Any, Self
+
+from psycopg import AsyncConnection, InterfaceError, OperationalError
+
+from weft.store.postgres.db import Database
+from weft.text.names import key
+
+MARKS = 0x57454647  # "WEFG": also in the function `present`
+_PAUSE = 0.2
+_BEAT = 2.0
+
+
+class Presence:
+    """This process, as others at the same database see it. Comes back by itself after the database was away."""
+
+    def __init__(self, database: Database) -> None:
+        self.owner = secrets.randbelow(2**31 - 1) + 1
+        self._url = database.url
+        self._connection: AsyncConnection[Any] | None = None
+        self._keeping: asyncio.Task[None] | None = None
+        self._lock = asyncio.Lock()
+        self._slots: dict[str, set[int]] = {}
+
+    async def __aenter__(self) -> Self:
+        await self._connect()
+        self._keeping = asyncio.create_task(self._keep())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._keeping:
+            self._keeping.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._keeping
+        if self._connection:
+            await self._connection.close()
+
+    async def take_slot(self, model: str, most: int) -> int | None:
+        """One of a model's `most` slots that no process holds, this one included; None when all are taken."""
+        held = self._slots.setdefault(model, set())
+        async with self._lock:
+            for slot in range(most):
+                if slot not in held and await self._try("SELECT pg_try_advisory_lock(%s, %s)", _place(model), slot):
+                    held.add(slot)
+                    return slot
+        return None
+
+    async def give_back_slot(self, model: str, slot: int) -> None:
+        async with self._lock:
+            self._slots[model].discard(slot)
+            await self._try("SELECT pg_advisory_unlock(%s, %s)", _place(model), slot)
+
+    async def _try(self, query: Any, *values: int) -> bool:
+        """Whether it worked; a broken connection holds nothing, so there it did not."""
+        try:
+            assert self._connection, "entered"
+            row = await (await self._connection.execute(query, values)).fetchone()
+        except (OperationalError, InterfaceError):
+            return False
+        return bool(row and row[0])
+
+    async def _connect(self) -> None:
+        self._connection = await AsyncConnection.connect(self._url, autocommit=True)
+        await self._connection.execute("SELECT pg_advisory_lock(%s, %s)", (MARKS, self.owner))
+        for model, slots in self._slots.items():  # those in use: whoever took one meanwhile shares it for a call
+            for slot in slots:
+                await self._try("SELECT pg_try_advisory_lock(%s, %s)", _place(model), slot)
+
+    async def _keep(self) -> None:
+        while True:
+            await asyncio.sleep(_BEAT)
+            async with self._lock:
+                if not await self._try("SELECT 1"):
+                    await self._reconnect()
+
+    async def _reconnect(self) -> None:
+        while True:
+            try:
+                return await self._connect()
+            except OperationalError:
+                await asyncio.sleep(_PAUSE)
+
+
+def _place(model: str) -> int:
+    """The number under which a model's slots are locked."""
+    return int(key("slots", model).int & 0x7FFFFFFF)

@@ -1,0 +1,116 @@
+"""Documents that were handed in and are not in the record yet."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import NamedTuple
+from uuid import UUID
+
+from weft.graph.contribution import metadata_json, places_json
+from weft.store.postgres.arrays import Ids, Texts
+from weft.store.postgres.db import Database, Transaction
+from weft.store.postgres.queue import enqueue
+from weft.text.names import key
+from weft.types import Place, SetAside, Source
+
+
+class Job(NamedTuple):
+    """Which source a job is about. It is void once the source has been replaced or removed."""
+
+    uri: str
+    id: UUID
+
+    def packed(self) -> bytes:
+        return json.dumps([self.uri, self.id.hex]).encode()
+
+    @classmethod
+    def unpacked(cls, payload: bytes) -> Job:
+        uri, id_ = json.loads(payload)
+        return cls(uri, UUID(id_))
+
+
+class Begun(NamedTuple):
+    """A source that is being worked on, the recipe to work it by, and how often that was begun."""
+
+    id: UUID
+    source: Source
+    recipe: str
+    starts: int
+
+
+class Waiting(NamedTuple):
+    """How many sources wait, and how many were set aside."""
+
+    waiting: int
+    failed: int
+
+
+def source_id(source: Source, recipe: str) -> UUID:
+    """A hash of all that a document will be made from."""
+    metadata, places = metadata_json(source.uri, source.metadata), places_json(source.places)
+    return key("source", source.uri, source.title, source.text, metadata, places, recipe)
+
+
+async def not_in_record(tx: Transaction, sources: Sequence[Source], recipe: str) -> list[Source]:
+    """Those of the sources that are not in the record just so already."""
+    ids = Ids(source_id(source, recipe) for source in sources)
+    rows = await tx.rows("source.in_record", uris=Texts(s.uri for s in sources), ids=ids)
+    there = {uri for (uri,) in rows}
+    return [source for source in sources if source.uri not in there]
+
+
+async def hand_in(database: Database, workspace: int, sources: Sequence[Source], recipe: str) -> list[str]:
+    """Hand in those of the sources that are new or changed, with a job for each, in one transaction; their uris.
+
+    Those that wait already get another job: whoever began them may be gone. A job too many does no harm.
+    """
+    async with database.transaction(workspace) as tx:
+        latest = {source.uri: source for source in sources}
+        new = await not_in_record(tx, list(latest.values()), recipe)
+        jobs = [Job(source.uri, source_id(source, recipe)) for source in new]
+        if new:
+            await tx.run(
+                "source.hand_in",
+                uris=Texts(s.uri for s in new),
+                ids=Ids(job.id for job in jobs),
+                titles=Texts(s.title for s in new),
+                texts=Texts(s.text for s in new),
+                metadata=Texts(metadata_json(s.uri, s.metadata) for s in new),
+                places=Texts(places_json(s.places) for s in new),
+                recipe=recipe,
+            )
+            await enqueue(tx.connection, workspace, "document", [job.packed() for job in jobs])
+        return [source.uri for source in new]
+
+
+async def begin(database: Database, workspace: int, jobs: Sequence[Job]) -> list[Begun | None]:
+    """The sources of these jobs; None for each that has been finished, replaced, removed or set aside."""
+    async with database.transaction(workspace) as tx:
+        rows = await tx.rows("source.begin", uris=Texts(j.uri for j in jobs), ids=Ids(j.id for j in jobs))
+    begun = {
+        Job(uri, id_): Begun(
+            id_,
+            Source(uri, text, title, metadata, tuple(Place(*place) for place in places)),
+            json.dumps(recipe, sort_keys=True),
+            starts,
+        )
+        for uri, id_, title, text, metadata, places, recipe, starts in rows
+    }
+    return [begun.get(job) for job in jobs]
+
+
+async def fail(database: Database, workspace: int, job: Job, error: str, tries: int) -> bool:
+    """Keep what went wrong; whether that was once too often, and the document has been set aside."""
+    async with database.transaction(workspace) as tx:
+        return bool(await tx.value("source.fail", uri=job.uri, id=job.id, error=error, tries=tries))
+
+
+async def waiting(tx: Transaction) -> Waiting:
+    """How many sources wait, and how many were set aside."""
+    return Waiting(*(await tx.rows("source.waiting"))[0])
+
+
+async def set_aside(tx: Transaction, limit: int = 20) -> list[SetAside]:
+    """Documents that failed for good, with their errors."""
+    return [SetAside(*row) for row in await tx.rows("source.failed", limit=limit)]

@@ -1,0 +1,60 @@
+-- name: purse
+INSERT INTO purse DEFAULT VALUES ON CONFLICT DO NOTHING
+
+-- name: lock_purse
+SELECT price_cap, token_cap, price, tokens, held_price, held_tokens FROM purse FOR UPDATE
+
+-- name: read_purse
+SELECT price_cap, token_cap, price, tokens, held_price, held_tokens FROM purse
+
+-- name: cap
+UPDATE purse SET price_cap = %(price)s, token_cap = %(tokens)s
+
+-- name: open
+INSERT INTO spend (id, stage, document, model, tokens_in, tokens_out, price, state, owner)
+SELECT id, stage, document, model, tokens_in, tokens_out, price, 'open', %(owner)s
+FROM unnest(%(ids)s::uuid[], %(stages)s::text[], %(documents)s::text[], %(models)s::text[], %(tokens_in)s::bigint[],
+            %(tokens_out)s::bigint[], %(prices)s::numeric[])
+     AS c (id, stage, document, model, tokens_in, tokens_out, price)
+
+-- name: hold
+UPDATE purse SET held_price = held_price + %(price)s, held_tokens = held_tokens + %(tokens)s
+
+-- name: close
+-- Each row changes once, whoever says so how often: what is not open any more has been booked already.
+WITH said AS (
+    SELECT * FROM unnest(%(ids)s::uuid[], %(states)s::text[], %(tokens_in)s::bigint[], %(tokens_out)s::bigint[],
+                         %(prices)s::numeric[]) AS c (id, state, tokens_in, tokens_out, price)),
+held AS (
+    SELECT o.* FROM said CROSS JOIN LATERAL (
+        SELECT id, tokens_in, tokens_out, price FROM spend WHERE id = said.id AND state = 'open' FOR UPDATE) o),
+done AS (
+    UPDATE spend s SET state = said.state, tokens_in = said.tokens_in, tokens_out = said.tokens_out, price = said.price
+    FROM said JOIN held USING (id) WHERE s.id = said.id AND said.state = 'done'
+    RETURNING s.id, s.tokens_in, s.tokens_out, s.price),
+lost AS (
+    UPDATE spend s SET state = 'lost' FROM said JOIN held USING (id) WHERE s.id = said.id AND said.state = 'lost'
+    RETURNING s.id, s.tokens_in, s.tokens_out, s.price),
+gone AS (
+    DELETE FROM spend s USING said JOIN held USING (id) WHERE s.id = said.id AND said.state = 'gone')
+UPDATE purse SET
+    held_price = held_price - (SELECT coalesce(sum(price), 0) FROM held),
+    held_tokens = held_tokens - (SELECT coalesce(sum(tokens_in + tokens_out), 0) FROM held),
+    price = purse.price + (SELECT coalesce(sum(b.price), 0) FROM (TABLE done UNION ALL TABLE lost) b),
+    tokens = purse.tokens + (SELECT coalesce(sum(b.tokens_in + b.tokens_out), 0) FROM (TABLE done UNION ALL TABLE lost) b)
+
+-- name: abandoned
+SELECT id FROM spend WHERE state = 'open' AND NOT present(owner)
+
+-- name: receipt
+SELECT stage, model, count(*) FILTER (WHERE state <> 'open'), count(*) FILTER (WHERE state = 'lost'),
+       coalesce(sum(tokens_in), 0), coalesce(sum(tokens_out), 0),
+       CASE WHEN bool_and(price IS NOT NULL) THEN coalesce(sum(price), 0) END
+FROM spend WHERE state <> 'open' AND at >= %(since)s GROUP BY stage, model ORDER BY stage, model
+
+-- name: receipt_by_document
+SELECT document, model, count(*) FILTER (WHERE state <> 'open'), count(*) FILTER (WHERE state = 'lost'),
+       coalesce(sum(tokens_in), 0), coalesce(sum(tokens_out), 0),
+       CASE WHEN bool_and(price IS NOT NULL) THEN coalesce(sum(price), 0) END
+FROM spend WHERE state <> 'open' AND at >= %(since)s
+GROUP BY document, model ORDER BY sum(tokens_in + tokens_out) DESC, document LIMIT %(limit)s

@@ -1,0 +1,28 @@
+-- name: ask
+-- What is known, and what nobody has asked yet, which is ours to ask from now on. What another began to ask while this
+-- statement ran is in neither.
+WITH mine AS (
+    INSERT INTO reply (key, model, owner) SELECT k, %(model)s, %(owner)s FROM unnest(%(keys)s::uuid[]) AS k ORDER BY k
+    ON CONFLICT DO NOTHING RETURNING key)
+SELECT key, true, NULL::bytea FROM mine
+UNION ALL
+SELECT r.key, false, r.payload FROM unnest(%(keys)s::uuid[]) AS k
+CROSS JOIN LATERAL (SELECT key, payload FROM reply WHERE key = k OFFSET 0) r
+WHERE r.payload IS NOT NULL
+
+-- name: take_over
+-- What somebody began to ask who is no longer there, or we ourselves, in a transaction of whose end we did not learn.
+UPDATE reply SET owner = %(owner)s
+WHERE key = ANY(%(keys)s) AND payload IS NULL AND (owner = %(owner)s OR NOT present(owner))
+RETURNING key
+
+-- name: keep
+-- The first reply stays, so that all who asked the same work with the same.
+INSERT INTO reply (key, model, payload, owner)
+SELECT key, %(model)s, payload, %(owner)s FROM unnest(%(keys)s::uuid[], %(payloads)s::bytea[]) AS r (key, payload)
+ORDER BY key
+ON CONFLICT (workspace, key) DO UPDATE SET payload = coalesce(reply.payload, excluded.payload)
+RETURNING key, payload
+
+-- name: forget
+DELETE FROM reply WHERE key = ANY(%(keys)s) AND payload IS NULL AND owner = %(owner)s

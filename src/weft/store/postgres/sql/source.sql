@@ -1,0 +1,48 @@
+-- Rows are locked in the order of their uris, so that two who want the same ones wait for each other and never in a ring.
+
+-- name: in_record
+-- Which of these are in the record, made from the very same source, with nothing newer waiting.
+SELECT h.uri FROM unnest(%(uris)s::text[], %(ids)s::uuid[]) AS h (uri, id)
+CROSS JOIN LATERAL (SELECT FROM document WHERE uri = h.uri AND wanted AND source = h.id OFFSET 0) d
+WHERE NOT EXISTS (SELECT FROM source s WHERE s.uri = h.uri)
+
+-- name: hand_in
+INSERT INTO source (uri, id, title, text, metadata, places, recipe)
+SELECT uri, id, title, text, metadata::jsonb, places::jsonb, %(recipe)s::jsonb
+FROM unnest(%(uris)s::text[], %(ids)s::uuid[], %(titles)s::text[], %(texts)s::text[], %(metadata)s::text[],
+            %(places)s::text[]) AS h (uri, id, title, text, metadata, places)
+ORDER BY uri
+ON CONFLICT (workspace, uri) DO UPDATE SET
+    id = excluded.id, title = excluded.title, text = excluded.text, metadata = excluded.metadata,
+    places = excluded.places, recipe = excluded.recipe, starts = 0, failures = 0, error = NULL, failed = false,
+    added = now()
+WHERE source.id <> excluded.id OR source.failed
+
+-- name: begin
+UPDATE source SET starts = starts + 1
+WHERE uri = ANY(ARRAY(
+    SELECT uri FROM source WHERE uri = ANY(%(uris)s) AND id = ANY(%(ids)s) AND NOT failed ORDER BY uri FOR UPDATE))
+RETURNING uri, id, title, text, metadata, places, recipe, starts
+
+-- name: finish
+DELETE FROM source
+WHERE uri = ANY(ARRAY(
+    SELECT uri FROM source WHERE uri = ANY(%(uris)s) AND id = ANY(%(ids)s) ORDER BY uri FOR UPDATE))
+RETURNING uri
+
+-- name: withdraw
+DELETE FROM source WHERE uri = ANY(%(uris)s) RETURNING uri
+
+-- name: fail
+-- What went wrong is kept; when it has gone wrong often enough, the document is set aside.
+UPDATE source SET failures = failures + 1, error = %(error)s, failed = failures + 1 >= %(tries)s
+WHERE uri = %(uri)s AND id = %(id)s RETURNING failed
+
+-- name: failed
+SELECT uri, error, failures FROM source WHERE failed ORDER BY uri LIMIT %(limit)s
+
+-- name: waiting
+SELECT count(*) FILTER (WHERE NOT failed), count(*) FILTER (WHERE failed) FROM source
+
+-- name: any_left
+SELECT EXISTS (SELECT FROM source WHERE NOT failed) OR EXISTS (SELECT FROM document WHERE wanted <> shown)

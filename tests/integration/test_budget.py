@@ -1,0 +1,189 @@
+"""A cap holds, to the token, under any concurrency and over all workers; and a run goes on once it is raised."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from decimal import Decimal
+
+import psycopg
+import pytest
+
+from weft.errors import BudgetReached, ModelUnavailable, PriceUnknown
+from weft.models.budget import BudgetedLLM, most_tokens
+from weft.store.postgres import ledger
+from weft.store.postgres.db import Database
+from weft.store.postgres.ledger import Ledger
+from weft.store.postgres.presence import Presence
+from weft.types import Budget, Call, Message, Price, Prompt, Purpose, Reply, Spent
+
+PRICE = Price(Decimal("0.15"), Decimal("0.60"))
+TOKENS_IN, TOKENS_OUT = 40, 25
+
+
+def prompt(n: int) -> Prompt:
+    return Prompt((Message("user", f"What is said in chunk {n:03d}?"),), max_tokens=50)
+
+
+MOST = most_tokens(prompt(0)) + 50
+
+
+class Model:
+    """Takes a moment, and always the same number of tokens."""
+
+    model = "paid/model"
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
+        self.calls += 1
+        await asyncio.sleep(0.02)
+        return Reply("something", TOKENS_IN, TOKENS_OUT)
+
+
+@dataclass(frozen=True)
+class Till:
+    """A worker's way to the purse: a pool of connections and a presence of its own."""
+
+    database: Database
+    workspace: int
+    ledger: Ledger
+
+    async def budget(self) -> Budget:
+        async with self.database.transaction(self.workspace) as tx:
+            return await ledger.budget(tx)
+
+    async def allow(self, price: Decimal | None = None, tokens: int | None = None) -> Budget:
+        async with self.database.transaction(self.workspace) as tx:
+            return await ledger.allow(tx, price, tokens)
+
+    async def receipt(self) -> list[Spent]:
+        async with self.database.transaction(self.workspace) as tx:
+            return await ledger.receipt(tx)
+
+
+@asynccontextmanager
+async def opened(url: str) -> AsyncIterator[Till]:
+    async with Database(url) as database, Presence(database) as presence:
+        workspace = await database.find_workspace("test", make=True)
+        assert workspace is not None
+        yield Till(database, workspace, Ledger(database, workspace, presence))
+
+
+@pytest.fixture
+async def till(url: str) -> AsyncIterator[Till]:
+    async with opened(url) as made:
+        yield made
+
+
+@pytest.fixture
+async def other(url: str) -> AsyncIterator[Till]:
+    async with opened(url) as made:
+        yield made
+
+
+@pytest.fixture
+def highest(url: str) -> Iterator[psycopg.Connection[tuple[int, Decimal]]]:
+    """Writes down every state of the purse, as PostgreSQL itself sees it."""
+    owner: psycopg.Connection[tuple[int, Decimal]] = psycopg.connect(url, autocommit=True)
+    owner.execute("CREATE TABLE public.seen (tokens bigint, price numeric)")
+    owner.execute("GRANT INSERT ON public.seen TO weft_app")
+    owner.execute(
+        "CREATE FUNCTION public.note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO public.seen "
+        "VALUES (NEW.tokens + NEW.held_tokens, NEW.price + NEW.held_price); RETURN NEW; END $$"
+    )
+    owner.execute("CREATE TRIGGER note AFTER UPDATE ON weft.purse FOR EACH ROW EXECUTE FUNCTION public.note()")
+    yield owner
+    owner.close()
+
+
+async def test_64_calls_at_once_from_two_workers_never_exceed_a_cap_in_tokens(
+    till: Till, other: Till, highest: psycopg.Connection[tuple[int, Decimal]]
+) -> None:
+    cap = 20 * (TOKENS_IN + TOKENS_OUT) + MOST - 1  # room for twenty; the next might take one token too many
+    await till.allow(tokens=cap)
+    model = Model()
+    llms = [BudgetedLLM(model, each.ledger, PRICE) for each in (till, other)]
+
+    async def run() -> tuple[int, int]:
+        calls = (llms[n % 2].complete(prompt(n), Purpose("extract", f"doc/{n}")) for n in range(64))
+        outcomes = await asyncio.gather(*calls, return_exceptions=True)
+        done = sum(isinstance(outcome, Reply) for outcome in outcomes)
+        reached = sum(isinstance(outcome, BudgetReached) for outcome in outcomes)
+        assert done + reached == 64, outcomes
+        return done, reached
+
+    done, _ = await run()
+    purse = await till.budget()
+    seen = highest.execute("SELECT max(tokens), max(price) FROM public.seen").fetchone()
+    assert seen is not None
+    assert seen[0] <= cap
+    assert (purse.tokens, purse.held_tokens) == (done * (TOKENS_IN + TOKENS_OUT), 0)
+    # Whoever could not be sure to fit waited for the others, so nothing of the cap is left that a call would fit in.
+    assert done == model.calls == 20
+    assert cap - purse.tokens < MOST
+
+    await till.allow(tokens=64 * (TOKENS_IN + TOKENS_OUT) + MOST)
+    assert await run() == (64, 0)
+    [spent] = await till.receipt()
+    assert (spent.stage, spent.model, spent.calls, spent.lost) == ("extract", "paid/model", 84, 0)
+    assert (spent.tokens_in, spent.tokens_out) == (84 * TOKENS_IN, 84 * TOKENS_OUT)
+
+
+async def test_a_cap_in_money_holds_to_the_last_fraction(
+    till: Till, other: Till, highest: psycopg.Connection[tuple[int, Decimal]]
+) -> None:
+    each = PRICE.of(TOKENS_IN, TOKENS_OUT)
+    cap = 10 * each + PRICE.of(most_tokens(prompt(0)), 50)
+    await till.allow(price=cap)
+    llms = [BudgetedLLM(Model(), one.ledger, PRICE) for one in (till, other)]
+    calls = (llms[n % 2].complete(prompt(n), Purpose("extract")) for n in range(64))
+    outcomes = await asyncio.gather(*calls, return_exceptions=True)
+    done = sum(isinstance(outcome, Reply) for outcome in outcomes)
+    seen = highest.execute("SELECT max(tokens), max(price) FROM public.seen").fetchone()
+    assert seen is not None
+    assert seen[1] <= cap
+    assert done == 11
+    assert (await till.budget()).price == 11 * each
+
+
+async def test_a_budget_in_money_for_a_model_without_a_price_is_refused_before_anything_is_sent(till: Till) -> None:
+    model = Model()
+    await till.allow(price=Decimal(1))
+    with pytest.raises(PriceUnknown, match=r"the price of paid/model is not known.*\[prices\]"):
+        await BudgetedLLM(model, till.ledger, None).complete(prompt(1), Purpose("extract"))
+    assert model.calls == 0
+    await till.allow(tokens=MOST)
+    await BudgetedLLM(model, till.ledger, None).complete(prompt(1), Purpose("extract"))
+    assert [spent.price for spent in await till.receipt()] == [None]
+
+
+@pytest.mark.parametrize(("charged", "booked"), [(False, 0), (True, MOST)])
+async def test_a_call_that_brought_nothing_is_free_unless_it_may_have_been_charged(
+    till: Till, charged: bool, booked: int
+) -> None:
+    class Broken(Model):
+        async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
+            raise ModelUnavailable("away", charged=charged)
+
+    with pytest.raises(ModelUnavailable):
+        await BudgetedLLM(Broken(), till.ledger, PRICE).complete(prompt(1), Purpose("extract"))
+    purse = await till.budget()
+    assert (purse.tokens, purse.held_tokens) == (booked, 0)
+    assert sum(spent.lost for spent in await till.receipt()) == (1 if charged else 0)
+
+
+async def test_what_a_dead_worker_held_back_is_booked_as_lost_and_blocks_nobody_for_ever(url: str, till: Till) -> None:
+    await till.allow(tokens=2 * MOST)
+    call = Call("paid/model", Purpose("extract"), MOST - 50, 50, None)
+    async with opened(url) as dying:
+        await dying.ledger.reserve(call)
+    await till.ledger.reserve(call)
+    waiting = asyncio.create_task(till.ledger.reserve(call))
+    await asyncio.sleep(0.1)
+    [spent] = await till.receipt()
+    assert (spent.lost, spent.tokens_in + spent.tokens_out) == (1, MOST)
+    assert not waiting.done()  # our own call is still under way, and may leave something over
+    await till.allow(tokens=MOST)
+    await asyncio.wait_for(waiting, 5)

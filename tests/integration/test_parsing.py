@@ -1,0 +1,339 @@
+"""Binary formats are read right, and a file that hangs, crashes or eats memory harms no one but itself."""
+
+import sys
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import docx
+import openpyxl
+import pptx
+import pytest
+
+from weft.errors import UnreadableFile
+from weft.text.loading import documents
+from weft.text.loading.documents import Parsed
+from weft.text.parsing import Limits, parse
+from weft.types import Place, Source
+
+ALL = [documents.pdf, documents.word, documents.slides, documents.sheets, documents.book]
+
+
+def load(loader: Parsed, path: Path) -> Source:
+    [source] = loader.load(path, "u")
+    return source
+
+
+def write_pdf(path: Path, *pages: str, title: str = "") -> Path:
+    """A PDF of a line a page, written by hand: nothing that we install can write one."""
+    kids = " ".join(f"{5 + 2 * n} 0 R" for n in range(len(pages)))
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>",
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        f"<< /Title ({title}) >>",
+    ]
+    resources = "<< /Font << /F1 3 0 R >> >>"
+    for n, text in enumerate(pages):
+        drawn = f"BT /F1 12 Tf 50 700 Td ({text}) Tj ET" if text else ""
+        objects += [
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Resources {resources} /Contents {6 + 2 * n} 0 R >>",
+            f"<< /Length {len(drawn)} >>\nstream\n{drawn}\nendstream",
+        ]
+    body, offsets = b"%PDF-1.4\n", []
+    for number, content in enumerate(objects, 1):
+        offsets.append(len(body))
+        body += f"{number} 0 obj\n{content}\nendobj\n".encode()
+    table = "".join(f"{offset:010} 00000 n \n" for offset in offsets)
+    size = len(objects) + 1
+    end = f"xref\n0 {size}\n0000000000 65535 f \n{table}trailer\n<< /Size {size} /Root 1 0 R /Info 4 0 R >>\n"
+    path.write_bytes(body + f"{end}startxref\n{len(body)}\n%%EOF\n".encode())
+    return path
+
+
+# --- what is in them ----------------------------------------------------------------------------------
+
+
+def test_a_pdf_has_its_pages_for_places(tmp_path: Path) -> None:
+    path = write_pdf(tmp_path / "a.pdf", "Page one.", "", "Page three.", title="A book")
+    source = load(documents.pdf(), path)
+    assert (source.uri, source.title, source.text) == ("u", "A book", "Page one.\n\nPage three.")
+    assert source.places == (Place(0, "page", "1"), Place(11, "page", "2"), Place(11, "page", "3"))
+
+
+def test_a_word_that_a_line_of_a_pdf_cuts_in_two_is_whole_again(tmp_path: Path) -> None:
+    path = write_pdf(tmp_path / "a.pdf", "An exam-) Tj 0 -14 Td (ple of well-known) Tj 0 -14 Td (things")
+    assert load(documents.pdf(), path).text == "An example of well-known\nthings"
+
+
+def test_a_word_file_has_its_headings_for_places_and_its_tables_as_lines(tmp_path: Path) -> None:
+    document = docx.Document()
+    document.core_properties.title = "A book"
+    document.add_heading("The book", 0)
+    document.add_paragraph("Some text.")
+    document.add_heading("Chapter\n1", 2)
+    table = document.add_table(2, 3)
+    for n, cell in enumerate(cell for row in table.rows for cell in row.cells):
+        cell.text = f"cell\n{n}"
+    table.rows[1].cells[0].merge(table.rows[1].cells[1]).text = "wide"
+    document.add_paragraph("The end.")
+    document.save(str(tmp_path / "a.docx"))
+    source = load(documents.word(), tmp_path / "a.docx")
+    assert source.title == "A book"
+    assert source.text == "The book\n\nSome text.\n\nChapter 1\n\ncell 0 | cell 1 | cell 2\nwide | cell 5\n\nThe end."
+    assert source.places == (Place(0, "heading", "The book", 1), Place(22, "heading", "Chapter 1", 2))
+
+
+def test_slides_are_pages_with_shapes_groups_tables_and_notes(tmp_path: Path) -> None:
+    show = pptx.Presentation()
+    first = show.slides.add_slide(show.slide_layouts[5])
+    assert first.shapes.title
+    first.shapes.title.text_frame.text = "Title"
+    group = first.shapes.add_group_shape()
+    group.shapes.add_textbox(0, 0, 1, 1).text_frame.text = "in a group"
+    cells = first.shapes.add_table(1, 2, 0, 0, 1, 1).table
+    cells.cell(0, 0).text, cells.cell(0, 1).text = "a", "b"
+    second = show.slides.add_slide(show.slide_layouts[6])
+    assert second.notes_slide.notes_text_frame
+    second.notes_slide.notes_text_frame.text = "a note"
+    show.save(str(tmp_path / "a.pptx"))
+    source = load(documents.slides(), tmp_path / "a.pptx")
+    assert source.text == "Title\n\nin a group\n\na | b\n\na note"
+    assert source.places == (Place(0, "page", "1"), Place(source.text.index("a note"), "page", "2"))
+
+
+def test_sheets_are_sections_of_lines(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    first = book.worksheets[0]
+    first.title = "People"
+    first.append(["Name", None, "Born"])
+    first.append(["Ada\nLovelace", "", 1815])
+    book.create_sheet("Empty")
+    book.create_sheet("Costs").append([1.5, True])
+    book.save(tmp_path / "a.xlsx")
+    source = load(documents.sheets(), tmp_path / "a.xlsx")
+    assert source.text == "People\n\nName | Born\nAda Lovelace | 1815\n\nEmpty\n\nCosts\n\n1.5 | True"
+    assert [(place.label, source.text[place.start :][:5]) for place in source.places] == [
+        ("People", "Peopl"),
+        ("Empty", "Empty"),
+        ("Costs", "Costs"),
+    ]
+
+
+def write_epub(path: Path) -> Path:
+    chapters = {
+        "text/two.xhtml": "<title/><h1>Two</h1><p>Second &amp; last.</p>",
+        "text/one 1.xhtml": "<title>One</title><p>First.</p>",
+        "text/cover.xhtml": "<title>Cover</title><img src='x'/>",
+    }
+    items = "".join(
+        f'<item id="c{n}" href="{name.replace(" ", "%20")}" media-type="application/xhtml+xml"/>'
+        for n, name in enumerate(chapters)
+    )
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(
+            "META-INF/container.xml",
+            '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
+            '<rootfile full-path="OPS/book.opf"/></rootfiles></container>',
+        )
+        archive.writestr(
+            "OPS/book.opf",
+            '<package xmlns="http://www.idpf.org/2007/opf"><metadata xmlns:dc="http://purl.org/dc/elements/1.1/">'
+            f"<dc:title>A book</dc:title></metadata><manifest>{items}"
+            '<item id="css" href="a.css" media-type="text/css"/></manifest>'
+            '<spine><itemref idref="c2"/><itemref idref="c1"/><itemref idref="c0"/><itemref idref="css"/></spine>'
+            "</package>",
+        )
+        for name, page in chapters.items():
+            archive.writestr(f"OPS/{name}", f"<html><head/><body>{page}</body></html>")
+    return path
+
+
+def test_an_epub_has_its_chapters_in_the_order_of_reading(tmp_path: Path) -> None:
+    source = load(documents.book(), write_epub(tmp_path / "a.epub"))
+    assert source.title == "A book"
+    assert source.text == "One\n\nFirst.\n\nTwo\n\nSecond & last."
+    assert source.places == (Place(0, "heading", "One", 1), Place(13, "heading", "Two", 1))
+
+
+# --- what is wrong with them --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ALL)
+@pytest.mark.parametrize("content", [b"", b"no such thing", b"PK\x03\x04" + b"\0" * 1000], ids=["empty", "text", "zip"])
+def test_a_file_of_another_kind_is_refused(tmp_path: Path, kind: Callable[[], Parsed], content: bytes) -> None:
+    path = tmp_path / "a.bin"
+    path.write_bytes(content)
+    with pytest.raises(UnreadableFile, match=r"a\.bin cannot be read: it is (damaged|no EPUB)"):
+        load(kind(), path)
+
+
+def test_half_a_pdf_is_refused(tmp_path: Path) -> None:
+    path = write_pdf(tmp_path / "a.pdf", "Page one.", "Page two.")
+    path.write_bytes(path.read_bytes()[:200])
+    with pytest.raises(UnreadableFile, match=r"it is damaged, or no PDF .* save it anew"):
+        load(documents.pdf(), path)
+
+
+def test_a_pdf_of_images_is_refused_with_advice(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableFile, match=r"no text in it, only images perhaps; run it through .*OCR"):
+        load(documents.pdf(), write_pdf(tmp_path / "a.pdf", "", ""))
+
+
+def test_half_of_any_other_is_refused(tmp_path: Path) -> None:
+    path = write_epub(tmp_path / "a.epub")
+    path.write_bytes(path.read_bytes()[:-200])
+    with pytest.raises(UnreadableFile, match=r"damaged or of another kind .*BadZipFile"):
+        load(documents.book(), path)
+
+
+@pytest.mark.parametrize("kind", [documents.word, documents.slides, documents.sheets, documents.book])
+def test_an_archive_that_unpacks_to_too_much_is_refused_before_it_is_parsed(
+    tmp_path: Path, kind: Callable[[], Parsed]
+) -> None:
+    path = tmp_path / "bomb.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for n in range(20):
+            archive.writestr(f"{n}.xml", b"\0" * 2**20)
+    with pytest.raises(UnreadableFile, match="it would unpack to 20 MiB, which is too much for a file of its size"):
+        load(kind(), path)
+
+
+def test_an_archive_of_too_many_files_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "many.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for n in range(10_001):
+            archive.writestr(str(n), b"")
+    with pytest.raises(UnreadableFile, match="there are 10,001 files packed in it, which is too many"):
+        load(documents.word(), path)
+
+
+# --- what a parser may not do -------------------------------------------------------------------------
+
+PARSERS = """
+import ctypes, os, sys, time
+
+def fine(path, draft):
+    print("to standard output")
+    draft.add("text")
+    return "title"
+
+def hangs(path, draft):
+    time.sleep(60)
+
+def computes(path, draft):
+    while True:
+        pass
+
+def eats_memory(path, draft):
+    held = []
+    while True:
+        held.append(bytearray(2**24))
+
+def crashes(path, draft):
+    ctypes.string_at(0)
+
+def is_killed(path, draft):
+    os.kill(os.getpid(), 9)
+
+def falls_silent(path, draft):
+    os.closerange(0, 20)
+    time.sleep(60)
+
+def leaves(path, draft):
+    os._exit(0)
+
+def stutters(path, draft):
+    os.write(3, b'{"title": "')
+    os._exit(0)
+
+def talks(path, draft):
+    for _ in range(1000):
+        draft.add("x" * 1000)
+
+def floods(path, draft):
+    for fd in range(3, 20):
+        try:
+            while True:
+                os.write(fd, b"x" * 2**20)
+        except OSError:
+            pass
+
+def fails(path, draft):
+    raise KeyError("word/document.xml")
+
+def lacks(path, draft):
+    raise ModuleNotFoundError("No module named 'docx'", name="docx")
+
+def writes(path, draft):
+    path.with_name("new").write_text("x")
+
+def sees(path, draft):
+    draft.add(" ".join(sorted(os.environ)))
+    return ""
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    (tmp_path / "parsers_of_this_test.py").write_text(PARSERS)
+    monkeypatch.syspath_prepend(tmp_path)
+    path = tmp_path / "a.bin"
+    path.write_bytes(b"x")
+    yield path
+    assert "parsers_of_this_test" not in sys.modules  # they ran elsewhere
+
+
+def run(path: Path, parser: str, **limits: int) -> Source:
+    return parse(path, "u", f"parsers_of_this_test:{parser}", Limits(**limits))
+
+
+def test_a_parser_may_print(file: Path) -> None:
+    assert run(file, "fine") == Source("u", "text", "title")
+
+
+@pytest.mark.parametrize(
+    ("parser", "limits", "problem"),
+    [
+        ("hangs", {"wall_seconds": 1}, "its parser was not done after 1 s; save it anew, or as text"),
+        ("computes", {"cpu_seconds": 1}, "its parser took more than 1 s of computing; save it anew, or as text"),
+        (
+            "eats_memory",
+            {"memory": 2**28},
+            "its parser needs more than 256 MiB of memory; split it, or save it as text",
+        ),
+        ("crashes", {}, r"its parser crashed \(SIGSEGV\); save it anew, or as text"),
+        (
+            "is_killed",
+            {},
+            "its parser was killed, perhaps as the machine ran out of memory; try it again, or save it as text",
+        ),
+        ("falls_silent", {"wall_seconds": 1}, "its parser was not done after 1 s; save it anew, or as text"),
+        ("leaves", {}, "its parser broke off before it was done; save it anew, or as text"),
+        ("stutters", {}, "its parser broke off before it was done; save it anew, or as text"),
+        ("talks", {"text": 100_000}, "it holds more than 100,000 characters of text; split it"),
+        ("floods", {"text": 100_000}, "its parser gives back more than the text it may; split the file"),
+        ("fails", {}, r"it is damaged or of another kind \(KeyError: 'word/document.xml'\); save it anew, or as text"),
+        ("lacks", {}, r'reading it takes docx, which is not installed; run: pip install "weft\[documents\]"'),
+        ("writes", {}, "File too large"),
+    ],
+)
+def test_a_parser_out_of_bounds_makes_its_file_unreadable(
+    file: Path, parser: str, limits: dict[str, int], problem: str
+) -> None:
+    began = time.monotonic()
+    with pytest.raises(UnreadableFile, match=rf"a\.bin cannot be read: .*{problem}"):
+        run(file, parser, **limits)
+    assert time.monotonic() - began < 10
+
+
+def test_a_file_beyond_the_limit_is_not_parsed_at_all(file: Path) -> None:
+    file.write_bytes(b"x" * (2**20 + 1))
+    with pytest.raises(UnreadableFile, match=r"a\.bin cannot be read: it is larger than 1 MiB; split it"):
+        run(file, "fine", file=2**20)
+
+
+def test_a_parser_sees_nothing_of_the_environment(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "secret")
+    assert set(run(file, "sees").text.split()) <= {"PYTHONPATH", "PYTHONUTF8", "LC_CTYPE"}

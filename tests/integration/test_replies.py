@@ -1,0 +1,145 @@
+"""What a model replied is kept, and asked for once, whoever asks and whoever dies meanwhile."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from uuid import UUID, uuid4
+
+import pytest
+
+from weft.models.cache import CachedEmbedder, CachedLLM
+from weft.protocols import Vectors
+from weft.store.postgres.db import Database
+from weft.store.postgres.presence import Presence
+from weft.store.postgres.replies import Replies
+from weft.testing import HashEmbedder
+from weft.types import Message, Prompt, Purpose, Reply
+
+WHY = Purpose("extract", "notes/1")
+
+
+def prompt(words: str) -> Prompt:
+    return Prompt((Message("user", words),), 100)
+
+
+class Counting:
+    """A model that counts how often it is asked, and answers when it is let."""
+
+    model = "testing/counting"
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.let = asyncio.Event()
+        self.let.set()
+
+    async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
+        self.asked += 1
+        await self.let.wait()
+        return Reply(f"{self.asked}: {prompt.messages[0].content}", 7, 3)
+
+
+@pytest.fixture
+async def workspace(database: Database) -> int:
+    found = await database.find_workspace("test", make=True)
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+async def presence(database: Database) -> AsyncIterator[Presence]:
+    async with Presence(database) as made:
+        yield made
+
+
+@pytest.fixture
+async def other_presence(database: Database) -> AsyncIterator[Presence]:
+    async with Presence(database) as made:
+        yield made
+
+
+async def test_the_same_prompt_is_asked_once_by_any_number_of_callers_in_two_processes(
+    database: Database, workspace: int, presence: Presence, other_presence: Presence
+) -> None:
+    model = Counting()
+    model.let.clear()
+    here = CachedLLM(model, Replies(database, workspace, presence, model.model))
+    there = CachedLLM(model, Replies(database, workspace, other_presence, model.model))
+    calls = [asyncio.create_task(llm.complete(prompt("hello"), WHY)) for llm in (here, there) for _ in range(20)]
+    await asyncio.sleep(0.1)
+    model.let.set()
+    assert set(await asyncio.gather(*calls)) == {Reply("1: hello", 7, 3)}
+    assert model.asked == 1
+    assert (await here.complete(prompt("hullo"), WHY)).text == "2: hullo"
+
+
+async def test_what_the_reply_depends_on_is_in_the_key_and_what_it_is_for_is_not(
+    database: Database, workspace: int, presence: Presence
+) -> None:
+    model = Counting()
+    llm = CachedLLM(model, Replies(database, workspace, presence, model.model))
+    await llm.complete(prompt("hello"), WHY)
+    await llm.complete(prompt("hello"), Purpose("glean", "another"))
+    assert model.asked == 1
+    message = Message("user", "hello")
+    for other in (
+        Prompt((message,), 101),
+        Prompt((message,), 100, schema="{}"),
+        Prompt((message,), 100, temperature=0.5),
+        Prompt((Message("system", "hello"),), 100),
+        Prompt((message, message), 100),
+    ):
+        before = model.asked
+        await llm.complete(other, WHY)
+        assert model.asked == before + 1, other
+
+
+async def test_what_a_dead_process_began_to_ask_is_asked_by_another_and_not_before(
+    database: Database, workspace: int, presence: Presence
+) -> None:
+    key = uuid4()
+    async with Presence(database) as dying:
+        assert await Replies(database, workspace, dying, "m").ask(key) is None
+        waiting = asyncio.create_task(Replies(database, workspace, presence, "m").ask(key))
+        await asyncio.sleep(0.3)
+        assert not waiting.done()
+    assert await asyncio.wait_for(waiting, 5) is None
+
+
+async def test_the_first_reply_stays(database: Database, workspace: int, presence: Presence) -> None:
+    replies = Replies(database, workspace, presence, "m")
+    key = UUID(int=1)
+    assert await replies.keep(key, b"first") == b"first"
+    assert await replies.keep(key, b"second") == b"first"
+    assert await replies.ask(key) == b"first"
+
+
+async def test_a_call_that_failed_is_anybodys_again(database: Database, workspace: int, presence: Presence) -> None:
+    class Failing(Counting):
+        async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
+            if self.asked == 0:
+                self.asked += 1
+                raise ConnectionError("away")
+            return await super().complete(prompt, purpose)
+
+    llm = CachedLLM(Failing(), Replies(database, workspace, presence, "m"))
+    with pytest.raises(ConnectionError):
+        await llm.complete(prompt("hello"), WHY)
+    assert (await asyncio.wait_for(llm.complete(prompt("hello"), WHY), 5)).text == "2: hello"
+
+
+async def test_a_text_is_embedded_once(database: Database, workspace: int, presence: Presence) -> None:
+    embedded: list[str] = []
+
+    class CountingEmbedder(HashEmbedder):
+        async def embed(self, texts: Sequence[str]) -> Vectors:
+            embedded.extend(texts)
+            return await super().embed(texts)
+
+    bare = CountingEmbedder(8)
+    embedder = CachedEmbedder(bare, Replies(database, workspace, presence, bare.model))
+    words = ["one", "two", "one", "three"]
+    first = await embedder.embed(words)
+    again = await embedder.embed(list(reversed(words)))
+    assert again[::-1].tolist() == first.tolist() == (await bare.embed(words)).tolist()
+    assert sorted(embedded[:3]) == ["one", "three", "two"]
+    assert len(embedded) == 3 + len(words)
+    assert (await embedder.embed([])).shape == (0, 8)

@@ -1,0 +1,255 @@
+"""Each format of text gives its documents with the right text, title and places."""
+
+import gzip
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from weft.errors import UnreadableFile
+from weft.protocols import Loader
+from weft.text import json_lines
+from weft.text.loading.markdown import Markdown
+from weft.text.loading.rows import JsonLines, Table
+from weft.text.loading.web import Web
+from weft.types import Place, Source
+
+Load = Callable[[Loader, str, str | bytes], list[Source]]
+
+
+@pytest.fixture
+def load(tmp_path: Path) -> Load:
+    def load(loader: Loader, name: str, content: str | bytes) -> list[Source]:
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return list(loader.load(path, name))
+
+    return load
+
+
+def heads(source: Source) -> list[tuple[str, int]]:
+    return [(place.label, place.level) for place in source.places]
+
+
+# --- Markdown -----------------------------------------------------------------------------------------
+
+
+def test_markdown_is_kept_as_it_is_and_its_headings_are_places(load: Load) -> None:
+    text = (
+        "Intro\r\n\r\n# One *fine* `day`\r\n\r\nText\n\nTwo\n---\n```\n# no heading\n```\n> ### [Quoted](x)\n\n#hash\n"
+    )
+    [source] = load(Markdown(), "a.md", text)
+    assert source.text == text
+    assert heads(source) == [("One fine day", 1), ("Two", 2), ("Quoted", 3)]
+    assert source.title == "One fine day"
+    assert [text[place.start :][:3] for place in source.places] == ["# O", "Two", "> #"]
+    assert all(place.offset == place.start for place in source.places)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_front_matter_gives_the_title_and_no_heading(load: Load, end: str) -> None:
+    text = end.join(["---", "author: x", "title: \"A 'fine' book\"", "---", "# One", ""])
+    [source] = load(Markdown(), "a.md", text)
+    assert source.title == "A 'fine' book"
+    assert source.places == (Place(text.index("# One"), "heading", "One", 1, text.index("# One")),)
+
+
+@pytest.mark.parametrize(
+    "text", [">" * 100_000, "[" * 100_000, "- " * 100_000, "---\n" * 20_000, "---\r\n" + "x\r\n" * 20_000]
+)
+def test_hostile_markdown_takes_no_longer_than_other(load: Load, text: str) -> None:
+    began = time.monotonic()
+    assert load(Markdown(), "a.md", text)[0].text == text
+    assert time.monotonic() - began < 5
+
+
+# --- HTML ---------------------------------------------------------------------------------------------
+
+PAGE = """<!DOCTYPE html>
+<html><head><title>A &amp; B</title><style>p > a { }</style>
+<script>if (a < b) { document.write("<p>no</p>") }</script></head>
+<body><nav><a href="/">Home</a></nav>
+<!-- <p>no</p> --><h1>First
+  <em>head</em></h1>
+<p title="a > b">One<b>word</b> and&nbsp;more,
+   folded.<br>New line</p>
+<table><tr><th>Name<td>Age<tr><td>Ada<td>36</table>
+<ul><li>x<li>y</ul><h2>Second</h2><pre>
+  kept  as
+it is</pre>5 < 6 &lt; 7
+<footer>Imprint</footer></body></html>"""
+
+
+def test_html_gives_what_a_reader_of_the_page_reads(load: Load) -> None:
+    [source] = load(Web(), "a.html", PAGE)
+    assert source.text == (
+        "First head\n\nOneword and more, folded.\nNew line\n\nName | Age\nAda | 36\n\nx\ny\n\nSecond\n\n"
+        "\n  kept  as\nit is\n\n5 < 6 < 7"
+    )
+    assert source.title == "A & B"
+
+
+def test_headings_of_html_know_where_they_are_in_text_and_file(load: Load) -> None:
+    [source] = load(Web(), "a.html", PAGE)
+    assert heads(source) == [("First head", 1), ("Second", 2)]
+    assert [source.text[place.start :].startswith(place.label) for place in source.places] == [True, True]
+    assert [PAGE[place.offset :][:4] for place in source.places] == ["<h1>", "<h2>"]
+
+
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        ("<nav>menu<p>text", "menu\n\ntext"),
+        ("<nav><nav>menu</nav>x</nav><p>text", "text"),
+        ("<p>a<script>b", "a"),
+        ("<p>a<script src='x'/>b<title/>c", "abc"),
+        ("<h1>head<p>text", "head\n\ntext"),
+        ("<h1></h1>text", "text"),
+        ("<a title='it>s'>x</a> <a title=it's>y</a>", "x y"),
+        ('a<b title="never ends>c <i>d', "ac d"),
+        ("a<b", "a"),
+        ("a<!-- never ends", "a"),
+        ("<![CDATA[a < b]]>c", "a < bc"),
+        ("<?xml version='1.0'?>a</ >b", "ab"),
+        ("a < b <3 c<", "a < b <3 c<"),
+        ("&#" + "9" * 10_000 + ";&#0;&#xd800;&amp", "\ufffd\ufffd\ufffd&"),
+    ],
+)
+def test_bad_html_is_read_as_browsers_read_it(load: Load, page: str, text: str) -> None:
+    assert load(Web(), "a.html", page)[0].text == text
+
+
+def test_a_page_without_a_title_has_its_first_heading_for_one(load: Load) -> None:
+    assert load(Web(), "a.html", "<h2>No</h2><h1>Yes</h1>")[0].title == "Yes"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        '<meta charset="windows-1252">Zürich'.encode("windows-1252"),
+        '<?xml version="1.0" encoding="ISO-8859-1"?>Zürich'.encode("latin-1"),
+        '<meta charset="windows-1252">Zürich'.encode("utf-16"),
+        '<meta charset="no-such-thing">Zürich'.encode(),
+        "Zürich".encode(),
+    ],
+)
+def test_a_page_is_read_in_the_encoding_that_it_names(load: Load, data: bytes) -> None:
+    assert load(Web(), "a.html", data)[0].text == "Zürich"
+
+
+def test_a_page_in_an_encoding_that_it_does_not_name_is_refused(load: Load) -> None:
+    with pytest.raises(UnreadableFile, match="is not UTF-8"):
+        load(Web(), "a.html", "<p>Zürich".encode("latin-1"))
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "<a ",
+        "<",
+        "<!--",
+        "</",
+        "<?",
+        "<![",
+        "<![CDATA[",
+        '<a b="',
+        "<a b='x>",
+        "<div>",
+        "<script>",
+        "&#",
+        "<h1>",
+        "<nav>",
+    ],
+)
+def test_hostile_html_takes_no_longer_than_other(load: Load, piece: str) -> None:
+    began = time.monotonic()
+    load(Web(), "a.html", piece * 50_000 + "\"'>")
+    assert time.monotonic() - began < 5
+
+
+# --- JSON lines ---------------------------------------------------------------------------------------
+
+
+def lines(*rows: dict[str, Any]) -> str:
+    return "\n\n".join(map(json.dumps, rows))
+
+
+def test_json_lines_hold_a_document_each(load: Load) -> None:
+    text = lines(
+        {"uri": "u", "text": "Zürich\0", "title": "T", "metadata": {"a": [1]}, "entities": ["Zürich"]},
+        {"id": 7, "text": "x", "title": None},
+        {"passage_id": 0, "text": ""},
+    )
+    expected = [Source("u", "Zürich", "T", {"a": [1]}), Source("7", "x"), Source("0", "")]
+    assert load(JsonLines(), "a.jsonl", text) == expected
+    assert load(JsonLines(), "a.jsonl.gz", gzip.compress(text.encode())) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ('{"id": 1, "text": "cut of', "Unterminated string"),
+        ("[1]", "it is not a JSON object"),
+        ('{"text": "x"}', "it has no uri"),
+        ('{"id": 1}', "its text is missing"),
+        ('{"id": 1, "text": 5}', "its text is not a string"),
+        ('{"id": 1, "text": "x", "metadata": []}', "its metadata is not an object"),
+        ("[" * 100_000, "it is nested too deeply"),
+        (b'{"id": 1, "text": "\xff"}', "can't decode byte 0xff"),
+    ],
+)
+def test_a_line_that_cannot_be_used_is_named(load: Load, line: str | bytes, problem: str) -> None:
+    with pytest.raises(UnreadableFile, match=rf"a\.jsonl, line 2: .*{problem}.* Mend that line"):
+        load(JsonLines(), "a.jsonl", b"\n" + (line.encode() if isinstance(line, str) else line))
+
+
+def test_a_line_without_an_end_is_not_taken_into_memory(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_lines, "MOST_LINE", 2**20)
+    with pytest.raises(UnreadableFile, match="line 1: it is longer than 1 MiB"):
+        load(JsonLines(), "a.jsonl.gz", gzip.compress(b" " * 2**21))
+
+
+def test_a_broken_archive_is_refused(load: Load) -> None:
+    with pytest.raises(UnreadableFile, match=r"a\.jsonl\.gz cannot be unpacked: .*Pack it again"):
+        load(JsonLines(), "a.jsonl.gz", gzip.compress(b"x" * 1000)[:-10])
+
+
+# --- CSV ----------------------------------------------------------------------------------------------
+
+
+def test_a_column_of_text_is_the_text_and_the_others_say_more(load: Load) -> None:
+    table = 'Id,Title,Body,year\n7,T,"a, ""b""\nc",1843\n,,d,\n\n'
+    assert load(Table(), "a.csv", table) == [Source("7", 'a, "b"\nc', "T", {"year": "1843"}), Source("a.csv#2", "d")]
+
+
+@pytest.mark.parametrize(("name", "between"), [("a.csv", ","), ("a.csv", ";"), ("a.csv", "\t"), ("a.tsv", "\t")])
+def test_without_one_all_columns_are(load: Load, name: str, between: str) -> None:
+    table = "\ufeffname,age,title\r\nAda,36,Countess\r\nBabbage\r\n".replace(",", between)
+    assert load(Table(), name, table) == [
+        Source(f"{name}#1", "name: Ada\nage: 36\ntitle: Countess", "Countess"),
+        Source(f"{name}#2", "name: Babbage"),
+    ]
+
+
+def test_a_long_field_is_read(load: Load) -> None:
+    assert len(load(Table(), "a.csv", "text\n" + "x" * 200_000)[0].text) == 200_000
+
+
+@pytest.mark.parametrize(
+    ("table", "problem"),
+    [
+        ("a,b\n1,2,3\n", r"a.csv#1 has 3 fields, and the first row names 2"),
+        ('a,b\n"1,2\n', r"a.csv, line \d: unexpected end of data"),
+        ("a,b\n\xfc".encode("latin-1"), "a.csv is not UTF-8"),
+    ],
+)
+def test_a_row_that_cannot_be_used_is_named(load: Load, table: str | bytes, problem: str) -> None:
+    with pytest.raises(UnreadableFile, match=problem):
+        load(Table(), "a.csv", table)
+
+
+def test_an_empty_table_has_no_documents(load: Load) -> None:
+    assert load(Table(), "a.csv", "") == load(Table(), "a.csv", "text,title\n") == []

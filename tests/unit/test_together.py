@@ -1,0 +1,55 @@
+"""Calls that are made at the same time are carried out together."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from weft.store.postgres.together import Together
+
+
+class Batches:
+    def __init__(self) -> None:
+        self.seen: list[list[int]] = []
+        self.gate = asyncio.Event()
+
+    async def double(self, items: Sequence[int]) -> list[int]:
+        self.seen.append(list(items))
+        await self.gate.wait()
+        if 13 in items:
+            raise ValueError("13")
+        return [2 * item for item in items]
+
+
+async def test_those_who_come_during_one_batch_make_the_next_and_each_gets_its_own_result() -> None:
+    batches = Batches()
+    together = Together(batches.double, most=4)
+    first = asyncio.create_task(together(1))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    others = [asyncio.create_task(together(n)) for n in range(2, 8)]
+    await asyncio.sleep(0)
+    batches.gate.set()
+    assert await asyncio.gather(first, *others) == [2, 4, 6, 8, 10, 12, 14]
+    assert batches.seen == [[1], [2, 3, 4, 5], [6, 7]]
+
+
+async def test_an_error_reaches_all_of_its_batch_and_nobody_else() -> None:
+    batches = Batches()
+    batches.gate.set()
+    together = Together(batches.double)
+    outcomes = await asyncio.gather(together(13), together(1), return_exceptions=True)
+    assert [type(outcome) for outcome in outcomes] == [ValueError, ValueError]
+    assert await together(2) == 4
+
+
+async def test_a_caller_who_is_cancelled_leaves_the_others_alone() -> None:
+    batches = Batches()
+    together = Together(batches.double)
+    leaving, staying = asyncio.create_task(together(1)), asyncio.create_task(together(2))
+    await asyncio.sleep(0.01)
+    leaving.cancel()
+    batches.gate.set()
+    with pytest.raises(asyncio.CancelledError):
+        await leaving
+    assert await staying == 4
