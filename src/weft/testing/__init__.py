@@ -3,5 +3,6 @@
 from weft.testing.databases import Databases
 from weft.testing.embedder import HashEmbedder
 from weft.testing.faults import Faults, SimulatedCrash
+from weft.testing.model_server import Fault, ModelServer, Trouble
 
-__all__ = ["Databases", "Faults", "HashEmbedder", "SimulatedCrash"]
+__all__ = ["Databases", "Fault", "Faults", "HashEmbedder", "ModelServer", "SimulatedCrash", "Trouble"]

@@ -1,0 +1,101 @@
+"""Asked once: a model's reply is kept by a key of all that it was asked."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+import numpy as np
+
+from weft.protocols import LLM, Embedder, Replies, Vectors
+from weft.text.names import key
+from weft.types import Metric, Prompt, Purpose, Reply
+
+_TEXTS_AT_ONCE = 64
+
+
+class CachedLLM:
+    """A chat model that is asked the same thing once, by whichever process comes first."""
+
+    def __init__(self, llm: LLM, replies: Replies) -> None:
+        self._llm = llm
+        self._replies = replies
+
+    @property
+    def model(self) -> str:
+        return self._llm.model
+
+    async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
+        """The reply that is kept, or else the model's."""
+        asked = prompt_key(self.model, prompt)
+        kept = await self._replies.ask(asked)
+        if kept is None:
+            try:
+                reply = await self._llm.complete(prompt, purpose)
+            except BaseException:
+                await asyncio.shield(self._replies.forget(asked))
+                raise
+            # Paid for: it is kept also when the caller no longer waits for it.
+            kept = await asyncio.shield(self._replies.keep(asked, _packed(reply)))
+        return _unpacked(kept)
+
+
+class CachedEmbedder:
+    """An embedding model that is given the same text once, by whichever process comes first."""
+
+    def __init__(self, embedder: Embedder, replies: Replies) -> None:
+        self._embedder = embedder
+        self._replies = replies
+
+    @property
+    def model(self) -> str:
+        return self._embedder.model
+
+    @property
+    def dimensions(self) -> int:
+        return self._embedder.dimensions
+
+    @property
+    def metric(self) -> Metric:
+        return self._embedder.metric
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """One row per text, in order: those that are kept, and the model's for the others."""
+        keys = [key("embedding", self.model, str(self.dimensions), text) for text in texts]
+        unique = dict(zip(keys, texts, strict=True))
+        kept = dict(zip(unique, await asyncio.gather(*map(self._replies.ask, unique)), strict=True))
+        missing = [asked for asked, found in kept.items() if found is None]
+        # A call each for so many, kept when it is done: what went well is not paid for again when another fails.
+        some = [missing[at : at + _TEXTS_AT_ONCE] for at in range(0, len(missing), _TEXTS_AT_ONCE)]
+        made = await asyncio.gather(*(self._embed({asked: unique[asked] for asked in part}) for part in some))
+        for part in made:
+            kept |= part
+        rows = [np.frombuffer(found, dtype=np.float32) for asked in keys if (found := kept[asked]) is not None]
+        return np.stack(rows) if rows else np.zeros((0, self.dimensions), dtype=np.float32)
+
+    async def _embed(self, texts: Mapping[UUID, str]) -> dict[UUID, bytes]:
+        try:
+            made = await self._embedder.embed(list(texts.values()))
+        except BaseException:
+            await asyncio.shield(asyncio.gather(*map(self._replies.forget, texts)))
+            raise
+        packed = [row.astype(np.float32).tobytes() for row in made]
+        kept = await asyncio.shield(asyncio.gather(*map(self._replies.keep, texts, packed)))
+        return dict(zip(texts, kept, strict=True))
+
+
+def prompt_key(model: str, prompt: Prompt) -> UUID:
+    """The key of all that a reply depends on."""
+    said = [part for m in prompt.messages for part in (m.role, m.content)]
+    return key("chat", model, f"{prompt.max_tokens} {prompt.temperature}", prompt.schema, *said)
+
+
+def _packed(reply: Reply) -> bytes:
+    return json.dumps([reply.text, reply.tokens_in, reply.tokens_out, reply.finish]).encode()
+
+
+def _unpacked(kept: bytes) -> Reply:
+    text, tokens_in, tokens_out, finish = json.loads(kept)
+    return Reply(text, tokens_in, tokens_out, finish)

@@ -1,0 +1,75 @@
+"""Answers over HTTP, whole, slow, cut off or without end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+_HEAD = b"HTTP/1.1 %d %s\r\nContent-Type: %s\r\n"
+_REASONS = {200: b"OK", 400: b"Bad Request", 401: b"Unauthorized", 404: b"Not Found", 429: b"Too Many Requests"}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is sent back. Without a `length` it is sent in chunks, as pieces come. `breaks` drops the connection."""
+
+    status: int
+    pieces: AsyncIterator[bytes]
+    length: int | None
+    headers: tuple[tuple[str, str], ...] = ()
+    type: bytes = b"application/json"
+    breaks: bool = False
+
+
+async def send(writer: asyncio.StreamWriter, answer: Answer) -> bool:
+    """Whether all was sent, so that the connection can go on."""
+    head = _HEAD % (answer.status, _REASONS.get(answer.status, b"Error"), answer.type)
+    for name, value in answer.headers:
+        head += f"{name}: {value}\r\n".encode()
+    is_chunked = answer.length is None
+    head += b"Transfer-Encoding: chunked" if is_chunked else b"Content-Length: %d" % (answer.length or 0)
+    head += b"\r\n\r\n"
+    async for piece in answer.pieces:
+        sent = piece[: len(piece) // 2] if answer.breaks else piece
+        writer.write(head + (b"%x\r\n%b\r\n" % (len(piece), sent) if is_chunked else sent))
+        await writer.drain()
+        if answer.breaks:
+            return False
+        head = b""
+    if is_chunked:
+        writer.write(b"0\r\n\r\n")
+        await writer.drain()
+    return True
+
+
+def whole(status: int, found: Mapping[str, Any], headers: Sequence[tuple[str, str]] = ()) -> Answer:
+    """An object as JSON."""
+    body = json.dumps(found).encode()
+    return Answer(status, pieces_of(body), len(body), tuple(headers))
+
+
+def refusal(status: int, message: str, *headers: tuple[str, str], code: str = "", param: str = "") -> Answer:
+    """An error as OpenAI writes it."""
+    error = {"message": message, "type": "error", "code": code or None, "param": param or None}
+    return whole(status, {"error": error}, headers)
+
+
+async def pieces_of(*pieces: bytes) -> AsyncIterator[bytes]:
+    for piece in pieces:
+        yield piece
+
+
+async def slowly(pieces: AsyncIterator[bytes], pause: float) -> AsyncIterator[bytes]:
+    async for piece in pieces:
+        for byte in piece:
+            yield bytes([byte])
+            await asyncio.sleep(pause)
+
+
+async def endless() -> AsyncIterator[bytes]:
+    yield b'{"choices": [{"index": 0, "message": {"role": "assistant", "content": "'
+    while True:
+        yield b"and so on, " * 1000
