@@ -22,7 +22,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_defaults_need_no_file() -> None:
     assert find_file() is None
-    assert Settings.load().model_dump() == {"database_url": None, "workspace": "default", "data_directory": None}
+    found = Settings.load()
+    assert (found.database_url, found.workspace, found.data_directory, found.model) == (None, "default", None, None)
 
 
 def test_the_caller_outweighs_the_environment_and_that_the_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

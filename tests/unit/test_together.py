@@ -25,8 +25,7 @@ async def test_those_who_come_during_one_batch_make_the_next_and_each_gets_its_o
     batches = Batches()
     together = Together(batches.double, most=4)
     first = asyncio.create_task(together(1))
-    await asyncio.sleep(0)
-    await asyncio.sleep(0)
+    await asyncio.sleep(0.05)
     others = [asyncio.create_task(together(n)) for n in range(2, 8)]
     await asyncio.sleep(0)
     batches.gate.set()
@@ -47,7 +46,7 @@ async def test_a_caller_who_is_cancelled_leaves_the_others_alone() -> None:
     batches = Batches()
     together = Together(batches.double)
     leaving, staying = asyncio.create_task(together(1)), asyncio.create_task(together(2))
-    await asyncio.sleep(0.01)
+    await asyncio.sleep(0.05)
     leaving.cancel()
     batches.gate.set()
     with pytest.raises(asyncio.CancelledError):

@@ -13,19 +13,15 @@ serve as the uri too. Texts and what is said in them may come in two files with 
 
 from __future__ import annotations
 
-import gzip
-import json
-import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, ValidationError, model_validator
 
 from weft.errors import InvalidDocument
+from weft.text.json_lines import Row, broken, rows, uri_of
 from weft.types import Chunk, Document, Link, Mention, Span
-
-Row = Mapping[str, Any]
 
 _Pair = Annotated[list[int], Field(min_length=2, max_length=2)]
 _Triple = Annotated[list[str | None], Field(min_length=3, max_length=3)]
@@ -85,11 +81,11 @@ def read(path: Path, said: Path | None = None) -> Iterator[Document]:
     the order of the two differs.
     """
     known = _Said(said)
-    for number, row in _rows(path):
+    for number, row in rows(path):
         try:
-            made = document({**known.of(_uri(row)), **row})
+            made = document({**known.of(uri_of(row)), **row})
         except InvalidDocument as error:
-            raise _broken(path, number, str(error)) from error
+            raise broken(path, number, str(error)) from error
         yield made
 
 
@@ -100,7 +96,7 @@ def document(row: Row) -> Document:
         given = _Document.model_validate(parts)
     except ValidationError as error:
         raise InvalidDocument(_problem(error)) from error
-    return Document(_uri(row), tuple(map(_chunk, given.chunks)), given.title, given.metadata)
+    return Document(uri_of(row), tuple(map(_chunk, given.chunks)), given.title, given.metadata)
 
 
 def _problem(error: ValidationError) -> str:
@@ -135,7 +131,7 @@ class _Said:
     """Rows of a file, looked up by the document that they belong to."""
 
     def __init__(self, path: Path | None) -> None:
-        self._rows = _rows(path) if path else iter(())
+        self._rows = rows(path) if path else iter(())
         self._ahead: dict[str, Row] = {}
 
     def of(self, uri: str) -> Row:
@@ -143,39 +139,5 @@ class _Said:
             _, row = next(self._rows, (0, None))
             if row is None:
                 return {}
-            self._ahead[_uri(row)] = row
+            self._ahead[uri_of(row)] = row
         return self._ahead.pop(uri)
-
-
-def lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The lines of a file that are not empty, with their numbers; one a document, if all is well."""
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            yield from ((number, line) for number, line in enumerate(file, 1) if line.strip())
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise InvalidDocument(f"{path} cannot be unpacked: {error}. Pack it again, or give it without .gz.") from error
-
-
-def _rows(path: Path) -> Iterator[tuple[int, Row]]:
-    return ((number, _row(path, number, line)) for number, line in lines(path))
-
-
-def _row(path: Path, number: int, line: bytes) -> Row:
-    try:
-        row = json.loads(line)
-    except ValueError as error:
-        raise _broken(path, number, str(error)) from error
-    if not isinstance(row, dict):
-        raise _broken(path, number, "it is not a JSON object")
-    if not _uri(row):
-        raise _broken(path, number, "it has no uri")
-    return row
-
-
-def _broken(path: Path, number: int, problem: str) -> InvalidDocument:
-    return InvalidDocument(f"{path}, line {number}: {problem}. Mend that line and add the file again.")
-
-
-def _uri(row: Row) -> str:
-    """What identifies a row; empty when nothing does."""
-    return next((str(row[key]) for key in ("uri", "id", "passage_id") if row.get(key) is not None), "")
