@@ -62,7 +62,7 @@ class Bench:
             for run in range(3):
                 weft = await self.workspace(database, f"a{run}", 384)
                 started = time.perf_counter()
-                await weft.add(documents)
+                await weft.add_documents(documents)
                 seconds = time.perf_counter() - started
                 twin = bare.load_again(self.url, weft.workspace)
                 runs.append((seconds, twin["copy"] + twin["hnsw"], twin["copy"]))
@@ -96,14 +96,14 @@ class Bench:
             weft = await self.workspace(database, "d", 64)
             sizes = {"Hub": self.of(100_000, 1000), "Small": 10}
             for name, times in sizes.items():
-                await weft.add(_mentioning(name, times))
+                await weft.add_documents(_mentioning(name, times))
             milliseconds: dict[str, list[float]] = {name: [] for name in sizes}
             for number in range(self.of(40, 5)):
                 for name in sizes:
                     said = Mention(name, description=f"Seen again, number {number}."), Mention(f"Other {number}")
                     link = Link(name, f"Other {number}", "stands beside")
                     document = Document(f"more/{name}/{number}", (Chunk("One more.", mentions=said, links=(link,)),))
-                    milliseconds[name].append(await _milliseconds(weft.add([document])))
+                    milliseconds[name].append(await _milliseconds(weft.add_documents([document])))
             await weft.drop()
         hub, small = median(milliseconds["Hub"]), median(milliseconds["Small"])
         return {
@@ -122,7 +122,7 @@ class Bench:
             weft = await self.workspace(database, "e")
             for target in (self.of(10_000, 1000), self.of(100_000, 2000), self.of(1_000_000, 4000)):
                 more = list(islice(names, target - len(known)))
-                await weft.add(_mentioning_all(more, f"known/{target}"))
+                await weft.add_documents(_mentioning_all(more, f"known/{target}"))
                 known += more
                 tries = [await self._resolve_thousand(weft, known, round_) for round_ in range(5)]
                 found = tries[0][1]
@@ -166,7 +166,7 @@ class Bench:
                     texts[int(len(texts) * part) + 1 :] if part < 0.5 else [],
                 )
                 started = time.perf_counter()
-                await weft.add(Document(f"{n}", (Chunk(text),)) for n, text in enumerate(mine))
+                await weft.add_documents(Document(f"{n}", (Chunk(text),)) for n, text in enumerate(mine))
                 print(f"  {share}: {len(mine)} vectors in {time.perf_counter() - started:.0f} s", file=sys.stderr)
             shelf = bare.Shelf(self.url, [weft.workspace for weft in wefts.values()])
             for share, weft in wefts.items():
@@ -216,15 +216,15 @@ async def _scale(bench: Bench) -> Figures:
     limit = bench.of(195_636, 2000)
     async with Database(bench.url) as database:
         little = await bench.workspace(database, "c little", 64)
-        await little.add(islice(corpora.wordnet(), small))
+        await little.add_documents(islice(corpora.wordnet(), small))
         weft = await bench.workspace(database, "b", 64)
         documents = corpora.scale()
         started = time.perf_counter()
-        await weft.add(islice(documents, halfway), _ticker("b"))
+        await weft.add_documents(islice(documents, halfway), _ticker("b"))
         loading = time.perf_counter() - started
         deleting = await _delete_same(little, weft, small, bench.of(40, 5))
         started = time.perf_counter()
-        await weft.add(islice(documents, max(0, limit - halfway)), _ticker("b"))
+        await weft.add_documents(islice(documents, max(0, limit - halfway)), _ticker("b"))
         loading += time.perf_counter() - started
         status = await weft.status()
         links = 0
@@ -258,7 +258,7 @@ async def _delete_same(little: AsyncWeft, large: AsyncWeft, among: int, times: i
     for document in back:
         for weft in (little, large):
             milliseconds[weft].append(await _milliseconds(weft.remove([document.uri])))
-    await large.add(back)
+    await large.add_documents(back)
     a, b = median(milliseconds[little]), median(milliseconds[large])
     return {"little_ms": round(a, 1), "large_ms": round(b, 1), "ratio": round(b / a, 2)}
 

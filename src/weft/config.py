@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import tomllib
+from decimal import Decimal
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
@@ -34,10 +35,82 @@ class Settings(BaseSettings):
         min_length=1,
         description="The workspace to work in: one index among others in the same database.",
     )
+    model: str | None = Field(
+        default=None,
+        description="The language model, as provider/model. Without it, nothing is sent to any.",
+        examples=["ollama/llama3.1:8b"],
+    )
+    model_url: str | None = Field(
+        default=None,
+        description="The address of the model's server, where it is not the provider's usual one.",
+        examples=["http://127.0.0.1:8000/v1"],
+    )
+    context_length: int | None = Field(
+        default=None,
+        ge=1024,
+        description="How many tokens prompt and reply may have together; Ollama is told so. Without it, 8,192 there.",
+        examples=[8192],
+    )
+    embedding_model: str | None = Field(
+        default=None,
+        description="The embedding model: provider/model, or onnx/ and a folder with model.onnx and tokenizer.json.",
+        examples=["onnx/models/all-MiniLM-L6-v2"],
+    )
+    embedding_url: str | None = Field(
+        default=None,
+        description="The address of the embedding model's server, where it is not the provider's usual one.",
+        examples=["http://127.0.0.1:8000/v1"],
+    )
+    extractor: Literal["auto", "llm", "nlp", "capitals"] = Field(
+        default="auto",
+        description="How entities and relations are found: llm by the model, nlp by spaCy, capitals by capitalised "
+        "phrases alone. auto: llm where there is a model, else capitals.",
+    )
+    pipeline: str = Field(default="en_core_web_sm", description="The spaCy pipeline of the nlp extractor.")
+    max_gleaning: int = Field(
+        default=1, ge=1, le=5, description="How many times the model looks for entities and relations in each chunk."
+    )
+    max_paths_per_chunk: int = Field(
+        default=20, ge=1, le=200, description="How many relations are kept of each chunk, the strongest first."
+    )
+    min_chunk_size: int = Field(default=400, ge=1, description="Tokens below which a chunk is joined with the next.")
+    max_chunk_size: int = Field(default=800, ge=16, description="Tokens that a chunk has at most.")
+    chunk_overlap: int = Field(
+        default=0, ge=0, description="Tokens that a chunk repeats of the one before. What they say is counted twice."
+    )
+    max_reply_tokens: int = Field(default=4096, ge=256, description="Tokens that a model's reply may have at most.")
+    deadline: float = Field(default=300.0, gt=0, description="Seconds after which a model call is given up.")
+    calls_at_once: int = Field(
+        default=16, ge=1, le=1000, description="Calls to one model at the same time, over all workers."
+    )
+    requests_per_minute: int | None = Field(
+        default=None, ge=1, description="Calls to one model a minute, over all workers.", examples=[500]
+    )
+    tokens_per_minute: int | None = Field(
+        default=None, ge=1000, description="Tokens to and from one model a minute, over all workers.", examples=[200000]
+    )
+    tries: int = Field(default=3, ge=1, description="Failures after which a document is set aside with its error.")
     data_directory: Path | None = Field(
         default=None,
         description="The folder of the bundled PostgreSQL, from this file's folder. Without it, one for each user.",
         examples=["weft-data"],
+    )
+
+    entity_types: dict[str, str] = Field(
+        default={
+            "person": "a human being, real or fictional",
+            "organization": "a company, institution, government body, team or other group that acts as one",
+            "place": "a country, city, building, landscape or other location",
+            "event": "something that happened at some time: a meeting, war, launch, election",
+            "work": "something made: a product, book, film, law, technology, piece of software",
+            "concept": "an idea, method, field, disease, substance or other notion that the text speaks of",
+        },
+        description="The types of entities that the model looks for, each with what it is.",
+    )
+    prices: dict[str, tuple[Decimal, Decimal]] = Field(
+        default={},
+        description="What a million tokens cost: to the model, and from it. Models on your own machine cost nothing.",
+        examples=[{"openai/some-model": [0.5, 2.0]}],
     )
 
     @field_validator("database_url")
@@ -48,9 +121,8 @@ class Settings(BaseSettings):
         return url
 
     @classmethod
-    def load(cls, *, database_url: str | None = None, workspace: str | None = None) -> Self:
-        """The settings in force here, where None leaves one to the environment and the file."""
-        given = {"database_url": database_url, "workspace": workspace}
+    def load(cls, **given: object) -> Self:
+        """The settings in force here, where one that is given as None is left to the environment and the file."""
         given = {name: value for name, value in given.items() if value is not None}
         try:
             return cls.model_validate(given)
@@ -91,15 +163,30 @@ def write_file(path: Path, *, database_url: str | None = None, workspace: str | 
     """
     given = {"database_url": database_url, "workspace": workspace}
     lines = [f"# Weft's settings for this folder and all below it. {PREFIX}… in the environment outweighs them."]
+    tables: list[str] = []  # these come last, as all that follows a table's heading belongs to it
     for name, field in Settings.model_fields.items():
         value = given.get(name)
         mark, shown = ("", value) if value else ("# ", field.default or (field.examples or [""])[0])
-        lines += ["", f"# {field.description}", f"{mark}{name} = {json.dumps(shown, ensure_ascii=False)}"]
+        if isinstance(shown, dict):
+            tables += ["", f"# {field.description}", f"# [{name}]"]
+            tables += [f"# {_toml(key)} = {_toml(one)}" for key, one in shown.items()]
+        else:
+            lines += ["", f"# {field.description}", f"{mark}{name} = {_toml(shown)}"]
+    lines += tables
     try:
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
             file.write("\n".join(lines) + "\n")
     except OSError as error:
         raise ConfigError(f"cannot write {path}: {error.strerror}") from error
+
+
+def _toml(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def secret(variable: str) -> str | None:
+    """The value of a variable in the environment that holds a key."""
+    return os.environ.get(variable) or None
 
 
 def _read(path: Path | None) -> dict[str, Any]:

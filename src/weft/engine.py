@@ -4,35 +4,49 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from datetime import datetime
+from decimal import Decimal
 from itertools import islice
 from pathlib import Path
 from typing import Self
 from uuid import UUID, uuid4
 
+from weft import wiring
+from weft.config import Settings
 from weft.errors import UnknownWorkspace
-from weft.extract import given
+from weft.events import Added, Event, Listener, unheard
 from weft.graph.contribution import contribution
+from weft.ingest.estimate import estimate
+from weft.ingest.intake import incoming, take_in
 from weft.ingest.settle import settle
+from weft.ingest.worker import Pace, Worker
 from weft.protocols import Embedder, Vectors
 from weft.store.embedded import EmbeddedServer, default_directory
-from weft.store.postgres import digest, read, record, resolution, vectors
+from weft.store.postgres import digest, ledger, read, record, resolution, sources, vectors
 from weft.store.postgres.db import Database
 from weft.store.postgres.migrate import migrate
 from weft.types import (
+    Budget,
     Change,
     Document,
     Entity,
+    Estimate,
     Hit,
     NameKey,
     Relation,
     ResolutionSettings,
     Rule,
     RuleKind,
+    SetAside,
+    Source,
+    Spent,
+    SpentOn,
     Status,
     VectorKind,
     Verdict,
 )
+from weft.wiring import Workshop
 
 Progress = Callable[[int], None]
 
@@ -46,58 +60,158 @@ def _unseen(_: int) -> None:
 class AsyncWeft:
     """One workspace. Made by `AsyncWeft.open`. Many processes may work in it at the same time."""
 
-    def __init__(self, database: Database, workspace: int, embedder: Embedder | None = None) -> None:
+    def __init__(
+        self, database: Database, workspace: int, embedder: Embedder | None = None, settings: Settings | None = None
+    ) -> None:
         self.database = database
         self.workspace = workspace
         self._embedder = embedder
+        self._settings = settings or Settings.load()
+        self._workshop: Workshop | None = None
+        self._closing = AsyncExitStack()
 
     @classmethod
     @asynccontextmanager
     async def open(
-        cls, url: str | None = None, workspace: str = "default", embedder: Embedder | None = None, *, make: bool = True
+        cls,
+        url: str | None = None,
+        workspace: str | None = None,
+        embedder: Embedder | None = None,
+        *,
+        settings: Settings | None = None,
+        make: bool = True,
     ) -> AsyncIterator[Self]:
         """The workspace of that name, made when it is new unless `make` is False.
 
-        Without a `url` it is in the bundled PostgreSQL, which is started if need be and left running.
+        What is not given here is as the settings say, which are those of weft.toml and the environment unless given
+        too. Without a `url` anywhere it is in the bundled PostgreSQL, which is started if need be and left running.
         """
+        settings = settings or Settings.load(database_url=url, workspace=workspace)
+        url = url or settings.database_url
         if url is None:
-            url = await asyncio.to_thread(EmbeddedServer(default_directory()).start)
+            url = await asyncio.to_thread(EmbeddedServer(settings.data_directory or default_directory()).start)
         await migrate(url)
         async with Database(url) as database:
-            yield await cls.enter(database, workspace, embedder, make=make)
+            weft = await cls.enter(database, workspace or settings.workspace, embedder, settings=settings, make=make)
+            async with aclosing(weft):
+                yield weft
 
     @classmethod
     async def enter(
-        cls, database: Database, workspace: str, embedder: Embedder | None = None, *, make: bool = True
+        cls,
+        database: Database,
+        workspace: str,
+        embedder: Embedder | None = None,
+        *,
+        settings: Settings | None = None,
+        make: bool = True,
     ) -> Self:
-        """The workspace of that name in an open database. A workspace without vectors takes the embedder's space."""
+        """The workspace of that name in an open database. A workspace without vectors takes the embedder's space.
+
+        Call `aclose` at the end if documents were added from files.
+        """
         id_ = await database.find_workspace(workspace, make=make)
         if id_ is None:
             raise UnknownWorkspace(
                 f"there is no workspace {workspace!r}. Run `weft init --workspace {workspace}` to make it."
             )
-        weft = cls(database, id_, embedder)
+        weft = cls(database, id_, embedder, settings)
         if embedder:
-            async with database.transaction(id_) as tx:
-                space = await vectors.space(tx)
-            if space is None:
-                await weft.change_space(embedder)
+            await weft._take_space(embedder)
         return weft
+
+    async def aclose(self) -> None:
+        """Let go of what was opened to work with models. The database stays open."""
+        await self._closing.aclose()
+        self._workshop = None
+
+    async def _work_with(self) -> Workshop:
+        """The models and extractors of this workspace."""
+        if self._workshop is None:
+            opening = wiring.opened(self._settings, self.database, self.workspace)
+            self._workshop = await self._closing.enter_async_context(opening)
+        return self._workshop
+
+    async def _embedding(self) -> Embedder | None:
+        """The embedder, opened when it is first needed; None where neither caller nor settings name one."""
+        name = self._settings.embedding_model
+        if self._embedder is None and name:
+            workshop = await self._work_with()
+            bare = await wiring.open_embedder(self._settings, name)
+            self._embedder = bare if wiring.is_local(name) else workshop.wrap_embedder(bare, name)
+            await self._take_space(self._embedder)
+        return self._embedder
+
+    async def _take_space(self, embedder: Embedder) -> None:
+        async with self.database.transaction(self.workspace) as tx:
+            space = await vectors.space(tx)
+        if space is None:
+            await self.change_space(embedder)
 
     # --- documents ------------------------------------------------------------------------------------
 
-    async def add(self, documents: Iterable[Document] | Path, progress: Progress = _unseen) -> int:
-        """Store these documents, or those of a JSON lines file, and settle them; how many were new or changed.
+    async def add(self, *what: str | Path | Source, listener: Listener = unheard) -> Added:
+        """Add files, whole folders and texts: each becomes a document, worked as the settings say, and settled.
+
+        What is there unchanged is left alone, so a run that was interrupted, or stopped by an error such as
+        BudgetReached, is simply run again. Other workers of this workspace help.
+        """
+        counted = _Counted(listener)
+        recipe = wiring.recipe(self._settings)
+        kit = (await self._work_with()).kit(await self._embedding())
+        worker = Worker(self.database, self.workspace, kit, counted, self._pace())
+        no_more = asyncio.Event()
+        working = asyncio.create_task(worker.run_until_done(no_more))
+        taking = asyncio.create_task(take_in(self.database, self.workspace, incoming(what), recipe, counted))
+        try:
+            await asyncio.wait((taking, working), return_when=asyncio.FIRST_COMPLETED)
+            if not working.done():
+                await taking
+            no_more.set()
+            await working
+        finally:
+            for task in (taking, working):
+                task.cancel()
+            await asyncio.gather(taking, working, return_exceptions=True)
+        return counted.added
+
+    async def estimate(self, *what: str | Path | Source, listener: Listener = unheard) -> Estimate:
+        """What adding these would take, in documents, chunks, tokens and money. Nothing is sent to any model."""
+        recipe = wiring.recipe(self._settings)
+        workshop = await self._work_with()
+        return await estimate(self.database, self.workspace, incoming(what), recipe, workshop.prices(recipe), listener)
+
+    async def work(self, listener: Listener = unheard, stop: asyncio.Event | None = None) -> None:
+        """Take jobs of this workspace from the queue until `stop` is set; then end what is begun."""
+        kit = (await self._work_with()).kit(await self._embedding())
+        worker = Worker(self.database, self.workspace, kit, listener, self._pace(), patient=True)
+        working = asyncio.create_task(worker.run())
+        stopping = asyncio.create_task((stop or asyncio.Event()).wait())
+        try:
+            await asyncio.wait((working, stopping), return_when=asyncio.FIRST_COMPLETED)
+            worker.stop()
+            await working
+        finally:
+            for task in (working, stopping):
+                task.cancel()
+            await asyncio.gather(working, stopping, return_exceptions=True)
+
+    def _pace(self) -> Pace:
+        return Pace(tries=self._settings.tries)
+
+    async def add_documents(self, documents: Iterable[Document], progress: Progress = _unseen) -> int:
+        """Store documents whose entities and relations are given, and settle them; how many were new or changed.
 
         A document whose uri is already there replaces the one of that uri. Documents are read as they are stored, so
         there may be more of them than fit in memory. `progress` is told how many more are done.
         """
-        source = iter(given.read(documents) if isinstance(documents, Path) else documents)
+        source = iter(documents)
+        embedder = await self._embedding()
         stored = list(islice(source, _STORED_AT_ONCE))
         new, embedded = await self._store(stored), 0
         while stored:
             # The next batch is stored while this one is being settled.
-            settling = asyncio.create_task(settle(self.database, self.workspace, self._embedder))
+            settling = asyncio.create_task(settle(self.database, self.workspace, embedder))
             try:
                 following = list(islice(source, _STORED_AT_ONCE))
                 new += await self._store(following)
@@ -125,7 +239,7 @@ class AsyncWeft:
 
     async def settle(self) -> int:
         """Bring the view up to date with all that is stored; how many versions of documents were settled."""
-        settled = await settle(self.database, self.workspace, self._embedder)
+        settled = await settle(self.database, self.workspace, await self._embedding())
         await vectors.shelve(self.database, self.workspace, settled.vectors)
         return settled.documents
 
@@ -186,12 +300,39 @@ class AsyncWeft:
         await vectors.change_space(self.database, self.workspace, embedder, progress)
         self._embedder = embedder
 
+    # --- money ----------------------------------------------------------------------------------------
+
+    async def budget(self) -> Budget:
+        """What this workspace may spend on models, and has spent."""
+        async with self.database.transaction(self.workspace) as tx:
+            return await ledger.budget(tx)
+
+    async def allow(self, *, price: Decimal | None = None, tokens: int | None = None) -> Budget:
+        """Let this workspace spend so much more, in money or in tokens, over all workers; without either, no cap."""
+        async with self.database.transaction(self.workspace) as tx:
+            return await ledger.allow(tx, price, tokens)
+
+    async def receipt(self, since: datetime | None = None) -> list[Spent]:
+        """What was spent since then, by stage and model."""
+        async with self.database.transaction(self.workspace) as tx:
+            return await ledger.receipt(tx, since)
+
+    async def receipt_by_document(self, since: datetime | None = None, limit: int = 20) -> list[SpentOn]:
+        """What was spent since then on the costliest documents, by model."""
+        async with self.database.transaction(self.workspace) as tx:
+            return await ledger.receipt_by_document(tx, since, limit)
+
     # --- reading --------------------------------------------------------------------------------------
 
     async def status(self) -> Status:
         """How large the workspace is, and what still waits to be settled."""
         async with self.database.transaction(self.workspace) as tx:
             return await read.status(tx)
+
+    async def set_aside(self, limit: int = 20) -> list[SetAside]:
+        """Documents that failed for good, with their errors. Adding one again tries it again."""
+        async with self.database.transaction(self.workspace) as tx:
+            return await sources.set_aside(tx, limit)
 
     async def entities(self, limit: int = 50) -> list[Entity]:
         """The most mentioned entities."""
@@ -241,7 +382,7 @@ class AsyncWeft:
             for rule in await self.rules():
                 await resolution.add_rule(self.database, beside.workspace, rule.kind, rule.names, rule.label)
             async for documents in record.read(self.database, self.workspace):
-                await beside.add(documents, progress)
+                await beside.add_documents(documents, progress)
             yield beside
         finally:
             await read.drop_workspace(self.database, beside.workspace)
@@ -253,3 +394,15 @@ class AsyncWeft:
     async def drop(self) -> None:
         """Take the workspace away, with all that is in it."""
         await read.drop_workspace(self.database, self.workspace)
+
+
+class _Counted:
+    """A listener that keeps count, and passes everything on."""
+
+    def __init__(self, listener: Listener) -> None:
+        self._listener = listener
+        self.added = Added()
+
+    def __call__(self, event: Event) -> None:
+        self.added = self.added.after(event)
+        self._listener(event)

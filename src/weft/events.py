@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +17,14 @@ class Found:
 @dataclass(frozen=True, slots=True)
 class Unreadable:
     """A file could not be read."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file was passed over: hidden, or of a kind that nobody reads."""
 
     path: str
     reason: str
@@ -61,7 +69,36 @@ class Waiting:
     reason: str
 
 
-Event = Found | Unreadable | Extracted | Failed | Settled | Summarised | Waiting
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What a run has come to so far."""
+
+    new: int = 0
+    unchanged: int = 0
+    unreadable: int = 0
+    skipped: int = 0
+    extracted: int = 0
+    chunks: int = 0
+    noted: int = 0
+    set_aside: int = 0
+
+    def after(self, event: Event) -> Added:
+        match event:
+            case Found(new, unchanged):
+                return replace(self, new=self.new + new, unchanged=self.unchanged + unchanged)
+            case Unreadable():
+                return replace(self, unreadable=self.unreadable + 1)
+            case Skipped():
+                return replace(self, skipped=self.skipped + 1)
+            case Extracted(_, chunks, notes):
+                done, noted = self.extracted + 1, self.noted + bool(notes)
+                return replace(self, extracted=done, chunks=self.chunks + chunks, noted=noted)
+            case Failed(set_aside=True):
+                return replace(self, set_aside=self.set_aside + 1)
+        return self
+
+
+Event = Found | Unreadable | Skipped | Extracted | Failed | Settled | Summarised | Waiting
 Listener = Callable[[Event], None]
 
 

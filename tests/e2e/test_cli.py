@@ -14,6 +14,7 @@ import psycopg
 import pytest
 
 from weft import AsyncWeft
+from weft.extract import given
 
 LINES = (
     {
@@ -64,7 +65,7 @@ def filled(url: str, file: Path) -> None:
 
     async def fill() -> None:
         async with AsyncWeft.open(url) as index:
-            await index.add(file)
+            await index.add_documents(given.read(file))
 
     asyncio.run(fill())
 

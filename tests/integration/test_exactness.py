@@ -201,7 +201,7 @@ class World:
             await self._lay_down(fresh, rules, how)
         while survivors:
             some = [survivors.pop() for _ in range(shuffled.randint(1, len(survivors)))]
-            await fresh.add(some)
+            await fresh.add_documents(some)
         if not early:
             await self._lay_down(fresh, rules, how)
         await fresh.settle()

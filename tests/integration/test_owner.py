@@ -38,8 +38,8 @@ def owned_url(server_url: str) -> Iterator[str]:
 async def test_an_ordinary_owner_can_do_everything(owned_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vectors, "MOST_IN_COMMON", 5)
     async with AsyncWeft.open(owned_url, "one", HashEmbedder()) as one, AsyncWeft.open(owned_url, "two") as two:
-        await one.add(document(f"{n}", f"Name {chr(65 + n)}") for n in range(10))
-        await two.add([document("a", "Ada")])
+        await one.add_documents(document(f"{n}", f"Name {chr(65 + n)}") for n in range(10))
+        await two.add_documents([document("a", "Ada")])
         await one.change_space(HashEmbedder(16))
         await one.remove(["3"])
         assert (await one.verify()).exact

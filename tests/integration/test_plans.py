@@ -50,11 +50,11 @@ def documents(prefix: str, count: int) -> Any:
 async def stranger(database: Database, url: str) -> AsyncWeft:
     """A workspace that came after the statistics were made."""
     known = await AsyncWeft.enter(database, "known", HashEmbedder(8))
-    await known.add(documents("Known", 600))
+    await known.add_documents(documents("Known", 600))
     with psycopg.connect(url, autocommit=True) as owner:
         owner.execute("ANALYZE")
     weft = await AsyncWeft.enter(database, "stranger", HashEmbedder(8))
-    await weft.add(documents("Strange", 600))
+    await weft.add_documents(documents("Strange", 600))
     await store(weft, *documents("Waiting", 100))
     return weft
 

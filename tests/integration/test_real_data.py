@@ -10,13 +10,13 @@ from weft.extract import given
 async def test_real_triples_come_and_go_exactly(weft: AsyncWeft, bench: Path) -> None:
     folder = bench / "musique_train100"
     documents = list(islice(given.read(folder / "corpus.jsonl.gz", folder / "openie.jsonl.gz"), 150))
-    await weft.add(documents)
+    await weft.add_documents(documents)
     assert (await weft.status()).relations > 1000
     await weft.remove([document.uri for document in documents[::3]])
     await weft.change_resolution(ResolutionSettings(threshold=80, same="name"))
     first, second, *_ = await weft.entities()
     await weft.merge(NameKey(first.name), NameKey(second.name))
-    await weft.add(documents[:30])
+    await weft.add_documents(documents[:30])
     verdict = await weft.verify()
     assert verdict.exact, verdict.differences
 

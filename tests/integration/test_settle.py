@@ -77,7 +77,7 @@ async def test_two_new_names_that_are_alike_find_each_other(weft: AsyncWeft) -> 
 
 
 async def test_a_merge_rule_laid_down_meanwhile_holds_for_a_live_name_and_a_new_one(weft: AsyncWeft) -> None:
-    await weft.add([document("b", "Paris")])
+    await weft.add_documents([document("b", "Paris")])
     rule = NameKey("Paris"), NameKey("Lutetia")
     await race(weft, document("a", "Lutetia"), lambda: weft.merge(*rule))
     assert await names_of(weft) == {frozenset(("Paris", "Lutetia"))}
@@ -110,7 +110,7 @@ async def test_a_cluster_that_falls_apart_meanwhile_stays_apart(weft: AsyncWeft)
     ends = ("Marten Aldous", "Martena Aldouses")
     bridge = "Martena Aldous"
     await weft.change_resolution(ResolutionSettings(threshold=90))
-    await weft.add([document("x", ends[0]), document("y", ends[1]), document("z", bridge)])
+    await weft.add_documents([document("x", ends[0]), document("y", ends[1]), document("z", bridge)])
     assert len(await weft.entities()) == 1
     await race(weft, document("a", ends[0], "Elsewhere"), lambda: weft.remove(["z"]))
     assert frozenset((ends[1],)) in await names_of(weft)
@@ -129,16 +129,18 @@ async def test_texts_that_did_not_change_are_not_embedded_again(weft: AsyncWeft)
 
 async def test_an_update_embeds_only_the_chunk_that_changed(weft: AsyncWeft) -> None:
     chunks = tuple(Chunk(f"chunk {n}", start=10 * n, mentions=(Mention("Ada"),)) for n in range(5))
-    await weft.add([Document("a", chunks)])
+    await weft.add_documents([Document("a", chunks)])
     watching = Meanwhile(lambda: asyncio.sleep(0))
     again = AsyncWeft(weft.database, weft.workspace, watching)
-    await again.add([Document("a", (*chunks[:4], Chunk("something else", start=40, mentions=(Mention("Ada"),))))])
+    await again.add_documents(
+        [Document("a", (*chunks[:4], Chunk("something else", start=40, mentions=(Mention("Ada"),))))]
+    )
     assert watching.calls == [["something else"]]
 
 
 async def test_readers_see_an_update_all_at_once(weft: AsyncWeft) -> None:
     """Until the new version is settled, everything is as the old one says; then everything is as the new one says."""
-    await weft.add([document("a", "Old name", text="old", links=[Link("Old name", "Thing")])])
+    await weft.add_documents([document("a", "Old name", text="old", links=[Link("Old name", "Thing")])])
     before = await weft.digest()
     await store(weft, document("a", "New name", text="new", links=[Link("New name", "Thing")]))
     assert await weft.digest() == before
@@ -155,9 +157,9 @@ async def test_readers_see_an_update_all_at_once(weft: AsyncWeft) -> None:
 async def test_settlers_of_different_names_do_not_wait_for_each_other(weft: AsyncWeft) -> None:
     async with weft.database.transaction(weft.workspace) as settling_alpha:
         await lock(settling_alpha, shards_of([name_id("Alpha", "")]))
-        await asyncio.wait_for(weft.add([document("b", "Omega")]), 10)
+        await asyncio.wait_for(weft.add_documents([document("b", "Omega")]), 10)
         assert {e.name for e in await weft.entities()} == {"Omega"}
-        waiting = asyncio.create_task(weft.add([document("a", "Alpha")]))
+        waiting = asyncio.create_task(weft.add_documents([document("a", "Alpha")]))
         done, _ = await asyncio.wait([waiting], timeout=0.5)
         assert not done, "a settler of the same name waits"
     await waiting
@@ -168,27 +170,27 @@ async def test_many_settlers_on_the_same_names_end_without_a_deadlock(weft: Asyn
     names = [f"Name {chr(65 + n)}" for n in range(12)]
     batches = [[document(f"{w}/{n}", *names[n:], *names[:n]) for n in range(12)] for w in range(4)]
     settlers = [AsyncWeft(weft.database, weft.workspace, HashEmbedder()) for _ in batches]
-    await asyncio.wait_for(asyncio.gather(*(s.add(b) for s, b in zip(settlers, batches, strict=True))), 60)
+    await asyncio.wait_for(asyncio.gather(*(s.add_documents(b) for s, b in zip(settlers, batches, strict=True))), 60)
     assert (await weft.status()).documents == 48
     assert (await weft.verify()).exact
 
 
 async def test_many_documents_go_in_one_pass(weft: AsyncWeft) -> None:
-    await weft.add(document(f"{n}", f"Name {n % 7}") for n in range(300))
+    await weft.add_documents(document(f"{n}", f"Name {n % 7}") for n in range(300))
     assert await weft.remove([f"{n}" for n in range(0, 300, 2)]) == 150
     assert (await weft.status()).documents == 150
     assert (await weft.verify()).exact
 
 
 async def test_storing_the_same_again_changes_nothing(weft: AsyncWeft) -> None:
-    assert await weft.add([document("a", "Ada")]) == 1
+    assert await weft.add_documents([document("a", "Ada")]) == 1
     changes = await weft.changes()
-    assert await weft.add([document("a", "Ada")]) == 0
+    assert await weft.add_documents([document("a", "Ada")]) == 0
     assert await weft.changes() == changes
 
 
 async def test_an_update_and_its_undoing_before_settling_is_nothing(weft: AsyncWeft) -> None:
-    await weft.add([document("a", "Ada")])
+    await weft.add_documents([document("a", "Ada")])
     changes = await weft.changes()
     await store(weft, document("a", "Ida"))
     await store(weft, document("a", "Ada"))
@@ -197,7 +199,7 @@ async def test_an_update_and_its_undoing_before_settling_is_nothing(weft: AsyncW
 
 
 async def test_the_outbox_tells_what_changed(weft: AsyncWeft) -> None:
-    await weft.add([document("a", "Ada", links=[Link("Ada", "London")])])
+    await weft.add_documents([document("a", "Ada", links=[Link("Ada", "London")])])
     position = (await weft.changes())[-1].position
     assert {(c.kind, c.removed, len(c.ids)) for c in await weft.changes()} == {
         ("document", False, 1), ("chunk", False, 1), ("entity", False, 2), ("relation", False, 1),
@@ -211,16 +213,16 @@ async def test_the_outbox_tells_what_changed(weft: AsyncWeft) -> None:
 async def test_the_outbox_waits_for_transactions_that_may_still_write_to_it(weft: AsyncWeft) -> None:
     async with weft.database.transaction(weft.workspace) as unfinished:
         await unfinished.execute("INSERT INTO outbox (kind, removed, ids) VALUES ('entity', false, '{}')")
-        await weft.add([document("a", "Ada")])
+        await weft.add_documents([document("a", "Ada")])
         assert await weft.changes() == [], "an earlier position may still appear"
     assert len(await weft.changes()) == 4
 
 
 async def test_a_workspace_with_vectors_is_not_settled_without_its_model(weft: AsyncWeft) -> None:
-    await weft.add([document("a", "Ada")])
+    await weft.add_documents([document("a", "Ada")])
     stranger = AsyncWeft(weft.database, weft.workspace, HashEmbedder(32))
     with pytest.raises(SpaceMismatch, match="testing/hash"):
-        await stranger.add([document("b", "Ida")])
+        await stranger.add_documents([document("b", "Ida")])
 
 
 async def test_verify_settles_what_waits(weft: AsyncWeft) -> None:

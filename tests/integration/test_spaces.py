@@ -42,7 +42,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_a_small_workspace_is_searched_exactly(weft: AsyncWeft, url: str) -> None:
-    await weft.add(documents(40))
+    await weft.add_documents(documents(40))
     assert tables_and_indexes(url)[1] == set()
     [first, *_] = await nearest(weft, "anchor barrel 10")
     assert first.distance == pytest.approx(0, abs=1e-3)
@@ -51,8 +51,8 @@ async def test_a_small_workspace_is_searched_exactly(weft: AsyncWeft, url: str) 
 @pytest.mark.usefixtures("few")
 async def test_a_large_workspace_gets_tables_and_indexes_of_its_own(weft: AsyncWeft, url: str) -> None:
     small = await AsyncWeft.enter(weft.database, "small", HashEmbedder())
-    await small.add(documents(3))
-    await weft.add(documents(60))
+    await small.add_documents(documents(3))
+    await weft.add_documents(documents(60))
     tables, indexes = tables_and_indexes(url)
     own = {f"vector_1_{kind}_{weft.workspace}" for kind in ("chunk", "entity")}
     assert own == {table for table in tables if table.count("_") == 3}
@@ -66,8 +66,8 @@ async def test_a_large_workspace_gets_tables_and_indexes_of_its_own(weft: AsyncW
 @pytest.mark.usefixtures("few")
 async def test_what_comes_after_the_index_is_found_removed_and_moved_too(weft: AsyncWeft, url: str) -> None:
     first, later = documents(60), documents(20, start=60)
-    await weft.add(first)
-    await weft.add(later)
+    await weft.add_documents(first)
+    await weft.add_documents(later)
     for document in (first[7], later[7]):
         [hit, *_] = await nearest(weft, document.uri)
         assert hit.distance == pytest.approx(0, abs=1e-3), "both the own table and the common one are searched"
@@ -75,7 +75,7 @@ async def test_what_comes_after_the_index_is_found_removed_and_moved_too(weft: A
     for document in (first[7], later[7]):
         [hit, *_] = await nearest(weft, document.uri)
         assert hit.distance > 1e-2, "a vector is removed wherever it is"
-    await weft.add(documents(60, start=80))
+    await weft.add_documents(documents(60, start=80))
     with psycopg.connect(url) as connection:
         assert connection.execute("SELECT count(*) FROM weft.vector_1_chunk").fetchone() == (0,), "moved in bulk"
     assert (await weft.verify()).exact
@@ -94,7 +94,7 @@ async def test_each_metric_finds_its_own_nearest(database: Database, metric: Met
             return np.array([points.get(text, (0.0, 1.0)) for text in texts], dtype=np.float32)
 
     weft = await AsyncWeft.enter(database, metric, Fixed(metric))
-    await weft.add(Document(text, (Chunk(text),)) for text in ("near", "same way", "elsewhere"))
+    await weft.add_documents(Document(text, (Chunk(text),)) for text in ("near", "same way", "elsewhere"))
     [hit] = await weft.nearest("chunk", np.array([1.0, 0.0], dtype=np.float32), 1)
     async with database.transaction(weft.workspace) as tx:
         cursor = await tx.execute("SELECT text FROM chunk WHERE id = %(id)s", {"id": hit.id})
@@ -104,7 +104,7 @@ async def test_each_metric_finds_its_own_nearest(database: Database, metric: Met
 @pytest.mark.usefixtures("few")
 async def test_four_thousand_dimensions_are_stored_indexed_and_found(database: Database, url: str) -> None:
     weft = await AsyncWeft.enter(database, "wide", HashEmbedder(4000))
-    await weft.add(documents(60))
+    await weft.add_documents(documents(60))
     assert f"vector_1_chunk_{weft.workspace}_hnsw" in tables_and_indexes(url)[1]
     [hit, *_] = await nearest(weft, "anchor barrel 10", dimensions=4000)
     assert hit.distance == pytest.approx(0, abs=1e-3)
@@ -130,7 +130,7 @@ class WhileEmbedding:
 
 
 async def test_a_change_of_model_is_seen_all_at_once_and_misses_nothing(weft: AsyncWeft, url: str) -> None:
-    await weft.add(documents(20))
+    await weft.add_documents(documents(20))
     other = AsyncWeft(weft.database, weft.workspace, HashEmbedder())
     late = iter(documents(1, start=500))
     leaving = iter([documents(1)[0].uri])
@@ -138,7 +138,7 @@ async def test_a_change_of_model_is_seen_all_at_once_and_misses_nothing(weft: As
     async def others_go_on() -> None:
         assert len(await nearest(other, "anchor", 100)) >= 19, "the old space answers until the switch"
         for document in late:
-            await other.add([document])
+            await other.add_documents([document])
         for uri in leaving:
             await other.remove([uri])
 
@@ -156,5 +156,5 @@ async def test_two_workspaces_may_be_in_different_spaces(database: Database) -> 
     a = await AsyncWeft.enter(database, "a", HashEmbedder(8))
     b = await AsyncWeft.enter(database, "b", HashEmbedder(32))
     for weft in (a, b):
-        await weft.add(documents(3))
+        await weft.add_documents(documents(3))
     assert len(await nearest(a, "anchor", dimensions=8)) == len(await nearest(b, "anchor", dimensions=32)) == 3

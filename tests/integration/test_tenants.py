@@ -14,8 +14,9 @@ from weft.store.postgres.db import Database
 from weft.testing import HashEmbedder
 from weft.types import VECTOR_KINDS
 
-# Tables that belong to no workspace: which migrations ran, and which embedding models there are.
-COMMON = {"migration", "space"}
+# Tables that belong to no workspace: which migrations ran, which embedding models there are, and how fast models are
+# called.
+COMMON = {"migration", "space", "pace"}
 
 
 async def _tenant(database: Database, name: str) -> AsyncWeft:
@@ -26,7 +27,7 @@ async def _tenant(database: Database, name: str) -> AsyncWeft:
         mentions=(Mention("Ada Lovelace", description="d"), Mention("Ada Lovelase")),
         links=(Link("Ada Lovelace", "London", "lived in", ("place",)),),
     )
-    await weft.add([Document("1", (said,)), Document("2", (replace(said, text="more"),))])
+    await weft.add_documents([Document("1", (said,)), Document("2", (replace(said, text="more"),))])
     await weft.merge(NameKey("Ada Lovelace"), NameKey("Countess"))
     async with database.transaction(weft.workspace) as tx:
         space = await vectors.space(tx)
@@ -37,8 +38,11 @@ async def _tenant(database: Database, name: str) -> AsyncWeft:
             own = Id(f"vector_{space.id}_{kind}_{weft.workspace}")
             await tx.connection.execute(moved.format(own, Id(f"vector_{space.id}_{kind}")))
     async with database.transaction(weft.workspace) as tx:
-        await tx.execute("INSERT INTO extraction VALUES (DEFAULT, gen_random_uuid(), 'e', 'r', 1, 1)")
-        await tx.execute("INSERT INTO spend VALUES (DEFAULT, gen_random_uuid(), 's', NULL, 'm', 1, 1, NULL, false)")
+        await tx.execute("INSERT INTO source VALUES (DEFAULT, 'u', gen_random_uuid(), 't', 'x', '{}', '[]', '{}')")
+        await tx.execute("INSERT INTO reply VALUES (DEFAULT, gen_random_uuid(), 'm', 'r', 1)")
+        await tx.execute("INSERT INTO purse DEFAULT VALUES")
+        await tx.execute("INSERT INTO spend VALUES (DEFAULT, gen_random_uuid(), 's', 'd', 'm', 1, 1, NULL, 'done', 1)")
+        await tx.execute("INSERT INTO summary VALUES (DEFAULT, gen_random_uuid(), 'entity', gen_random_uuid())")
         await tx.execute("INSERT INTO touched (name) VALUES (gen_random_uuid())")
         await tx.execute("INSERT INTO unlinked (name) VALUES (gen_random_uuid())")
     return weft

@@ -14,6 +14,7 @@ from weft.cli.session import in_workspace
 from weft.config import Settings
 from weft.engine import AsyncWeft
 from weft.extract import given
+from weft.text.json_lines import lines
 
 Paths = Annotated[
     list[Path],
@@ -53,7 +54,7 @@ def add(
 
         async def add_all(weft: AsyncWeft) -> int:
             with progress("Adding", total) as done:
-                return await weft.add(chain.from_iterable(given.read(path, said) for path in paths), done)
+                return await weft.add_documents(chain.from_iterable(given.read(path, said) for path in paths), done)
 
         new = in_workspace(add_all, settings)
         reply(
@@ -78,4 +79,4 @@ def remove(uris: Uris, workspace: Workspace = None, database_url: DatabaseUrl = 
 
 def _count(path: Path) -> int:
     """How many documents a file holds, without looking into them."""
-    return sum(1 for _ in given.lines(path))
+    return sum(1 for _ in lines(path))

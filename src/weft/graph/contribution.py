@@ -107,11 +107,11 @@ def _hash(said: str) -> UUID:
 def metadata_json(uri: str, metadata: Mapping[str, Json]) -> str:
     """A document's metadata as it is stored."""
     try:
-        written = json.dumps(dict(metadata), sort_keys=True, allow_nan=False)
+        written = json.dumps(dict(metadata), sort_keys=True, allow_nan=False, ensure_ascii=False)
     except (TypeError, ValueError) as error:
         raise InvalidDocument(f"{uri}: its metadata cannot be written as JSON: {error}") from error
-    if "\\u0000" in written:
-        raise InvalidDocument(f"{uri}: its metadata holds a NUL character; take it out")
+    if "\\u0000" in written or storable(written) != written:
+        raise InvalidDocument(f"{uri}: its metadata holds a NUL or half a character; take it out")
     return written
 
 

@@ -81,12 +81,13 @@ class Planner:
         batch = self._batch
         deltas = await view.name_deltas(self._tx, batch)
         tallies = await view.tally_deltas(self._tx, batch)
+        of_names, of_ties, words = _sorted_out(tallies, deltas)
         names = await self._gather(deltas)
         await self._resolve(names)
         core = set(names.before)
         old_ties, ties = await self._ties(await view.tie_deltas(self._tx, batch), names)
-        relations = await self._relations(old_ties, ties, names, tallies)
-        entities, gone_entities, texts = await self._entities(names, core, relations.degrees, tallies)
+        relations = await self._relations(old_ties, ties, names, of_ties, words)
+        entities, gone_entities, texts = await self._entities(names, core, relations.degrees, of_names)
         chunks, gone_chunks, chunk_texts = await view.chunk_changes(self._tx, batch)
         return Plan(
             batch,
@@ -169,7 +170,12 @@ class Planner:
         return old, ties
 
     async def _relations(
-        self, old_ties: Mapping[Pair, TieRow], ties: Mapping[Pair, TieRow], names: _Names, tallies: list[Tally]
+        self,
+        old_ties: Mapping[Pair, TieRow],
+        ties: Mapping[Pair, TieRow],
+        names: _Names,
+        of_ties: list[Tally],
+        words_of_ties: list[Tally],
     ) -> _Relations:
         """The relations that those ties belonged to or belong to now, added up anew over all their ties."""
         affected = {t.relation for t in (*old_ties.values(), *ties.values()) if t.relation}
@@ -182,8 +188,8 @@ class Planner:
         ends = await view.names(self._tx, {end for pair in stored for end in pair}.difference(names.before))
         spelling = {id_: row.written for id_, row in {**ends, **names.before}.items()}
         known = {tie_id(*pair) for pair in {**stored, **old_ties}}
-        said = await self._said("d", known, DESCRIPTIONS_KEPT, tallies)
-        words = await self._said("k", known, KEYWORDS_KEPT, tallies)
+        said = await self._said("d", known, DESCRIPTIONS_KEPT, of_ties)
+        words = await self._said("k", known, KEYWORDS_KEPT, words_of_ties)
         written: list[RelationRow] = []
         degrees: defaultdict[UUID, int] = defaultdict(int)
         for id_, group in groups.items():
@@ -248,19 +254,33 @@ class Planner:
         """
         taken: defaultdict[UUID, int] = defaultdict(int)
         for tally in tallies:
-            if tally.kind == kind and tally.times < 0:
+            if tally.times < 0:
                 taken[tally.owner] += 1
         stored = await view.said(self._tx, kind, {owner: most + taken[owner] for owner in known})
-        counts = {(owner, hash_): (value, count) for owner, hash_, value, count in stored}
+        counts: defaultdict[UUID, dict[UUID, tuple[str, int]]] = defaultdict(dict)
+        for owner, hash_, value, count in stored:
+            counts[owner][hash_] = value, count
         for tally in tallies:
-            if tally.kind == kind:
-                _, count = counts.get((tally.owner, tally.hash), (tally.value, 0))
-                counts[tally.owner, tally.hash] = (tally.value, count + tally.times)
-        said: defaultdict[UUID, list[tuple[UUID, str]]] = defaultdict(list)
-        for (owner, hash_), (value, count) in counts.items():
-            if count > 0:
-                said[owner].append((hash_, value))
-        return said
+            of_owner = counts[tally.owner]
+            before = of_owner.get(tally.hash)
+            of_owner[tally.hash] = tally.value, (before[1] if before else 0) + tally.times
+        return {
+            owner: [(hash_, value) for hash_, (value, count) in of_owner.items() if count > 0]
+            for owner, of_owner in counts.items()
+        }
+
+
+def _sorted_out(tallies: Iterable[Tally], names: Collection[UUID]) -> tuple[list[Tally], list[Tally], list[Tally]]:
+    """Descriptions of names, descriptions of ties, and keywords of ties."""
+    of_names: list[Tally] = []
+    of_ties: list[Tally] = []
+    words: list[Tally] = []
+    for tally in tallies:
+        if tally.kind == "k":
+            words.append(tally)
+        else:
+            (of_names if tally.owner in names else of_ties).append(tally)
+    return of_names, of_ties, words
 
 
 def _ends(tie: TieRow, names: _Names) -> Pair:

@@ -14,7 +14,7 @@ from weft.store.postgres.arrays import Ids, Numbers, Texts
 from weft.store.postgres.db import Database, Transaction
 from weft.store.postgres.presence import Presence
 from weft.store.postgres.together import Together
-from weft.types import Budget, Call, Spent
+from weft.types import Budget, Call, Spent, SpentOn
 
 _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 _LOOK_AGAIN = 0.2
@@ -171,11 +171,12 @@ async def allow(tx: Transaction, price: Decimal | None, tokens: int | None) -> B
     return await budget(tx)
 
 
-async def receipt(tx: Transaction, since: datetime = _LONG_AGO) -> list[Spent]:
+async def receipt(tx: Transaction, since: datetime | None = None) -> list[Spent]:
     """What was spent since then, by stage and model."""
-    return [Spent(*row) for row in await tx.rows("ledger.receipt", since=since)]
+    return [Spent(*row) for row in await tx.rows("ledger.receipt", since=since or _LONG_AGO)]
 
 
-async def receipt_by_document(tx: Transaction, since: datetime = _LONG_AGO, limit: int = 20) -> list[Spent]:
-    """What was spent since then on the costliest documents; `stage` holds the document's uri."""
-    return [Spent(*row) for row in await tx.rows("ledger.receipt_by_document", since=since, limit=limit)]
+async def receipt_by_document(tx: Transaction, since: datetime | None = None, limit: int = 20) -> list[SpentOn]:
+    """What was spent since then on the costliest documents, by model."""
+    rows = await tx.rows("ledger.receipt_by_document", since=since or _LONG_AGO, limit=limit)
+    return [SpentOn(*row) for row in rows]

@@ -14,6 +14,7 @@ from weft.store.postgres.presence import Presence
 
 _LOOK_AGAIN = 0.1
 _SHARE = 1.0  # a slot goes back to all after this many seconds, even when more calls wait here
+_IDLE = 0.2  # or after this many without a call: one that soon follows takes no statement
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class SharedPace:
     """The pace of one model. Implements `weft.protocols.Pace`.
 
     Slots are locks of this process's presence, so those of a process that dies are free at once. A slot is handed from
-    call to call within the process while there are calls waiting, which takes no statement at all.
+    call to call within the process, which takes no statement at all.
     """
 
     def __init__(self, database: Database, workspace: int, presence: Presence, model: str, limits: Limits) -> None:
@@ -44,8 +45,10 @@ class SharedPace:
         self._presence = presence
         self._model = model
         self._limits = limits
-        self._waiting: deque[asyncio.Future[_Slot | None]] = deque()
-        self._searching = asyncio.Lock()
+        self._waiting: deque[asyncio.Future[_Slot]] = deque()
+        self._searching: asyncio.Task[None] | None = None
+        self._idle: deque[_Slot] = deque()
+        self._returning: asyncio.Task[None] | None = None
 
     @asynccontextmanager
     async def turn(self, tokens: int) -> AsyncIterator[None]:
@@ -55,37 +58,60 @@ class SharedPace:
             await self._wait_for_pace(tokens)
             yield
         finally:
-            await self._give_back(slot)
+            await self._hand_on(slot)
 
     async def _take(self) -> _Slot:
-        while True:
-            if not self._searching.locked():
-                async with self._searching:
-                    number = await self._presence.take_slot(self._model, self._limits.calls_at_once)
-                if number is not None:
-                    return _Slot(number, _now())
-            handed: asyncio.Future[_Slot | None] = asyncio.get_running_loop().create_future()
-            self._waiting.append(handed)
-            try:
-                async with asyncio.timeout(_LOOK_AGAIN):
-                    slot = await handed
-            except TimeoutError:
-                slot = None
-            finally:
-                if handed in self._waiting:
-                    self._waiting.remove(handed)
-            if slot:
-                return slot
+        if self._idle:
+            return self._idle.pop()
+        handed: asyncio.Future[_Slot] = asyncio.get_running_loop().create_future()
+        self._waiting.append(handed)
+        self._search()
+        try:
+            return await handed
+        except asyncio.CancelledError:
+            if handed.done() and not handed.cancelled():
+                await self._hand_on(handed.result())
+            raise
 
-    async def _give_back(self, slot: _Slot) -> None:
-        while self._waiting and _now() - slot.since < _SHARE:
+    async def _hand_on(self, slot: _Slot) -> None:
+        """Give a slot to the first who waits for one here, or soon does; back to all when it is their turn."""
+        is_ours = _now() - slot.since < _SHARE
+        while self._waiting and is_ours:
             handed = self._waiting.popleft()
             if not handed.done():
                 handed.set_result(slot)
                 return
+        if is_ours:
+            self._idle.append(slot)
+            self._returning = self._returning or asyncio.create_task(self._return_idle())
+            return
         await self._presence.give_back_slot(self._model, slot.number)
-        if self._waiting and not (handed := self._waiting.popleft()).done():
-            handed.set_result(None)  # have one of those here look for a slot at once
+        self._search()
+
+    async def _return_idle(self) -> None:
+        try:
+            while self._idle:
+                await asyncio.sleep(_IDLE)
+                while self._idle and _now() - self._idle[0].since > _IDLE:
+                    await self._presence.give_back_slot(self._model, self._idle.popleft().number)
+        finally:
+            self._returning = None
+
+    def _search(self) -> None:
+        if self._waiting and self._searching is None:
+            self._searching = asyncio.create_task(self._take_slots())
+
+    async def _take_slots(self) -> None:
+        """Take slots for as long as somebody waits here."""
+        try:
+            while self._waiting:
+                number = await self._presence.take_slot(self._model, self._limits.calls_at_once)
+                if number is None:
+                    await asyncio.sleep(_LOOK_AGAIN)
+                else:
+                    await self._hand_on(_Slot(number, _now()))
+        finally:
+            self._searching = None
 
     async def _wait_for_pace(self, tokens: int) -> None:
         request, token = self._limits.requests_per_minute, self._limits.tokens_per_minute

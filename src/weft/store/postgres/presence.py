@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from contextlib import suppress
-from typing import Any, Self
+from typing import Any, LiteralString, Self
 
 from psycopg import AsyncConnection, InterfaceError, OperationalError
 
@@ -49,38 +49,42 @@ class Presence:
         """One of a model's `most` slots that no process holds, this one included; None when all are taken."""
         held = self._slots.setdefault(model, set())
         async with self._lock:
-            for slot in range(most):
-                if slot not in held and await self._try("SELECT pg_try_advisory_lock(%s, %s)", _place(model), slot):
-                    held.add(slot)
-                    return slot
-        return None
+            free = [slot for slot in range(most) if slot not in held]
+            slot: int | None = await self._ask(
+                "SELECT slot FROM unnest(%s::int[]) AS slot WHERE pg_try_advisory_lock(%s, slot) LIMIT 1",
+                free,
+                _place(model),
+            )
+            if slot is not None:
+                held.add(slot)
+        return slot
 
     async def give_back_slot(self, model: str, slot: int) -> None:
         async with self._lock:
             self._slots[model].discard(slot)
-            await self._try("SELECT pg_advisory_unlock(%s, %s)", _place(model), slot)
+            await self._ask("SELECT pg_advisory_unlock(%s, %s)", _place(model), slot)
 
-    async def _try(self, query: Any, *values: int) -> bool:
-        """Whether it worked; a broken connection holds nothing, so there it did not."""
+    async def _ask(self, query: LiteralString, *values: Any) -> Any:
+        """The one value that a query gives; None when the connection is broken, as one that is broken holds nothing."""
         try:
             assert self._connection, "entered"
             row = await (await self._connection.execute(query, values)).fetchone()
         except (OperationalError, InterfaceError):
-            return False
-        return bool(row and row[0])
+            return None
+        return row[0] if row else None
 
     async def _connect(self) -> None:
         self._connection = await AsyncConnection.connect(self._url, autocommit=True)
         await self._connection.execute("SELECT pg_advisory_lock(%s, %s)", (MARKS, self.owner))
         for model, slots in self._slots.items():  # those in use: whoever took one meanwhile shares it for a call
             for slot in slots:
-                await self._try("SELECT pg_try_advisory_lock(%s, %s)", _place(model), slot)
+                await self._ask("SELECT pg_try_advisory_lock(%s, %s)", _place(model), slot)
 
     async def _keep(self) -> None:
         while True:
             await asyncio.sleep(_BEAT)
             async with self._lock:
-                if not await self._try("SELECT 1"):
+                if await self._ask("SELECT 1") is None:
                     await self._reconnect()
 
     async def _reconnect(self) -> None:

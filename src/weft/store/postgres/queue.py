@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, get_args
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any, Literal, Self, get_args
 
 from pgqueuer.adapters.persistence.qb import QueryBuilderEnvironment, QueryQueueBuilder, QuerySchedulerBuilder
 from pgqueuer.db import PsycopgDriver
 from pgqueuer.domain.settings import DBSettings, Durability
+from pgqueuer.ports.driver import NotifyCallback
+from pgqueuer.qm import QueueManager
 from pgqueuer.queries import Queries
 from pgqueuer.types import Channel
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, InterfaceError, OperationalError
 
 SCHEMA = "weft_queue"
 CHANNEL = Channel("weft_queue")
+_WAKE = "weft_queue_wake"
 
 Kind = Literal["document", "settle", "summary"]
 
@@ -37,10 +42,49 @@ _SETTINGS = DBSettings(
 )
 
 
-def queries(connection: AsyncConnection[Any]) -> Queries:
+class _Listening(PsycopgDriver):
+    """PgQueuer's driver, with a second connection for news.
+
+    Psycopg keeps a connection to itself while it waits for a notification, so that each statement on it would wait for
+    up to a second as well.
+    """
+
+    def __init__(self, connection: AsyncConnection[Any], ears: AsyncConnection[Any]) -> None:
+        super().__init__(connection)
+        self._ears = PsycopgDriver(ears)
+
+    async def add_listener(self, channel: str, callback: NotifyCallback) -> None:
+        await self._ears.add_listener(channel, callback)
+        await self._ears.add_listener(_WAKE, _unheard)
+
+    async def remove_listener(self, channel: str, callback: NotifyCallback) -> None:
+        await self._ears.remove_listener(channel, callback)
+
+    async def __aenter__(self) -> Self:
+        await self._ears.__aenter__()
+        return await super().__aenter__()
+
+    async def __aexit__(self, *error: object) -> None:
+        self._ears.shutdown.set()
+        with suppress(OperationalError, InterfaceError):  # a database that is away has closed both anyway
+            await self.notify(_WAKE, "")  # lest the ears be kept open until their time is up
+        await self._ears.__aexit__(*error)
+        await super().__aexit__(*error)
+
+
+def _unheard(_: object) -> None:
+    """News that only has to arrive."""
+
+
+def manager(connection: AsyncConnection[Any], ears: AsyncConnection[Any]) -> QueueManager:
+    """PgQueuer's manager of jobs, on two connections of its own (in autocommit): one to ask, one to listen."""
+    return QueueManager(queries(connection, _Listening(connection, ears)), CHANNEL)
+
+
+def queries(connection: AsyncConnection[Any], driver: PsycopgDriver | None = None) -> Queries:
     """PgQueuer's own statements, on this connection (which must be in autocommit)."""
     return Queries(
-        PsycopgDriver(connection),
+        driver or PsycopgDriver(connection),
         QueryBuilderEnvironment(_SETTINGS),
         QueryQueueBuilder(_SETTINGS),
         QuerySchedulerBuilder(_SETTINGS),
@@ -67,11 +111,14 @@ async def install(connection: AsyncConnection[Any], role: str) -> None:
     await connection.execute("; ".join(grants).encode())
 
 
-async def enqueue(connection: AsyncConnection[Any], workspace: int, kind: Kind, payloads: Sequence[bytes]) -> None:
-    """Add jobs; in a transaction, they are there when it is committed."""
+async def enqueue(
+    connection: AsyncConnection[Any], workspace: int, kind: Kind, payloads: Sequence[bytes], after: float = 0
+) -> None:
+    """Add jobs that wait for so many seconds; in a transaction, they are there when it is committed."""
     if payloads:
         names, priorities = [entrypoint(kind, workspace)] * len(payloads), [_PRIORITY[kind]] * len(payloads)
-        await queries(connection).enqueue(names, list(payloads), priorities)
+        later: list[timedelta | None] = [timedelta(seconds=after)] * len(payloads)
+        await queries(connection).enqueue(names, list(payloads), priorities, later)
 
 
 async def forget_jobs(connection: AsyncConnection[Any], workspace: int) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from weft.store.postgres.arrays import Ids
-from weft.store.postgres.db import Database
+from weft.store.postgres.db import Database, Transaction
 from weft.store.postgres.presence import Presence
 from weft.store.postgres.together import Together
 
@@ -94,6 +94,11 @@ class Replies:
 
         kept = await self._database.insist(keep)
         return [kept[key] for key, _ in replies]
+
+
+async def answered(tx: Transaction, keys: Sequence[UUID]) -> set[UUID]:
+    """Those of the keys that a reply is kept for."""
+    return {key for (key,) in await tx.rows("reply.answered", keys=Ids(keys))}
 
 
 _BUSY = b""  # no payload is empty

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
@@ -14,20 +14,24 @@ from weft.store.postgres.queue import enqueue
 from weft.text.names import key
 from weft.types import Place, SetAside, Source
 
+_HANDFUL = 16
+_HANDFUL_CHARACTERS = 16_000
+
 
 class Job(NamedTuple):
-    """Which source a job is about. It is void once the source has been replaced or removed."""
+    """Which source is to be worked. It is void once the source has been replaced or removed."""
 
     uri: str
     id: UUID
 
-    def packed(self) -> bytes:
-        return json.dumps([self.uri, self.id.hex]).encode()
 
-    @classmethod
-    def unpacked(cls, payload: bytes) -> Job:
-        uri, id_ = json.loads(payload)
-        return cls(uri, UUID(id_))
+def packed(jobs: Iterable[Job]) -> bytes:
+    """Some jobs as the queue carries them."""
+    return json.dumps([(job.uri, job.id.hex) for job in jobs]).encode()
+
+
+def unpacked(payload: bytes | None) -> list[Job]:
+    return [Job(uri, UUID(id_)) for uri, id_ in json.loads(payload or b"[]")]
 
 
 class Begun(NamedTuple):
@@ -80,8 +84,23 @@ async def hand_in(database: Database, workspace: int, sources: Sequence[Source],
                 places=Texts(places_json(s.places) for s in new),
                 recipe=recipe,
             )
-            await enqueue(tx.connection, workspace, "document", [job.packed() for job in jobs])
+            handfuls = _handfuls(jobs, [len(source.text) for source in new])
+            await enqueue(tx.connection, workspace, "document", [packed(some) for some in handfuls])
         return [source.uri for source in new]
+
+
+def _handfuls(jobs: Sequence[Job], sizes: Sequence[int]) -> Iterator[list[Job]]:
+    """Small documents share a place in the queue, large ones have one of their own."""
+    some: list[Job] = []
+    size = 0
+    for job, characters in zip(jobs, sizes, strict=True):
+        if some and (len(some) == _HANDFUL or size + characters > _HANDFUL_CHARACTERS):
+            yield some
+            some, size = [], 0
+        some.append(job)
+        size += characters
+    if some:
+        yield some
 
 
 async def begin(database: Database, workspace: int, jobs: Sequence[Job]) -> list[Begun | None]:

@@ -11,14 +11,17 @@ Result = TypeVar("Result")
 
 
 class Together(Generic[Item, Result]):
-    """Hands what arrives while one batch is under way to the next. Nobody waits for a clock, or for a batch to fill.
+    """Gathers what arrives within a `pause` of a few milliseconds, or while another batch is under way.
 
     An error of a batch reaches all its callers. A caller who is cancelled no longer waits; the batch goes on.
     """
 
-    def __init__(self, act: Callable[[Sequence[Item]], Awaitable[Sequence[Result]]], most: int = 256) -> None:
+    def __init__(
+        self, act: Callable[[Sequence[Item]], Awaitable[Sequence[Result]]], most: int = 256, pause: float = 0.004
+    ) -> None:
         self._act = act
         self._most = most
+        self._pause = pause
         self._waiting: list[tuple[Item, asyncio.Future[Result]]] = []
         self._running: asyncio.Task[None] | None = None
 
@@ -32,6 +35,8 @@ class Together(Generic[Item, Result]):
     async def _run(self) -> None:
         try:
             while self._waiting:
+                if len(self._waiting) < self._most:
+                    await asyncio.sleep(self._pause)
                 batch, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
                 await self._carry_out(batch)
         finally:

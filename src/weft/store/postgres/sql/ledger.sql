@@ -47,14 +47,12 @@ UPDATE purse SET
 SELECT id FROM spend WHERE state = 'open' AND NOT present(owner)
 
 -- name: receipt
-SELECT stage, model, count(*) FILTER (WHERE state <> 'open'), count(*) FILTER (WHERE state = 'lost'),
-       coalesce(sum(tokens_in), 0), coalesce(sum(tokens_out), 0),
-       CASE WHEN bool_and(price IS NOT NULL) THEN coalesce(sum(price), 0) END
+SELECT stage, model, count(*), count(*) FILTER (WHERE state = 'lost'), sum(tokens_in)::bigint, sum(tokens_out)::bigint,
+       CASE WHEN bool_and(price IS NOT NULL) THEN sum(price) END
 FROM spend WHERE state <> 'open' AND at >= %(since)s GROUP BY stage, model ORDER BY stage, model
 
 -- name: receipt_by_document
-SELECT document, model, count(*) FILTER (WHERE state <> 'open'), count(*) FILTER (WHERE state = 'lost'),
-       coalesce(sum(tokens_in), 0), coalesce(sum(tokens_out), 0),
-       CASE WHEN bool_and(price IS NOT NULL) THEN coalesce(sum(price), 0) END
-FROM spend WHERE state <> 'open' AND at >= %(since)s
-GROUP BY document, model ORDER BY sum(tokens_in + tokens_out) DESC, document LIMIT %(limit)s
+SELECT document, model, count(*), sum(tokens_in)::bigint, sum(tokens_out)::bigint,
+       CASE WHEN bool_and(price IS NOT NULL) THEN sum(price) END
+FROM spend WHERE state <> 'open' AND at >= %(since)s AND document <> ''
+GROUP BY document, model ORDER BY sum(tokens_in + tokens_out) DESC, document, model LIMIT %(limit)s

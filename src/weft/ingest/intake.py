@@ -1,0 +1,63 @@
+"""Taking documents in: from whatever brings them, in batches, to the queue."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from weft.events import Found, Listener, Skipped, Unreadable
+from weft.ingest.recipe import Recipe
+from weft.store.postgres.db import Database
+from weft.store.postgres.sources import hand_in
+from weft.text import loading
+from weft.types import Source
+
+_MOST = 64  # documents handed in at once
+_MOST_CHARACTERS = 4_000_000
+
+Incoming = Source | Unreadable | Skipped
+
+
+async def take_in(
+    database: Database, workspace: int, incoming: Iterable[Incoming], recipe: Recipe, listener: Listener
+) -> None:
+    """Hand all documents in, and tell of each file that could not be read. Reading goes on in a thread."""
+    source = iter(incoming)
+    while some := await asyncio.to_thread(batch, source):
+        found = [one for one in some if isinstance(one, Source)]
+        for one in some:
+            if not isinstance(one, Source):
+                listener(one)
+        if found:
+            new = len(await hand_in(database, workspace, found, recipe.packed()))
+            listener(Found(new, len(found) - new))
+
+
+def incoming(what: Iterable[str | Path | Source]) -> Iterator[Incoming]:
+    """The documents in these files, folders and patterns, and those that are documents already, in order."""
+    loaders = loading.loaders()
+    for one in what:
+        if isinstance(one, Source):
+            yield one
+            continue
+        for loaded in loading.sources([one], loaders):
+            match loaded:
+                case Source():
+                    yield loaded
+                case loading.Failed(path, reason):
+                    yield Unreadable(path, reason)
+                case loading.Skipped(path, reason):
+                    yield Skipped(path, reason)
+
+
+def batch(source: Iterator[Incoming]) -> list[Incoming]:
+    """The next of what comes in: neither too many nor too much. Empty at the end."""
+    taken: list[Incoming] = []
+    size = 0
+    for one in source:
+        taken.append(one)
+        size += len(one.text) if isinstance(one, Source) else 0
+        if len(taken) >= _MOST or size >= _MOST_CHARACTERS:
+            break
+    return taken

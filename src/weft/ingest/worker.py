@@ -1,0 +1,306 @@
+"""A worker: takes jobs of one workspace from the queue until it is told to stop, or until nothing is left.
+
+Every job may be carried out twice without harm: what a model replied is kept by its content, a document enters the
+record in the transaction that takes its source away, and settling what is settled does nothing. So a worker may be
+killed at any moment, and whoever takes its jobs over loses nothing but the calls that were under way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import chain
+
+from pgqueuer.errors import RetryRequested
+from pgqueuer.models import Job as QueuedJob
+from pgqueuer.qm import QueueManager
+from psycopg import AsyncConnection, DataError, InterfaceError, OperationalError
+
+from weft.errors import (
+    BudgetReached,
+    ConfigError,
+    DatabaseError,
+    ModelRefused,
+    ModelUnavailable,
+    SpaceMismatch,
+    WeftError,
+)
+from weft.events import Extracted, Failed, Listener, Settled, Summarised, Waiting, unheard
+from weft.graph.contribution import Contribution
+from weft.ingest.recipe import Recipe
+from weft.ingest.settle import settle
+from weft.ingest.stages import work
+from weft.ingest.summaries import Summarise, summarise_some
+from weft.protocols import Embedder, Extractor
+from weft.store.postgres import record, resolution, sources, summaries, vectors
+from weft.store.postgres.db import Database
+from weft.store.postgres.queue import Kind, enqueue, entrypoint, manager
+from weft.store.postgres.sources import Begun, Job
+from weft.store.postgres.together import Together
+
+_GLANCE = 0.02  # seconds
+_STARTS = 25  # a document that was begun this often and never came to an end takes its workers with it
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How a worker goes about it. Times are in seconds."""
+
+    documents_at_once: int = 128
+    jobs_at_once: int = 24
+    tries: int = 3
+    gather: float = 0.5
+    try_again_after: float = 5.0
+    heartbeat: float = 10.0
+    look_again: float = 0.1
+    idle: float = 5.0
+
+
+@dataclass(frozen=True)
+class Kit:
+    """What a worker works with: extractors by recipe, the embedder of the workspace, and a summariser, if any."""
+
+    extractor: Callable[[Recipe], Extractor]
+    embedder: Embedder | None = None
+    summarise: Summarise | None = None
+
+
+class Worker:
+    """Works for one workspace. With `patient`, it waits for what a person must bring; without, it stops and says so."""
+
+    def __init__(
+        self,
+        database: Database,
+        workspace: int,
+        kit: Kit,
+        listener: Listener = unheard,
+        pace: Pace = Pace(),  # noqa: B008 (immutable)
+        *,
+        patient: bool = False,
+    ) -> None:
+        self._database = database
+        self._workspace = workspace
+        self._kit = kit
+        self._tell = listener
+        self._pace = pace
+        self._patient = patient
+        self._extractors: dict[str, tuple[Recipe, Extractor]] = {}
+        self._places = asyncio.Semaphore(pace.documents_at_once)
+        self._under_way = 0
+        self._settling = asyncio.Lock()
+        self._settle_waits = False
+        self._begin = Together(self._begin_all)
+        self._store = Together(self._store_all, most=64)
+        self._acts: dict[Kind, Callable[[QueuedJob], Awaitable[None]]] = {
+            "document": self._documents,
+            "settle": self._settle,
+            "summary": self._summary,
+        }
+        self._manager: QueueManager | None = None
+        self._reason: WeftError | None = None
+        self._stopping = False
+
+    def stop(self) -> None:
+        """Let what is begun come to its end, and begin nothing more."""
+        self._stopping = True
+        if self._manager:
+            self._manager.shutdown.set()
+
+    async def run(self) -> None:
+        """Work until `stop`; raises the error that it was stopped by, if it was one."""
+        while not self._stopping:
+            try:
+                await self._work()
+            except (OperationalError, InterfaceError) as error:
+                self._tell(Waiting(f"the database is away: {str(error).strip().splitlines()[0]}"))
+                await asyncio.sleep(0.5)
+        if self._reason:
+            raise self._reason
+
+    async def run_until_done(self, no_more: asyncio.Event) -> None:
+        """Work until `no_more` is set and nothing waits any longer, here or at another worker."""
+        watch = asyncio.create_task(self._watch(no_more))
+        try:
+            await self.run()
+        finally:
+            watch.cancel()
+            with suppress(asyncio.CancelledError):
+                await watch
+
+    async def _watch(self, no_more: asyncio.Event) -> None:
+        await no_more.wait()
+        while not await self._database.insist(self._done):  # noqa: ASYNC110 (other processes bring things to an end too)
+            await asyncio.sleep(self._pace.look_again)
+        self.stop()
+
+    async def _done(self) -> bool:
+        async with self._database.transaction(self._workspace) as tx:
+            left = bool(await tx.value("source.any_left"))
+            return not left and not (self._kit.summarise and await summaries.any_wanted(tx))
+
+    async def _work(self) -> None:
+        """Work on one connection to the queue, until it breaks or is told to stop."""
+        async with (
+            await AsyncConnection.connect(self._database.url, autocommit=True) as connection,
+            await AsyncConnection.connect(self._database.url, autocommit=True) as ears,
+        ):
+            self._manager = manager(connection, ears)
+            for kind, act in self._acts.items():
+                name = entrypoint(kind, self._workspace)
+                # Batches that share a name would wait for each other, and plan anew: one settler is as fast as many.
+                most = 1 if kind == "settle" else 0
+                self._manager.entrypoint(name, on_failure="hold", accepts_context=False, concurrency_limit=most)(act)
+            if self._stopping:
+                return
+            await self._manager.run(
+                batch_size=self._pace.jobs_at_once // 2,
+                max_concurrent_tasks=self._pace.jobs_at_once,
+                dequeue_timeout=timedelta(seconds=self._pace.idle),
+                heartbeat_timeout=timedelta(seconds=self._pace.heartbeat),
+            )
+
+    # --- jobs -----------------------------------------------------------------------------------------
+
+    async def _documents(self, queued: QueuedJob) -> None:
+        """A handful of documents. When one must wait, the job is done again for all; what is done is not done twice."""
+        outcomes = await asyncio.gather(
+            *(self._document(job) for job in sources.unpacked(queued.payload)), return_exceptions=True
+        )
+        errors = [outcome for outcome in outcomes if outcome is not None]
+        if errors:
+            raise max(errors, key=lambda error: not isinstance(error, RetryRequested))
+
+    async def _document(self, job: Job) -> None:
+        async with self._places:
+            self._check_stopping()
+            self._under_way += 1
+            try:
+                begun = await self._begin(job)
+                if begun is None:  # done already; but whoever did it may have gone before it was settled
+                    await self._later("settle")
+                    return
+                await self._bring_in(begun)
+            except (OperationalError, InterfaceError, DatabaseError) as error:
+                raise self._again(str(error)) from error
+            except (BudgetReached, ModelUnavailable) as error:
+                raise self._pause(error) from error
+            except (ModelRefused, ConfigError, SpaceMismatch) as error:
+                raise self._give_up(error) from error
+            except WeftError as error:
+                await self._fail(job, str(error))
+            except Exception as error:  # noqa: BLE001 (a document must not end a worker, and its error is kept)
+                await self._fail(job, f"unexpected {type(error).__name__}: {error}. This is a bug: please report it.")
+            finally:
+                self._under_way -= 1
+
+    async def _bring_in(self, begun: Begun) -> None:
+        if begun.starts > _STARTS:
+            raise WeftError(
+                f"{begun.source.uri}: begun {begun.starts - 1} times, and whoever began it died each time. Make it "
+                "smaller, or give the worker more memory, and add it again."
+            )
+        recipe, extractor = self._extractor(begun.recipe)
+        rows = await work(begun.source, begun.id, recipe.sizes, extractor)
+        await self._store(rows)
+        self._tell(Extracted(begun.source.uri, len(rows.chunks), tuple(rows.document.notes)))
+
+    async def _settle(self, _: QueuedJob) -> None:
+        if self._settle_waits:
+            return  # that one has not begun to look yet, so it will see all that this one would
+        self._settle_waits = True
+        async with self._settling:
+            await self._gather()
+            self._settle_waits = False
+            self._check_stopping()
+            try:
+                settled = await settle(self._database, self._workspace, self._kit.embedder)
+                if settled.documents:
+                    await vectors.shelve(self._database, self._workspace, settled.vectors)
+                    self._tell(Settled(settled.documents))
+                    if self._kit.summarise:
+                        await self._later("summary")
+            except (OperationalError, InterfaceError, DatabaseError) as error:
+                raise self._again(str(error)) from error
+            except (BudgetReached, ModelUnavailable) as error:
+                raise self._pause(error) from error
+            except WeftError as error:
+                raise self._give_up(error) from error
+
+    async def _summary(self, _: QueuedJob) -> None:
+        if self._kit.summarise:
+            self._check_stopping()
+            try:
+                while done := await summarise_some(self._database, self._workspace, self._kit.summarise):
+                    self._tell(Summarised(done))
+            except (OperationalError, InterfaceError, DatabaseError) as error:
+                raise self._again(str(error)) from error
+            except (BudgetReached, ModelUnavailable) as error:
+                raise self._pause(error) from error
+            except WeftError as error:
+                raise self._give_up(error) from error
+
+    # --- in batches -----------------------------------------------------------------------------------
+
+    async def _begin_all(self, jobs: Sequence[Job]) -> list[Begun | None]:
+        return await sources.begin(self._database, self._workspace, jobs)
+
+    async def _store_all(self, rows: Sequence[Contribution]) -> list[None]:
+        try:
+            stored = [await record.store(self._database, self._workspace, rows)]
+        except DataError:
+            if len(rows) == 1:
+                raise
+            stored = [await record.store(self._database, self._workspace, [one]) for one in rows]  # find the one
+        names = list(chain.from_iterable(each.names for each in stored))
+        await resolution.find_alike(self._database, self._workspace, names)
+        await self._later("settle")
+        return [None] * len(rows)
+
+    async def _gather(self) -> None:
+        """Let more come together while more is coming: settling many at once costs little more than settling one."""
+        for _ in range(int(self._pace.gather / _GLANCE)):
+            if not self._under_way:
+                break
+            await asyncio.sleep(_GLANCE)
+
+    async def _later(self, kind: Kind, payload: bytes = b"", after: float = 0) -> None:
+        async with self._database.transaction(self._workspace) as tx:
+            await enqueue(tx.connection, self._workspace, kind, [payload], after)
+
+    # --- what goes wrong ------------------------------------------------------------------------------
+
+    async def _fail(self, job: Job, error: str) -> None:
+        """Keep the error with the document; try it again, unless it has failed often enough."""
+        set_aside = await sources.fail(self._database, self._workspace, job, error, self._pace.tries)
+        self._tell(Failed(job.uri, error, set_aside))
+        if not set_aside:
+            await self._later("document", sources.packed([job]), self._pace.try_again_after)
+
+    def _check_stopping(self) -> None:
+        if self._stopping:
+            raise RetryRequested(reason="the worker stops")
+
+    def _again(self, reason: str) -> RetryRequested:
+        return RetryRequested(timedelta(seconds=self._pace.try_again_after), reason)
+
+    def _pause(self, error: WeftError) -> RetryRequested:
+        """Wait for a budget or a model, or stop if nobody waits here."""
+        if not self._patient:
+            return self._give_up(error)
+        self._tell(Waiting(str(error)))
+        return self._again(str(error))
+
+    def _give_up(self, error: WeftError) -> RetryRequested:
+        """Stop in good order. The job stays in the queue for when the cause is mended."""
+        self._reason = self._reason or error
+        self.stop()
+        return RetryRequested(reason=str(error))
+
+    def _extractor(self, recipe: str) -> tuple[Recipe, Extractor]:
+        if recipe not in self._extractors:
+            made = Recipe.model_validate_json(recipe)
+            self._extractors[recipe] = made, self._kit.extractor(made)
+        return self._extractors[recipe]

@@ -1,0 +1,176 @@
+"""From settings to models and extractors: what is wrapped round what, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from decimal import Decimal
+
+from weft import models
+from weft.config import Settings, secret
+from weft.errors import ConfigError
+from weft.extract.capitals import CapitalsExtractor
+from weft.extract.llm import LLMExtractor
+from weft.extract.nlp import NlpExtractor
+from weft.extract.summarise import Summariser
+from weft.ingest.estimate import Prices
+from weft.ingest.recipe import Recipe
+from weft.ingest.summaries import Summarise
+from weft.ingest.worker import Kit
+from weft.models.budget import BudgetedEmbedder, BudgetedLLM
+from weft.models.cache import CachedEmbedder, CachedLLM
+from weft.models.limits import LimitedEmbedder, LimitedLLM
+from weft.models.names import PROVIDERS, Endpoint, endpoint
+from weft.models.ollama import CONTEXT
+from weft.models.retry import Patience, Retrying, RetryingEmbedder
+from weft.protocols import LLM, Embedder, Extractor
+from weft.store.postgres.db import Database
+from weft.store.postgres.ledger import Ledger
+from weft.store.postgres.pace import Limits, SharedPace
+from weft.store.postgres.presence import Presence
+from weft.store.postgres.replies import Replies
+from weft.types import Price
+
+FREE = Price(Decimal(0), Decimal(0))
+PATIENCE = Patience(tries=10, longest=60.0)
+
+
+def recipe(settings: Settings) -> Recipe:
+    """How documents are worked by these settings. What a parameter does not concern is left out, so that a change of
+    it does not make documents new."""
+    sizes = {name: getattr(settings, name) for name in ("min_chunk_size", "max_chunk_size", "chunk_overlap")}
+    chosen = settings.extractor
+    if chosen == "auto":
+        chosen = "llm" if settings.model else "capitals"
+    if chosen == "nlp":
+        return Recipe(extractor=chosen, pipeline=settings.pipeline, **sizes)
+    if chosen == "capitals":
+        return Recipe(extractor=chosen, **sizes)
+    if not settings.model:
+        raise ConfigError(
+            'the extractor llm needs a model. Set one in weft.toml, as in model = "ollama/llama3.1:8b", or choose '
+            "another: --extractor capitals works without any model."
+        )
+    return Recipe(
+        extractor=chosen,
+        model=settings.model,
+        entity_types=settings.entity_types,
+        max_gleaning=settings.max_gleaning,
+        max_paths_per_chunk=settings.max_paths_per_chunk,
+        **sizes,
+    )
+
+
+def chat_endpoint(settings: Settings, model: str) -> Endpoint:
+    """Where a chat model is, with its key from the usual variable."""
+    return _endpoint(model, settings.model_url)
+
+
+def embedding_endpoint(settings: Settings, model: str) -> Endpoint:
+    """Where an embedding model is, with its key from the usual variable."""
+    return _endpoint(model, settings.embedding_url)
+
+
+def _endpoint(model: str, url: str | None) -> Endpoint:
+    provider = PROVIDERS.get(model.partition("/")[0])
+    return endpoint(model, url=url, key=secret(provider.key_variable) if provider and provider.key_variable else None)
+
+
+def is_local(model: str) -> bool:
+    """Whether a model runs in this very process: there is nothing to pay, to wait for or to keep."""
+    return model.startswith("onnx/")
+
+
+def price(settings: Settings, model: str) -> Price | None:
+    """What a model costs: as the settings say, nothing on one's own machine, and otherwise not known."""
+    if said := settings.prices.get(model):
+        return Price(*said)
+    provider = PROVIDERS.get(model.partition("/")[0])
+    return FREE if provider and provider.local else None
+
+
+class Workshop:
+    """The models of one workspace, each cached, retried, paced and paid for; and extractors made with them."""
+
+    def __init__(self, settings: Settings, database: Database, workspace: int, presence: Presence) -> None:
+        self._settings = settings
+        self._database = database
+        self._workspace = workspace
+        self._presence = presence
+        self._ledger = Ledger(database, workspace, presence)
+        self._chats: dict[str, LLM] = {}
+
+    def wrap(self, llm: LLM) -> LLM:
+        """A chat model that is asked the same once, patiently, at the agreed pace, and is paid for."""
+        paid = BudgetedLLM(llm, self._ledger, price(self._settings, llm.model))
+        patient = Retrying(LimitedLLM(paid, self._pace(llm.model)), PATIENCE)
+        return CachedLLM(patient, self._replies(llm.model))
+
+    def wrap_embedder(self, embedder: Embedder, name: str) -> Embedder:
+        """An embedding model in the same way. `name` is what its price is listed under."""
+        paid = BudgetedEmbedder(embedder, self._ledger, price(self._settings, name))
+        patient = RetryingEmbedder(LimitedEmbedder(paid, self._pace(name)), PATIENCE)
+        return CachedEmbedder(patient, self._replies(name))
+
+    def chat(self, model: str) -> LLM:
+        """The chat model of that name."""
+        if model not in self._chats:
+            where = chat_endpoint(self._settings, model)
+            context = self._settings.context_length or CONTEXT
+            self._chats[model] = self.wrap(models.open_chat(where, context=context, deadline=self._settings.deadline))
+        return self._chats[model]
+
+    def extractor(self, recipe: Recipe) -> Extractor:
+        """The extractor that a recipe names."""
+        if recipe.extractor == "capitals":
+            return CapitalsExtractor()
+        if recipe.extractor == "nlp":
+            return NlpExtractor(recipe.pipeline)
+        return LLMExtractor(
+            self.chat(recipe.model),
+            recipe.entity_types,
+            max_gleaning=recipe.max_gleaning,
+            max_paths_per_chunk=recipe.max_paths_per_chunk,
+            max_tokens=self._settings.max_reply_tokens,
+        )
+
+    def prices(self, recipe: Recipe) -> Prices:
+        """What an estimate by a recipe rests on."""
+        embedding = self._settings.embedding_model or ""
+        asked = self.extractor(recipe) if recipe.extractor == "llm" else None
+        return Prices(
+            asked if isinstance(asked, LLMExtractor) else None,
+            price(self._settings, recipe.model) if recipe.model else FREE,
+            embedding,
+            price(self._settings, embedding) if embedding else FREE,
+        )
+
+    def kit(self, embedder: Embedder | None) -> Kit:
+        """What a worker works with."""
+        return Kit(self.extractor, embedder, self._summarise())
+
+    def _summarise(self) -> Summarise | None:
+        if not self._settings.model or self._settings.extractor not in ("auto", "llm"):
+            return None
+        return Summariser(self.chat(self._settings.model)).summarise
+
+    def _pace(self, model: str) -> SharedPace:
+        agreed = Limits(
+            self._settings.calls_at_once, self._settings.requests_per_minute, self._settings.tokens_per_minute
+        )
+        return SharedPace(self._database, self._workspace, self._presence, model, agreed)
+
+    def _replies(self, model: str) -> Replies:
+        return Replies(self._database, self._workspace, self._presence, model)
+
+
+@asynccontextmanager
+async def opened(settings: Settings, database: Database, workspace: int) -> AsyncIterator[Workshop]:
+    """A workshop, for as long as this process works in it."""
+    async with Presence(database) as presence:
+        yield Workshop(settings, database, workspace, presence)
+
+
+async def open_embedder(settings: Settings, model: str) -> Embedder:
+    """The embedding model of that name, with nothing round it."""
+    return await models.open_embedder(embedding_endpoint(settings, model), deadline=settings.deadline)

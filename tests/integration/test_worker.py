@@ -1,0 +1,210 @@
+"""From files to the index: documents are worked once, failures are kept and shown, and what was stopped goes on."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from weft import AsyncWeft
+from weft.config import Settings
+from weft.errors import BadReply, BudgetReached, ModelRefused
+from weft.events import Event, Extracted, Failed, Unreadable
+from weft.ingest.intake import take_in
+from weft.ingest.recipe import Recipe
+from weft.ingest.worker import Kit, Pace, Worker
+from weft.protocols import Extractor
+from weft.store.postgres.db import Database
+from weft.testing import HashEmbedder
+from weft.types import Chunk, Extraction, Link, Mention, Source
+
+CAPITALS = Recipe(extractor="capitals")
+QUICK = Pace(try_again_after=0.05, gather=0.01)
+
+
+class Scripted:
+    """Finds the words of each chunk, unless its text says to go wrong."""
+
+    fingerprint = "scripted"
+
+    def __init__(self) -> None:
+        self.worked: list[str] = []
+        self.error: Exception | None = None
+
+    async def extract(self, source: Source, chunks: Sequence[Chunk]) -> Sequence[Extraction]:
+        self.worked.append(source.uri)
+        if self.error:
+            raise self.error
+        if "poison" in source.text:
+            raise BadReply(f"{source.uri}: of no use")
+        if "bug" in source.text:
+            raise KeyError("bug")
+        found = []
+        for chunk in chunks:
+            words = chunk.text.split()
+            links = tuple(Link(a, b) for a, b in pairwise(words))
+            found.append(
+                Extraction(tuple(map(Mention, dict.fromkeys(words))), links, ("odd",) if "odd" in words else ())
+            )
+        return found
+
+
+class Mill:
+    """A workspace with a worker that can be run again and again."""
+
+    def __init__(self, weft: AsyncWeft) -> None:
+        self.weft = weft
+        self.extractor = Scripted()
+        self.events: list[Event] = []
+
+    def worker(self, *, patient: bool = False) -> Worker:
+        def extractor(_: Recipe) -> Extractor:
+            return self.extractor
+
+        kit = Kit(extractor, HashEmbedder())
+        return Worker(self.weft.database, self.weft.workspace, kit, self.events.append, QUICK, patient=patient)
+
+    async def add(self, *sources: Source, recipe: Recipe = CAPITALS) -> None:
+        no_more = asyncio.Event()
+        working = asyncio.create_task(self.worker().run_until_done(no_more))
+        await take_in(self.weft.database, self.weft.workspace, sources, recipe, self.events.append)
+        no_more.set()
+        await asyncio.wait_for(working, 30)
+
+
+@pytest.fixture
+def mill(weft: AsyncWeft) -> Mill:
+    return Mill(weft)
+
+
+async def test_documents_come_in_and_are_settled(mill: Mill) -> None:
+    await mill.add(*(Source(f"doc/{n}", f"Ada knows Bob{n}", metadata={"n": n}) for n in range(100)))
+    status = await mill.weft.status()
+    assert (status.documents, status.chunks, status.waiting_documents) == (100, 100, 0)
+    assert sorted(mill.extractor.worked) == sorted(f"doc/{n}" for n in range(100))
+    assert (await mill.weft.entities(1))[0].count == 100
+    assert (await mill.weft.verify()).exact
+    assert {d.metadata["n"] for d in [d async for d in mill.weft.documents()]} == set(range(100))
+
+
+async def test_what_is_unchanged_is_not_worked_again_and_what_changed_is(mill: Mill) -> None:
+    await mill.add(Source("a", "Ada knows Bob"), Source("b", "Bob sleeps"))
+    mill.extractor.worked.clear()
+    await mill.add(Source("a", "Ada knows Bob"), Source("b", "Bob wakes"))
+    assert mill.extractor.worked == ["b"]
+    await mill.add(Source("a", "Ada knows Bob"), recipe=Recipe(extractor="capitals", max_chunk_size=500))
+    assert mill.extractor.worked == ["b", "a"]
+    await mill.add(Source("a", "Ada knows Bob"), recipe=Recipe(extractor="capitals", max_chunk_size=500))
+    assert mill.extractor.worked == ["b", "a"]
+    assert {e.name for e in await mill.weft.entities()} == {"Ada", "knows", "Bob", "wakes"}
+
+
+@pytest.mark.parametrize(("text", "error"), [("poison", "bad: of no use"), ("bug", "unexpected KeyError: 'bug'")])
+async def test_a_document_that_keeps_failing_is_set_aside_with_its_error_and_the_others_come_in(
+    mill: Mill, text: str, error: str
+) -> None:
+    await mill.add(Source("good", "Ada"), Source("bad", text), Source("odd", "odd Bob"))
+    assert (await mill.weft.status()).documents == 2
+    [aside] = await mill.weft.set_aside()
+    assert (aside.uri, aside.failures) == ("bad", 3)
+    assert aside.error.startswith(error)
+    assert mill.extractor.worked.count("bad") == 3
+    assert [e.set_aside for e in mill.events if isinstance(e, Failed)] == [False, False, True]
+    assert [e.notes for e in mill.events if isinstance(e, Extracted) and e.uri == "odd"] == [("odd",)]
+    await mill.add(Source("bad", text))
+    assert mill.extractor.worked.count("bad") == 6, "adding it again tries it again"
+    await mill.add(Source("bad", "mended"))
+    assert await mill.weft.set_aside() == []
+    assert (await mill.weft.status()).documents == 3
+
+
+@pytest.mark.parametrize("error", [BudgetReached("no money"), ModelRefused("wrong key")])
+async def test_a_run_stops_in_good_order_and_goes_on_when_the_cause_is_mended(mill: Mill, error: Exception) -> None:
+    sources = [Source(f"doc/{n}", f"Ada{n}") for n in range(40)]
+    mill.extractor.error = error
+    with pytest.raises(type(error), match=str(error)):
+        await mill.add(*sources)
+    assert await mill.weft.set_aside() == []
+    mill.extractor.error = None
+    await mill.add()
+    assert (await mill.weft.status()).documents == 40
+
+
+async def test_a_patient_worker_waits_for_a_budget(mill: Mill) -> None:
+    mill.extractor.error = BudgetReached("no money")
+    worker = mill.worker(patient=True)
+    working = asyncio.create_task(worker.run())
+    await take_in(mill.weft.database, mill.weft.workspace, [Source("a", "Ada")], CAPITALS, mill.events.append)
+    await asyncio.sleep(0.5)
+    assert not working.done()
+    mill.extractor.error = None
+    while (await mill.weft.status()).documents == 0:  # noqa: ASYNC110
+        await asyncio.sleep(0.05)
+    worker.stop()
+    await asyncio.wait_for(working, 10)
+
+
+async def test_a_document_that_is_removed_or_replaced_while_it_is_worked_does_not_come_back(mill: Mill) -> None:
+    class Slow(Scripted):
+        async def extract(self, source: Source, chunks: Sequence[Chunk]) -> Sequence[Extraction]:
+            if source.text == "Old":
+                await mill.weft.remove(["gone"])
+                await take_in(
+                    mill.weft.database, mill.weft.workspace, [Source("replaced", "New")], CAPITALS, mill.events.append
+                )
+            return await super().extract(source, chunks)
+
+    mill.extractor = Slow()
+    await mill.add(Source("gone", "Old"), Source("replaced", "Old"))
+    assert [d.uri async for d in mill.weft.documents()] == ["replaced"]
+    assert {e.name for e in await mill.weft.entities()} == {"New"}
+
+
+async def test_a_document_without_text_comes_in_with_a_note(mill: Mill) -> None:
+    await mill.add(Source("empty", " \n"))
+    assert [(e.chunks, e.notes) for e in mill.events if isinstance(e, Extracted)] == [(0, ("it has no text",))]
+    assert (await mill.weft.status()).documents == 1
+
+
+@pytest.fixture
+async def filed(database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[AsyncWeft]:
+    monkeypatch.chdir(tmp_path)
+    weft = await AsyncWeft.enter(database, "files", HashEmbedder(), settings=Settings(extractor="capitals"))
+    yield weft
+    await weft.aclose()
+
+
+async def test_a_folder_becomes_an_index_without_any_model(filed: AsyncWeft, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "ada.md").write_text("# Ada Lovelace\n\nAda Lovelace worked with Charles Babbage in London.\n")
+    (notes / "bob.txt").write_text("Charles Babbage designed the Analytical Engine.")
+    (notes / "broken.txt").write_bytes(b"\xff\xfe\xff")
+    (notes / "rows.jsonl").write_text("\n".join(json.dumps({"id": f"r{n}", "text": f"Row {n}"}) for n in range(3)))
+    events: list[Event] = []
+    added = await filed.add(notes, listener=events.append)
+    assert (added.new, added.unreadable, added.extracted, added.set_aside) == (5, 1, 5, 0)
+    assert [e.path for e in events if isinstance(e, Unreadable)] == ["notes/broken.txt"]
+    names = {e.name for e in await filed.entities()}
+    assert {"Ada Lovelace", "Charles Babbage", "Analytical Engine", "London"} <= names
+    [document] = [d async for d in filed.documents() if d.uri == "notes/ada.md"]
+    assert [(p.kind, p.label, p.start) for p in document.places] == [("heading", "Ada Lovelace", 0)]
+    again = await filed.add(notes)
+    assert (again.new, again.unchanged) == (0, 5)
+
+
+async def test_an_estimate_counts_and_sends_nothing(database: Database, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(" ".join(f"Ada Lovelace wrote letter {n} to Charles Babbage." for n in range(200)))
+    settings = Settings(model="openai/some", model_url="http://127.0.0.1:9/v1", prices={"openai/some": (1, 4)})
+    weft = await AsyncWeft.enter(database, "money", settings=settings)
+    found = await weft.estimate(tmp_path)
+    await weft.aclose()
+    assert (found.documents, found.unchanged, found.model) == (1, 0, "openai/some")
+    assert found.chunks == found.calls > 1
+    assert found.tokens_in > found.tokens
+    assert found.price is not None
+    assert found.most_price is not None
+    assert 0 < found.price < found.most_price
+    assert not found.learnt
