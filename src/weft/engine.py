@@ -136,9 +136,7 @@ class AsyncWeft:
         """The embedder, opened when it is first needed; None where neither caller nor settings name one."""
         name = self._settings.embedding_model
         if self._embedder is None and name:
-            workshop = await self._work_with()
-            bare = await wiring.open_embedder(self._settings, name)
-            self._embedder = bare if wiring.is_local(name) else workshop.wrap_embedder(bare, name)
+            self._embedder = await (await self._work_with()).embedder(name)
             await self._take_space(self._embedder)
         return self._embedder
 

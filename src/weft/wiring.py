@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager
 from decimal import Decimal
 
 from weft import models
@@ -22,6 +22,7 @@ from weft.models.cache import CachedEmbedder, CachedLLM
 from weft.models.limits import LimitedEmbedder, LimitedLLM
 from weft.models.names import PROVIDERS, Endpoint, endpoint
 from weft.models.ollama import CONTEXT
+from weft.models.onnx import OnnxEmbedder
 from weft.models.retry import Patience, Retrying, RetryingEmbedder
 from weft.protocols import LLM, Embedder, Extractor
 from weft.store.postgres.db import Database
@@ -76,11 +77,6 @@ def _endpoint(model: str, url: str | None) -> Endpoint:
     return endpoint(model, url=url, key=secret(provider.key_variable) if provider and provider.key_variable else None)
 
 
-def is_local(model: str) -> bool:
-    """Whether a model runs in this very process: there is nothing to pay, to wait for or to keep."""
-    return model.startswith("onnx/")
-
-
 def price(settings: Settings, model: str) -> Price | None:
     """What a model costs: as the settings say, nothing on one's own machine, and otherwise not known."""
     if said := settings.prices.get(model):
@@ -99,6 +95,12 @@ class Workshop:
         self._presence = presence
         self._ledger = Ledger(database, workspace, presence)
         self._chats: dict[str, LLM] = {}
+        self._closing: list[Callable[[], Awaitable[None]]] = []
+
+    async def aclose(self) -> None:
+        """Give the connections to model servers back."""
+        for close in self._closing:
+            await close()
 
     def wrap(self, llm: LLM) -> LLM:
         """A chat model that is asked the same once, patiently, at the agreed pace, and is paid for."""
@@ -117,8 +119,19 @@ class Workshop:
         if model not in self._chats:
             where = chat_endpoint(self._settings, model)
             context = self._settings.context_length or CONTEXT
-            self._chats[model] = self.wrap(models.open_chat(where, context=context, deadline=self._settings.deadline))
+            bare = models.open_chat(where, context=context, deadline=self._settings.deadline)
+            self._closing.append(bare.close)
+            self._chats[model] = self.wrap(bare)
         return self._chats[model]
+
+    async def embedder(self, model: str) -> Embedder:
+        """The embedding model of that name. One in this very process needs nothing round it: there is nothing to pay,
+        to wait for or to keep."""
+        bare = await models.open_embedder(embedding_endpoint(self._settings, model), deadline=self._settings.deadline)
+        if isinstance(bare, OnnxEmbedder):
+            return bare
+        self._closing.append(bare.close)
+        return self.wrap_embedder(bare, model)
 
     def extractor(self, recipe: Recipe) -> Extractor:
         """The extractor that a recipe names."""
@@ -167,10 +180,5 @@ class Workshop:
 @asynccontextmanager
 async def opened(settings: Settings, database: Database, workspace: int) -> AsyncIterator[Workshop]:
     """A workshop, for as long as this process works in it."""
-    async with Presence(database) as presence:
-        yield Workshop(settings, database, workspace, presence)
-
-
-async def open_embedder(settings: Settings, model: str) -> Embedder:
-    """The embedding model of that name, with nothing round it."""
-    return await models.open_embedder(embedding_endpoint(settings, model), deadline=settings.deadline)
+    async with Presence(database) as presence, aclosing(Workshop(settings, database, workspace, presence)) as workshop:
+        yield workshop

@@ -15,7 +15,9 @@ from weft import AsyncWeft, Link
 from weft.store.postgres.arrays import Numbers, array
 from weft.store.postgres.db import Database, Transaction
 from weft.store.postgres.queries import QUERIES
+from weft.store.postgres.sources import hand_in
 from weft.testing import HashEmbedder
+from weft.types import Source
 
 LOOK_UPS = {
     "settle.unlinked": ("documents", "touched"),
@@ -35,6 +37,10 @@ LOOK_UPS = {
     "record.lock_versions": ("uris",),
     "record.forget_unshown": ("uris", "keep"),
     "record.unwant": ("uris", "keep"),
+    "source.in_record": ("uris", "ids"),
+    "source.begin": ("uris", "ids"),
+    "source.finish": ("uris", "ids"),
+    "source.withdraw": ("uris",),
     "settle.claim_versions": ("uris",),
     "settle.due_versions": ("uris",),
 }
@@ -56,10 +62,13 @@ async def stranger(database: Database, url: str) -> AsyncWeft:
     weft = await AsyncWeft.enter(database, "stranger", HashEmbedder(8))
     await weft.add_documents(documents("Strange", 600))
     await store(weft, *documents("Waiting", 100))
+    for some in (known, weft):
+        texts = [Source(f"Handed/{n}", f"text {n}") for n in range(600)]
+        await hand_in(database, some.workspace, texts, "{}")
     return weft
 
 
-async def _some(tx: Transaction, parameter: str) -> Any:
+async def _some(tx: Transaction, query: str, parameter: str) -> Any:
     """Twenty keys of the right kind."""
     columns = {
         "documents": "id FROM document",
@@ -72,10 +81,12 @@ async def _some(tx: Transaction, parameter: str) -> Any:
         "targets": "target FROM tie",
         "uris": "uri FROM document",
         "keep": "id FROM document",
+        "ids": "id FROM source",
     }
     if parameter not in columns:
         return Numbers([1] * 20)
-    rows = await (await tx.execute(f"SELECT {columns[parameter]} LIMIT 20")).fetchall()
+    named = columns[parameter] if (parameter, query.partition(".")[0]) != ("uris", "source") else "uri FROM source"
+    rows = await (await tx.execute(f"SELECT {named} LIMIT 20")).fetchall()
     values = [value for (value,) in rows]
     return array(values)
 
@@ -83,7 +94,7 @@ async def _some(tx: Transaction, parameter: str) -> Any:
 async def test_every_look_up_probes_an_index_by_its_key(stranger: AsyncWeft) -> None:
     async with stranger.database.transaction(stranger.workspace) as tx:
         for query, parameters in LOOK_UPS.items():
-            values = {parameter: await _some(tx, parameter) for parameter in parameters}
+            values = {parameter: await _some(tx, query, parameter) for parameter in parameters}
             rows = await (await tx.execute(f"EXPLAIN (ANALYZE) {QUERIES[query]}", values)).fetchall()
             plan = "\n".join(line for (line,) in rows)
             wasted = [int(n) for n in re.findall(r"Rows Removed by Filter: (\d+)", plan)]

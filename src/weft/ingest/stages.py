@@ -34,5 +34,14 @@ def assemble(source: Source, chunks: Sequence[Chunk], found: Sequence[Extraction
 
 
 def summed_up(notes: Iterable[str]) -> tuple[str, ...]:
-    """Each note once, with how many chunks it is about."""
-    return tuple(note if times == 1 else f"{note} ({times} chunks)" for note, times in Counter(notes).most_common())
+    """Each note once: one that ends in a figure with the sum of them, another with how many chunks it is about."""
+    chunks: Counter[str] = Counter()
+    figures: Counter[str] = Counter()
+    for note in notes:
+        what, _, figure = note.rpartition(": ")
+        if figure.isdecimal():
+            figures[what] += int(figure)
+        else:
+            chunks[note] += 1
+    of_chunks = (note if times == 1 else f"{note} ({times} chunks)" for note, times in chunks.most_common())
+    return (*of_chunks, *(f"{what}: {figure}" for what, figure in figures.most_common()))

@@ -1,0 +1,105 @@
+"""Limits that were agreed with a provider hold over all processes."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+
+import pytest
+
+from weft.store.postgres.db import Database
+from weft.store.postgres.pace import Limits, SharedPace
+from weft.store.postgres.presence import Presence
+
+
+class Calls:
+    """How many calls are under way, and how many ever were at once."""
+
+    def __init__(self) -> None:
+        self.now = self.most = self.made = 0
+
+    async def make(self, pace: SharedPace, seconds: float = 0.02, tokens: int = 0) -> None:
+        async with pace.turn(tokens):
+            self.now += 1
+            self.most = max(self.most, self.now)
+            await asyncio.sleep(seconds)
+            self.now -= 1
+            self.made += 1
+
+
+@pytest.fixture
+async def workspace(database: Database) -> int:
+    found = await database.find_workspace("test", make=True)
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+async def presences(database: Database) -> AsyncIterator[list[Presence]]:
+    """Three processes, as far as the database can tell."""
+    async with AsyncExitStack() as stack:
+        yield [await stack.enter_async_context(Presence(database)) for _ in range(3)]
+
+
+async def test_no_more_calls_at_once_than_agreed_over_all_processes(
+    database: Database, workspace: int, presences: list[Presence]
+) -> None:
+    paces = [SharedPace(database, workspace, p, "m", Limits(calls_at_once=5)) for p in presences]
+    calls = Calls()
+    await asyncio.wait_for(asyncio.gather(*(calls.make(paces[n % 3]) for n in range(150))), 20)
+    assert calls.made == 150
+    assert calls.most == 5
+
+
+async def test_two_models_have_limits_of_their_own(
+    database: Database, workspace: int, presences: list[Presence]
+) -> None:
+    paces = [SharedPace(database, workspace, presences[0], model, Limits(calls_at_once=1)) for model in ("a", "b")]
+    calls = Calls()
+    await asyncio.gather(*(calls.make(pace, 0.2) for pace in paces))
+    assert calls.most == 2
+
+
+async def test_the_slots_of_a_process_that_dies_are_free_at_once(
+    database: Database, workspace: int, presences: list[Presence]
+) -> None:
+    limits = Limits(calls_at_once=2)
+    calls = Calls()
+    async with Presence(database) as dying:
+        held = SharedPace(database, workspace, dying, "m", limits)
+        stuck = [asyncio.create_task(calls.make(held, 60)) for _ in range(2)]
+        await asyncio.sleep(0.2)
+        assert calls.now == 2
+        waiting = asyncio.create_task(calls.make(SharedPace(database, workspace, presences[0], "m", limits)))
+        await asyncio.sleep(0.3)
+        assert not waiting.done()
+    await asyncio.wait_for(waiting, 2)
+    for task in stuck:
+        task.cancel()
+    await asyncio.gather(*stuck, return_exceptions=True)
+
+
+async def test_a_caller_who_leaves_the_line_takes_no_slot_with_it(
+    database: Database, workspace: int, presences: list[Presence]
+) -> None:
+    pace = SharedPace(database, workspace, presences[0], "m", Limits(calls_at_once=1))
+    calls = Calls()
+    first = asyncio.create_task(calls.make(pace, 0.3))
+    await asyncio.sleep(0.05)
+    leaving = asyncio.create_task(calls.make(pace))
+    await asyncio.sleep(0.05)
+    leaving.cancel()
+    await asyncio.wait_for(asyncio.gather(first, calls.make(pace), calls.make(pace)), 5)
+    assert calls.made == 3
+
+
+@pytest.mark.parametrize("limits", [Limits(requests_per_minute=1200), Limits(tokens_per_minute=120_000)])
+async def test_calls_are_spread_as_agreed_over_all_processes(
+    database: Database, workspace: int, presences: list[Presence], limits: Limits
+) -> None:
+    """Both limits let a call of 100 tokens go every 50 ms."""
+    paces = [SharedPace(database, workspace, p, "m", limits) for p in presences]
+    calls = Calls()
+    began = asyncio.get_running_loop().time()
+    await asyncio.wait_for(asyncio.gather(*(calls.make(paces[n % 3], 0, tokens=100) for n in range(21))), 20)
+    taken = asyncio.get_running_loop().time() - began
+    assert 0.95 <= taken < 4
