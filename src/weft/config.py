@@ -48,7 +48,7 @@ class Settings(BaseSettings):
     context_length: int | None = Field(
         default=None,
         ge=1024,
-        description="How many tokens prompt and reply may have together; Ollama is told so. Without it, 8,192 there.",
+        description="How many tokens prompt and reply may have together; Ollama is told so. Without it, 16,384 there.",
         examples=[8192],
     )
     embedding_model: str | None = Field(
@@ -89,7 +89,13 @@ class Settings(BaseSettings):
     tokens_per_minute: int | None = Field(
         default=None, ge=1000, description="Tokens to and from one model a minute, over all workers.", examples=[200000]
     )
+    model_tries: int = Field(
+        default=10, ge=1, description="Times that a model which does not answer is asked before the run stops."
+    )
     tries: int = Field(default=3, ge=1, description="Failures after which a document is set aside with its error.")
+    try_again_after: float = Field(
+        default=5.0, gt=0, description="Seconds before a document that failed is tried again."
+    )
     data_directory: Path | None = Field(
         default=None,
         description="The folder of the bundled PostgreSQL, from this file's folder. Without it, one for each user.",
