@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weft.errors import ConfigError
-from weft.text import tokens
+from weft.text import chunking, tokens
 from weft.text.chunking import ChunkSizes, chunk
 from weft.types import Chunk, Place, Source
 
@@ -107,6 +107,16 @@ def test_chunks_are_exact_spans_that_hold_all_there_is_within_the_limit(
     )
     source = Source("u", text, places=tuple(data.draw(st.lists(place, max_size=8))))
     holds(source, sizes, chunk(source, sizes))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(PIECES | st.text(st.characters(exclude_characters="\0")), max_size=20), SIZES)
+def test_a_short_text_becomes_what_looking_for_borders_makes_of_it(pieces: list[str], sizes: ChunkSizes) -> None:
+    source = Source("u", "".join(pieces))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(chunking, "_surely_fits", lambda *_: False)
+        by_borders = chunk(source, sizes)
+    assert chunk(source, sizes) == by_borders
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,25 @@ class ChunkSizes:
 
 def chunk(source: Source, sizes: ChunkSizes) -> list[Chunk]:
     """The document as chunks, in order. All of it that is not white space lies in one of them."""
+    if not source.places and _surely_fits(source.text, sizes.fresh):
+        return _whole(source.text)
+    return _cut(source, sizes)
+
+
+def _surely_fits(text: str, most: int) -> bool:
+    """Whether the text has no more tokens than that however it is cut: a token is a byte at least."""
+    return len(text) <= most and len(text.encode(errors="replace")) <= most
+
+
+def _whole(text: str) -> list[Chunk]:
+    """The text as one chunk, without the white space round it, if there is anything else. Most documents are short,
+    and need not be searched for borders."""
+    ended = text.rstrip()
+    bare = ended.lstrip()
+    return [Chunk(bare, len(ended) - len(bare), tokens.count(bare))] if bare else []
+
+
+def _cut(source: Source, sizes: ChunkSizes) -> list[Chunk]:
     piece = min(max(sizes.fresh - sizes.min_chunk_size, sizes.fresh // 8), sizes.fresh // 2)
     cutter = _Cutter(source.text, Borders.of(source, piece), sizes)
     return [made for part in _groups(cutter, sizes) for made in cutter.chunks(part)]

@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
+from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Protocol
+
+
+class _Tokenizer(Protocol):
+    def count(self, text: str) -> int: ...
 
 
 def count(text: str) -> int:
     """How many tokens of o200k the text has. Nothing is fetched for it, and half characters count as well."""
     try:
-        return _counter()(text)
+        return _tokenizer().count(text)
     except UnicodeEncodeError:
-        return _counter()(text.encode(errors="replace").decode())
+        return _tokenizer().count(text.encode(errors="replace").decode())
 
 
 @cache
-def _counter() -> Callable[[str], int]:
-    # Loading the tables takes more than a second, so only who counts pays for it. The binding, not the wrapper round
-    # it: the wrapper refuses texts of a million characters.
-    from bpe_openai._bindings import tokenizer_for_encoding  # type: ignore[import-untyped]
-
-    counter: Callable[[str], int] = tokenizer_for_encoding("o200k_base").count
-    return counter
+def _tokenizer() -> _Tokenizer:
+    # The compiled module alone: the package round it builds all its tables once more in Python, which takes more than a
+    # second and twice the memory, and its wrapper refuses texts of a million characters.
+    package = find_spec("bpe_openai")
+    assert package is not None, "it is a dependency"
+    places = [Path(place) for place in package.submodule_search_locations or ()]
+    names = [place / f"_bindings{ending}" for place in places for ending in EXTENSION_SUFFIXES]
+    file = next(name for name in names if name.is_file())
+    spec = spec_from_file_location("bpe_openai._bindings", file)
+    assert spec is not None, f"{file} is a module"
+    assert spec.loader is not None, f"{file} is a module"
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    tokenizer: _Tokenizer = module.tokenizer_for_encoding("o200k_base")
+    return tokenizer
