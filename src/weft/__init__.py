@@ -1,6 +1,7 @@
 """Weft: a knowledge graph woven with a vector index, in PostgreSQL, exact under change."""
 
-from weft.engine import AsyncWeft
+import typing
+
 from weft.errors import WeftError
 from weft.types import (
     Chunk,
@@ -31,3 +32,16 @@ __all__ = [
     "Verdict",
     "WeftError",
 ]
+
+if typing.TYPE_CHECKING:
+    from weft.engine import AsyncWeft
+else:
+
+    def __getattr__(name: str) -> object:
+        """AsyncWeft, once somebody asks for it: what it brings along takes half a second to load."""
+        if name != "AsyncWeft":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from weft.engine import AsyncWeft
+
+        globals()[name] = AsyncWeft
+        return AsyncWeft

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from datetime import datetime
 from decimal import Decimal
-from itertools import islice
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 from uuid import UUID, uuid4
 
-from weft import wiring
 from weft.config import Settings
 from weft.errors import UnknownWorkspace
 from weft.events import Added, Event, Listener, unheard
 from weft.graph.contribution import contribution
-from weft.ingest.estimate import estimate
 from weft.ingest.intake import incoming, take_in
 from weft.ingest.settle import settle
-from weft.ingest.worker import Pace, Worker
+from weft.ingest.worker import Kit, Pace, Worker
 from weft.protocols import Embedder, Vectors
 from weft.store.embedded import EmbeddedServer, default_directory
-from weft.store.postgres import digest, ledger, read, record, resolution, sources, vectors
+from weft.store.postgres import digest, headway, ledger, read, record, resolution, sources, vectors
 from weft.store.postgres.db import Database
+from weft.store.postgres.headway import Headway
 from weft.store.postgres.migrate import migrate
+from weft.store.postgres.vectors import Space
 from weft.types import (
     Budget,
     Change,
@@ -46,11 +45,17 @@ from weft.types import (
     VectorKind,
     Verdict,
 )
-from weft.wiring import Workshop
+
+if TYPE_CHECKING:
+    from weft.wiring import Workshop
+
+# `weft.wiring` brings the clients of models, which take longer to load than all the rest: who only looks at the index
+# does not wait for them.
 
 Progress = Callable[[int], None]
 
-_STORED_AT_ONCE = 256
+_DOCUMENTS_AT_ONCE = 256
+_SAID_AT_ONCE = 20_000  # mentions and links
 
 
 def _unseen(_: int) -> None:
@@ -127,6 +132,8 @@ class AsyncWeft:
 
     async def _work_with(self) -> Workshop:
         """The models and extractors of this workspace."""
+        from weft import wiring
+
         if self._workshop is None:
             opening = wiring.opened(self._settings, self.database, self.workspace)
             self._workshop = await self._closing.enter_async_context(opening)
@@ -141,9 +148,11 @@ class AsyncWeft:
         return self._embedder
 
     async def _take_space(self, embedder: Embedder) -> None:
-        async with self.database.transaction(self.workspace) as tx:
-            space = await vectors.space(tx)
-        if space is None:
+        async def look() -> Space | None:
+            async with self.database.transaction(self.workspace) as tx:
+                return await vectors.space(tx)
+
+        if await self.database.insist(look) is None:
             await self.change_space(embedder)
 
     # --- documents ------------------------------------------------------------------------------------
@@ -154,9 +163,11 @@ class AsyncWeft:
         What is there unchanged is left alone, so a run that was interrupted, or stopped by an error such as
         BudgetReached, is simply run again. Other workers of this workspace help.
         """
+        from weft import wiring
+
         counted = _Counted(listener)
         recipe = wiring.recipe(self._settings)
-        kit = (await self._work_with()).kit(await self._embedding())
+        kit = await self._kit(counted)
         worker = Worker(self.database, self.workspace, kit, counted, self._pace())
         no_more = asyncio.Event()
         working = asyncio.create_task(worker.run_until_done(no_more))
@@ -175,13 +186,16 @@ class AsyncWeft:
 
     async def estimate(self, *what: str | Path | Source, listener: Listener = unheard) -> Estimate:
         """What adding these would take, in documents, chunks, tokens and money. Nothing is sent to any model."""
+        from weft import wiring
+        from weft.ingest.estimate import estimate
+
         recipe = wiring.recipe(self._settings)
         workshop = await self._work_with()
         return await estimate(self.database, self.workspace, incoming(what), recipe, workshop.prices(recipe), listener)
 
     async def work(self, listener: Listener = unheard, stop: asyncio.Event | None = None) -> None:
         """Take jobs of this workspace from the queue until `stop` is set; then end what is begun."""
-        kit = (await self._work_with()).kit(await self._embedding())
+        kit = await self._kit(listener)
         worker = Worker(self.database, self.workspace, kit, listener, self._pace(), patient=True)
         working = asyncio.create_task(worker.run())
         stopping = asyncio.create_task((stop or asyncio.Event()).wait())
@@ -194,8 +208,13 @@ class AsyncWeft:
                 task.cancel()
             await asyncio.gather(working, stopping, return_exceptions=True)
 
+    async def _kit(self, listener: Listener) -> Kit:
+        workshop = await self._work_with()
+        workshop.listener = listener
+        return workshop.kit(await self._embedding())
+
     def _pace(self) -> Pace:
-        return Pace(tries=self._settings.tries)
+        return Pace(tries=self._settings.tries, try_again_after=self._settings.try_again_after)
 
     async def add_documents(self, documents: Iterable[Document], progress: Progress = _unseen) -> int:
         """Store documents whose entities and relations are given, and settle them; how many were new or changed.
@@ -205,13 +224,13 @@ class AsyncWeft:
         """
         source = iter(documents)
         embedder = await self._embedding()
-        stored = list(islice(source, _STORED_AT_ONCE))
+        stored = _some(source)
         new, embedded = await self._store(stored), 0
         while stored:
             # The next batch is stored while this one is being settled.
             settling = asyncio.create_task(settle(self.database, self.workspace, embedder))
             try:
-                following = list(islice(source, _STORED_AT_ONCE))
+                following = _some(source)
                 new += await self._store(following)
             finally:
                 embedded += (await settling).vectors
@@ -320,6 +339,28 @@ class AsyncWeft:
         async with self.database.transaction(self.workspace) as tx:
             return await ledger.receipt_by_document(tx, since, limit)
 
+    # --- how it goes ----------------------------------------------------------------------------------
+
+    async def clock(self) -> datetime:
+        """The time by the database's clock, by which `headway` and receipts count."""
+        async with self.database.transaction(self.workspace) as tx:
+            return await headway.clock(tx)
+
+    async def headway(self, since: datetime | None = None) -> Headway:
+        """How many documents came in since then, whoever worked them, and how many wait. A database that is away is
+        waited for."""
+
+        async def look() -> Headway:
+            async with self.database.transaction(self.workspace) as tx:
+                return await headway.headway(tx, since)
+
+        return await self.database.insist(look)
+
+    async def notes(self, since: datetime) -> dict[str, int]:
+        """What was odd about the documents that came in since then, and about how many of them."""
+        async with self.database.transaction(self.workspace) as tx:
+            return await headway.notes(tx, since)
+
     # --- reading --------------------------------------------------------------------------------------
 
     async def status(self) -> Status:
@@ -404,3 +445,15 @@ class _Counted:
     def __call__(self, event: Event) -> None:
         self.added = self.added.after(event)
         self._listener(event)
+
+
+def _some(documents: Iterator[Document]) -> list[Document]:
+    """The next documents, as many as are well stored together: neither too many, nor with too much to say."""
+    some: list[Document] = []
+    said = 0
+    for document in documents:
+        some.append(document)
+        said += sum(len(chunk.mentions) + len(chunk.links) for chunk in document.chunks)
+        if len(some) >= _DOCUMENTS_AT_ONCE or said >= _SAID_AT_ONCE:
+            break
+    return some

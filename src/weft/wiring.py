@@ -9,6 +9,7 @@ from decimal import Decimal
 from weft import models
 from weft.config import Settings, secret
 from weft.errors import ConfigError
+from weft.events import Listener, Waiting, unheard
 from weft.extract.capitals import CapitalsExtractor
 from weft.extract.llm import LLMExtractor
 from weft.extract.nlp import NlpExtractor
@@ -33,7 +34,6 @@ from weft.store.postgres.replies import Replies
 from weft.types import Price
 
 FREE = Price(Decimal(0), Decimal(0))
-PATIENCE = Patience(tries=10, longest=60.0)
 
 
 def recipe(settings: Settings) -> Recipe:
@@ -58,6 +58,7 @@ def recipe(settings: Settings) -> Recipe:
         entity_types=settings.entity_types,
         max_gleaning=settings.max_gleaning,
         max_paths_per_chunk=settings.max_paths_per_chunk,
+        max_reply_tokens=settings.max_reply_tokens,
         **sizes,
     )
 
@@ -94,7 +95,10 @@ class Workshop:
         self._workspace = workspace
         self._presence = presence
         self._ledger = Ledger(database, workspace, presence)
+        self._patience = Patience(tries=settings.model_tries)
+        self.listener: Listener = unheard
         self._chats: dict[str, LLM] = {}
+        self._extractors: dict[str, Extractor] = {}
         self._closing: list[Callable[[], Awaitable[None]]] = []
 
     async def aclose(self) -> None:
@@ -105,13 +109,13 @@ class Workshop:
     def wrap(self, llm: LLM) -> LLM:
         """A chat model that is asked the same once, patiently, at the agreed pace, and is paid for."""
         paid = BudgetedLLM(llm, self._ledger, price(self._settings, llm.model))
-        patient = Retrying(LimitedLLM(paid, self._pace(llm.model)), PATIENCE)
+        patient = Retrying(LimitedLLM(paid, self._pace(llm.model)), self._patience, waiting=self._waiting)
         return CachedLLM(patient, self._replies(llm.model))
 
     def wrap_embedder(self, embedder: Embedder, name: str) -> Embedder:
         """An embedding model in the same way. `name` is what its price is listed under."""
         paid = BudgetedEmbedder(embedder, self._ledger, price(self._settings, name))
-        patient = RetryingEmbedder(LimitedEmbedder(paid, self._pace(name)), PATIENCE)
+        patient = RetryingEmbedder(LimitedEmbedder(paid, self._pace(name)), self._patience, waiting=self._waiting)
         return CachedEmbedder(patient, self._replies(name))
 
     def chat(self, model: str) -> LLM:
@@ -134,7 +138,12 @@ class Workshop:
         return self.wrap_embedder(bare, model)
 
     def extractor(self, recipe: Recipe) -> Extractor:
-        """The extractor that a recipe names."""
+        """The extractor that a recipe names: one for equal recipes, as some take seconds to load."""
+        if recipe.packed() not in self._extractors:
+            self._extractors[recipe.packed()] = self._make_extractor(recipe)
+        return self._extractors[recipe.packed()]
+
+    def _make_extractor(self, recipe: Recipe) -> Extractor:
         if recipe.extractor == "capitals":
             return CapitalsExtractor()
         if recipe.extractor == "nlp":
@@ -144,7 +153,7 @@ class Workshop:
             recipe.entity_types,
             max_gleaning=recipe.max_gleaning,
             max_paths_per_chunk=recipe.max_paths_per_chunk,
-            max_tokens=self._settings.max_reply_tokens,
+            max_tokens=recipe.max_reply_tokens,
         )
 
     def prices(self, recipe: Recipe) -> Prices:
@@ -166,6 +175,9 @@ class Workshop:
         if not self._settings.model or self._settings.extractor not in ("auto", "llm"):
             return None
         return Summariser(self.chat(self._settings.model)).summarise
+
+    def _waiting(self, reason: str) -> None:
+        self.listener(Waiting(reason))
 
     def _pace(self, model: str) -> SharedPace:
         agreed = Limits(

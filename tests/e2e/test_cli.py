@@ -1,12 +1,20 @@
 """The `weft` command as a user runs it, in a folder of its own, on a real database."""
 
 import asyncio
+import fcntl
 import gzip
 import json
 import os
+import pty
+import re
+import select
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
+import termios
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -33,14 +41,23 @@ LINES = (
 Weft = Callable[..., subprocess.CompletedProcess[str]]
 
 
+PROGRAM = Path(sys.executable).with_name("weft")
+MODEL = "openai/any"
+
+
 @pytest.fixture
-def weft(tmp_path: Path, url: str) -> Weft:
-    """Runs the command; the environment names the test's database."""
-    clean = {name: value for name, value in os.environ.items() if not name.upper().startswith("WEFT_")}
-    environment = {**clean, "WEFT_DATABASE_URL": url, "COLUMNS": "200"}
+def environment(url: str) -> dict[str, str]:
+    """An environment that names the test's database, and nothing else of Weft's."""
+    clean = {name: value for name, value in os.environ.items() if not name.upper().startswith(("WEFT_", "OPENAI_"))}
+    return {**clean, "WEFT_DATABASE_URL": url, "COLUMNS": "200"}
+
+
+@pytest.fixture
+def weft(tmp_path: Path, environment: dict[str, str]) -> Weft:
+    """Runs the command."""
 
     def run(*arguments: str | Path, code: int = 0, stdin: str = "") -> subprocess.CompletedProcess[str]:
-        command = [Path(sys.executable).with_name("weft"), *arguments]
+        command = [PROGRAM, *arguments]
         done = subprocess.run(
             command, cwd=tmp_path, env=environment, input=stdin, text=True, capture_output=True, check=False
         )
@@ -94,7 +111,8 @@ def test_documents_come_and_go(weft: Weft, file: Path, tmp_path: Path) -> None:
     assert "2 documents read, 2 new or changed." in added.stdout
     packed = tmp_path / "packed.jsonl.gz"
     packed.write_bytes(gzip.compress(file.read_bytes()))
-    assert answer(weft("add", packed, "--json")) == {"documents": 2, "new": 0}
+    again = answer(weft("add", packed, "--json"))
+    assert (again["documents"], again["new"], again["unchanged"]) == (2, 0, 2)
     assert "[Mary] Somerville" in weft("entities").stdout
     removed = weft("remove", "notes/2", "notes/9").stdout
     assert removed == "1 document removed.\n1 uri not found in workspace default.\n"
@@ -157,3 +175,243 @@ def test_an_unreachable_database_is_named_without_its_password(weft: Weft) -> No
 def test_an_unknown_setting_is_named(weft: Weft, tmp_path: Path) -> None:
     (tmp_path / "weft.toml").write_text('databse_url = "x"')
     assert f"error: {tmp_path / 'weft.toml'} sets databse_url, which" in weft("status", code=1).stderr
+
+
+# --- from files -----------------------------------------------------------------------------------------
+
+
+@contextmanager
+def model_server(*arguments: str) -> Iterator[str]:
+    """A model server in a process of its own; its URL."""
+    command = [sys.executable, "-m", "weft.testing.model_server", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    """A folder with three documents, one file that is broken and one that nobody reads."""
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "ada.md").write_text("# Ada Lovelace\n\nAda Lovelace worked with Charles Babbage.\n")
+    (folder / "mary.txt").write_text("Mary Somerville knew Ada Lovelace.")
+    (folder / "john.txt").write_text("John Herschel knew Charles Babbage.")
+    (folder / "old.txt").write_bytes("Müller".encode("latin-1"))
+    (folder / "portrait.jpg").write_bytes(b"")
+    return folder
+
+
+def settle_for(tmp_path: Path, url: str, price: str = "[0.5, 2.0]", **more: object) -> None:
+    """Set the model at that URL."""
+    lines = [f'model = "{MODEL}"', f'model_url = "{url}"', *(f"{name} = {value}" for name, value in more.items())]
+    prices = ["[prices]", f'"{MODEL}" = {price}'] if price else []
+    (tmp_path / "weft.toml").write_text("\n".join([*lines, *prices]))
+
+
+@pytest.mark.usefixtures("notes")
+def test_a_folder_comes_in_without_any_model_and_what_was_left_out_is_told(weft: Weft) -> None:
+    begun = weft("init").stdout
+    assert re.search(r"extractor +capitals", begun)
+    assert 'model = "ollama/' in begun
+    added = weft("add", "notes", "notes/*.md").stdout
+    assert "4 documents read, 3 new or changed." in added
+    assert "1 file could not be read:\n  notes/old.txt is not UTF-8" in added
+    assert "1 file passed over: there is no reader for .jpg files" in added
+    assert "Next: weft entities" in added
+    again = answer(weft("add", "notes", "--json"))
+    assert (again["new"], again["unchanged"], again["waiting"], again["receipt"]) == (0, 3, 0, [])
+    assert [one["path"] for one in again["unreadable"]] == ["notes/old.txt"]
+    assert "Ada Lovelace" in weft("entities").stdout
+    assert weft("remove", "notes/ada.md").stdout == "1 document removed.\n"
+
+
+def test_a_text_on_stdin_is_a_document_of_the_name_that_it_is_given(weft: Weft) -> None:
+    weft("init")
+    weft("add", "-", "--uri", "today", stdin="Ada Lovelace met Mary Somerville.")
+    assert answer(weft("status", "--json"))["documents"] == 1
+    assert "needs a name" in weft("add", "-", stdin="Ada", code=1).stderr
+    assert weft("remove", "today").stdout == "1 document removed.\n"
+
+
+def test_when_nothing_can_be_read_the_exit_code_says_so(weft: Weft, notes: Path) -> None:
+    weft("init")
+    assert "0 documents read" in weft("add", notes / "old.txt", code=1).stdout
+    assert "error: nowhere is not there" in weft("add", "nowhere", code=1).stderr
+
+
+@pytest.mark.usefixtures("notes")
+def test_an_estimate_comes_first_and_a_receipt_last(weft: Weft, tmp_path: Path) -> None:
+    with model_server() as url:
+        settle_for(tmp_path, url)
+        weft("init")
+        estimate = answer(weft("estimate", "notes", "--json"))
+        assert (estimate["documents"], estimate["calls"], estimate["unchanged"]) == (3, 3, 0)
+        assert float(estimate["price"]) < float(estimate["most_price"])
+        done = weft("add", "notes")
+        assert "3 to openai/any" in done.stderr
+        assert re.search(r"extract +openai/any +3 ", done.stdout)
+        assert answer(weft("receipt", "--json"))["receipt"][0]["calls"] == 3
+        assert len(answer(weft("receipt", "--by-document", "--json"))["documents"]) == 3
+        assert "3 unchanged" in weft("estimate", "notes").stdout
+
+
+@pytest.mark.usefixtures("notes")
+def test_a_run_that_reached_its_budget_says_how_to_go_on_and_does(weft: Weft, tmp_path: Path) -> None:
+    with model_server() as url:
+        settle_for(tmp_path, url, calls_at_once=1)
+        weft("init")
+        stopped = weft("add", "notes", "--budget", "100 tokens", code=1)
+        assert "0 documents came in, 3 wait." in stopped.stdout
+        assert "error: the budget is reached" in stopped.stderr
+        assert "To go on: weft add notes --budget '100 tokens'" in stopped.stderr
+        status = answer(weft("status", "--json"))
+        assert (status["waiting_to_be_worked"], status["budget"]["token_cap"]) == (3, 100)
+        assert "100 tokens left" in weft("budget").stdout
+        assert "From now on: no limit." in weft("budget", "none").stdout
+        assert answer(weft("add", "notes", "--json"))["came_in"] == 3
+
+
+@pytest.mark.usefixtures("notes")
+def test_a_budget_in_money_needs_a_price(weft: Weft, tmp_path: Path) -> None:
+    settle_for(tmp_path, "http://127.0.0.1:9/v1", price="")
+    weft("init")
+    assert (
+        "that of openai/any is not known. Set it under [prices]" in weft("add", "notes", "--budget", "2", code=1).stderr
+    )
+    assert "no budget" in weft("budget", "500k", code=1).stderr
+
+
+@pytest.mark.usefixtures("notes")
+def test_documents_that_fail_for_good_are_set_aside_and_shown(weft: Weft, tmp_path: Path) -> None:
+    with model_server("--fault", "wrong-schema:1") as url:
+        settle_for(tmp_path, url, tries=1)
+        weft("init")
+        failed = weft("add", "notes", code=1)
+        assert "3 documents set aside:\n  notes/ada.md" in failed.stdout
+        assert re.search(r"set aside +3 documents", weft("status").stdout)
+        assert "notes/mary.txt\n" in weft("status", "--failed").stdout
+    with model_server() as url:
+        settle_for(tmp_path, url)
+        assert answer(weft("add", "notes", "--model", "openai/better", "--json"))["came_in"] == 3
+    assert answer(weft("status", "--json"))["set_aside"] == []
+
+
+@pytest.mark.usefixtures("notes")
+def test_a_wrong_key_stops_a_run_at_once_and_is_never_shown(
+    weft: Weft, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    environment["OPENAI_API_KEY"] = "sk-secret"
+    with model_server("--fault", "bad-key:1") as url:
+        settle_for(tmp_path, url)
+        weft("init")
+        done = weft("add", "notes", code=1)
+        assert "Set OPENAI_API_KEY to a key that is valid" in done.stderr
+        assert "weft doctor" in done.stderr
+        checked = answer(weft("doctor", "--json", code=1))
+        [wrong] = [check for check in checked["checks"] if check["ok"] is False]
+        assert wrong["what"] == "openai/any answers"
+        assert "sk-secret" not in done.stdout + done.stderr + json.dumps(checked)
+
+
+def test_doctor_finds_all_well_and_names_what_is_not(weft: Weft, tmp_path: Path, url: str) -> None:
+    weft("init")
+    well = weft("doctor").stdout
+    assert all(part in well for part in ("pgvector", "row-level security in force", "queue installed", "All is well."))
+    (tmp_path / "weft.toml").write_text('extractor = "nlp"\npipeline = "xx_missing"\nworkspace = "other"')
+    broken = answer(weft("doctor", "--json", code=1))
+    wrong = {check["what"]: check["fix"] for check in broken["checks"] if check["ok"] is False}
+    assert wrong["workspace other"].startswith("Run `weft init --workspace other`")
+    assert "spacy download xx_missing" in wrong["spaCy pipeline xx_missing"]
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA weft CASCADE")
+    assert "Run `weft init`." in weft("doctor", code=1).stdout
+    away = weft("doctor", "--database-url", "postgresql://ada:secret@127.0.0.1:1/nowhere", code=1)
+    assert "✗ database: 127.0.0.1:1/nowhere" in away.stdout
+    assert "secret" not in away.stdout
+
+
+def test_workspaces_are_listed(weft: Weft) -> None:
+    weft("init", "--workspace", "acme")
+    weft("init", "--workspace", "beta")
+    assert [one["name"] for one in answer(weft("workspace", "list", "--json"))["workspaces"]] == ["acme", "beta"]
+    assert re.search(r"acme +\d{4}-\d\d-\d\d +in the settings", weft("workspace", "list").stdout)
+
+
+@pytest.mark.usefixtures("notes")
+def test_a_worker_does_what_waits_and_stops_in_good_order(
+    weft: Weft, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    with model_server("--delay", "0.2") as url:
+        settle_for(tmp_path, url)
+        weft("init")
+        weft("add", "notes", "--budget", "0tokens", code=1)
+        weft("budget", "none")
+        command = [str(PROGRAM), "worker", "--json"]
+        with subprocess.Popen(command, cwd=tmp_path, env=environment, text=True, stdout=subprocess.PIPE) as process:
+            end = time.monotonic() + 60
+            while answer(weft("status", "--json"))["documents"] < 3 and time.monotonic() < end:
+                time.sleep(0.2)
+            process.send_signal(signal.SIGTERM)
+            said, _ = process.communicate(timeout=60)
+        assert process.returncode == 0
+        assert json.loads(said)["documents"] == 3
+
+
+@pytest.mark.usefixtures("notes")
+def test_on_a_terminal_it_asks_first_shows_a_bar_and_ctrl_c_says_how_to_go_on(
+    weft: Weft, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    with model_server("--delay", "1") as url:
+        settle_for(tmp_path, url, calls_at_once=1)
+        weft("init")
+        assert "Go on? [y/N]" in _typed(tmp_path, environment, {"[y/N]": "n\n"}, 1)
+        shown = _typed(tmp_path, environment, {"[y/N]": "y\n", " of 3 ": "\x03"}, 130)
+        assert re.search(r"Adding .* of 3", shown)
+        assert "What is done is kept." in shown
+        assert "To go on: weft add notes" in shown
+        rest = answer(weft("add", "notes", "--json"))
+        assert rest["waiting"] == 0
+        assert answer(weft("status", "--json"))["documents"] == 3
+
+
+def _typed(folder: Path, environment: dict[str, str], answers: dict[str, str], code: int) -> str:
+    """All that `weft add notes` writes to a terminal, where each answer is typed when its cue has shown."""
+    ours, theirs = pty.openpty()
+    command = [str(PROGRAM), "add", "notes"]
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        env={**environment, "TERM": "xterm"},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        preexec_fn=_own_terminal,
+    ) as process:
+        os.close(theirs)
+        shown = _converse(ours, dict(answers))
+        assert process.wait(60) == code, shown
+    os.close(ours)
+    return re.sub(r"\x1b\[[\d;?]*[a-zA-Z]", "", shown)
+
+
+def _own_terminal() -> None:
+    """Let the terminal be the one that Ctrl-C is typed at."""
+    os.setsid()
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def _converse(terminal: int, answers: dict[str, str]) -> str:
+    shown, end = "", time.monotonic() + 60
+    while time.monotonic() < end:
+        if select.select([terminal], [], [], 0.1)[0]:
+            try:
+                shown += os.read(terminal, 65536).decode(errors="replace")
+            except OSError:  # the other side is closed
+                break
+        for cue in [cue for cue in answers if cue in shown]:
+            os.write(terminal, answers.pop(cue).encode())
+    return shown

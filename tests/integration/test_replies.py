@@ -101,7 +101,7 @@ async def test_what_a_dead_process_began_to_ask_is_asked_by_another_and_not_befo
         waiting = asyncio.create_task(Replies(database, workspace, presence, "m").ask(key))
         await asyncio.sleep(0.3)
         assert not waiting.done()
-    assert await asyncio.wait_for(waiting, 5) is None
+    assert await asyncio.wait_for(waiting, 15) is None
 
 
 async def test_the_first_reply_stays(database: Database, workspace: int, presence: Presence) -> None:

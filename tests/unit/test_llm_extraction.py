@@ -189,7 +189,7 @@ async def test_a_reply_of_which_nothing_is_whole_is_asked_for_once_more() -> Non
 
 
 async def test_a_reply_cut_off_twice_says_what_to_raise() -> None:
-    with pytest.raises(BadReply, match=r"Raise max_tokens from 50"):
+    with pytest.raises(BadReply, match=r"Raise max_reply_tokens from 50"):
         await extract(Model(cut_off(reply()[:40]), cut_off("")), max_tokens=50)
 
 

@@ -149,3 +149,10 @@ def test_retry_after_is_read_as_seconds_and_as_a_date(header: str, seconds: floa
 
 def test_no_retry_after_is_no_wish() -> None:
     assert asked_wait({}, NOON) is None
+
+
+async def test_longer_waits_are_told_with_their_reason() -> None:
+    told: list[str] = []
+    patience = Patience(tries=4, first=2, longest=60)
+    await Retrying(Flaky(down(), down(), down()), patience, FastClock(), told.append).complete(PROMPT, PURPOSE)
+    assert told == [f"test/flaky answered 503, overloaded. Trying again in {seconds} s." for seconds in (4, 8)]

@@ -1,8 +1,14 @@
-"""The `weft` command: parse, call the engine, show. Each command is a function of its own."""
+"""The `weft` command: parse, call the engine, show. Each command is a function of its own.
+
+Modules here import the engine inside functions, as `weft --help` should not wait for it.
+"""
+
+from importlib.metadata import version
+from typing import Annotated
 
 import typer
 
-from weft.cli import database, documents, index, rules
+from weft.cli import add, database, doctor, estimate, index, money, rules, worker
 
 app = typer.Typer(
     help="A knowledge graph over your documents, kept exactly up to date, in PostgreSQL.",
@@ -12,11 +18,32 @@ app = typer.Typer(
     pretty_exceptions_enable=False,  # a bug shows the plain traceback, without what variables hold
 )
 
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(version("weft"))
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    _: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """A knowledge graph over your documents, kept exactly up to date, in PostgreSQL."""
+
+
 app.command()(database.init)
-app.command()(documents.add)
-app.command()(documents.remove)
+app.command()(add.add)
+app.command()(estimate.estimate)
+app.command()(index.remove)
 app.command()(index.status)
+app.command()(money.receipt)
+app.command()(money.budget)
+app.command()(worker.worker)
 app.command()(index.entities)
+app.command()(doctor.doctor)
 app.command()(index.verify)
 app.command()(index.sweep)
 app.command()(rules.resolution)

@@ -1,33 +1,84 @@
-"""`weft status`, `entities`, `verify` and `sweep`: looking at the index, and keeping it in order."""
+"""`weft status`, `entities`, `remove`, `verify` and `sweep`: looking at the index, and keeping it in order."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from difflib import SequenceMatcher
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from weft.cli.options import DatabaseUrl, Json, Workspace
-from weft.cli.output import count, next_step, pairs, progress, replying, table
-from weft.cli.session import in_workspace, place
-from weft.config import Settings
-from weft.engine import AsyncWeft
-from weft.types import Difference, Entity, Status, Verdict
+from weft.cli.money import purse
+from weft.cli.options import DatabaseUrl, Json, Limit, Workspace
+from weft.cli.output import count, indented, next_step, pairs, progress, replying, table
+from weft.cli.session import in_workspace, load_settings, place
 
-Limit = Annotated[int, typer.Option(min=1, help="How many to show.")]
+if TYPE_CHECKING:
+    from weft.engine import AsyncWeft
+    from weft.store.postgres.headway import Headway
+    from weft.types import Budget, Difference, Entity, SetAside, Status, Verdict
+
+Uris = Annotated[list[str], typer.Argument(metavar="URI", help="The uris of the documents, as they were added.")]
+
+_MOST_FAILED = 1000
 
 
-def status(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
-    """Show how large the index is, and what still waits."""
+def status(
+    failed: Annotated[bool, typer.Option("--failed", help="List the documents that are set aside.")] = False,
+    workspace: Workspace = None,
+    database_url: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
+    """Show the size of the index, what waits, failed and was spent."""
     with replying(json) as reply:
-        settings = Settings.load(database_url=database_url, workspace=workspace)
-        found = in_workspace(AsyncWeft.status, settings)
+        settings = load_settings(database_url, workspace)
+        found = in_workspace(_look, settings)
         where = {"workspace": settings.workspace, "database": place(settings)}
-        reply({**where, **asdict(found)}, _sizes(where, found), *_advice(found))
+        shown = _set_aside(found.aside) if failed else pairs({**where, **_sizes(found), **_money(found.budget)})
+        answer = {
+            **where,
+            **asdict(found.index),
+            "waiting_to_be_worked": found.work.waiting,
+            "waiting_to_be_summed_up": found.work.descriptions,
+            "set_aside": found.aside,
+            "budget": asdict(found.budget),
+        }
+        reply(answer, shown, *([] if failed else _advice(found)))
+
+
+@dataclass(frozen=True)
+class _Found:
+    """All that `weft status` shows."""
+
+    index: Status
+    work: Headway
+    budget: Budget
+    aside: list[SetAside]
+
+
+async def _look(weft: AsyncWeft) -> _Found:
+    work = await weft.headway()
+    aside = await weft.set_aside(_MOST_FAILED) if work.set_aside else []
+    return _Found(await weft.status(), work, await weft.budget(), aside)
+
+
+def remove(uris: Uris, workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
+    """Remove documents, and all that only they said.
+
+    Documents that wait or were set aside are removed, too.
+    """
+    with replying(json) as reply:
+        settings = load_settings(database_url, workspace)
+        removed = in_workspace(lambda weft: weft.remove(uris), settings)
+        missing = len(set(uris)) - removed
+        reply(
+            {"removed": removed, "missing": missing},
+            f"{count(removed, 'document')} removed.",
+            *([f"{count(missing, 'uri')} not found in workspace {settings.workspace}."] if missing else []),
+        )
 
 
 def entities(
@@ -35,9 +86,9 @@ def entities(
 ) -> None:
     """Show the entities that documents mention most."""
     with replying(json) as reply:
-        settings = Settings.load(database_url=database_url, workspace=workspace)
+        settings = load_settings(database_url, workspace)
         found = in_workspace(lambda weft: weft.entities(limit), settings)
-        reply({"entities": found}, _entities(found) if found else next_step("weft add FILE", "there are none yet"))
+        reply({"entities": found}, _entities(found) if found else next_step("weft add PATH", "there are none yet"))
 
 
 def verify(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
@@ -46,7 +97,7 @@ def verify(workspace: Workspace = None, database_url: DatabaseUrl = None, json: 
     Exits with 0 when they are equal to the last byte, and with 1 when they differ. No model is asked.
     """
     with replying(json) as reply:
-        settings = Settings.load(database_url=database_url, workspace=workspace)
+        settings = load_settings(database_url, workspace)
 
         async def rebuild(weft: AsyncWeft) -> tuple[Verdict, int]:
             documents = (await weft.status()).documents
@@ -75,30 +126,55 @@ def sweep(workspace: Workspace = None, database_url: DatabaseUrl = None, json: J
     Writers wait meanwhile, so it is best done when little else runs.
     """
     with replying(json) as reply:
-        settings = Settings.load(database_url=database_url, workspace=workspace)
-        swept = in_workspace(AsyncWeft.sweep, settings)
+        settings = load_settings(database_url, workspace)
+        swept = in_workspace(lambda weft: weft.sweep(), settings)
         reply({"swept": swept}, f"{count(swept, 'name')} forgotten.")
 
 
-def _sizes(where: Mapping[str, str], found: Status) -> Table:
-    waiting = ((found.waiting_documents, "document"), (found.waiting_names, "name"))
-    return pairs(
-        {
-            **where,
-            "documents": f"{found.documents:,}",
-            "chunks": f"{found.chunks:,}",
-            "entities": f"{found.entities:,}",
-            "relations": f"{found.relations:,}",
-            "vectors": found.embedding_model or "none",
-            "waiting": ", ".join(count(number, what) for number, what in waiting if number) or "nothing",
-        }
+def _sizes(found: _Found) -> dict[str, str]:
+    index, work = found.index, found.work
+    waiting = (
+        (work.waiting, "document", " to be worked"),
+        (index.waiting_documents, "document", " to be settled"),
+        (index.waiting_names, "name", " to be settled"),
+        (work.descriptions, "description", " to be summed up"),
     )
+    return {
+        "documents": f"{index.documents:,}",
+        "chunks": f"{index.chunks:,}",
+        "entities": f"{index.entities:,}",
+        "relations": f"{index.relations:,}",
+        "vectors": index.embedding_model or "none",
+        "waiting": ", ".join(count(number, what) + end for number, what, end in waiting if number) or "nothing",
+        **({"set aside": count(work.set_aside, "document")} if work.set_aside else {}),
+    }
 
 
-def _advice(found: Status) -> list[Text]:
-    if found.waiting_documents or found.waiting_names:
-        return [next_step("run the interrupted command again", "it takes in what waits, too")]
-    return [] if found.documents else [next_step("weft add FILE", "there is nothing here yet")]
+def _money(found: Budget) -> dict[str, str]:
+    """Nothing, where no model was ever paid or capped."""
+    is_used = found.tokens or found.held_tokens or found.price_cap is not None or found.token_cap is not None
+    return purse(found) if is_used else {}
+
+
+def _advice(found: _Found) -> list[Text]:
+    """What to do now: the most urgent first."""
+    advice = []
+    if found.work.set_aside:
+        advice.append(next_step("weft status --failed", "shows why documents were set aside"))
+    if found.work.waiting or found.index.waiting_documents or found.index.waiting_names:
+        advice.append(next_step("weft worker", "works what waits; so does `weft add`"))
+    if not advice and not found.index.documents:
+        advice.append(next_step("weft add PATH", "there is nothing here yet"))
+    return advice
+
+
+def _set_aside(found: list[SetAside]) -> RenderableType:
+    if not found:
+        return "No document is set aside."
+    return Group(
+        *(part for one in found for part in (Text(one.uri, style="bold"), indented(one.error))),
+        next_step("weft add PATH", "tries them again, once that is mended; or weft remove URI"),
+    )
 
 
 def _entities(found: list[Entity]) -> Table:

@@ -1,10 +1,12 @@
-"""The options that commands share."""
+"""The options and arguments that commands share."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
+
+ExtractorName = Literal["auto", "llm", "nlp", "capitals"]
 
 DatabaseUrl = Annotated[
     str | None,
@@ -15,3 +17,16 @@ Workspace = Annotated[
     typer.Option("--workspace", "-w", help="The workspace, if not the one in the settings.", metavar="NAME"),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Answer with one JSON object.")]
+Limit = Annotated[int, typer.Option(min=1, help="How many to show.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+Paths = Annotated[
+    list[str], typer.Argument(metavar="PATH", help='Files, folders, patterns in quotes ("notes/**/*.md"), - for stdin.')
+]
+Uri = Annotated[str | None, typer.Option(metavar="URI", help="What to call the document that comes on stdin.")]
+Extractor = Annotated[
+    ExtractorName | None,
+    typer.Option(help="How entities and relations are found, if not as in the settings."),
+]
+Model = Annotated[
+    str | None, typer.Option(metavar="PROVIDER/MODEL", help="The language model, if not the one in the settings.")
+]

@@ -10,6 +10,7 @@ from datetime import timedelta
 
 import typer
 from rich.console import Console, RenderableType
+from rich.padding import Padding
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
 from rich.table import Table
 from rich.text import Text
@@ -37,11 +38,19 @@ class Reply:
             for part in text:
                 _print(out, part)
 
-    def fail(self, problem: str) -> None:
-        """Say what went wrong, on stderr, and to a program as JSON too."""
+    def fail(
+        self,
+        problem: str,
+        answer: Mapping[str, object] | None = None,
+        *text: RenderableType,
+        then: RenderableType | None = None,
+    ) -> None:
+        """Say what went wrong, on stderr, and to a program as JSON too; what there is to tell all the same comes first,
+        and what to do `then` last."""
+        self({"error": problem, **(answer or {})}, *text)
         _print(err, Text.assemble(("error: ", "bold red"), (problem, "red")))
-        if self._as_json:
-            print(json.dumps({"error": problem}, ensure_ascii=False))
+        if then is not None:
+            _print(err, then)
 
 
 @contextmanager
@@ -58,23 +67,44 @@ def replying(as_json: bool) -> Iterator[Reply]:
         raise typer.Exit(INTERRUPTED) from None
 
 
+def say(*text: RenderableType) -> None:
+    """Tell people something on the way, on stderr."""
+    for part in text:
+        _print(err, part)
+
+
+@contextmanager
+def spinning(what: str) -> Iterator[None]:
+    """A sign of life on stderr, if that is a terminal."""
+    if not err.is_terminal:
+        yield
+        return
+    with err.status(what):
+        yield
+
+
 @contextmanager
 def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
     """A bar on stderr, if that is a terminal; call what it gives with how many more are done."""
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,.0f} of {task.total:,.0f}"))
-    with Progress(*columns, _Pace(), console=err, disable=not err.is_terminal) as bar:
+    with Progress(*columns, Pace(), console=err, disable=not err.is_terminal) as bar:
         task = bar.add_task(what, total=total)
         yield lambda done: bar.advance(task, done)
 
 
-class _Pace(ProgressColumn):
+class Pace(ProgressColumn):
     """How many a second since the beginning, how long it has taken, and how long it will take at that rate."""
 
     def render(self, task: Task) -> Text:
         elapsed = task.elapsed or 0.0
         rate = task.completed / elapsed if elapsed else 0.0
         left = f", {_clock((task.remaining or 0) / rate)} left" if rate and task.remaining else ""
-        return Text(f"{rate:,.0f}/s  {_clock(elapsed)}{left}", style="cyan")
+        return Text(f"{_rate(rate)}  {_clock(elapsed)}{left}", style="cyan")
+
+
+def _rate(rate: float) -> str:
+    """So many a second, or a minute where that is fewer than one."""
+    return f"{60 * rate:,.0f}/min" if 0 < rate < 1 else f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s"
 
 
 def _clock(seconds: float) -> str:
@@ -101,6 +131,16 @@ def pairs(values: Mapping[str, object]) -> Table:
 def next_step(command: str, why: str = "", heading: str = "Next") -> Text:
     """One line that says what to type now."""
     return Text.assemble((f"{heading}: ", "dim"), (command, "bold cyan"), (f"  ({why})" if why else "", "dim"))
+
+
+def marked(text: str) -> Text:
+    """A line that should not be overlooked."""
+    return Text(text, style="yellow")
+
+
+def indented(text: str) -> RenderableType:
+    """A line under another, and under itself where it is broken."""
+    return Padding(text, (0, 0, 0, 2)) if out.is_terminal else Text(f"  {text}")
 
 
 def count(number: int, noun: str) -> str:

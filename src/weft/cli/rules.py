@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -12,11 +12,12 @@ from rich.text import Text
 
 from weft.cli.options import DatabaseUrl, Json, Workspace
 from weft.cli.output import next_step, pairs, replying, table
-from weft.cli.session import in_workspace
-from weft.config import Settings
-from weft.engine import AsyncWeft
+from weft.cli.session import in_workspace, load_settings
 from weft.errors import RuleError
 from weft.types import NameKey, Resolution, ResolutionSettings, Rule, Sameness
+
+if TYPE_CHECKING:
+    from weft.engine import AsyncWeft
 
 SHORT = 8  # characters of a rule's id that are shown; any that tell it from the others will do
 
@@ -52,7 +53,7 @@ Names = Annotated[list[NameKey], typer.Argument(parser=name_key, metavar=NAME, h
 def list_(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
     """Show all rules, the oldest first."""
     with replying(json) as reply:
-        rules = in_workspace(AsyncWeft.rules, Settings.load(database_url=database_url, workspace=workspace))
+        rules = in_workspace(lambda weft: weft.rules(), load_settings(database_url, workspace))
         reply({"rules": rules}, _table(rules) if rules else "There are no rules.")
 
 
@@ -60,7 +61,7 @@ def list_(workspace: Workspace = None, database_url: DatabaseUrl = None, json: J
 def merge(names: Names, workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
     """Let these names be one entity."""
     with replying(json) as reply:
-        settings = Settings.load(database_url=database_url, workspace=workspace)
+        settings = load_settings(database_url, workspace)
         rule, unknown = in_workspace(lambda weft: _lay_down(weft, weft.merge(*names)), settings)
         reply({"rule": rule, "unknown": unknown}, f"{_listed(rule)} are one entity now.", *_notes(rule, unknown))
 
@@ -72,7 +73,7 @@ def split(names: Names, workspace: Workspace = None, database_url: DatabaseUrl =
     They are one from now on, apart from all other names that they are alike to.
     """
     with replying(json) as reply:
-        settings = Settings.load(database_url=database_url, workspace=workspace)
+        settings = load_settings(database_url, workspace)
         rule, unknown = in_workspace(lambda weft: _lay_down(weft, weft.split(*names)), settings)
         said = f"{_listed(rule)}: an entity apart from now on."
         reply({"rule": rule, "unknown": unknown}, said, *_notes(rule, unknown))
@@ -88,7 +89,7 @@ def rename(
 ) -> None:
     """Let the entity of this name be called LABEL."""
     with replying(json) as reply:
-        settings = Settings.load(database_url=database_url, workspace=workspace)
+        settings = load_settings(database_url, workspace)
         rule, unknown = in_workspace(lambda weft: _lay_down(weft, weft.rename(name, label)), settings)
         said = f"{_listed(rule)} is called {rule.label} now."
         reply({"rule": rule, "unknown": unknown}, said, *_notes(rule, unknown))
@@ -112,7 +113,7 @@ def undo(
         return found[0]
 
     with replying(json) as reply:
-        undone = in_workspace(find_and_undo, Settings.load(database_url=database_url, workspace=workspace))
+        undone = in_workspace(find_and_undo, load_settings(database_url, workspace))
         reply({"undone": undone}, f"Undone: {undone.kind} {_listed(undone)}.")
 
 
@@ -145,7 +146,7 @@ def resolution(
         return wanted
 
     with replying(json) as reply:
-        found = in_workspace(show_or_change, Settings.load(database_url=database_url, workspace=workspace))
+        found = in_workspace(show_or_change, load_settings(database_url, workspace))
         reply(asdict(found), pairs(asdict(found)))
 
 

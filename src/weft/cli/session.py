@@ -1,33 +1,63 @@
-"""Where commands work: the database and the workspace that the settings name."""
+"""Where commands work: the settings in force, and the database and workspace that they name."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from weft.cli.output import err
-from weft.config import Settings
-from weft.engine import AsyncWeft
-from weft.store.embedded import EmbeddedServer, default_directory
-from weft.store.postgres.db import location
+
+if TYPE_CHECKING:
+    from weft.cli.options import ExtractorName
+    from weft.config import Settings
+    from weft.engine import AsyncWeft
+    from weft.store.embedded import EmbeddedServer
 
 T = TypeVar("T")
 
 
+def load_settings(
+    database_url: str | None = None,
+    workspace: str | None = None,
+    *,
+    extractor: ExtractorName | None = None,
+    model: str | None = None,
+) -> Settings:
+    """The settings in force; what is None is left to the environment and weft.toml."""
+    from weft.config import Settings
+
+    return Settings.load(database_url=database_url, workspace=workspace, extractor=extractor, model=model)
+
+
 def in_workspace(act: Callable[[AsyncWeft], Awaitable[T]], settings: Settings, *, make: bool = False) -> T:
     """What `act` gives in the workspace of these settings. One that is not there is an error, or made with `make`."""
+    from psycopg import OperationalError
+
+    from weft.engine import AsyncWeft
+    from weft.store.postgres.db import unusable
+
+    url = database(settings)
 
     async def enter_and_act() -> T:
-        url = settings.database_url or await asyncio.to_thread(start, bundled(settings))
-        async with AsyncWeft.open(url, settings.workspace, make=make) as weft:
+        async with AsyncWeft.open(url, settings=settings, make=make) as weft:
             return await act(weft)
 
-    return asyncio.run(enter_and_act())
+    try:
+        return asyncio.run(enter_and_act())
+    except OperationalError as error:
+        raise unusable(url, error) from error
+
+
+def database(settings: Settings) -> str:
+    """The address of the database, once it runs if it is the bundled one."""
+    return settings.database_url or start(bundled(settings))
 
 
 def bundled(settings: Settings) -> EmbeddedServer:
     """The bundled PostgreSQL, running or not."""
+    from weft.store.embedded import EmbeddedServer, default_directory
+
     return EmbeddedServer(settings.data_directory or default_directory())
 
 
@@ -41,6 +71,8 @@ def start(server: EmbeddedServer) -> str:
 
 def place(settings: Settings) -> str:
     """Where the database of these settings is, in words."""
+    from weft.store.postgres.db import location
+
     if settings.database_url:
         return location(settings.database_url)
     return f"the bundled PostgreSQL ({bundled(settings).directory})"

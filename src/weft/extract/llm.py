@@ -48,6 +48,7 @@ class LLMExtractor:
         self._most = _at_least_one("max_paths_per_chunk", max_paths_per_chunk)
         self.max_tokens = _at_least_one("max_tokens", max_tokens)
         self._schema = schema(list(self._types))
+        self._instructions = self._written_out()
 
     @property
     def fingerprint(self) -> str:
@@ -76,7 +77,7 @@ class LLMExtractor:
         return Prompt(self._question(chunk), self.max_tokens, self._schema)
 
     def _question(self, chunk: Chunk) -> tuple[Message, ...]:
-        return Message("system", self._instructions()), Message("user", prompts.fence(chunk.text))
+        return Message("system", self._instructions), Message("user", prompts.fence(chunk.text))
 
     async def _extract(self, uri: str, chunk: Chunk) -> Extraction:
         if not chunk.text.strip():
@@ -115,13 +116,15 @@ class LLMExtractor:
     async def _ask(self, messages: tuple[Message, ...], stage: str, uri: str) -> Reply:
         return await self._llm.complete(Prompt(messages, self.max_tokens, self._schema), Purpose(stage, uri))
 
-    def _instructions(self) -> str:
+    def _written_out(self) -> str:
         types = "\n".join(f"  - {name}: {what}" if what else f"  - {name}" for name, what in self._types.items())
         return prompts.load("extract").render(types=types, most=str(self._most), example=example(self._types))
 
     def _failure(self, uri: str, chunk: Chunk, reply: Reply, problem: Unusable) -> str:
         cut_off = reply.finish == "length"
-        cure = f"Raise max_tokens from {self.max_tokens}, or make chunks smaller" if cut_off else "Try another model"
+        cure = (
+            f"Raise max_reply_tokens from {self.max_tokens}, or make chunks smaller" if cut_off else "Try another model"
+        )
         return (
             f"{uri}: the reply of {self._llm.model} for the chunk at character {chunk.start} is of no use, twice: "
             f"{problem}. It begins {reply.text[:_SHOWN_TO_PEOPLE]!r}. {cure}, and add it again."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from weft.events import Found, Listener, Skipped, Unreadable
@@ -30,8 +30,13 @@ async def take_in(
             if not isinstance(one, Source):
                 listener(one)
         if found:
-            new = len(await hand_in(database, workspace, found, recipe.packed()))
+            new = len(await _hand_in(database, workspace, found, recipe))
             listener(Found(new, len(found) - new))
+
+
+async def _hand_in(database: Database, workspace: int, found: Sequence[Source], recipe: Recipe) -> list[str]:
+    """Hand in, however long the database is away meanwhile."""
+    return await database.insist(lambda: hand_in(database, workspace, found, recipe.packed()))
 
 
 def incoming(what: Iterable[str | Path | Source]) -> Iterator[Incoming]:

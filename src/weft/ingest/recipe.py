@@ -22,6 +22,7 @@ class Recipe(BaseModel):
     entity_types: dict[str, str] = {}
     max_gleaning: int = 1
     max_paths_per_chunk: int = 20
+    max_reply_tokens: int = 4096
     min_chunk_size: int = 400
     max_chunk_size: int = 800
     chunk_overlap: int = 0

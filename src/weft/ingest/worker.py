@@ -37,7 +37,7 @@ from weft.ingest.summaries import Summarise, summarise_some
 from weft.protocols import Embedder, Extractor
 from weft.store.postgres import record, resolution, sources, summaries, vectors
 from weft.store.postgres.db import Database
-from weft.store.postgres.queue import Kind, enqueue, entrypoint, manager
+from weft.store.postgres.queue import Kind, absorb, enqueue, entrypoint, manager, take_up
 from weft.store.postgres.sources import Begun, Job
 from weft.store.postgres.together import Together
 
@@ -89,10 +89,11 @@ class Worker:
         self._patient = patient
         self._extractors: dict[str, tuple[Recipe, Extractor]] = {}
         self._places = asyncio.Semaphore(pace.documents_at_once)
-        self._under_way = 0
+        self._under_way: set[Job] = set()
         self._settling = asyncio.Lock()
         self._settle_waits = False
         self._begin = Together(self._begin_all)
+        self._let_go = Together(self._let_go_all)
         self._store = Together(self._store_all, most=64)
         self._acts: dict[Kind, Callable[[QueuedJob], Awaitable[None]]] = {
             "document": self._documents,
@@ -100,7 +101,7 @@ class Worker:
             "summary": self._summary,
         }
         self._manager: QueueManager | None = None
-        self._reason: WeftError | None = None
+        self._reason: Exception | None = None
         self._stopping = False
 
     def stop(self) -> None:
@@ -147,12 +148,17 @@ class Worker:
             await AsyncConnection.connect(self._database.url, autocommit=True) as connection,
             await AsyncConnection.connect(self._database.url, autocommit=True) as ears,
         ):
+            await take_up(connection, self._workspace)
+            await enqueue(connection, self._workspace, "settle", [b""])  # sees to all that others had to leave
             self._manager = manager(connection, ears)
             for kind, act in self._acts.items():
                 name = entrypoint(kind, self._workspace)
                 # Batches that share a name would wait for each other, and plan anew: one settler is as fast as many.
                 most = 1 if kind == "settle" else 0
-                self._manager.entrypoint(name, on_failure="hold", accepts_context=False, concurrency_limit=most)(act)
+                register = self._manager.entrypoint(
+                    name, on_failure="hold", accepts_context=False, concurrency_limit=most
+                )
+                register(self._safely(act))
             if self._stopping:
                 return
             await self._manager.run(
@@ -176,7 +182,9 @@ class Worker:
     async def _document(self, job: Job) -> None:
         async with self._places:
             self._check_stopping()
-            self._under_way += 1
+            if job in self._under_way:
+                return  # another job is for the same; it is the one that stays in the queue if the document must wait
+            self._under_way.add(job)
             try:
                 begun = await self._begin(job)
                 if begun is None:  # done already; but whoever did it may have gone before it was settled
@@ -184,17 +192,20 @@ class Worker:
                     return
                 await self._bring_in(begun)
             except (OperationalError, InterfaceError, DatabaseError) as error:
+                await self._let_go(job)
                 raise self._again(str(error)) from error
             except (BudgetReached, ModelUnavailable) as error:
+                await self._let_go(job)
                 raise self._pause(error) from error
             except (ModelRefused, ConfigError, SpaceMismatch) as error:
+                await self._let_go(job)
                 raise self._give_up(error) from error
             except WeftError as error:
                 await self._fail(job, str(error))
             except Exception as error:  # noqa: BLE001 (a document must not end a worker, and its error is kept)
                 await self._fail(job, f"unexpected {type(error).__name__}: {error}. This is a bug: please report it.")
             finally:
-                self._under_way -= 1
+                self._under_way.discard(job)
 
     async def _bring_in(self, begun: Begun) -> None:
         if begun.starts > _STARTS:
@@ -215,37 +226,36 @@ class Worker:
             await self._gather()
             self._settle_waits = False
             self._check_stopping()
-            try:
-                settled = await settle(self._database, self._workspace, self._kit.embedder)
-                if settled.documents:
-                    await vectors.shelve(self._database, self._workspace, settled.vectors)
-                    self._tell(Settled(settled.documents))
-                    if self._kit.summarise:
-                        await self._later("summary")
-            except (OperationalError, InterfaceError, DatabaseError) as error:
-                raise self._again(str(error)) from error
-            except (BudgetReached, ModelUnavailable) as error:
-                raise self._pause(error) from error
-            except WeftError as error:
-                raise self._give_up(error) from error
+            async with self._database.transaction(self._workspace) as tx:
+                await absorb(tx.connection, self._workspace, "settle")
+            settled = await settle(self._database, self._workspace, self._kit.embedder)
+            if settled.documents:
+                await vectors.shelve(self._database, self._workspace, settled.vectors)
+                self._tell(Settled(settled.documents))
+            await self._see_to_rest(is_idle=not settled.documents)
+
+    async def _see_to_rest(self, *, is_idle: bool) -> None:
+        """Have done what is left: what another settler is at, who may be gone, and descriptions to be summed up."""
+        async with self._database.transaction(self._workspace) as tx:
+            if is_idle and await tx.value("settle.any_due"):
+                await enqueue(tx.connection, self._workspace, "settle", [b""], self._pace.try_again_after)
+            if self._kit.summarise and await summaries.any_wanted(tx):
+                await enqueue(tx.connection, self._workspace, "summary", [b""])
 
     async def _summary(self, _: QueuedJob) -> None:
         if self._kit.summarise:
             self._check_stopping()
-            try:
-                while done := await summarise_some(self._database, self._workspace, self._kit.summarise):
-                    self._tell(Summarised(done))
-            except (OperationalError, InterfaceError, DatabaseError) as error:
-                raise self._again(str(error)) from error
-            except (BudgetReached, ModelUnavailable) as error:
-                raise self._pause(error) from error
-            except WeftError as error:
-                raise self._give_up(error) from error
+            while done := await summarise_some(self._database, self._workspace, self._kit.summarise):
+                self._tell(Summarised(done))
 
     # --- in batches -----------------------------------------------------------------------------------
 
     async def _begin_all(self, jobs: Sequence[Job]) -> list[Begun | None]:
         return await sources.begin(self._database, self._workspace, jobs)
+
+    async def _let_go_all(self, jobs: Sequence[Job]) -> list[None]:
+        await self._database.insist(lambda: sources.let_go(self._database, self._workspace, jobs))
+        return [None] * len(jobs)
 
     async def _store_all(self, rows: Sequence[Contribution]) -> list[None]:
         try:
@@ -272,9 +282,28 @@ class Worker:
 
     # --- what goes wrong ------------------------------------------------------------------------------
 
+    def _safely(self, act: Callable[[QueuedJob], Awaitable[None]]) -> Callable[[QueuedJob], Awaitable[None]]:
+        """The same, but that whatever goes wrong the job stays in the queue: one that is held is waited for in vain."""
+
+        async def carry_out(job: QueuedJob) -> None:
+            try:
+                await act(job)
+            except RetryRequested:
+                raise
+            except (OperationalError, InterfaceError, DatabaseError) as error:
+                raise self._again(str(error)) from error
+            except (BudgetReached, ModelUnavailable) as error:
+                raise self._pause(error) from error
+            except Exception as error:  # raised by `run`
+                raise self._give_up(error) from error
+
+        return carry_out
+
     async def _fail(self, job: Job, error: str) -> None:
         """Keep the error with the document; try it again, unless it has failed often enough."""
         set_aside = await sources.fail(self._database, self._workspace, job, error, self._pace.tries)
+        if set_aside is None:
+            return
         self._tell(Failed(job.uri, error, set_aside))
         if not set_aside:
             await self._later("document", sources.packed([job]), self._pace.try_again_after)
@@ -293,7 +322,7 @@ class Worker:
         self._tell(Waiting(str(error)))
         return self._again(str(error))
 
-    def _give_up(self, error: WeftError) -> RetryRequested:
+    def _give_up(self, error: Exception) -> RetryRequested:
         """Stop in good order. The job stays in the queue for when the cause is mended."""
         self._reason = self._reason or error
         self.stop()

@@ -14,7 +14,7 @@ from typing import Any
 from weft.errors import ModelRefused
 from weft.models.names import Endpoint
 from weft.models.openai import DEADLINE, cut, prompt_tokens, reply_bytes
-from weft.models.server import Server, UselessReply
+from weft.models.server import CutPrompt, Server, UselessReply
 from weft.text import tokens
 from weft.types import Prompt, Purpose, Reply
 
@@ -97,7 +97,7 @@ class OllamaChat:
         seen, written = (found.get(f"{what}eval_count") for what in ("prompt_", ""))
         seen = seen if isinstance(seen, int) else sent
         if (problem := cut(sent, seen)) and await self._loaded_context() < context:
-            raise ModelRefused(
+            raise CutPrompt(
                 f"{self.endpoint} {problem} It does not load the model with the context of {context:,} tokens that "
                 "it is asked for: update Ollama, or set OLLAMA_CONTEXT_LENGTH where it runs."
             )

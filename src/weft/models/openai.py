@@ -11,9 +11,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from weft.errors import ModelError, ModelRefused
+from weft.errors import ModelError
 from weft.models.names import Endpoint
-from weft.models.server import MOST_BYTES, Server, Unsupported, UselessReply
+from weft.models.server import MOST_BYTES, CutPrompt, Server, Unsupported, UselessReply
 from weft.protocols import Vectors
 from weft.text import tokens
 from weft.types import Metric, Prompt, Purpose, Reply
@@ -127,7 +127,7 @@ def read_reply(endpoint: Endpoint, prompt: Prompt, found: dict[str, Any]) -> Rep
     if usage is None:
         usage = (sent, tokens.count(text))
     if problem := cut(sent, usage[0]):
-        raise ModelRefused(f"{endpoint} {problem} Give the server a context that is long enough.")
+        raise CutPrompt(f"{endpoint} {problem} Give the server a context that is long enough.")
     return Reply(text, *usage, finish="length" if choice.get("finish_reason") == "length" else "stop")
 
 
@@ -256,7 +256,7 @@ class OpenAIEmbedder:
             raise self._useless("sent vectors that hold infinite numbers, or none at all")
         usage = _counted(found.get("usage"))
         if usage and (problem := cut(sum(map(tokens.count, texts)), usage[0])):
-            raise ModelRefused(f"{self.endpoint} {problem} Set the most tokens of a text to what the model takes.")
+            raise CutPrompt(f"{self.endpoint} {problem} Set the most tokens of a text to what the model takes.")
         return vectors
 
     def _useless(self, problem: str) -> UselessReply:

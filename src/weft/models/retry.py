@@ -15,6 +15,8 @@ from weft.types import Metric, Prompt, Purpose, Reply
 
 T = TypeVar("T")
 
+WORTH_TELLING = 3.0  # seconds
+
 
 @dataclass(frozen=True, slots=True)
 class Patience:
@@ -46,13 +48,18 @@ class Clock:
         return random.random()
 
 
+def _untold(_: str) -> None:
+    """Nobody wants to know."""
+
+
 @dataclass(frozen=True)
 class Retrying:
-    """A chat model that is asked again while it is unavailable."""
+    """A chat model that is asked again while it is unavailable. `waiting` is told why, before each longer wait."""
 
     llm: LLM
     patience: Patience = Patience()
     clock: Clock = field(default_factory=Clock, repr=False)
+    waiting: Callable[[str], None] = field(default=_untold, repr=False)
 
     @property
     def model(self) -> str:
@@ -60,7 +67,7 @@ class Retrying:
 
     async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
         """The model's whole reply, after as many tries as it takes."""
-        return await _patiently(lambda: self.llm.complete(prompt, purpose), self.patience, self.clock)
+        return await _patiently(lambda: self.llm.complete(prompt, purpose), self.patience, self.clock, self.waiting)
 
 
 @dataclass(frozen=True)
@@ -70,6 +77,7 @@ class RetryingEmbedder:
     embedder: Embedder
     patience: Patience = Patience()
     clock: Clock = field(default_factory=Clock, repr=False)
+    waiting: Callable[[str], None] = field(default=_untold, repr=False)
 
     @property
     def model(self) -> str:
@@ -85,10 +93,12 @@ class RetryingEmbedder:
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """One row per text, in order, after as many tries as it takes."""
-        return await _patiently(lambda: self.embedder.embed(texts), self.patience, self.clock)
+        return await _patiently(lambda: self.embedder.embed(texts), self.patience, self.clock, self.waiting)
 
 
-async def _patiently(ask: Callable[[], Awaitable[T]], patience: Patience, clock: Clock) -> T:
+async def _patiently(
+    ask: Callable[[], Awaitable[T]], patience: Patience, clock: Clock, waiting: Callable[[str], None]
+) -> T:
     began = clock.now()
     charged = False
     tried = 0
@@ -102,9 +112,13 @@ async def _patiently(ask: Callable[[], Awaitable[T]], patience: Patience, clock:
             if tried == patience.tries or wait > patience.longest:
                 problem = _given_up(error, tried, clock.now() - began, wait > patience.longest)
                 raise ModelUnavailable(problem, retry_after=error.retry_after, charged=charged) from error
+            reason = str(error)
         # Any time up to the backoff, so that those who failed together do not come back together.
         backoff = min(patience.longest, patience.first * 2.0 ** (tried - 1))
-        await clock.sleep(min(patience.longest, wait + clock.jitter() * backoff))
+        pause = min(patience.longest, wait + clock.jitter() * backoff)
+        if pause >= WORTH_TELLING:
+            waiting(f"{reason} Trying again in {pause:.0f} s.")
+        await clock.sleep(pause)
 
 
 def _given_up(error: ModelUnavailable, tried: int, spent: float, is_asked_too_much: bool) -> str:

@@ -51,6 +51,12 @@ class Unsupported(ModelRefused):
         self.parameter = parameter
 
 
+class CutPrompt(ModelRefused):
+    """The server answered without having seen all that it was sent, and may have charged for that."""
+
+    charged = True
+
+
 class Server:
     """The server behind an endpoint. Each exchange is over after `deadline` seconds, one way or the other."""
 

@@ -85,8 +85,8 @@ class Ledger:
     async def _reserve_in(self, tx: Transaction, calls: Sequence[tuple[UUID, Call]]) -> list[_Verdict]:
         purse = await _lock(tx)
         verdicts = _decide(purse, [call for _, call in calls])
-        if "wait" in verdicts and (lost := await tx.rows("ledger.abandoned")):
-            await _close(tx, [_Closed(id_, "lost") for (id_,) in lost])
+        if "wait" in verdicts and (lost := await self._abandoned(tx)):
+            await _close(tx, [_Closed(id_, "lost") for id_ in lost])
             purse = await _lock(tx)
             verdicts = _decide(purse, [call for _, call in calls])
         held = [each for each, verdict in zip(calls, verdicts, strict=True) if verdict == "held"]
@@ -105,6 +105,12 @@ class Ledger:
             tokens = sum(c.tokens_in + c.tokens_out for _, c in held)
             await tx.run("ledger.hold", price=sum((c.price or Decimal(0)) for _, c in held), tokens=tokens)
         return verdicts
+
+    async def _abandoned(self, tx: Transaction) -> list[UUID]:
+        """Calls that were under way in processes that are gone."""
+        rows = await tx.rows("ledger.abandoned", owner=self._presence.owner)
+        gone = {owner for owner in {owner for _, owner in rows} if self._presence.is_gone(owner, seen=False)}
+        return [id_ for id_, owner in rows if owner in gone]
 
     async def _close_all(self, closed: Sequence[_Closed]) -> list[None]:
         async def close() -> None:

@@ -62,6 +62,6 @@ async def _migrate(url: str) -> list[str]:
                     await connection.execute(migration.sql)
                     await connection.execute("INSERT INTO migration VALUES (%s, %s)", migration[:2])
                 applied.append(migration.name)
-        if applied:
+        if applied or not await queue.is_installed(connection, ROLE):
             await queue.install(connection, ROLE)
     return applied

@@ -1,7 +1,8 @@
 """Presence: a connection that lives as long as its process, and what others can tell from it.
 
-PostgreSQL gives back the locks of a connection the moment it breaks. So a mark that is held as a lock says, without
-clocks and time-outs, whether the process that began something is still there to end it.
+PostgreSQL gives back the locks of a connection the moment it breaks. So a mark that is held as a lock says whether the
+process that began something is still there to end it. When PostgreSQL itself was away, all marks are gone at once, and
+those who live set theirs again within a moment: nobody is taken for dead before that has passed.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from weft.text.names import key
 
 MARKS = 0x57454647  # "WEFG": also in the function `present`
 _PAUSE = 0.2
-_BEAT = 2.0
+_BEAT = 1.0
+_MOMENT = 5.0  # more than enough to find out that a connection is broken, and to make another
 
 
 class Presence:
@@ -26,14 +28,15 @@ class Presence:
 
     def __init__(self, database: Database) -> None:
         self.owner = secrets.randbelow(2**31 - 1) + 1
-        self._url = database.url
+        self._database = database
         self._connection: AsyncConnection[Any] | None = None
         self._keeping: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
         self._slots: dict[str, set[int]] = {}
+        self._missed: dict[int, float] = {}
 
     async def __aenter__(self) -> Self:
-        await self._connect()
+        await self._database.insist(self._connect)
         self._keeping = asyncio.create_task(self._keep())
         return self
 
@@ -44,6 +47,18 @@ class Presence:
                 await self._keeping
         if self._connection:
             await self._connection.close()
+
+    def is_gone(self, owner: int, *, seen: bool) -> bool:
+        """Whether another process will not come back. To be told at each look whether its mark was seen.
+
+        What is done about it must be done in the transaction of that look, and only if this process's own mark is
+        there: then PostgreSQL was not away since the mark was first missed.
+        """
+        if seen:
+            self._missed.pop(owner, None)
+            return False
+        now = asyncio.get_running_loop().time()
+        return now - self._missed.setdefault(owner, now) > _MOMENT
 
     async def take_slot(self, model: str, most: int) -> int | None:
         """One of a model's `most` slots that no process holds, this one included; None when all are taken."""
@@ -74,7 +89,8 @@ class Presence:
         return row[0] if row else None
 
     async def _connect(self) -> None:
-        self._connection = await AsyncConnection.connect(self._url, autocommit=True)
+        self._connection = await AsyncConnection.connect(self._database.url, autocommit=True)
+        self._missed.clear()  # the others may have lost their marks when this one was lost
         await self._connection.execute("SELECT pg_advisory_lock(%s, %s)", (MARKS, self.owner))
         for model, slots in self._slots.items():  # those in use: whoever took one meanwhile shares it for a call
             for slot in slots:

@@ -96,6 +96,13 @@ def entrypoint(kind: Kind, workspace: int) -> str:
     return f"{kind}/{workspace}"
 
 
+async def is_installed(connection: AsyncConnection[Any], role: str) -> bool:
+    """Whether the last step of `install` was taken."""
+    granted = "SELECT coalesce(has_table_privilege(%s, to_regclass(%s), 'DELETE'), false)"
+    row = await (await connection.execute(granted, (role, f"{SCHEMA}.job"))).fetchone()
+    return row == (True,)
+
+
 async def install(connection: AsyncConnection[Any], role: str) -> None:
     """Make the queue's tables, or bring them up to what this PgQueuer wants. `role` may add jobs."""
     queue = queries(connection)
@@ -121,7 +128,24 @@ async def enqueue(
         await queries(connection).enqueue(names, list(payloads), priorities, later)
 
 
+async def absorb(connection: AsyncConnection[Any], workspace: int, kind: Kind) -> None:
+    """Take away the jobs of a kind that wait, for one who is about to do all that they would."""
+    waiting = f"DELETE FROM {SCHEMA}.job WHERE entrypoint = %s AND status = 'queued'"
+    await connection.execute(waiting.encode(), (entrypoint(kind, workspace),))
+
+
+async def take_up(connection: AsyncConnection[Any], workspace: int) -> None:
+    """Queue again what is held in a workspace because its end could not be noted."""
+    again = f"UPDATE {SCHEMA}.job SET status = 'queued', execute_after = now() WHERE status = 'failed'"
+    await connection.execute(f"{again} AND entrypoint = ANY(%s)".encode(), (_entrypoints(workspace),))
+
+
 async def forget_jobs(connection: AsyncConnection[Any], workspace: int) -> None:
     """Take away all jobs of a workspace."""
-    names = [entrypoint(kind, workspace) for kind in get_args(Kind)]
-    await connection.execute(f"DELETE FROM {SCHEMA}.job WHERE entrypoint = ANY(%s)".encode(), (names,))
+    await connection.execute(
+        f"DELETE FROM {SCHEMA}.job WHERE entrypoint = ANY(%s)".encode(), (_entrypoints(workspace),)
+    )
+
+
+def _entrypoints(workspace: int) -> list[str]:
+    return [entrypoint(kind, workspace) for kind in get_args(Kind)]

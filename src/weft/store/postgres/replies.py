@@ -40,9 +40,10 @@ class Replies:
 
     async def keep(self, key: UUID, payload: bytes) -> bytes:
         """Keep a reply, however long the database is away meanwhile; the one that is kept, if another was first."""
-        kept = await self._keep((key, payload))
-        self._asking.discard(key)
-        return kept
+        try:
+            return await self._keep((key, payload))
+        finally:
+            self._asking.discard(key)
 
     async def forget(self, key: UUID) -> None:
         """The caller got no reply: it is anybody's turn again."""
@@ -64,8 +65,7 @@ class Replies:
                 rows = await tx.rows("reply.ask", keys=Ids(wanted), owner=owner, model=self._model)
                 found: dict[UUID, bytes | None] = {key: payload for key, _, payload in rows}
                 if missing := wanted - found.keys() - self._asking:
-                    taken = await tx.rows("reply.take_over", keys=Ids(missing), owner=owner)
-                    found |= dict.fromkeys((key for (key,) in taken), None)
+                    found |= dict.fromkeys(await self._take_over(tx, missing), None)
             return found
 
         found = await self._database.insist(ask)
@@ -78,6 +78,19 @@ class Replies:
                 self._asking.add(key)
             given.append(reply)
         return given
+
+    async def _take_over(self, tx: Transaction, keys: set[UUID]) -> list[UUID]:
+        """Those of the keys that nobody is asking for any longer, which are ours to ask from now on."""
+        ours = self._presence.owner
+        rows = await tx.rows("reply.asked_by", keys=Ids(keys))
+        absent = {owner for owner, seen in {(owner, seen) for _, owner, seen in rows} if self._gone(owner, seen)}
+        left = [key for key, owner, _ in rows if owner in absent]
+        taken = await tx.rows("reply.take_over", keys=Ids(left), owner=ours) if left else []
+        return [key for (key,) in taken]
+
+    def _gone(self, owner: int, seen: bool) -> bool:
+        # Our own, in no call of ours: we began in a transaction of whose end we did not learn.
+        return owner == self._presence.owner or self._presence.is_gone(owner, seen=seen)
 
     async def _keep_all(self, replies: Sequence[tuple[UUID, bytes]]) -> list[bytes]:
         async def keep() -> dict[UUID, bytes]:

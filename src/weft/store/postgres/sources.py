@@ -119,10 +119,20 @@ async def begin(database: Database, workspace: int, jobs: Sequence[Job]) -> list
     return [begun.get(job) for job in jobs]
 
 
-async def fail(database: Database, workspace: int, job: Job, error: str, tries: int) -> bool:
-    """Keep what went wrong; whether that was once too often, and the document has been set aside."""
+async def let_go(database: Database, workspace: int, jobs: Sequence[Job]) -> None:
+    """Whoever began these has to leave them for later, and lives: that they were begun does not count."""
     async with database.transaction(workspace) as tx:
-        return bool(await tx.value("source.fail", uri=job.uri, id=job.id, error=error, tries=tries))
+        await tx.run("source.let_go", uris=Texts(j.uri for j in jobs), ids=Ids(j.id for j in jobs))
+
+
+async def fail(database: Database, workspace: int, job: Job, error: str, tries: int) -> bool | None:
+    """Keep what went wrong; whether that was once too often, and the document has been set aside.
+
+    None when nobody waits for it any longer: it was replaced, removed or set aside meanwhile.
+    """
+    async with database.transaction(workspace) as tx:
+        failed: bool | None = await tx.value("source.fail", uri=job.uri, id=job.id, error=error, tries=tries)
+        return failed
 
 
 async def waiting(tx: Transaction) -> Waiting:

@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import json
 import os
+import time
 from collections.abc import Mapping
 from hashlib import blake2b
 from pathlib import Path
@@ -32,8 +33,9 @@ _KINDS = {
 class ModelServer:
     """A model server to test with, running inside `async with`. `calls` are those that it received, `url` ends in /v1.
 
-    Each reply takes `delay` seconds. Each call is written to the file `log` when it begins, and again when it ended,
-    with whether all was sent: who kills the server can tell from it which calls were under way.
+    Each reply takes `delay` seconds. Each call is written to the file `log` when it begins, with the port of whoever
+    asks and hashes of the texts to be embedded, and again when it ended, with whether all was sent: who kills the
+    server, or a client, can tell from it which calls were under way.
 
     `context` is how many tokens an Ollama model takes; with `ignores_context` it is loaded with 4,096 whatever is asked
     for, and longer prompts are cut.
@@ -118,7 +120,8 @@ class ModelServer:
             asked = json.loads(body)
         except ValueError:
             return await send(writer, refusal(400, "the request is no JSON"))
-        call = self._begin(kind, body, asked.get("input"), headers)
+        port: int = writer.get_extra_info("peername")[1]
+        call = self._begin(kind, body, asked.get("input"), headers, port)
         is_open = False
         try:
             await asyncio.sleep(self._delay)
@@ -128,18 +131,21 @@ class ModelServer:
             self._note(call, "end", sent=is_open)
         return is_open
 
-    def _begin(self, kind: str, body: bytes, texts: object, headers: Mapping[str, str]) -> ModelCall:
+    def _begin(self, kind: str, body: bytes, given: object, headers: Mapping[str, str], port: int) -> ModelCall:
         number = next(self._numbers)
-        count = len(texts) if isinstance(texts, list) else int(isinstance(texts, str))
-        key = blake2b(body, digest_size=16).hexdigest()
-        call = ModelCall(f"{os.getpid()}-{number}", kind, key, count, self.trouble.of(number), headers)
+        texts = given if isinstance(given, list) else [given] if isinstance(given, str) else []
+        call = ModelCall(f"{os.getpid()}-{number}", kind, _hash(body), len(texts), self.trouble.of(number), headers)
         self.calls.append(call)
-        self._note(call, "start")
+        self._note(call, "start", client=port, inputs=[_hash(str(text).encode()) for text in texts])
         return call
 
-    def _note(self, call: ModelCall, event: str, **more: bool) -> None:
+    def _note(self, call: ModelCall, event: str, **more: object) -> None:
         if self._log is None:
             return
         fault = call.fault.value if call.fault else None
         line = {"id": call.id, "event": event, "kind": call.kind, "key": call.key, "texts": call.texts, "fault": fault}
-        os.write(self._log, json.dumps({**line, **more}).encode() + b"\n")
+        os.write(self._log, json.dumps({**line, "at": time.time(), **more}).encode() + b"\n")
+
+
+def _hash(what: bytes) -> str:
+    return blake2b(what, digest_size=16).hexdigest()

@@ -44,7 +44,8 @@ UPDATE purse SET
     tokens = purse.tokens + (SELECT coalesce(sum(b.tokens_in + b.tokens_out), 0) FROM (TABLE done UNION ALL TABLE lost) b)
 
 -- name: abandoned
-SELECT id FROM spend WHERE state = 'open' AND NOT present(owner)
+-- Calls under way of those whose mark is not there, if that of the one who looks is.
+SELECT id, owner FROM spend WHERE state = 'open' AND NOT present(owner) AND present(%(owner)s)
 
 -- name: receipt
 SELECT stage, model, count(*), count(*) FILTER (WHERE state = 'lost'), sum(tokens_in)::bigint, sum(tokens_out)::bigint,

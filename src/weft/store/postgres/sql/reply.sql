@@ -10,10 +10,17 @@ SELECT r.key, false, r.payload FROM unnest(%(keys)s::uuid[]) AS k
 CROSS JOIN LATERAL (SELECT key, payload FROM reply WHERE key = k OFFSET 0) r
 WHERE r.payload IS NOT NULL
 
+-- name: asked_by
+-- Who is asking for what has no reply yet, and whether their mark is there.
+WITH asked AS (SELECT key, owner FROM reply WHERE key = ANY(%(keys)s) AND payload IS NULL),
+seen AS (SELECT owner FROM (SELECT DISTINCT owner FROM asked) o WHERE present(owner))
+SELECT key, owner, owner IN (SELECT owner FROM seen) FROM asked
+
 -- name: take_over
--- What somebody began to ask who is no longer there, or we ourselves, in a transaction of whose end we did not learn.
+-- By one who is there, from one who is not, or from themselves.
 UPDATE reply SET owner = %(owner)s
-WHERE key = ANY(%(keys)s) AND payload IS NULL AND (owner = %(owner)s OR NOT present(owner))
+WHERE key = ANY(%(keys)s) AND payload IS NULL
+AND (owner = %(owner)s OR (NOT present(owner) AND present(%(owner)s)))
 RETURNING key
 
 -- name: keep

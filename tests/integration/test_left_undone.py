@@ -1,0 +1,170 @@
+"""What somebody had to leave undone, at whatever moment, is taken up by whoever works next."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from uuid import uuid4
+
+import psycopg
+import pytest
+
+from tests.integration.test_worker import CAPITALS, QUICK, Mill
+from weft import AsyncWeft
+from weft.ingest import worker
+from weft.ingest.intake import take_in
+from weft.ingest.worker import Kit, Worker
+from weft.protocols import Vectors
+from weft.store.postgres.db import Database
+from weft.store.postgres.migrate import migrate
+from weft.store.postgres.presence import Presence
+from weft.store.postgres.queue import enqueue
+from weft.store.postgres.replies import Replies
+from weft.testing import Faults, HashEmbedder
+from weft.types import Chunk, Document, Mention, Source
+
+DUE = "SELECT 1 FROM weft.document WHERE wanted <> shown FOR UPDATE"
+
+
+@pytest.fixture
+def mill(weft: AsyncWeft) -> Mill:
+    return Mill(weft)
+
+
+async def finished(mill: Mill, kit: Kit | None = None) -> None:
+    """Work until nothing is left."""
+    kit = kit or Kit(lambda _: mill.extractor, HashEmbedder())
+    made = Worker(mill.weft.database, mill.weft.workspace, kit, mill.events.append, replace(QUICK, idle=0.1))
+    no_more = asyncio.Event()
+    no_more.set()
+    await asyncio.wait_for(made.run_until_done(no_more), 20)
+
+
+async def handed_in(mill: Mill, *sources: Source) -> None:
+    await take_in(mill.weft.database, mill.weft.workspace, sources, CAPITALS, mill.events.append)
+
+
+async def eventually(what: Callable[[], Awaitable[bool]]) -> None:
+    async with asyncio.timeout(20):
+        while not await what():  # noqa: ASYNC110 (other processes act too)
+            await asyncio.sleep(0.02)
+
+
+async def test_descriptions_that_others_left_to_be_summed_up_are_summed_up(mill: Mill) -> None:
+    said = [Mention("Ada", description=f"{n} " + "she wrote letters " * 20) for n in range(20)]
+    chunks = tuple(Chunk(f"Ada {n}", start=10 * n, mentions=(mention,)) for n, mention in enumerate(said))
+    await mill.weft.add_documents([Document("a", chunks)])
+    asked: list[str] = []
+
+    async def summarise(name: str, descriptions: str) -> str:
+        asked.append(name)
+        return "She wrote."
+
+    await finished(mill, Kit(lambda _: mill.extractor, HashEmbedder(), summarise))
+    assert asked == ["Ada"]
+    assert [entity.summary for entity in await mill.weft.entities()] == ["She wrote."]
+
+
+async def test_a_job_that_is_held_is_taken_up_by_the_next_worker(mill: Mill, url: str) -> None:
+    await handed_in(mill, Source("a", "Ada"))
+    with psycopg.connect(url) as connection:
+        connection.execute("UPDATE weft_queue.job SET status = 'failed'")
+    await finished(mill)
+    assert (await mill.weft.status()).documents == 1
+
+
+async def test_what_another_settler_held_and_then_left_is_settled(mill: Mill, url: str) -> None:
+    await handed_in(mill, Source("a", "Ada knows Bob"))
+    async with await psycopg.AsyncConnection.connect(url) as other:
+
+        async def held() -> bool:
+            await other.rollback()
+            return bool(await (await other.execute(DUE)).fetchall())
+
+        hold = asyncio.create_task(eventually(held))
+        working = asyncio.create_task(finished(mill))
+        await hold
+        await asyncio.sleep(1)
+        assert (await mill.weft.status()).entities == 0
+        await other.rollback()
+        await working
+    assert (await mill.weft.status()).entities == 3
+
+
+async def test_one_settling_does_for_all_that_wait(mill: Mill, url: str) -> None:
+    await handed_in(mill, Source("a", "Ada knows Bob"))
+    async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
+        await enqueue(connection, mill.weft.workspace, "settle", [b""] * 100)
+        await finished(mill)
+        done = await connection.execute("SELECT FROM weft_queue.job_log WHERE status = 'successful'")
+        left = await connection.execute("SELECT FROM weft_queue.job")
+        assert done.rowcount + left.rowcount < 10
+
+
+async def test_an_error_that_nobody_expected_ends_a_run_and_leaves_the_job(mill: Mill) -> None:
+    class Broken(HashEmbedder):
+        async def embed(self, texts: Sequence[str]) -> Vectors:
+            raise KeyError("a bug")
+
+    await handed_in(mill, Source("a", "Ada knows Bob"))
+    with pytest.raises(KeyError, match="a bug"):
+        await finished(mill, Kit(lambda _: mill.extractor, Broken()))
+    await finished(mill)
+    assert (await mill.weft.status()).entities == 3
+
+
+async def test_a_document_is_not_blamed_for_a_database_that_went_away_again_and_again(
+    mill: Mill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "_STARTS", 3)
+    mill.extractor.error = psycopg.OperationalError("away")
+    await handed_in(mill, Source("a", "Ada"))
+    working = asyncio.create_task(finished(mill))
+
+    async def is_tried_often() -> bool:
+        return len(mill.extractor.worked) > 5
+
+    await eventually(is_tried_often)
+    mill.extractor.error = None
+    await working
+    assert await mill.weft.set_aside() == []
+
+
+async def test_documents_are_handed_in_though_the_database_was_away(url: str) -> None:
+    faults = Faults()
+    async with Database(url, connection_class=faults.connection_class()) as database:
+        mill = Mill(await AsyncWeft.enter(database, "test", HashEmbedder()))
+        for chance in range(8):
+            faults.break_at(chance)
+            await handed_in(mill, Source("a", f"Ada {chance}"))
+            faults.break_at(None)
+        await finished(mill)
+        assert [chunk.text async for d in mill.weft.documents() for chunk in d.chunks] == ["Ada 7"]
+
+
+async def test_one_who_lives_keeps_what_it_asks_for_when_the_database_was_away(url: str, database: Database) -> None:
+    workspace = await database.find_workspace("test", make=True)
+    assert workspace
+    async with Presence(database) as here, Presence(database) as there:
+        replies = Replies(database, workspace, here, "m")
+        key = uuid4()
+        assert await replies.ask(key) is None
+        other = asyncio.create_task(Replies(database, workspace, there, "m").ask(key))
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
+                "AND datname = current_database()"
+            )
+        await asyncio.sleep(2)
+        assert not other.done()
+        await replies.keep(key, b"reply")
+        assert await asyncio.wait_for(other, 5) == b"reply"
+
+
+async def test_a_schema_that_was_left_without_its_queue_gets_one(url: str) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA weft_queue CASCADE")
+    assert await migrate(url) == []
+    async with AsyncWeft.open(url, "test", HashEmbedder()) as weft:
+        mill = Mill(weft)
+        await mill.add(Source("a", "Ada"))
+        assert (await weft.status()).documents == 1

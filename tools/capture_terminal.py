@@ -1,0 +1,227 @@
+"""Runs `weft` in a real pseudo-terminal and draws what a person sees there, as docs/terminal/*.svg.
+
+A PostgreSQL, a model server that answers from a script, and a folder of notes are made for it and thrown away.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import io
+import json
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from weft.store.embedded import EmbeddedServer
+from weft.testing.model_server import Asked
+
+ROOT = Path(__file__).resolve().parent.parent
+PICTURES = ROOT / "docs" / "terminal"
+WIDTH, HEIGHT = 92, 40
+PATIENCE = 60  # seconds
+MODEL = "openai/gpt-test"
+_WORKED = r"[1-9]\d* documents? worked"
+_STEP = re.compile(r"\x1b\[(\d*)([AK])|\x1b\[\?25[lh]|[\r\n]|\x1b\[[\d;]*m|[^\x1b\r\n]+")
+
+
+def reply(asked: Asked) -> str:
+    """What the model server says: the capitalised words of the last line are people who know each other."""
+    if asked.schema and "city" in json.dumps(asked.schema):
+        return '{"city": "Paris", "year": 1924}'
+    words = list(dict.fromkeys(re.findall(r"\b[A-Z][a-z]+ [A-Z][a-z]+\b", asked.messages[-1].content)))
+    entities = [{"name": word, "type": "person", "description": "", "emphasis": 5} for word in words]
+    return json.dumps({"entities": entities, "relations": []})
+
+
+class Screen:
+    """As much of a terminal as rich makes use of: lines, colours, going up and wiping a line."""
+
+    def __init__(self) -> None:
+        self._lines = [""]
+        self._row = 0
+
+    def feed(self, data: str) -> None:
+        for step in _STEP.finditer(data):
+            text = step.group()
+            if text == "\n":
+                self._row += 1
+                self._lines += [""] * (self._row + 1 - len(self._lines))
+            elif step.group(2) == "A":
+                self._row = max(0, self._row - int(step.group(1) or 1))
+            elif step.group(2) == "K":
+                self._lines[self._row] = ""
+            elif text != "\r" and not text.startswith("\x1b[?"):
+                self._lines[self._row] += text
+
+    def shown(self) -> str:
+        return "\n".join(self._lines).rstrip()
+
+
+@dataclass(frozen=True)
+class Shot:
+    """A command, and when to look at it: when these patterns first show, one after the other, and at the end.
+
+    `typed` is what the person answers when asked, and `ctrl_c` the pattern at which they have had enough.
+    """
+
+    command: str
+    looks: Sequence[str] = ()
+    typed: str = ""
+    ctrl_c: str = ""
+
+
+def run(shot: Shot, folder: Path, env: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """What is on the screen at each of these times, and at the end."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(folder)
+        program = str(Path(sys.executable).with_name("weft"))
+        os.execve("/bin/sh", ["sh", "-c", f"exec {program} {shot.command.removeprefix('weft ')}"], env)
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", HEIGHT, WIDTH, 0, 0))
+    screen, began = Screen(), time.monotonic()
+    looks, typed, ctrl_c = list(shot.looks), shot.typed, shot.ctrl_c
+    while time.monotonic() - began < PATIENCE:
+        if select.select([terminal], [], [], 0.02)[0]:
+            try:
+                screen.feed(os.read(terminal, 65536).decode(errors="replace"))
+            except OSError:  # all that was written has been read, and the other side is closed
+                break
+        shown = screen.shown()
+        if looks and re.search(looks[0], shown):
+            yield f"after {time.monotonic() - began:.0f} s", shown
+            looks.pop(0)
+        elif typed and "[y/N]" in shown:
+            os.write(terminal, typed.encode())
+            typed = ""
+        elif ctrl_c and re.search(ctrl_c, shown):
+            os.write(terminal, b"\x03")
+            ctrl_c = ""
+    else:
+        os.kill(pid, signal.SIGKILL)
+    _, status = os.waitpid(pid, 0)
+    yield f"exit code {os.waitstatus_to_exitcode(status)}", screen.shown()
+
+
+def draw(name: str, shots: Sequence[Shot], folder: Path, env: Mapping[str, str]) -> None:
+    """Run some commands one after the other, and draw what they showed in one picture."""
+    console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True, color_system="truecolor")
+    for shot in shots:
+        console.print(Text(f"$ {shot.command}", style="bold"))
+        for when, shown in run(shot, folder, env):
+            console.print(Text.from_ansi(shown))
+            console.print(Text(f"# {when}\n", style="dim italic"))
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    print(console.export_text(clear=False))
+    console.save_svg(str(PICTURES / f"{name}.svg"), title="weft")
+
+
+@contextmanager
+def model_server(*arguments: str) -> Iterator[str]:
+    command = [sys.executable, "-m", "weft.testing.model_server", "--script", "capture_terminal:reply", *arguments]
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "tools")}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env) as process:
+        assert process.stdout
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
+
+
+def notes(folder: Path) -> None:
+    """Forty notes, and some files that are no notes."""
+    people = ("Ada Lovelace", "Charles Babbage", "Mary Somerville", "Luigi Menabrea", "John Herschel")
+    (folder / "notes").mkdir()
+    for n in range(40):
+        first, second = people[n % 5], people[(n * 2 + 1) % 5]
+        text = f"# Letter {n}\n\n{first} wrote to {second} about engine {n}.\n"
+        (folder / "notes" / f"letter-{n:02d}.md").write_text(text * 3, "utf-8")
+    (folder / "notes" / "portrait.jpg").write_bytes(b"\xff\xd8")
+    (folder / "notes" / "old.txt").write_bytes("Müller".encode("latin-1"))
+
+
+def settings(folder: Path, **values: object) -> None:
+    """Write weft.toml."""
+    lines = [f"{name} = {json.dumps(value)}" for name, value in values.items() if name != "prices"]
+    prices = values.get("prices")
+    if isinstance(prices, dict):
+        lines += ["[prices]", *(f'"{model}" = {price}' for model, price in prices.items())]
+    (folder / "weft.toml").write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def main(wanted: Sequence[str]) -> None:
+    with tempfile.TemporaryDirectory() as made:
+        root = Path(made)
+        root.chmod(0o755)  # the server may run as a user of its own
+        server = EmbeddedServer(root / "server", {"fsync": "off"})
+        try:
+            _scenes(server.start(), root, wanted)
+        finally:
+            server.stop()
+
+
+def _scenes(url: str, root: Path, wanted: Sequence[str]) -> None:
+    folder = root / "work"
+    folder.mkdir()
+    notes(folder)
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("WEFT_", "OPENAI_"))}
+    env = {**clean, "WEFT_DATABASE_URL": url, "TERM": "xterm-256color"}
+
+    def scene(name: str, *shots: Shot) -> None:
+        if not wanted or name in wanted:
+            draw(name, shots, folder, env)
+
+    first = ("weft init", "weft add notes", "weft entities --limit 5", "weft status")
+    scene("first-steps", *map(Shot, first))
+    with model_server("--delay", "1.5") as model_url:
+        paid = {"model": MODEL, "model_url": model_url, "calls_at_once": 4, "prices": {MODEL: [0.5, 2.0]}}
+        settings(folder, **paid, workspace="paid")
+        scene(
+            "add",
+            Shot("weft init"),
+            Shot("weft estimate notes"),
+            Shot("weft add notes", looks=(r" [1-9] of 40", r" 2\d of 40"), typed="y\n"),
+        )
+        settings(folder, **paid, workspace="thrifty")
+        scene(
+            "budget",
+            Shot("weft init"),
+            Shot("weft add notes --budget 0.02 --yes", looks=(r" [1-9] of 40",)),
+            Shot("weft status"),
+            Shot("weft budget none"),
+            Shot("weft worker", looks=(_WORKED,), ctrl_c=_WORKED),
+            Shot("weft receipt"),
+        )
+        settings(folder, **paid, workspace="stopped")
+        scene(
+            "interrupted",
+            Shot("weft init"),
+            Shot("weft add notes --yes", ctrl_c=r" [1-9]\d* of 40 "),
+            Shot("weft add notes --yes"),
+        )
+        settings(folder, **{**paid, "model_url": "http://127.0.0.1:9/v1", "model_tries": 2}, workspace="dead")
+        scene("errors", Shot("weft init"), Shot("weft add notes --yes"), Shot("weft doctor"))
+    with model_server("--fault", "bad-key:1") as model_url:
+        urls = {"model_url": model_url, "embedding_url": model_url}
+        settings(folder, model=MODEL, workspace="key", embedding_model="openai/embed", **urls)
+        env["OPENAI_API_KEY"] = "sk-secret"
+        commands = ("add notes --yes", "init", "add notes --yes", "add notes --budget 2.00", "doctor")
+        scene("wrong-key", *(Shot(f"weft {command}") for command in commands))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
