@@ -179,8 +179,8 @@ class AsyncWeft:
             no_more.set()
             await working
         finally:
-            for task in (taking, working):
-                task.cancel()
+            worker.abandon()
+            taking.cancel()
             await asyncio.gather(taking, working, return_exceptions=True)
         return counted.added
 
@@ -204,8 +204,8 @@ class AsyncWeft:
             worker.stop()
             await working
         finally:
-            for task in (working, stopping):
-                task.cancel()
+            worker.abandon()
+            stopping.cancel()
             await asyncio.gather(working, stopping, return_exceptions=True)
 
     async def _kit(self, listener: Listener) -> Kit:

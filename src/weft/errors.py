@@ -67,7 +67,9 @@ class ModelRefused(ModelError):
 
 
 class BadReply(ModelError):
-    """The model answered, and the answer is of no use for this document."""
+    """The model answered, and the answer is of no use for this document. `again`: another try may go better."""
+
+    again: bool = False
 
 
 class BudgetReached(WeftError):

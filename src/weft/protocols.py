@@ -60,6 +60,10 @@ class Replies(Protocol):
         """There is no reply after all."""
         ...
 
+    async def drop(self, key: UUID) -> None:
+        """Keep the reply no longer."""
+        ...
+
 
 class Ledger(Protocol):
     """Holds back what a call may cost before it is made, and books what it did cost."""

@@ -97,7 +97,7 @@ class Workshop:
         self._ledger = Ledger(database, workspace, presence)
         self._patience = Patience(tries=settings.model_tries)
         self.listener: Listener = unheard
-        self._chats: dict[str, LLM] = {}
+        self._chats: dict[str, CachedLLM] = {}
         self._extractors: dict[str, Extractor] = {}
         self._closing: list[Callable[[], Awaitable[None]]] = []
 
@@ -106,7 +106,7 @@ class Workshop:
         for close in self._closing:
             await close()
 
-    def wrap(self, llm: LLM) -> LLM:
+    def wrap(self, llm: LLM) -> CachedLLM:
         """A chat model that is asked the same once, patiently, at the agreed pace, and is paid for."""
         paid = BudgetedLLM(llm, self._ledger, price(self._settings, llm.model))
         patient = Retrying(LimitedLLM(paid, self._pace(llm.model)), self._patience, waiting=self._waiting)
@@ -118,7 +118,7 @@ class Workshop:
         patient = RetryingEmbedder(LimitedEmbedder(paid, self._pace(name)), self._patience, waiting=self._waiting)
         return CachedEmbedder(patient, self._replies(name))
 
-    def chat(self, model: str) -> LLM:
+    def chat(self, model: str) -> CachedLLM:
         """The chat model of that name."""
         if model not in self._chats:
             where = chat_endpoint(self._settings, model)
@@ -148,12 +148,14 @@ class Workshop:
             return CapitalsExtractor()
         if recipe.extractor == "nlp":
             return NlpExtractor(recipe.pipeline)
+        llm = self.chat(recipe.model)
         return LLMExtractor(
-            self.chat(recipe.model),
+            llm,
             recipe.entity_types,
             max_gleaning=recipe.max_gleaning,
             max_paths_per_chunk=recipe.max_paths_per_chunk,
             max_tokens=recipe.max_reply_tokens,
+            forget=llm.forget,
         )
 
     def prices(self, recipe: Recipe) -> Prices:

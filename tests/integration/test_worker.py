@@ -10,7 +10,7 @@ import pytest
 
 from weft import AsyncWeft
 from weft.config import Settings
-from weft.errors import BadReply, BudgetReached, ModelRefused
+from weft.errors import BadReply, BudgetReached, InvalidDocument, ModelRefused
 from weft.events import Event, Extracted, Failed, Unreadable
 from weft.ingest.intake import take_in
 from weft.ingest.recipe import Recipe
@@ -38,7 +38,7 @@ class Scripted:
         if self.error:
             raise self.error
         if "poison" in source.text:
-            raise BadReply(f"{source.uri}: of no use")
+            raise InvalidDocument(f"{source.uri}: of no use")
         if "bug" in source.text:
             raise KeyError("bug")
         found = []
@@ -64,7 +64,8 @@ class Mill:
             return self.extractor
 
         kit = Kit(extractor, HashEmbedder())
-        return Worker(self.weft.database, self.weft.workspace, kit, self.events.append, QUICK, patient=patient)
+        self.last = Worker(self.weft.database, self.weft.workspace, kit, self.events.append, QUICK, patient=patient)
+        return self.last
 
     async def add(self, *sources: Source, recipe: Recipe = CAPITALS) -> None:
         no_more = asyncio.Event()
@@ -118,6 +119,30 @@ async def test_a_document_that_keeps_failing_is_set_aside_with_its_error_and_the
     await mill.add(Source("bad", "mended"))
     assert await mill.weft.set_aside() == []
     assert (await mill.weft.status()).documents == 3
+
+
+async def test_a_reply_of_no_use_sets_its_document_aside_at_once(mill: Mill) -> None:
+    mill.extractor.error = BadReply("a: of no use, twice")
+    await mill.add(Source("a", "Ada"))
+    assert [(aside.uri, aside.failures) for aside in await mill.weft.set_aside()] == [("a", 1)]
+
+
+async def test_a_worker_that_is_abandoned_ends_at_once_and_leaves_its_documents_to_others(mill: Mill) -> None:
+    class Endless(Scripted):
+        async def extract(self, source: Source, chunks: Sequence[Chunk]) -> Sequence[Extraction]:
+            self.worked.append(source.uri)
+            await asyncio.sleep(3600)
+            return []
+
+    mill.extractor = Endless()
+    adding = asyncio.create_task(mill.add(*(Source(f"doc/{n}", f"Ada{n}") for n in range(30))))
+    while len(mill.extractor.worked) < 30:  # noqa: ASYNC110
+        await asyncio.sleep(0.02)
+    mill.last.abandon()
+    await asyncio.wait_for(adding, 5)
+    mill.extractor = Scripted()
+    await mill.add()
+    assert (await mill.weft.status()).documents == 30
 
 
 @pytest.mark.parametrize("error", [BudgetReached("no money"), ModelRefused("wrong key")])

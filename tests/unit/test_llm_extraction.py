@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -64,7 +64,7 @@ def cut_off(text: str) -> Reply:
     return Reply(text, 1, 1, "length")
 
 
-async def extract(model: Model, text: str = TEXT, **settings: int) -> Extraction:
+async def extract(model: Model, text: str = TEXT, **settings: Any) -> Extraction:
     [found] = await LLMExtractor(model, TYPES, **settings).extract(Source("a.md", text), [Chunk(text)])
     return found
 
@@ -120,7 +120,7 @@ async def test_a_blank_chunk_is_not_asked_about() -> None:
 @pytest.mark.parametrize("name", ["max_gleaning", "max_paths_per_chunk", "max_tokens"])
 def test_a_limit_below_one_is_an_error(name: str) -> None:
     with pytest.raises(ConfigError, match=f"{name} is 0"):
-        LLMExtractor(Model(), TYPES, **{name: 0})
+        LLMExtractor(Model(), TYPES, **cast("dict[str, Any]", {name: 0}))
 
 
 @pytest.mark.parametrize("types", [{}, {" ": "nameless"}])

@@ -48,7 +48,7 @@ def init(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Js
                 **{name.replace(" ", "_"): value for name, value in models.items()},
             },
             f"Workspace {settings.workspace} is ready in {place(settings)}.",
-            f"Wrote {file}" if written else f"Left {file} as it was.",
+            f"Wrote {_shown(file)}" if written else f"Left {_shown(file)} as it was.",
             *([] if lasting else ["It has other settings: pass these options to every command, or change it."]),
             pairs(models),
             *_better(settings),
@@ -175,3 +175,8 @@ def drop(
             typer.confirm(f"Take away {name} and its {count(documents, 'document')} for good?", abort=True, err=True)
         in_workspace(lambda weft: weft.drop(), settings)
         reply({"dropped": name, "documents": documents}, f"{name} is gone, with its {count(documents, 'document')}.")
+
+
+def _shown(file: Path) -> Path:
+    """A path as it is best typed: from here, if it is within."""
+    return file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file

@@ -7,7 +7,7 @@ whatever document, are asked once. A reply that cannot be read is shown to the m
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from weft import prompts
 from weft.errors import BadReply, ConfigError
@@ -30,7 +30,8 @@ class LLMExtractor:
     """Entities of the given types (each with a description, or none) and how they are related.
 
     `max_gleaning` is how many times a chunk is read: 1 is one call, and each further one shows the model what it found
-    and asks for what it missed, until nothing new comes.
+    and asks for what it missed, until nothing new comes. Replies that are of no use are given to `forget`, so that
+    whoever tries again asks again.
     """
 
     def __init__(
@@ -41,8 +42,10 @@ class LLMExtractor:
         max_gleaning: int = 1,
         max_paths_per_chunk: int = MAX_PATHS_PER_CHUNK,
         max_tokens: int = MAX_TOKENS,
+        forget: Callable[[Prompt], Awaitable[None]] | None = None,
     ) -> None:
         self._llm = llm
+        self._forget = forget
         self._types = _with_other(types)
         self._passes = _at_least_one("max_gleaning", max_gleaning)
         self._most = _at_least_one("max_paths_per_chunk", max_paths_per_chunk)
@@ -74,7 +77,10 @@ class LLMExtractor:
 
     def prompt(self, chunk: Chunk) -> Prompt:
         """What the model is asked about a chunk first."""
-        return Prompt(self._question(chunk), self.max_tokens, self._schema)
+        return self._prompt(self._question(chunk))
+
+    def _prompt(self, messages: tuple[Message, ...]) -> Prompt:
+        return Prompt(messages, self.max_tokens, self._schema)
 
     def _question(self, chunk: Chunk) -> tuple[Message, ...]:
         return Message("system", self._instructions), Message("user", prompts.fence(chunk.text))
@@ -106,15 +112,19 @@ class LLMExtractor:
             complaint = prompts.load("repair").render(problem=str(problem))
             wrong = reply.text[:_SHOWN_TO_MODEL] or "(nothing)"
             noted = f"the first reply was of no use ({problem}); the model was asked once more"
-        reply = await self._ask((*messages, Message("assistant", wrong), Message("user", complaint)), "repair", uri)
+        again = (*messages, Message("assistant", wrong), Message("user", complaint))
+        reply = await self._ask(again, "repair", uri)
         try:
             findings, notes = await _read(reply)
         except Unusable as problem:
+            if self._forget:
+                await self._forget(self._prompt(messages))
+                await self._forget(self._prompt(again))
             raise BadReply(self._failure(uri, chunk, reply, problem)) from problem
         return findings, (noted, *notes)
 
     async def _ask(self, messages: tuple[Message, ...], stage: str, uri: str) -> Reply:
-        return await self._llm.complete(Prompt(messages, self.max_tokens, self._schema), Purpose(stage, uri))
+        return await self._llm.complete(self._prompt(messages), Purpose(stage, uri))
 
     def _written_out(self) -> str:
         types = "\n".join(f"  - {name}: {what}" if what else f"  - {name}" for name, what in self._types.items())

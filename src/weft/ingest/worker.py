@@ -20,6 +20,7 @@ from pgqueuer.qm import QueueManager
 from psycopg import AsyncConnection, DataError, InterfaceError, OperationalError
 
 from weft.errors import (
+    BadReply,
     BudgetReached,
     ConfigError,
     DatabaseError,
@@ -100,6 +101,7 @@ class Worker:
             "settle": self._settle,
             "summary": self._summary,
         }
+        self._jobs: set[asyncio.Future[None]] = set()
         self._manager: QueueManager | None = None
         self._reason: Exception | None = None
         self._stopping = False
@@ -109,6 +111,12 @@ class Worker:
         self._stopping = True
         if self._manager:
             self._manager.shutdown.set()
+
+    def abandon(self) -> None:
+        """Stop at once: what is begun goes back to the queue, for whoever comes next."""
+        self.stop()
+        for job in self._jobs:
+            job.cancel()
 
     async def run(self) -> None:
         """Work until `stop`; raises the error that it was stopped by, if it was one."""
@@ -133,9 +141,12 @@ class Worker:
 
     async def _watch(self, no_more: asyncio.Event) -> None:
         await no_more.wait()
-        while not await self._database.insist(self._done):  # noqa: ASYNC110 (other processes bring things to an end too)
+        while self._is_busy() or not await self._database.insist(self._done):  # noqa: ASYNC110 (others end things too)
             await asyncio.sleep(self._pace.look_again)
         self.stop()
+
+    def _is_busy(self) -> bool:
+        return bool(self._under_way) or self._settling.locked()
 
     async def _done(self) -> bool:
         async with self._database.transaction(self._workspace) as tx:
@@ -200,6 +211,8 @@ class Worker:
             except (ModelRefused, ConfigError, SpaceMismatch) as error:
                 await self._let_go(job)
                 raise self._give_up(error) from error
+            except BadReply as error:
+                await self._fail(job, str(error), tries=None if error.again else 1)
             except WeftError as error:
                 await self._fail(job, str(error))
             except Exception as error:  # noqa: BLE001 (a document must not end a worker, and its error is kept)
@@ -286,10 +299,15 @@ class Worker:
         """The same, but that whatever goes wrong the job stays in the queue: one that is held is waited for in vain."""
 
         async def carry_out(job: QueuedJob) -> None:
+            acting = asyncio.ensure_future(act(job))
+            self._jobs.add(acting)
+            acting.add_done_callback(self._jobs.discard)
             try:
-                await act(job)
+                await acting
             except RetryRequested:
                 raise
+            except asyncio.CancelledError:  # PgQueuer would take it for done with
+                raise RetryRequested(reason="the worker stopped") from None
             except (OperationalError, InterfaceError, DatabaseError) as error:
                 raise self._again(str(error)) from error
             except (BudgetReached, ModelUnavailable) as error:
@@ -299,9 +317,9 @@ class Worker:
 
         return carry_out
 
-    async def _fail(self, job: Job, error: str) -> None:
+    async def _fail(self, job: Job, error: str, tries: int | None = None) -> None:
         """Keep the error with the document; try it again, unless it has failed often enough."""
-        set_aside = await sources.fail(self._database, self._workspace, job, error, self._pace.tries)
+        set_aside = await sources.fail(self._database, self._workspace, job, error, tries or self._pace.tries)
         if set_aside is None:
             return
         self._tell(Failed(job.uri, error, set_aside))

@@ -41,6 +41,10 @@ class CachedLLM:
             kept = await asyncio.shield(self._replies.keep(asked, _packed(reply)))
         return _unpacked(kept)
 
+    async def forget(self, prompt: Prompt) -> None:
+        """Keep the reply to this no longer: it was of no use, and whoever asks again may have a better one."""
+        await self._replies.drop(prompt_key(self.model, prompt))
+
 
 class CachedEmbedder:
     """An embedding model that is given the same text once, by whichever process comes first."""

@@ -45,7 +45,7 @@ async def check_chat(chat: Chat) -> tuple[Check, ...]:
     try:
         reply = await chat.complete(Prompt((_QUESTION,), max_tokens=200, schema=_SCHEMA), Purpose("doctor"))
     except ModelError as error:
-        return (Check(what, False, str(error), "Do what the message says, then run `weft doctor` again."),)
+        return (Check(what, False, str(error), ""),)
     answers = Check(what, True, f"{reply.tokens_in} tokens in, {reply.tokens_out} out")
     return answers, _schema_check(chat.model, reply.text), await _context_check(chat)
 
@@ -56,7 +56,7 @@ async def check_embedder(embedder: Embedder) -> tuple[Check, ...]:
     try:
         vectors = await embedder.embed(["river", "stream"])
     except ModelError as error:
-        return (Check(what, False, str(error), "Do what the message says, then run `weft doctor` again."),)
+        return (Check(what, False, str(error), ""),)
     is_right = vectors.shape == (2, embedder.dimensions)
     detail = f"{vectors.shape[-1]} dimensions" if is_right else f"vectors of the form {vectors.shape}"
     return (Check(what, is_right, detail, "" if is_right else f"It names {embedder.dimensions} dimensions."),)

@@ -36,7 +36,9 @@ _SHOWN = 300  # characters of what a server said
 
 
 class UselessReply(BadReply):
-    """The server answered, and this prompt will get no better answer. `charged`: the answer may have cost something."""
+    """The server answered, and the answer is of no use. `charged`: it may have cost something."""
+
+    again = True
 
     def __init__(self, message: str, *, charged: bool) -> None:
         super().__init__(message)

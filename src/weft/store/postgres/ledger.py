@@ -55,8 +55,8 @@ class Ledger:
         if verdict == "reached":
             raise BudgetReached(
                 f"the budget is reached: the next call to {call.model} may take up to "
-                f"{call.tokens_in + call.tokens_out:,} tokens, and less than that is left. What is done is kept; raise "
-                "the budget to go on."
+                f"{call.tokens_in + call.tokens_out:,} tokens{_at(call.price)}, and less than that is left. What is "
+                "done is kept; raise the budget to go on."
             )
         return id_
 
@@ -120,6 +120,10 @@ class Ledger:
 
         await self._database.insist(close)
         return [None] * len(closed)
+
+
+def _at(price: Decimal | None) -> str:
+    return f" ({price.normalize():f} in money)" if price else ""
 
 
 def _decide(purse: Budget, calls: Sequence[Call]) -> list[_Verdict]:

@@ -13,7 +13,7 @@ from weft.store.postgres.db import Database
 from weft.store.postgres.presence import Presence
 
 _LOOK_AGAIN = 0.1
-_SHARE = 1.0  # a slot goes back to all after this many seconds, even when more calls wait here
+_SHARE = 3.0  # a slot goes back to all after this many seconds, even when more calls wait here
 _IDLE = 0.2  # or after this many without a call: one that soon follows takes no statement
 
 
@@ -105,11 +105,12 @@ class SharedPace:
         """Take slots for as long as somebody waits here."""
         try:
             while self._waiting:
-                number = await self._presence.take_slot(self._model, self._limits.calls_at_once)
-                if number is None:
-                    await asyncio.sleep(_LOOK_AGAIN)
-                else:
+                wanted = len(self._waiting)
+                taken = await self._presence.take_slots(self._model, self._limits.calls_at_once, wanted)
+                for number in taken:
                     await self._hand_on(_Slot(number, _now()))
+                if len(taken) < wanted:
+                    await asyncio.sleep(_LOOK_AGAIN)
         finally:
             self._searching = None
 

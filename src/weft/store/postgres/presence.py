@@ -60,19 +60,20 @@ class Presence:
         now = asyncio.get_running_loop().time()
         return now - self._missed.setdefault(owner, now) > _MOMENT
 
-    async def take_slot(self, model: str, most: int) -> int | None:
-        """One of a model's `most` slots that no process holds, this one included; None when all are taken."""
+    async def take_slots(self, model: str, most: int, wanted: int) -> list[int]:
+        """Up to as many as `wanted` of a model's `most` slots that no process holds, this one included."""
         held = self._slots.setdefault(model, set())
         async with self._lock:
             free = [slot for slot in range(most) if slot not in held]
-            slot: int | None = await self._ask(
-                "SELECT slot FROM unnest(%s::int[]) AS slot WHERE pg_try_advisory_lock(%s, slot) LIMIT 1",
+            taken: list[int] = await self._ask(
+                "SELECT array_agg(slot) FROM (SELECT slot FROM unnest(%s::int[]) AS slot "
+                "WHERE pg_try_advisory_lock(%s, slot) LIMIT %s) taken",
                 free,
                 _place(model),
+                wanted,
             )
-            if slot is not None:
-                held.add(slot)
-        return slot
+            held.update(taken or ())
+        return taken or []
 
     async def give_back_slot(self, model: str, slot: int) -> None:
         async with self._lock:

@@ -57,6 +57,15 @@ class Replies:
         finally:
             self._asking.discard(key)
 
+    async def drop(self, key: UUID) -> None:
+        """Keep the reply no longer."""
+
+        async def drop() -> None:
+            async with self._database.transaction(self._workspace) as tx:
+                await tx.run("reply.drop", keys=Ids([key]))
+
+        await self._database.insist(drop)
+
     async def _ask_all(self, keys: Sequence[UUID]) -> list[bytes | None]:
         async def ask() -> dict[UUID, bytes | None]:
             wanted = set(keys)

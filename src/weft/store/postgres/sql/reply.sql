@@ -34,6 +34,9 @@ RETURNING key, payload
 -- name: forget
 DELETE FROM reply WHERE key = ANY(%(keys)s) AND payload IS NULL AND owner = %(owner)s
 
+-- name: drop
+DELETE FROM reply WHERE key = ANY(%(keys)s) AND payload IS NOT NULL
+
 -- name: answered
 SELECT r.key FROM unnest(%(keys)s::uuid[]) AS k
 CROSS JOIN LATERAL (SELECT key FROM reply WHERE key = k AND payload IS NOT NULL OFFSET 0) r
