@@ -53,7 +53,7 @@ class Pace:
     documents_at_once: int = 128
     jobs_at_once: int = 24
     tries: int = 3
-    gather: float = 0.5
+    gather: float = 1.0
     try_again_after: float = 5.0
     heartbeat: float = 10.0
     look_again: float = 0.1

@@ -102,8 +102,6 @@ class Ledger:
                 prices=[c.price for _, c in held],
                 owner=self._presence.owner,
             )
-            tokens = sum(c.tokens_in + c.tokens_out for _, c in held)
-            await tx.run("ledger.hold", price=sum((c.price or Decimal(0)) for _, c in held), tokens=tokens)
         return verdicts
 
     async def _abandoned(self, tx: Transaction) -> list[UUID]:

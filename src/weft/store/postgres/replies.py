@@ -24,7 +24,7 @@ class Replies:
         self._model = model
         self._asking: set[UUID] = set()
         self._ask = Together(self._ask_all)
-        self._keep = Together(self._keep_all)
+        self._keep = Together(self._keep_all, pause=0.004)  # until it is kept, it can be lost
 
     async def ask(self, key: UUID) -> bytes | None:
         """The reply to what this is the key of; None when there is none and the caller is to ask for it.

@@ -11,13 +11,13 @@ Result = TypeVar("Result")
 
 
 class Together(Generic[Item, Result]):
-    """Gathers what arrives within a `pause` of a few milliseconds, or while another batch is under way.
+    """Gathers what arrives within a `pause` of ten milliseconds, or while another batch is under way.
 
     An error of a batch reaches all its callers. A caller who is cancelled no longer waits; the batch goes on.
     """
 
     def __init__(
-        self, act: Callable[[Sequence[Item]], Awaitable[Sequence[Result]]], most: int = 256, pause: float = 0.004
+        self, act: Callable[[Sequence[Item]], Awaitable[Sequence[Result]]], most: int = 256, pause: float = 0.01
     ) -> None:
         self._act = act
         self._most = most

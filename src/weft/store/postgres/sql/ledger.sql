@@ -11,14 +11,15 @@ SELECT price_cap, token_cap, price, tokens, held_price, held_tokens FROM purse
 UPDATE purse SET price_cap = %(price)s, token_cap = %(tokens)s
 
 -- name: open
-INSERT INTO spend (id, stage, document, model, tokens_in, tokens_out, price, state, owner)
-SELECT id, stage, document, model, tokens_in, tokens_out, price, 'open', %(owner)s
-FROM unnest(%(ids)s::uuid[], %(stages)s::text[], %(documents)s::text[], %(models)s::text[], %(tokens_in)s::bigint[],
-            %(tokens_out)s::bigint[], %(prices)s::numeric[])
-     AS c (id, stage, document, model, tokens_in, tokens_out, price)
-
--- name: hold
-UPDATE purse SET held_price = held_price + %(price)s, held_tokens = held_tokens + %(tokens)s
+WITH opened AS (
+    INSERT INTO spend (id, stage, document, model, tokens_in, tokens_out, price, state, owner)
+    SELECT id, stage, document, model, tokens_in, tokens_out, price, 'open', %(owner)s
+    FROM unnest(%(ids)s::uuid[], %(stages)s::text[], %(documents)s::text[], %(models)s::text[], %(tokens_in)s::bigint[],
+                %(tokens_out)s::bigint[], %(prices)s::numeric[])
+         AS c (id, stage, document, model, tokens_in, tokens_out, price)
+    RETURNING tokens_in + tokens_out AS tokens, price)
+UPDATE purse SET held_price = held_price + (SELECT coalesce(sum(price), 0) FROM opened),
+                 held_tokens = held_tokens + (SELECT sum(tokens) FROM opened)
 
 -- name: close
 -- Each row changes once, whoever says so how often: what is not open any more has been booked already.
