@@ -22,6 +22,9 @@ Connection = AsyncConnection[Row]
 
 ROLE = "weft_app"
 
+# Queries that have one good plan, whatever their values: a few rows by their primary key. They are planned once.
+_ONE_PLAN = ("reply.", "ledger.", "source.")
+
 _PREPARE = f"""
 SET ROLE {ROLE};
 SET search_path = weft, public;
@@ -38,21 +41,26 @@ class Transaction:
         self.connection = connection
         self.workspace = workspace
 
-    async def execute(self, query: LiteralString, params: Mapping[str, Any] | None = None) -> AsyncCursor[Row]:
-        return await self.connection.execute(query, params)
+    async def execute(
+        self, query: LiteralString, params: Mapping[str, Any] | None = None, *, prepare: bool = False
+    ) -> AsyncCursor[Row]:
+        return await self.connection.execute(query, params, prepare=prepare)
 
     async def run(self, query: str, /, **params: Any) -> int:
         """Run a named query; how many rows it touched."""
-        return (await self.execute(QUERIES[query], params or None)).rowcount
+        return (await self._execute(query, params)).rowcount
 
     async def rows(self, query: str, /, **params: Any) -> list[Row]:
         """Run a named query; all its rows."""
-        return await (await self.execute(QUERIES[query], params or None)).fetchall()
+        return await (await self._execute(query, params)).fetchall()
 
     async def value(self, query: str, /, **params: Any) -> Any:
         """Run a named query; the first column of its first row, or None."""
-        row = await (await self.execute(QUERIES[query], params or None)).fetchone()
+        row = await (await self._execute(query, params)).fetchone()
         return row[0] if row else None
+
+    async def _execute(self, query: str, params: Mapping[str, Any]) -> AsyncCursor[Row]:
+        return await self.execute(QUERIES[query], params or None, prepare=query.startswith(_ONE_PLAN))
 
     async def copy(self, table: LiteralString, types: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         """Stream rows into a temporary table (COPY cannot write to a table under row-level security)."""
@@ -82,7 +90,8 @@ class Database:
             configure=_prepare,
             connection_class=connection_class,
             # Plans are made for the values at hand: one for a name with ten mentions is wrong for one with a million.
-            kwargs={"autocommit": True, "prepare_threshold": None},
+            # So nothing is prepared unless it is asked for.
+            kwargs={"autocommit": True, "prepare_threshold": 2**31},
         )
 
     async def open(self) -> Self:

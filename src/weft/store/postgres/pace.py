@@ -13,7 +13,7 @@ from weft.store.postgres.db import Database
 from weft.store.postgres.presence import Presence
 
 _LOOK_AGAIN = 0.1
-_SHARE = 3.0  # a slot goes back to all after this many seconds, even when more calls wait here
+_SHARE = 0.25  # a slot goes back to all after this many seconds, even when more calls wait here
 _IDLE = 0.2  # or after this many without a call: one that soon follows takes no statement
 
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, LiteralString, Self
 
 from psycopg import AsyncConnection, InterfaceError, OperationalError
 
 from weft.store.postgres.db import Database
+from weft.store.postgres.together import Together
 from weft.text.names import key
 
 MARKS = 0x57454647  # "WEFG": also in the function `present`
@@ -33,6 +35,7 @@ class Presence:
         self._keeping: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
         self._slots: dict[str, set[int]] = {}
+        self._give_back = Together(self._give_back_all)
         self._missed: dict[int, float] = {}
 
     async def __aenter__(self) -> Self:
@@ -76,9 +79,18 @@ class Presence:
         return taken or []
 
     async def give_back_slot(self, model: str, slot: int) -> None:
+        await self._give_back((model, slot))
+
+    async def _give_back_all(self, slots: Sequence[tuple[str, int]]) -> list[None]:
         async with self._lock:
-            self._slots[model].discard(slot)
-            await self._ask("SELECT pg_advisory_unlock(%s, %s)", _place(model), slot)
+            for model, slot in slots:
+                self._slots[model].discard(slot)
+            await self._ask(
+                "SELECT count(pg_advisory_unlock(place, slot)) FROM unnest(%s::int[], %s::int[]) AS s (place, slot)",
+                [_place(model) for model, _ in slots],
+                [slot for _, slot in slots],
+            )
+        return [None] * len(slots)
 
     async def _ask(self, query: LiteralString, *values: Any) -> Any:
         """The one value that a query gives; None when the connection is broken, as one that is broken holds nothing."""

@@ -1,0 +1,1 @@
+"""What is killed comes back, and nothing is lost, doubled or paid for twice."""

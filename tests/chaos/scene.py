@@ -1,0 +1,168 @@
+"""The processes that work together, each of which can be killed at any moment and is started again at once."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import sys
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+import psutil
+import psycopg
+
+from tests.chaos.calls import Kill, Kind
+from weft.errors import EmbeddedServerError
+from weft.store.embedded import EmbeddedServer
+
+ROOT = Path(__file__).parents[2]
+PATIENCE = 60.0  # seconds in which what is killed is gone, and the database is back
+
+
+@dataclass
+class Scene:
+    """A PostgreSQL, a model server whose replies take `delay` seconds, and workers; `kills` are those so far."""
+
+    folder: Path
+    postgres: EmbeddedServer
+    delay: float = 0.0
+    faults: Mapping[str, float] = field(default_factory=dict)
+    workers: list[psutil.Popen] = field(default_factory=list)
+    kills: list[Kill] = field(default_factory=list)
+    server: psutil.Popen | None = None
+    database_url: str = field(init=False, default="")
+    _port: int = field(default_factory=lambda: _free_port())
+    _started: int = 0
+
+    def __post_init__(self) -> None:
+        self.database_url = self.postgres.url
+
+    @property
+    def model_url(self) -> str:
+        return f"http://127.0.0.1:{self._port}/v1"
+
+    @property
+    def log(self) -> Path:
+        return self.folder / "calls.jsonl"
+
+    def start_worker(self) -> None:
+        self.workers.append(self._start("worker", "tests.chaos.worker", self.database_url, self.model_url))
+
+    def start_server(self) -> None:
+        """Start the model server: on the same port, with the same log."""
+        options = [f"--port={self._port}", f"--log={self.log}", f"--delay={self.delay}", f"--seed={self._started}"]
+        for name, share in self.faults.items():
+            options.append(f"--fault={name}:{share}")
+        self.server = self._start("server", "weft.testing.model_server", "--script=tests.chaos.corpus:reply", *options)
+
+    def _start(self, name: str, module: str, *arguments: str) -> psutil.Popen:
+        self._started += 1
+        with (self.folder / f"{name}-{self._started}.log").open("w") as said:
+            command = [sys.executable, "-m", module, *arguments]
+            return psutil.Popen(command, cwd=self.folder, env=_environment(), stdout=said, stderr=said)
+
+    async def kill(self, kind: Kind, random: Random) -> None:
+        """Kill -9 one process of a kind, and see to it that there is another."""
+        self.check_nobody_left()
+        if kind == "worker":
+            victim = random.choice(self.workers)
+            self.workers.remove(victim)
+            self._kill(kind, victim, self._port)
+            self.start_worker()
+        elif kind == "model server":
+            assert self.server
+            self._kill(kind, self.server)
+            self.start_server()
+        else:
+            pid = (self.postgres.directory / "data" / "postmaster.pid").read_text().split()[0]
+            postmaster = psutil.Process(int(pid))
+            backends = [child for child in postmaster.children() if "postgres: weft" in _title(child)]
+            self._kill(kind, random.choice(backends) if kind == "backend" and backends else postmaster)
+            await asyncio.to_thread(self._restart_postgres)
+
+    def _kill(self, kind: Kind, victim: psutil.Process, towards: int = 0) -> None:
+        """Stop it first, so that what it was at can be seen."""
+        after = time.time()
+        victim.suspend()
+        open_ = victim.net_connections(kind="tcp") if towards else ()
+        ports = frozenset(c.laddr.port for c in open_ if c.raddr and c.raddr.port == towards)
+        victim.kill()
+        self.kills.append(Kill(kind, after, time.time(), ports))
+        victim.wait(PATIENCE)
+
+    def _restart_postgres(self) -> None:
+        """Start it if it was killed, and wait until it takes connections: the postmaster mends lost backends itself."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return psycopg.connect(self.postgres.start()).close()
+            except (psycopg.OperationalError, EmbeddedServerError):
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.05)
+
+    def check_nobody_left(self) -> None:
+        """Workers are there until they are killed."""
+        gone = [worker.pid for worker in self.workers if worker.poll() is not None]
+        assert not gone, f"workers {gone} ended by themselves\n{self.said()}"
+
+    def said(self) -> str:
+        """The last words of all processes."""
+        logs = sorted(self.folder.glob("*.log"), key=lambda path: path.stat().st_mtime)[-8:]
+        return "\n".join(f"--- {log.name}\n{log.read_text()[-3000:]}" for log in logs)
+
+    def end(self) -> None:
+        """Let the workers end in good order, and stop the rest."""
+        for worker in self.workers:
+            worker.terminate()
+        for worker in self.workers:
+            try:
+                worker.wait(30)
+            except psutil.TimeoutExpired:
+                worker.kill()
+                raise
+        assert self.server
+        self.server.kill()
+        self.server.wait()
+
+
+@asynccontextmanager
+async def scene(
+    folder: Path, postgres: EmbeddedServer, delay: float, faults: Mapping[str, float], workers: int
+) -> AsyncIterator[Scene]:
+    """A model server and workers, gone at the end whatever happens."""
+    made = Scene(folder, postgres, delay, faults)
+    try:
+        made.start_server()
+        for _ in range(workers):
+            made.start_worker()
+        yield made
+    finally:
+        for process in (*made.workers, *filter(None, [made.server])):
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+            process.wait()
+
+
+def _title(process: psutil.Process) -> str:
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:  # it is gone
+        return ""
+
+
+def _environment() -> dict[str, str]:
+    """That of this process, without anybody's settings, and so that modules of these tests are found."""
+    kept = {name: value for name, value in os.environ.items() if not name.upper().startswith("WEFT_")}
+    return {**kept, "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), kept.get("PYTHONPATH"))))}
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
