@@ -82,8 +82,12 @@ class Scene:
             pid = (self.postgres.directory / "data" / "postmaster.pid").read_text().split()[0]
             postmaster = psutil.Process(int(pid))
             backends = [child for child in postmaster.children() if "postgres: weft" in _title(child)]
-            self._kill(kind, random.choice(backends) if kind == "backend" and backends else postmaster)
+            try:
+                self._kill(kind, random.choice(backends) if kind == "backend" and backends else postmaster)
+            except psutil.NoSuchProcess:  # its client had just closed the connection
+                return await self.kill(kind, random)
             await asyncio.to_thread(self._restart_postgres)
+        return None
 
     def _kill(self, kind: Kind, victim: psutil.Process, towards: int = 0) -> None:
         """Stop it first, so that what it was at can be seen."""

@@ -155,14 +155,16 @@ def _check_calls(stage: Scene, seconds: float) -> None:
     """Each call that was made again was in flight at a kill. So there are no more than needed and in flight."""
     every = calls.read(stage.log)
     made = [call for call in every if call.fault is None and call.what != (hash_of(PROBE),)]
-    lost = {call for kill in stage.kills for call in calls.in_flight(made, kill, stage.kills)}
+    lost = {call: kill for kill in stage.kills for call in calls.in_flight(made, kill, stage.kills)}
     print(f"\n{len(stage.kills)} kills in {seconds:.0f} s: {dict(Counter(kill.kind for kill in stage.kills))}")
     print(f"{len(every) - len(made)} calls that were refused or dropped, or asked for a dimension")
     for kind in ("chat", "embed"):
         asked = [what for call in made if call.kind == kind for what in call.what]
         needed = len(set(asked))
         in_flight = sum(len(call.what) for call in lost if call.kind == kind)
-        print(f"{kind}: {needed} needed, {len(asked)} made, {len(asked) - needed} repeated, {in_flight} in flight")
+        ended = sum(len(call.what) for call, kill in lost.items() if call.kind == kind and call.ended < kill.after)
+        print(f"{kind}: {needed} needed, {len(asked)} made, {len(asked) - needed} repeated", end="; ")
+        print(f"{in_flight} in flight, {ended} of these on their way from the worker to the database")
         assert len(asked) <= needed + in_flight
     assert lost, "all kills missed: nothing was in flight"
     unexplained = [call for _, call in calls.repeated(made) if call not in lost]
