@@ -365,7 +365,7 @@ def test_a_worker_does_what_waits_and_stops_in_good_order(
 def test_on_a_terminal_it_asks_first_shows_a_bar_and_ctrl_c_says_how_to_go_on(
     weft: Weft, tmp_path: Path, environment: dict[str, str]
 ) -> None:
-    with model_server("--delay", "1") as url:
+    with model_server("--delay", "4") as url:  # so that Ctrl-C comes in time on a busy machine, too
         settle_for(tmp_path, url, calls_at_once=1)
         weft("init")
         assert "Go on? [y/N]" in _typed(tmp_path, environment, {"[y/N]": "n\n"}, 1)
