@@ -8,77 +8,61 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
 from uuid import UUID
 
 from weft.errors import ModelError
-from weft.protocols import LLM, Embedder, Ledger, Vectors
+from weft.models.around import AroundEmbedder, AroundLLM
+from weft.protocols import Ledger, Vectors
 from weft.text import tokens
-from weft.types import Call, Metric, Price, Prompt, Purpose, Reply
+from weft.types import Call, Price, Prompt, Purpose, Reply
 
 _PER_MESSAGE = 16  # what a chat template puts around a message
 _EMBED = Purpose("embed")
 
 
-class BudgetedLLM:
+@dataclass(frozen=True)
+class BudgetedLLM(AroundLLM):
     """A chat model whose every call is paid from a purse. A `price` of None is not known, and booked as such."""
 
-    def __init__(self, llm: LLM, ledger: Ledger, price: Price | None) -> None:
-        self._llm = llm
-        self._ledger = ledger
-        self._price = price
-
-    @property
-    def model(self) -> str:
-        return self._llm.model
+    ledger: Ledger
+    price: Price | None
 
     async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
         """The model's reply, paid for; BudgetReached when it might cost more than is left."""
         most = most_tokens(prompt)
-        price = self._price.of(most, prompt.max_tokens) if self._price else None
-        id_ = await self._ledger.reserve(Call(self.model, purpose, most, prompt.max_tokens, price))
+        price = self.price.of(most, prompt.max_tokens) if self.price else None
+        id_ = await self.ledger.reserve(Call(self.model, purpose, most, prompt.max_tokens, price))
         try:
-            reply = await self._llm.complete(prompt, purpose)
+            reply = await self.llm.complete(prompt, purpose)
         except BaseException as error:
-            await _release(self._ledger, id_, error)
+            await _release(self.ledger, id_, error)
             raise
-        cost = self._price.of(reply.tokens_in, reply.tokens_out) if self._price else None
-        await asyncio.shield(self._ledger.book(id_, reply.tokens_in, reply.tokens_out, cost))
+        cost = self.price.of(reply.tokens_in, reply.tokens_out) if self.price else None
+        await asyncio.shield(self.ledger.book(id_, reply.tokens_in, reply.tokens_out, cost))
         return reply
 
 
-class BudgetedEmbedder:
+@dataclass(frozen=True)
+class BudgetedEmbedder(AroundEmbedder):
     """An embedding model whose every call is paid from a purse. Its tokens are counted here, not by the server."""
 
-    def __init__(self, embedder: Embedder, ledger: Ledger, price: Price | None) -> None:
-        self._embedder = embedder
-        self._ledger = ledger
-        self._price = price
-
-    @property
-    def model(self) -> str:
-        return self._embedder.model
-
-    @property
-    def dimensions(self) -> int:
-        return self._embedder.dimensions
-
-    @property
-    def metric(self) -> Metric:
-        return self._embedder.metric
+    ledger: Ledger
+    price: Price | None
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """One row per text, in order, paid for; BudgetReached when that might cost more than is left."""
         most = sum(len(text.encode()) + _PER_MESSAGE for text in texts)
-        price = self._price.of(most, 0) if self._price else None
-        id_ = await self._ledger.reserve(Call(self.model, _EMBED, most, 0, price))
+        price = self.price.of(most, 0) if self.price else None
+        id_ = await self.ledger.reserve(Call(self.model, _EMBED, most, 0, price))
         try:
-            vectors = await self._embedder.embed(texts)
+            vectors = await self.embedder.embed(texts)
         except BaseException as error:
-            await _release(self._ledger, id_, error)
+            await _release(self.ledger, id_, error)
             raise
         taken = await asyncio.to_thread(lambda: sum(map(tokens.count, texts)))
-        cost = self._price.of(taken, 0) if self._price else None
-        await asyncio.shield(self._ledger.book(id_, taken, 0, cost))
+        cost = self.price.of(taken, 0) if self.price else None
+        await asyncio.shield(self.ledger.book(id_, taken, 0, cost))
         return vectors
 
 

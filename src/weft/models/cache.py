@@ -5,71 +5,55 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from uuid import UUID
 
 import numpy as np
 
-from weft.protocols import LLM, Embedder, Replies, Vectors
+from weft.models.around import AroundEmbedder, AroundLLM
+from weft.protocols import Replies, Vectors
 from weft.text.names import key
-from weft.types import Metric, Prompt, Purpose, Reply
+from weft.types import Prompt, Purpose, Reply
 
 _TEXTS_AT_ONCE = 64
 
 
-class CachedLLM:
+@dataclass(frozen=True)
+class CachedLLM(AroundLLM):
     """A chat model that is asked the same thing once, by whichever process comes first."""
 
-    def __init__(self, llm: LLM, replies: Replies) -> None:
-        self._llm = llm
-        self._replies = replies
-
-    @property
-    def model(self) -> str:
-        return self._llm.model
+    replies: Replies
 
     async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
         """The reply that is kept, or else the model's."""
         asked = prompt_key(self.model, prompt)
-        kept = await self._replies.ask(asked)
+        kept = await self.replies.ask(asked)
         if kept is None:
             try:
-                reply = await self._llm.complete(prompt, purpose)
+                reply = await self.llm.complete(prompt, purpose)
             except BaseException:
-                await asyncio.shield(self._replies.forget(asked))
+                await asyncio.shield(self.replies.forget(asked))
                 raise
             # Paid for: it is kept also when the caller no longer waits for it.
-            kept = await asyncio.shield(self._replies.keep(asked, _packed(reply)))
+            kept = await asyncio.shield(self.replies.keep(asked, _packed(reply)))
         return _unpacked(kept)
 
     async def forget(self, prompt: Prompt) -> None:
         """Keep the reply to this no longer: it was of no use, and whoever asks again may have a better one."""
-        await self._replies.drop(prompt_key(self.model, prompt))
+        await self.replies.drop(prompt_key(self.model, prompt))
 
 
-class CachedEmbedder:
+@dataclass(frozen=True)
+class CachedEmbedder(AroundEmbedder):
     """An embedding model that is given the same text once, by whichever process comes first."""
 
-    def __init__(self, embedder: Embedder, replies: Replies) -> None:
-        self._embedder = embedder
-        self._replies = replies
-
-    @property
-    def model(self) -> str:
-        return self._embedder.model
-
-    @property
-    def dimensions(self) -> int:
-        return self._embedder.dimensions
-
-    @property
-    def metric(self) -> Metric:
-        return self._embedder.metric
+    replies: Replies
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """One row per text, in order: those that are kept, and the model's for the others."""
         keys = [key("embedding", self.model, str(self.dimensions), text) for text in texts]
         unique = dict(zip(keys, texts, strict=True))
-        kept = dict(zip(unique, await asyncio.gather(*map(self._replies.ask, unique)), strict=True))
+        kept = dict(zip(unique, await asyncio.gather(*map(self.replies.ask, unique)), strict=True))
         missing = [asked for asked, found in kept.items() if found is None]
         # A call each for so many, kept when it is done: what went well is not paid for again when another fails.
         some = [missing[at : at + _TEXTS_AT_ONCE] for at in range(0, len(missing), _TEXTS_AT_ONCE)]
@@ -81,12 +65,12 @@ class CachedEmbedder:
 
     async def _embed(self, texts: Mapping[UUID, str]) -> dict[UUID, bytes]:
         try:
-            made = await self._embedder.embed(list(texts.values()))
+            made = await self.embedder.embed(list(texts.values()))
         except BaseException:
-            await asyncio.shield(asyncio.gather(*map(self._replies.forget, texts)))
+            await asyncio.shield(asyncio.gather(*map(self.replies.forget, texts)))
             raise
         packed = [row.astype(np.float32).tobytes() for row in made]
-        kept = await asyncio.shield(asyncio.gather(*map(self._replies.keep, texts, packed)))
+        kept = await asyncio.shield(asyncio.gather(*map(self.replies.keep, texts, packed)))
         return dict(zip(texts, kept, strict=True))
 
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from weft.errors import ModelUnavailable
-from weft.protocols import LLM, Embedder, Vectors
-from weft.types import Metric, Prompt, Purpose, Reply
+from weft.models.around import AroundEmbedder, AroundLLM
+from weft.protocols import Vectors
+from weft.types import Prompt, Purpose, Reply
 
 T = TypeVar("T")
 
@@ -53,17 +54,12 @@ def _untold(_: str) -> None:
 
 
 @dataclass(frozen=True)
-class Retrying:
+class Retrying(AroundLLM):
     """A chat model that is asked again while it is unavailable. `waiting` is told why, before each longer wait."""
 
-    llm: LLM
     patience: Patience = Patience()
     clock: Clock = field(default_factory=Clock, repr=False)
     waiting: Callable[[str], None] = field(default=_untold, repr=False)
-
-    @property
-    def model(self) -> str:
-        return self.llm.model
 
     async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
         """The model's whole reply, after as many tries as it takes."""
@@ -71,25 +67,12 @@ class Retrying:
 
 
 @dataclass(frozen=True)
-class RetryingEmbedder:
+class RetryingEmbedder(AroundEmbedder):
     """An embedder that is asked again while it is unavailable."""
 
-    embedder: Embedder
     patience: Patience = Patience()
     clock: Clock = field(default_factory=Clock, repr=False)
     waiting: Callable[[str], None] = field(default=_untold, repr=False)
-
-    @property
-    def model(self) -> str:
-        return self.embedder.model
-
-    @property
-    def dimensions(self) -> int:
-        return self.embedder.dimensions
-
-    @property
-    def metric(self) -> Metric:
-        return self.embedder.metric
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """One row per text, in order, after as many tries as it takes."""
