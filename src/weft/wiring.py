@@ -21,7 +21,7 @@ from weft.ingest.worker import Kit
 from weft.models.budget import BudgetedEmbedder, BudgetedLLM
 from weft.models.cache import CachedEmbedder, CachedLLM
 from weft.models.limits import LimitedEmbedder, LimitedLLM
-from weft.models.names import PROVIDERS, Endpoint, endpoint
+from weft.models.names import Endpoint, endpoint, provider_of
 from weft.models.ollama import CONTEXT
 from weft.models.onnx import OnnxEmbedder
 from weft.models.retry import Patience, Retrying, RetryingEmbedder
@@ -74,7 +74,7 @@ def embedding_endpoint(settings: Settings, model: str) -> Endpoint:
 
 
 def _endpoint(model: str, url: str | None) -> Endpoint:
-    provider = PROVIDERS.get(model.partition("/")[0])
+    provider = provider_of(model)
     return endpoint(model, url=url, key=secret(provider.key_variable) if provider and provider.key_variable else None)
 
 
@@ -82,7 +82,7 @@ def price(settings: Settings, model: str) -> Price | None:
     """What a model costs: as the settings say, nothing on one's own machine, and otherwise not known."""
     if said := settings.prices.get(model):
         return Price(*said)
-    provider = PROVIDERS.get(model.partition("/")[0])
+    provider = provider_of(model)
     return FREE if provider and provider.local else None
 
 

@@ -68,6 +68,11 @@ class Endpoint:
         return f"{self.name} at {urlunsplit((parts.scheme, host, parts.path, '', ''))}" if self.url else self.name
 
 
+def provider_of(name: str) -> Provider | None:
+    """Who runs the model of that name; None when it is of a provider that Weft does not know."""
+    return PROVIDERS.get(name.partition("/")[0])
+
+
 def endpoint(name: str, *, url: str | None = None, key: str | None = None) -> Endpoint:
     """The model of that name, at its provider's usual address or at `url`.
 
@@ -76,7 +81,7 @@ def endpoint(name: str, *, url: str | None = None, key: str | None = None) -> En
     provider_name, _, model = name.partition("/")
     if not provider_name or not model:
         raise ConfigError(f"{name!r} is no model's name. Write provider/model, as in openai/gpt-4o-mini.")
-    provider = PROVIDERS.get(provider_name)
+    provider = provider_of(name)
     if provider is None and not url:
         raise ConfigError(
             f"{name!r} is of a provider that Weft does not know: {provider_name}. It knows {', '.join(PROVIDERS)}. "
