@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from weft.errors import ConfigError, UnreadableFile
+from weft.events import Skipped, Unreadable
 from weft.protocols import Loader
-from weft.text.loading import Failed, Loaded, Skipped, from_stream, loaders, sources, uri_of
+from weft.text.loading import Loaded, from_stream, loaders, sources, uri_of
 from weft.text.loading.markdown import Markdown
 from weft.text.loading.plain import Plain
 from weft.text.loading.rows import JsonLines
@@ -63,7 +64,7 @@ def test_a_file_that_is_named_itself_is_always_tried() -> None:
     write(".hidden.txt", "a.exe", "[odd].txt")
     assert uris(".hidden.txt", "[odd].txt") == [".hidden.txt", "[odd].txt"]
     [told] = load("a.exe")
-    assert isinstance(told, Failed)
+    assert isinstance(told, Unreadable)
     assert told.reason.startswith("a.exe cannot be read: there is no reader for .exe files; there are for .adoc ")
 
 
@@ -79,7 +80,7 @@ def test_a_pattern_finds_files() -> None:
 def test_what_is_not_there_is_told_and_the_rest_is_read(path: str) -> None:
     write("a.txt")
     assert load(path, "a.txt") == [
-        Failed(path, f"{path} is not there. Check the path."),
+        Unreadable(path, f"{path} is not there. Check the path."),
         Source("a.txt", "text of a.txt"),
     ]
 
@@ -108,14 +109,14 @@ def test_links_to_files_are_read_and_links_to_folders_are_not() -> None:
         Skipped("d/folder", "a link to a folder; name it to have it read"),
         Skipped("d/loop", "a link to a folder; name it to have it read"),
     ]
-    assert [one.path for one in told if isinstance(one, Failed)] == ["d/nowhere.txt", "d/self.txt"]
+    assert [one.path for one in told if isinstance(one, Unreadable)] == ["d/nowhere.txt", "d/self.txt"]
     assert uris("d/folder") == ["d/folder/b.txt"]
 
 
 def test_a_pipe_is_not_waited_for() -> None:
     os.mkfifo("pipe.txt")
     assert load("pipe.txt") == [
-        Failed("pipe.txt", "pipe.txt is no regular file. Give what comes out of it on standard input.")
+        Unreadable("pipe.txt", "pipe.txt is no regular file. Give what comes out of it on standard input.")
     ]
 
 
@@ -132,9 +133,9 @@ def test_what_may_not_be_opened_is_told(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(Path, "open", lambda self, *mode: real_open(allowed(self), *mode))
     monkeypatch.setattr(os, "scandir", lambda path: real_scandir(allowed(path)))
     assert load("d") == [
-        Failed("d/a.txt", "d/a.txt cannot be read: Permission denied."),
+        Unreadable("d/a.txt", "d/a.txt cannot be read: Permission denied."),
         Source("d/b.txt", "text of d/b.txt"),
-        Failed("d/e", "d/e cannot be read: Permission denied."),
+        Unreadable("d/e", "d/e cannot be read: Permission denied."),
         Source("d/f/d.txt", "text of d/f/d.txt"),
     ]
 
@@ -144,7 +145,7 @@ def test_a_file_name_that_is_no_text_is_told() -> None:
     Path(os.fsdecode(b".h\xe9")).touch()
     assert load(".") == [
         Skipped(".h?", "hidden"),
-        Failed("caf?.txt", "caf?.txt has a name that is not UTF-8. Rename it."),
+        Unreadable("caf?.txt", "caf?.txt has a name that is not UTF-8. Rename it."),
     ]
 
 
@@ -154,7 +155,7 @@ def test_documents_come_one_at_a_time_and_those_before_a_broken_line_are_kept() 
     found = sources(["a.jsonl", "b.txt"], BY_SUFFIX)
     assert next(found) == Source("1", "one")
     failed = next(found)
-    assert isinstance(failed, Failed)
+    assert isinstance(failed, Unreadable)
     assert "a.jsonl, line 2" in failed.reason
     assert next(found) == Source("b.txt", "text of b.txt")
 
@@ -201,7 +202,7 @@ def test_nul_is_taken_out() -> None:
 def test_other_encodings_are_refused_with_advice(data: bytes, problem: str) -> None:
     Path("a.txt").write_bytes(data)
     [told] = load("a.txt")
-    assert isinstance(told, Failed)
+    assert isinstance(told, Unreadable)
     assert problem in told.reason
 
 
@@ -209,7 +210,7 @@ def test_a_file_larger_than_a_document_may_be_is_refused() -> None:
     with Path("a.txt").open("wb") as file:
         file.truncate(100 * 2**20)
     [told] = load("a.txt")
-    assert told == Failed("a.txt", "a.txt is larger than 64 MiB. Split it into smaller files.")
+    assert told == Unreadable("a.txt", "a.txt is larger than 64 MiB. Split it into smaller files.")
 
 
 def test_a_stream_is_one_document() -> None:

@@ -9,13 +9,14 @@ from uuid import UUID
 
 from weft.events import Listener, Skipped, Unreadable
 from weft.extract.llm import LLMExtractor
-from weft.ingest.intake import Incoming, batch
+from weft.ingest.intake import batch
 from weft.ingest.recipe import Recipe
 from weft.models.cache import prompt_key
 from weft.store.postgres import ledger, replies, sources
 from weft.store.postgres.db import Database
 from weft.text import tokens
 from weft.text.chunking import chunk
+from weft.text.loading import Loaded
 from weft.types import Chunk, Estimate, Price, Source, Spent
 
 ASSUMED_OUT = 1.5  # tokens that a model writes for each token of text, where it has not written anything here yet
@@ -46,7 +47,7 @@ class _Sum:
 
 
 async def estimate(
-    database: Database, workspace: int, incoming: Iterable[Incoming], recipe: Recipe, prices: Prices, listener: Listener
+    database: Database, workspace: int, incoming: Iterable[Loaded], recipe: Recipe, prices: Prices, listener: Listener
 ) -> Estimate:
     """What adding these would take. The listener is told what cannot be read."""
     total = _Sum()

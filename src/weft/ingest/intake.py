@@ -6,21 +6,19 @@ import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from weft.events import Found, Listener, Skipped, Unreadable
+from weft.events import Found, Listener
 from weft.ingest.recipe import Recipe
 from weft.store.postgres.db import Database
 from weft.store.postgres.sources import hand_in
-from weft.text import loading
+from weft.text.loading import Loaded, loaders, sources
 from weft.types import Source
 
 _MOST = 64  # documents handed in at once
 _MOST_CHARACTERS = 4_000_000
 
-Incoming = Source | Unreadable | Skipped
-
 
 async def take_in(
-    database: Database, workspace: int, incoming: Iterable[Incoming], recipe: Recipe, listener: Listener
+    database: Database, workspace: int, incoming: Iterable[Loaded], recipe: Recipe, listener: Listener
 ) -> None:
     """Hand all documents in, and tell of each file that could not be read. Reading goes on in a thread."""
     source = iter(incoming)
@@ -39,26 +37,19 @@ async def _hand_in(database: Database, workspace: int, found: Sequence[Source], 
     return await database.insist(lambda: hand_in(database, workspace, found, recipe.packed()))
 
 
-def incoming(what: Iterable[str | Path | Source]) -> Iterator[Incoming]:
+def incoming(what: Iterable[str | Path | Source]) -> Iterator[Loaded]:
     """The documents in these files, folders and patterns, and those that are documents already, in order."""
-    loaders = loading.loaders()
+    by_suffix = loaders()
     for one in what:
         if isinstance(one, Source):
             yield one
-            continue
-        for loaded in loading.sources([one], loaders):
-            match loaded:
-                case Source():
-                    yield loaded
-                case loading.Failed(path, reason):
-                    yield Unreadable(path, reason)
-                case loading.Skipped(path, reason):
-                    yield Skipped(path, reason)
+        else:
+            yield from sources([one], by_suffix)
 
 
-def batch(source: Iterator[Incoming]) -> list[Incoming]:
+def batch(source: Iterator[Loaded]) -> list[Loaded]:
     """The next of what comes in: neither too many nor too much. Empty at the end."""
-    taken: list[Incoming] = []
+    taken: list[Loaded] = []
     size = 0
     for one in source:
         taken.append(one)

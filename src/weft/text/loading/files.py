@@ -6,34 +6,17 @@ import glob
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from weft.errors import ConfigError, InvalidDocument
+from weft.events import Skipped, Unreadable
 from weft.protocols import Loader
 from weft.types import Source
 
 GROUP = "weft.loaders"
 
-
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """A file that could not be read, or not to its end. The reason is a message for people that names the file."""
-
-    path: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """A file or folder that was passed over. The reason is the same for all that were passed over for it."""
-
-    path: str
-    reason: str
-
-
-Loaded = Source | Failed | Skipped
+Loaded = Source | Unreadable | Skipped
 
 
 def loaders() -> dict[str, Loader]:
@@ -55,10 +38,11 @@ def loaders() -> dict[str, Loader]:
 def sources(paths: Iterable[Path | str], loaders: Mapping[str, Loader]) -> Iterator[Loaded]:
     """The documents in files, folders and patterns such as `notes/**/*.md`, one at a time and in a fixed order.
 
-    What cannot be read is told and does not stop the rest. In folders, hidden files, links to folders and files of
-    other endings are passed over, and that is told too; a file that is named itself is always tried. A pattern finds
-    files, not folders. The uri of a file is its
-    path from the current folder, if it is within, or else its whole path, with slashes on every system.
+    What cannot be read, or not to its end, is told in a message that names the file, and does not stop the rest. In
+    folders, hidden files, links to folders and files of other endings are passed over, and that is told too, by a
+    reason that is the same for all passed over for it; a file that is named itself is always tried. A pattern finds
+    files, not folders. The uri of a file is its path from the current folder, if it is within, or else its whole path,
+    with slashes on every system.
     """
     for given in map(str, paths):
         if os.path.lexists(given):
@@ -67,7 +51,7 @@ def sources(paths: Iterable[Path | str], loaders: Mapping[str, Loader]) -> Itera
             for match in matches:
                 yield from _found(Path(match), loaders)
         else:
-            yield Failed(_shown(given), f"{_shown(given)} is not there. Check the path.")
+            yield Unreadable(_shown(given), f"{_shown(given)} is not there. Check the path.")
 
 
 def uri_of(path: Path) -> str:
@@ -90,7 +74,7 @@ def _named(path: Path, loaders: Mapping[str, Loader]) -> Iterator[Loaded]:
     else:
         known = " ".join(sorted(loaders))
         name = _shown(uri_of(path))
-        yield Failed(name, f"{name} cannot be read: {_no_reader(path)}; there are for {known}.")
+        yield Unreadable(name, f"{name} cannot be read: {_no_reader(path)}; there are for {known}.")
 
 
 def _folder(top: Path, loaders: Mapping[str, Loader]) -> Iterator[Loaded]:
@@ -128,15 +112,15 @@ def _passed_over(folder: Path) -> str:
 def _file(path: Path, loader: Loader) -> Iterator[Loaded]:
     uri = uri_of(path)
     if uri != (name := _shown(uri)):
-        yield Failed(name, f"{name} has a name that is not UTF-8. Rename it.")
+        yield Unreadable(name, f"{name} has a name that is not UTF-8. Rename it.")
         return
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe or a device could wait for ever
-            yield Failed(uri, f"{uri} is no regular file. Give what comes out of it on standard input.")
+            yield Unreadable(uri, f"{uri} is no regular file. Give what comes out of it on standard input.")
         else:
             yield from loader.load(path, uri)
     except InvalidDocument as error:
-        yield Failed(uri, str(error))
+        yield Unreadable(uri, str(error))
     except OSError as error:
         yield _refused(path, error)
 
@@ -150,9 +134,9 @@ def _no_reader(path: Path) -> str:
     return f"there is no reader for {f'{_shown(path.suffix)} files' if path.suffix else 'files without an ending'}"
 
 
-def _refused(path: Path | str, error: OSError) -> Failed:
+def _refused(path: Path | str, error: OSError) -> Unreadable:
     name = _shown(uri_of(Path(path)))
-    return Failed(name, f"{name} cannot be read: {error.strerror or error}.")
+    return Unreadable(name, f"{name} cannot be read: {error.strerror or error}.")
 
 
 def _shown(path: str) -> str:
