@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from weft.events import Listener, Skipped, Unreadable
+from weft.events import Event, Listener, Unreadable
 from weft.extract.llm import LLMExtractor
-from weft.ingest.intake import batch
+from weft.ingest.intake import batches
 from weft.ingest.recipe import Recipe
 from weft.models.cache import prompt_key
 from weft.store.postgres import ledger, replies, sources
@@ -51,15 +51,14 @@ async def estimate(
 ) -> Estimate:
     """What adding these would take. The listener is told what cannot be read."""
     total = _Sum()
-    arriving = iter(incoming)
-    while some := await asyncio.to_thread(batch, arriving):
-        found = [one for one in some if isinstance(one, Source)]
-        for one in some:
-            if isinstance(one, Unreadable | Skipped):
-                total.unreadable += isinstance(one, Unreadable)
-                listener(one)
+
+    def tell(event: Event) -> None:
+        total.unreadable += isinstance(event, Unreadable)
+        listener(event)
+
+    async for found in batches(incoming, tell):
         async with database.transaction(workspace) as tx:
-            new = await sources.not_in_record(tx, found, recipe.packed()) if found else []
+            new = await sources.not_in_record(tx, found, recipe.packed())
         total.documents += len(new)
         total.unchanged += len(found) - len(new)
         chunks = await asyncio.to_thread(_chunks, new, recipe)
@@ -80,17 +79,18 @@ async def _ask(
     database: Database, workspace: int, chunks: list[Chunk], asked: LLMExtractor, recipe: Recipe, total: _Sum
 ) -> None:
     """Count the prompts of those chunks for which no reply is kept."""
-    prompts = {prompt_key(recipe.model, asked.prompt(c)): c for c in chunks}
-    prompts = {key: c for key, c in prompts.items() if key not in total.seen}
+    asked_about = ((c, asked.prompt(c)) for c in chunks)
+    prompts = {prompt_key(recipe.model, prompt): (c, prompt) for c, prompt in asked_about}
+    prompts = {key: pair for key, pair in prompts.items() if key not in total.seen}
     total.seen.update(prompts)
     async with database.transaction(workspace) as tx:
         known = await replies.answered(tx, list(prompts))
     total.answered += len(chunks) - len(prompts) + len(known)
-    for key, one in prompts.items():
+    for key, (one, prompt) in prompts.items():
         if key not in known:
             total.calls += recipe.max_gleaning
             total.tokens_asked_about += one.tokens
-            asked_for = sum(tokens.count(message.content) for message in asked.prompt(one).messages)
+            asked_for = sum(tokens.count(message.content) for message in prompt.messages)
             total.tokens_in += asked_for * recipe.max_gleaning
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from weft.events import Found, Listener
@@ -20,16 +20,22 @@ _MOST_CHARACTERS = 4_000_000
 async def take_in(
     database: Database, workspace: int, incoming: Iterable[Loaded], recipe: Recipe, listener: Listener
 ) -> None:
-    """Hand all documents in, and tell of each file that could not be read. Reading goes on in a thread."""
+    """Hand all documents in, and tell of each file that could not be read."""
+    async for found in batches(incoming, listener):
+        new = len(await _hand_in(database, workspace, found, recipe))
+        listener(Found(new, len(found) - new))
+
+
+async def batches(incoming: Iterable[Loaded], listener: Listener) -> AsyncIterator[list[Source]]:
+    """The documents among what comes in, some at a time; the listener is told of what is none. Reading goes on in a
+    thread."""
     source = iter(incoming)
-    while some := await asyncio.to_thread(batch, source):
-        found = [one for one in some if isinstance(one, Source)]
+    while some := await asyncio.to_thread(_batch, source):
         for one in some:
             if not isinstance(one, Source):
                 listener(one)
-        if found:
-            new = len(await _hand_in(database, workspace, found, recipe))
-            listener(Found(new, len(found) - new))
+        if found := [one for one in some if isinstance(one, Source)]:
+            yield found
 
 
 async def _hand_in(database: Database, workspace: int, found: Sequence[Source], recipe: Recipe) -> list[str]:
@@ -47,7 +53,7 @@ def incoming(what: Iterable[str | Path | Source]) -> Iterator[Loaded]:
             yield from sources([one], by_suffix)
 
 
-def batch(source: Iterator[Loaded]) -> list[Loaded]:
+def _batch(source: Iterator[Loaded]) -> list[Loaded]:
     """The next of what comes in: neither too many nor too much. Empty at the end."""
     taken: list[Loaded] = []
     size = 0
