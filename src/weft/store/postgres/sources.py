@@ -43,25 +43,30 @@ class Begun(NamedTuple):
     starts: int
 
 
-class Waiting(NamedTuple):
-    """How many sources wait, and how many were set aside."""
+class _Row(NamedTuple):
+    """A source as it is kept, under a hash of all that a document will be made from."""
 
-    waiting: int
-    failed: int
+    id: UUID
+    source: Source
+    metadata: str
+    places: str
 
 
-def source_id(source: Source, recipe: str) -> UUID:
-    """A hash of all that a document will be made from."""
+def _row(source: Source, recipe: str) -> _Row:
     metadata, places = metadata_json(source.uri, source.metadata), places_json(source.places)
-    return key("source", source.uri, source.title, source.text, metadata, places, recipe)
+    id_ = key("source", source.uri, source.title, source.text, metadata, places, recipe)
+    return _Row(id_, source, metadata, places)
 
 
-async def not_in_record(tx: Transaction, sources: Sequence[Source], recipe: str) -> list[Source]:
+async def not_in_record(tx: Transaction, sources: Iterable[Source], recipe: str) -> list[Source]:
     """Those of the sources that are not in the record just so already."""
-    ids = Ids(source_id(source, recipe) for source in sources)
-    rows = await tx.rows("source.in_record", uris=Texts(s.uri for s in sources), ids=ids)
-    there = {uri for (uri,) in rows}
-    return [source for source in sources if source.uri not in there]
+    return [row.source for row in await _new(tx, [_row(source, recipe) for source in sources])]
+
+
+async def _new(tx: Transaction, rows: Sequence[_Row]) -> list[_Row]:
+    found = await tx.rows("source.in_record", uris=Texts(r.source.uri for r in rows), ids=Ids(r.id for r in rows))
+    there = {uri for (uri,) in found}
+    return [row for row in rows if row.source.uri not in there]
 
 
 async def hand_in(database: Database, workspace: int, sources: Sequence[Source], recipe: str) -> list[str]:
@@ -71,22 +76,22 @@ async def hand_in(database: Database, workspace: int, sources: Sequence[Source],
     """
     async with database.transaction(workspace) as tx:
         latest = {source.uri: source for source in sources}
-        new = await not_in_record(tx, list(latest.values()), recipe)
-        jobs = [Job(source.uri, source_id(source, recipe)) for source in new]
+        new = await _new(tx, [_row(source, recipe) for source in latest.values()])
         if new:
             await tx.run(
                 "source.hand_in",
-                uris=Texts(s.uri for s in new),
-                ids=Ids(job.id for job in jobs),
-                titles=Texts(s.title for s in new),
-                texts=Texts(s.text for s in new),
-                metadata=Texts(metadata_json(s.uri, s.metadata) for s in new),
-                places=Texts(places_json(s.places) for s in new),
+                uris=Texts(row.source.uri for row in new),
+                ids=Ids(row.id for row in new),
+                titles=Texts(row.source.title for row in new),
+                texts=Texts(row.source.text for row in new),
+                metadata=Texts(row.metadata for row in new),
+                places=Texts(row.places for row in new),
                 recipe=recipe,
             )
-            handfuls = _handfuls(jobs, [len(source.text) for source in new])
+            jobs = [Job(row.source.uri, row.id) for row in new]
+            handfuls = _handfuls(jobs, [len(row.source.text) for row in new])
             await enqueue(tx.connection, workspace, "document", [packed(some) for some in handfuls])
-        return [source.uri for source in new]
+        return [row.source.uri for row in new]
 
 
 def _handfuls(jobs: Sequence[Job], sizes: Sequence[int]) -> Iterator[list[Job]]:
@@ -133,11 +138,6 @@ async def fail(database: Database, workspace: int, job: Job, error: str, tries: 
     async with database.transaction(workspace) as tx:
         failed: bool | None = await tx.value("source.fail", uri=job.uri, id=job.id, error=error, tries=tries)
         return failed
-
-
-async def waiting(tx: Transaction) -> Waiting:
-    """How many sources wait, and how many were set aside."""
-    return Waiting(*(await tx.rows("source.waiting"))[0])
 
 
 async def set_aside(tx: Transaction, limit: int = 20) -> list[SetAside]:

@@ -48,8 +48,5 @@ WHERE uri = %(uri)s AND id = %(id)s AND NOT failed RETURNING failed
 -- name: failed
 SELECT uri, error, failures FROM source WHERE failed ORDER BY uri LIMIT %(limit)s
 
--- name: waiting
-SELECT count(*) FILTER (WHERE NOT failed), count(*) FILTER (WHERE failed) FROM source
-
 -- name: any_left
 SELECT EXISTS (SELECT FROM source WHERE NOT failed) OR EXISTS (SELECT FROM document WHERE wanted <> shown)
