@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from decimal import Decimal
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
-from weft.types import Call, Chunk, Extraction, Metric, Prompt, Purpose, Reply, Source
+from weft.evidence import Evidence, Filter, Passage, Query, Scored
+from weft.types import Call, Chunk, Entity, Extraction, Metric, Prompt, Purpose, Relation, Reply, Source
 
 Vectors = NDArray[np.float32]
 
@@ -42,6 +43,25 @@ class LLM(Protocol):
 
     async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
         """The model's whole reply."""
+        ...
+
+
+class StreamingLLM(LLM, Protocol):
+    """A chat model that can be listened to while it writes."""
+
+    def stream(self, prompt: Prompt, purpose: Purpose) -> AsyncIterator[str | Reply]:
+        """The pieces of the reply as they come, and at the end the whole of it."""
+        ...
+
+
+class Reranker(Protocol):
+    """Says how well texts answer a question: a cross-encoder, or a language model."""
+
+    @property
+    def model(self) -> str: ...
+
+    async def score(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        """One score per text, in order. More is better; only the order of scores for one question means anything."""
         ...
 
 
@@ -112,4 +132,124 @@ class Loader(Protocol):
 
     def load(self, path: Path, uri: str) -> Iterator[Source]:
         """The documents in a file, one at a time."""
+        ...
+
+
+# --- asking -------------------------------------------------------------------------------------------
+
+
+class Told(NamedTuple):
+    """A chunk that mentions an entity, and how many of the entity's neighbours it mentions as well."""
+
+    entity: UUID
+    chunk: UUID
+    neighbours: int
+
+
+class Stated(NamedTuple):
+    """A chunk that states a relation, and how strongly, all in all."""
+
+    relation: UUID
+    chunk: UUID
+    strength: int
+
+
+class Around(NamedTuple):
+    """What is next to some entities: their heaviest relations, and the chunks that tell most of them."""
+
+    relations: list[Relation]
+    told: list[Told]
+
+
+class RelationFound(NamedTuple):
+    """A relation with both its ends."""
+
+    relation: Relation
+    source: Entity
+    target: Entity
+
+
+class Index(Protocol):
+    """The read side of one workspace, and the models to read it with: all that a method sees.
+
+    Each call is one statement to the database, however many ids go in. What comes out depends on what is there and
+    never grows with it: a thing that is mentioned everywhere is followed to its most telling places only. A filter
+    holds for all that is found and for all that is told of it.
+    """
+
+    @property
+    def llm(self) -> LLM | None:
+        """The language model; None where none is set."""
+        ...
+
+    @property
+    def reranker(self) -> Reranker | None:
+        """The model that reranks; None where none is set."""
+        ...
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """One vector per text, in order, of the space in which this workspace is searched."""
+        ...
+
+    async def chunks_near(self, vectors: Vectors, limit: int, filter: Filter) -> list[list[Passage]]:
+        """For each vector the chunks nearest to it, nearest first. Scores are similarities."""
+        ...
+
+    async def entities_near(self, vectors: Vectors, limit: int, filter: Filter) -> list[list[Scored[Entity]]]:
+        """For each vector the entities nearest to it, nearest first."""
+        ...
+
+    async def relations_near(self, vectors: Vectors, limit: int, filter: Filter) -> list[list[Scored[RelationFound]]]:
+        """For each vector the relations nearest to it, nearest first, with their ends."""
+        ...
+
+    async def chunks_matching(
+        self, text: str, limit: int, filter: Filter, *, k1: float = 1.2, b: float = 0.75
+    ) -> list[Passage]:
+        """The chunks that match the words of a text best, by BM25."""
+        ...
+
+    async def around(self, entities: Sequence[UUID], filter: Filter) -> Around:
+        """The relations of these entities, the heaviest first, and the chunks that mention them."""
+        ...
+
+    async def neighbourhood(self, entities: Sequence[UUID], hops: int, filter: Filter) -> list[Relation]:
+        """The relations that lead away from these entities, either way, over so many hops: nearer ones first, then
+        heavier ones."""
+        ...
+
+    async def chunks_of_entities(self, entities: Sequence[UUID], filter: Filter) -> list[tuple[UUID, UUID]]:
+        """Pairs of an entity and a chunk that mentions it."""
+        ...
+
+    async def chunks_of_relations(self, relations: Sequence[UUID], filter: Filter) -> list[Stated]:
+        """The chunks that state these relations."""
+        ...
+
+    async def relations_of_chunks(self, chunks: Sequence[UUID], filter: Filter) -> list[tuple[UUID, Relation]]:
+        """Pairs of a chunk and a relation that it states, the heaviest first."""
+        ...
+
+    async def entities(self, ids: Sequence[UUID], filter: Filter) -> list[Entity]:
+        """The entities of these ids, in that order, without those that are gone."""
+        ...
+
+    async def passages(self, chunks: Sequence[Scored[UUID]]) -> list[Passage]:
+        """The chunks of these ids with these scores, in that order, without those that are gone."""
+        ...
+
+    def note(self, what: str, *found: Scored[str]) -> None:
+        """Put something into the trace that no search shows, such as keywords."""
+        ...
+
+
+@runtime_checkable
+class Method(Protocol):
+    """A way of finding evidence: a frozen (pydantic) dataclass whose fields are its parameters.
+
+    Found by entry point, in the group `weft.methods`, under the name by which users choose it.
+    """
+
+    async def retrieve(self, query: Query, index: Index) -> Evidence:
+        """The evidence for a question, best first."""
         ...

@@ -229,12 +229,17 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model said, what the server counted for it, and whether it came to its end or was cut off."""
+    """What a model said, what the server counted for it, and whether it came to its end or was cut off.
+
+    `price` is what it cost now, where that is known. A reply that was `kept` from an earlier call cost nothing.
+    """
 
     text: str
     tokens_in: int
     tokens_out: int
     finish: Finish = "stop"
+    price: Decimal | None = None
+    kept: bool = False
 
 
 # --- what it adds up to -------------------------------------------------------------------------------
