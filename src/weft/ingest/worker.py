@@ -44,6 +44,9 @@ from weft.store.postgres.together import Together
 
 _GLANCE = 0.02  # seconds
 _STARTS = 25  # a document that was begun this often and never came to an end takes its workers with it
+_AWAY = (OperationalError, InterfaceError, DatabaseError)  # comes back by itself
+_BROUGHT = (BudgetReached, ModelUnavailable)  # a person brings it, perhaps while the worker waits
+_MENDED = (ModelRefused, ConfigError, SpaceMismatch)  # a person mends it, and starts a worker anew
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,6 @@ class Worker:
         self._tell = listener
         self._pace = pace
         self._patient = patient
-        self._extractors: dict[str, tuple[Recipe, Extractor]] = {}
         self._places = asyncio.Semaphore(pace.documents_at_once)
         self._under_way: set[Job] = set()
         self._settling = asyncio.Lock()
@@ -202,15 +204,9 @@ class Worker:
                     await self._later("settle")
                     return
                 await self._bring_in(begun)
-            except (OperationalError, InterfaceError, DatabaseError) as error:
+            except (*_AWAY, *_BROUGHT, *_MENDED) as error:  # the document has no part in it
                 await self._let_go(job)
-                raise self._again(str(error)) from error
-            except (BudgetReached, ModelUnavailable) as error:
-                await self._let_go(job)
-                raise self._pause(error) from error
-            except (ModelRefused, ConfigError, SpaceMismatch) as error:
-                await self._let_go(job)
-                raise self._give_up(error) from error
+                raise self._put_off(error) from error
             except BadReply as error:
                 await self._fail(job, str(error), tries=None if error.again else 1)
             except WeftError as error:
@@ -226,8 +222,8 @@ class Worker:
                 f"{begun.source.uri}: begun {begun.starts - 1} times, and whoever began it died each time. Make it "
                 "smaller, or give the worker more memory, and add it again."
             )
-        recipe, extractor = self._extractor(begun.recipe)
-        rows = await work(begun.source, begun.id, recipe.sizes, extractor)
+        recipe = Recipe.model_validate_json(begun.recipe)
+        rows = await work(begun.source, begun.id, recipe.sizes, self._kit.extractor(recipe))
         await self._store(rows)
         self._tell(Extracted(begun.source.uri, len(rows.chunks), tuple(rows.document.notes)))
 
@@ -308,12 +304,8 @@ class Worker:
                 raise
             except asyncio.CancelledError:  # PgQueuer would take it for done with
                 raise RetryRequested(reason="the worker stopped") from None
-            except (OperationalError, InterfaceError, DatabaseError) as error:
-                raise self._again(str(error)) from error
-            except (BudgetReached, ModelUnavailable) as error:
-                raise self._pause(error) from error
-            except Exception as error:  # raised by `run`
-                raise self._give_up(error) from error
+            except Exception as error:  # what time does not mend is raised by `run`
+                raise self._put_off(error) from error
 
         return carry_out
 
@@ -330,24 +322,16 @@ class Worker:
         if self._stopping:
             raise RetryRequested(reason="the worker stops")
 
-    def _again(self, reason: str) -> RetryRequested:
-        return RetryRequested(timedelta(seconds=self._pace.try_again_after), reason)
-
-    def _pause(self, error: WeftError) -> RetryRequested:
-        """Wait for a budget or a model, or stop if nobody waits here."""
-        if not self._patient:
-            return self._give_up(error)
-        self._tell(Waiting(str(error)))
-        return self._again(str(error))
-
-    def _give_up(self, error: Exception) -> RetryRequested:
-        """Stop in good order. The job stays in the queue for when the cause is mended."""
+    def _put_off(self, error: Exception) -> RetryRequested:
+        """Leave the job in the queue. A database that is away is waited for, and so is a budget or a model, where the
+        worker is patient; else it stops in good order, and the job is for when the cause is mended."""
+        reason = str(error)
+        later = RetryRequested(timedelta(seconds=self._pace.try_again_after), reason)
+        if isinstance(error, _AWAY):
+            return later
+        if isinstance(error, _BROUGHT) and self._patient:
+            self._tell(Waiting(reason))
+            return later
         self._reason = self._reason or error
         self.stop()
-        return RetryRequested(reason=str(error))
-
-    def _extractor(self, recipe: str) -> tuple[Recipe, Extractor]:
-        if recipe not in self._extractors:
-            made = Recipe.model_validate_json(recipe)
-            self._extractors[recipe] = made, self._kit.extractor(made)
-        return self._extractors[recipe]
+        return RetryRequested(reason=reason)
