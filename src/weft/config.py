@@ -127,9 +127,17 @@ class Settings(BaseSettings):
         return url
 
     @classmethod
-    def load(cls, **given: object) -> Self:
+    def load(
+        cls,
+        *,
+        database_url: str | None = None,
+        workspace: str | None = None,
+        extractor: str | None = None,
+        model: str | None = None,
+    ) -> Self:
         """The settings in force here, where one that is given as None is left to the environment and the file."""
-        given = {name: value for name, value in given.items() if value is not None}
+        named = {"database_url": database_url, "workspace": workspace, "extractor": extractor, "model": model}
+        given = {name: value for name, value in named.items() if value is not None}
         try:
             return cls.model_validate(given)
         except ValidationError as error:
