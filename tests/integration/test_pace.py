@@ -1,8 +1,6 @@
 """Limits that were agreed with a provider hold over all processes."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
 
 import pytest
 
@@ -24,20 +22,6 @@ class Calls:
             await asyncio.sleep(seconds)
             self.now -= 1
             self.made += 1
-
-
-@pytest.fixture
-async def workspace(database: Database) -> int:
-    found = await database.find_workspace("test", make=True)
-    assert found is not None
-    return found
-
-
-@pytest.fixture
-async def presences(database: Database) -> AsyncIterator[list[Presence]]:
-    """Three processes, as far as the database can tell."""
-    async with AsyncExitStack() as stack:
-        yield [await stack.enter_async_context(Presence(database)) for _ in range(3)]
 
 
 async def test_no_more_calls_at_once_than_agreed_over_all_processes(

@@ -1,7 +1,7 @@
 """What a model replied is kept, and asked for once, whoever asks and whoever dies meanwhile."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from uuid import UUID, uuid4
 
 import pytest
@@ -37,32 +37,12 @@ class Counting:
         return Reply(f"{self.asked}: {prompt.messages[0].content}", 7, 3)
 
 
-@pytest.fixture
-async def workspace(database: Database) -> int:
-    found = await database.find_workspace("test", make=True)
-    assert found is not None
-    return found
-
-
-@pytest.fixture
-async def presence(database: Database) -> AsyncIterator[Presence]:
-    async with Presence(database) as made:
-        yield made
-
-
-@pytest.fixture
-async def other_presence(database: Database) -> AsyncIterator[Presence]:
-    async with Presence(database) as made:
-        yield made
-
-
 async def test_the_same_prompt_is_asked_once_by_any_number_of_callers_in_two_processes(
-    database: Database, workspace: int, presence: Presence, other_presence: Presence
+    database: Database, workspace: int, presences: list[Presence]
 ) -> None:
     model = Counting()
     model.let.clear()
-    here = CachedLLM(model, Replies(database, workspace, presence, model.model))
-    there = CachedLLM(model, Replies(database, workspace, other_presence, model.model))
+    here, there = (CachedLLM(model, Replies(database, workspace, p, model.model)) for p in presences[:2])
     calls = [asyncio.create_task(llm.complete(prompt("hello"), WHY)) for llm in (here, there) for _ in range(20)]
     await asyncio.sleep(0.1)
     model.let.set()
