@@ -138,7 +138,7 @@ async def _write_documents(tx: Transaction, batch: Batch) -> None:
     if batch.coming:
         await tx.run("settle.show", ids=batch.coming)
     if batch.going:
-        for table in ("links", "mentions", "chunks", "documents"):
+        for table in ("links", "mentions", "chunks", "facets", "documents"):
             await tx.run(f"settle.remove_{table}", ids=batch.going)
     if batch.touched:
         await tx.run("settle.untouch", names=list(batch.touched))

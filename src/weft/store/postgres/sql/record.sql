@@ -23,6 +23,7 @@ WITH gone AS (
         SELECT d.id FROM unnest(%(uris)s::text[]) AS u (uri)
         CROSS JOIN LATERAL (SELECT id FROM document WHERE uri = u.uri OFFSET 0) d))
     AND NOT shown AND id <> ALL(%(keep)s) RETURNING id, uri),
+facets AS (DELETE FROM facet f USING gone WHERE f.document = gone.id),
 chunks AS (DELETE FROM chunk c USING gone WHERE c.document = gone.id),
 mentions AS (DELETE FROM mention m USING gone WHERE m.document = gone.id),
 links AS (DELETE FROM link l USING gone WHERE l.document = gone.id)
@@ -45,9 +46,12 @@ FROM unnest(%(ids)s::uuid[], %(sources)s::uuid[], %(notes)s::text[]) AS s (id, s
 WHERE d.id = s.id AND d.source IS DISTINCT FROM s.source
 
 -- name: insert_documents
-INSERT INTO document (id, uri, title, content_hash, metadata, places, source, notes, size, wanted, shown)
-SELECT id, uri, title, content_hash, metadata::jsonb, places::jsonb, source, notes, size, true, false
-FROM stage_document ORDER BY uri
+WITH stored AS (
+    INSERT INTO document (id, uri, title, content_hash, metadata, places, source, notes, size, wanted, shown)
+    SELECT id, uri, title, content_hash, metadata::jsonb, places::jsonb, source, notes, size, true, false
+    FROM stage_document ORDER BY uri RETURNING id, metadata)
+INSERT INTO facet (document, facet)
+SELECT id, f FROM stored CROSS JOIN LATERAL facets(metadata) AS f WHERE metadata <> '{}'
 
 -- name: insert_names
 -- In the order of their ids, so that two writers of the same new names wait for each other and never in a ring.

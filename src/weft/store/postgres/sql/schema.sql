@@ -21,6 +21,24 @@ BEGIN
     DELETE FROM workspace WHERE id = current_setting('weft.workspace')::int;
 END $$;
 
+CREATE FUNCTION weft.facets(metadata jsonb) RETURNS SETOF uuid
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    WITH RECURSIVE part (path, value) AS (
+        SELECT key, value FROM jsonb_each(metadata)
+        UNION ALL
+        SELECT inner_part.path, inner_part.value FROM part CROSS JOIN LATERAL (
+            SELECT part.path || '.' || key, value
+            FROM jsonb_each(CASE jsonb_typeof(part.value) WHEN 'object' THEN part.value ELSE '{}' END) AS o (key, value)
+            UNION ALL
+            SELECT part.path, value
+            FROM jsonb_array_elements(CASE jsonb_typeof(part.value) WHEN 'array' THEN part.value ELSE '[]' END) AS a (value)
+        ) AS inner_part (path, value))
+    SELECT DISTINCT md5(path || E'\x01' || jsonb_typeof(value) || E'\x01' || CASE jsonb_typeof(value)
+        WHEN 'number' THEN trim_scale(value::numeric)::text ELSE value #>> '{}' END)::uuid
+    FROM part WHERE jsonb_typeof(value) IN ('string', 'number', 'boolean')
+$$;
+
 CREATE FUNCTION weft.find_workspace(wanted text, make boolean) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'weft', 'pg_temp'
@@ -219,6 +237,17 @@ ALTER TABLE ONLY weft.entity ALTER COLUMN workspace SET STATISTICS 0;
 ALTER TABLE ONLY weft.entity FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE weft.entity IS 'A connected component of live names. The id is a label that follows it through merges and splits.';
+
+CREATE TABLE weft.facet (
+    workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
+    document uuid NOT NULL,
+    facet uuid NOT NULL
+);
+ALTER TABLE ONLY weft.facet ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY weft.facet FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE weft.facet IS 'What a version of a document can be filtered by.';
 
 CREATE TABLE weft.link (
     workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
@@ -581,6 +610,9 @@ ALTER TABLE ONLY weft.document
 ALTER TABLE ONLY weft.entity
     ADD CONSTRAINT entity_pkey PRIMARY KEY (workspace, id);
 
+ALTER TABLE ONLY weft.facet
+    ADD CONSTRAINT facet_pkey PRIMARY KEY (workspace, document, facet);
+
 ALTER TABLE ONLY weft.link
     ADD CONSTRAINT link_pkey PRIMARY KEY (workspace, document, chunk, n);
 
@@ -664,15 +696,17 @@ CREATE UNIQUE INDEX document_uri ON weft.document USING btree (uri, workspace) W
 
 CREATE INDEX document_versions ON weft.document USING btree (uri, workspace);
 
-CREATE INDEX link_ends ON weft.link USING btree (source, target, workspace);
+CREATE INDEX facet_documents ON weft.facet USING btree (facet, document, workspace);
 
-CREATE INDEX mention_name ON weft.mention USING btree (name, workspace);
+CREATE INDEX link_ends ON weft.link USING btree (source, target, strength DESC, chunk, workspace);
+
+CREATE INDEX mention_name ON weft.mention USING btree (name, emphasis DESC, chunk, workspace);
 
 CREATE INDEX name_entity ON weft.name USING btree (entity, workspace);
 
-CREATE INDEX relation_source ON weft.relation USING btree (source, workspace);
+CREATE INDEX relation_source ON weft.relation USING btree (source, weight DESC, target, workspace);
 
-CREATE INDEX relation_target ON weft.relation USING btree (target, workspace);
+CREATE INDEX relation_target ON weft.relation USING btree (target, weight DESC, source, workspace);
 
 CREATE INDEX rule_name_rule ON weft.rule_name USING btree (rule, workspace);
 
@@ -693,6 +727,8 @@ ALTER TABLE weft.chunk ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.document ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.entity ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.facet ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.link ENABLE ROW LEVEL SECURITY;
 
@@ -739,6 +775,8 @@ CREATE POLICY workspace ON weft.chunk USING ((workspace = (current_setting('weft
 CREATE POLICY workspace ON weft.document USING ((workspace = (current_setting('weft.workspace'::text))::integer));
 
 CREATE POLICY workspace ON weft.entity USING ((workspace = (current_setting('weft.workspace'::text))::integer));
+
+CREATE POLICY workspace ON weft.facet USING ((workspace = (current_setting('weft.workspace'::text))::integer));
 
 CREATE POLICY workspace ON weft.link USING ((workspace = (current_setting('weft.workspace'::text))::integer));
 
@@ -790,6 +828,9 @@ GRANT ALL ON FUNCTION weft.clear_space(of_space integer) TO weft_app;
 REVOKE ALL ON FUNCTION weft.drop_workspace() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.drop_workspace() TO weft_app;
 
+REVOKE ALL ON FUNCTION weft.facets(metadata jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.facets(metadata jsonb) TO weft_app;
+
 REVOKE ALL ON FUNCTION weft.find_workspace(wanted text, make boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.find_workspace(wanted text, make boolean) TO weft_app;
 
@@ -817,6 +858,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.chunk TO weft_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.document TO weft_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.entity TO weft_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.facet TO weft_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.link TO weft_app;
 

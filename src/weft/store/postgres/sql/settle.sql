@@ -220,6 +220,9 @@ DELETE FROM mention WHERE document = ANY(%(ids)s)
 -- name: remove_chunks
 DELETE FROM chunk WHERE document = ANY(%(ids)s)
 
+-- name: remove_facets
+DELETE FROM facet WHERE document = ANY(%(ids)s)
+
 -- name: remove_documents
 DELETE FROM document WHERE id = ANY(%(ids)s)
 

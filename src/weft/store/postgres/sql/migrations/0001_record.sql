@@ -62,6 +62,32 @@ CREATE UNIQUE INDEX document_uri ON document (uri, workspace) WHERE wanted;
 CREATE INDEX document_versions ON document (uri, workspace);
 CREATE INDEX document_due ON document (workspace, uri) WHERE wanted <> shown;
 
+-- A document's metadata as keys to find it by: one for each value, and for each value in a list, under its path.
+CREATE FUNCTION facets(metadata jsonb) RETURNS SETOF uuid LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    WITH RECURSIVE part (path, value) AS (
+        SELECT key, value FROM jsonb_each(metadata)
+        UNION ALL
+        SELECT inner_part.path, inner_part.value FROM part CROSS JOIN LATERAL (
+            SELECT part.path || '.' || key, value
+            FROM jsonb_each(CASE jsonb_typeof(part.value) WHEN 'object' THEN part.value ELSE '{}' END) AS o (key, value)
+            UNION ALL
+            SELECT part.path, value
+            FROM jsonb_array_elements(CASE jsonb_typeof(part.value) WHEN 'array' THEN part.value ELSE '[]' END) AS a (value)
+        ) AS inner_part (path, value))
+    SELECT DISTINCT md5(path || E'\x01' || jsonb_typeof(value) || E'\x01' || CASE jsonb_typeof(value)
+        WHEN 'number' THEN trim_scale(value::numeric)::text ELSE value #>> '{}' END)::uuid
+    FROM part WHERE jsonb_typeof(value) IN ('string', 'number', 'boolean')
+$$;
+
+CREATE TABLE facet (
+    workspace int NOT NULL DEFAULT current_setting('weft.workspace')::int,
+    document  uuid NOT NULL,
+    facet     uuid NOT NULL,
+    PRIMARY KEY (workspace, document, facet)
+);
+COMMENT ON TABLE facet IS 'What a version of a document can be filtered by.';
+CREATE INDEX facet_documents ON facet (facet, document, workspace);
+
 CREATE TABLE chunk (
     workspace int NOT NULL DEFAULT current_setting('weft.workspace')::int,
     document  uuid NOT NULL,
@@ -92,7 +118,8 @@ CREATE TABLE mention (
     PRIMARY KEY (workspace, document, chunk, n)
 );
 COMMENT ON TABLE mention IS 'One entity as one chunk speaks of it. Spans are pairs of offsets within the chunk.';
-CREATE INDEX mention_name ON mention (name, workspace);
+-- A name that is mentioned everywhere is followed to where it is emphasised most.
+CREATE INDEX mention_name ON mention (name, emphasis DESC, chunk, workspace);
 
 CREATE TABLE link (
     workspace   int NOT NULL DEFAULT current_setting('weft.workspace')::int,
@@ -110,7 +137,7 @@ CREATE TABLE link (
     PRIMARY KEY (workspace, document, chunk, n)
 );
 COMMENT ON TABLE link IS 'One relation as one chunk speaks of it, between two names that the chunk mentions.';
-CREATE INDEX link_ends ON link (source, target, workspace);
+CREATE INDEX link_ends ON link (source, target, strength DESC, chunk, workspace);
 
 CREATE TABLE rule (
     workspace int NOT NULL DEFAULT current_setting('weft.workspace')::int,
@@ -136,7 +163,7 @@ CREATE INDEX rule_name_rule ON rule_name (rule, workspace);
 
 SELECT guard('workspace', 'id');
 SELECT guard(t::regclass) FROM unnest(ARRAY[
-    'document', 'chunk', 'mention', 'link', 'rule', 'rule_name']) t;
+    'document', 'facet', 'chunk', 'mention', 'link', 'rule', 'rule_name']) t;
 REVOKE INSERT, DELETE ON workspace FROM weft_app;
 
 -- A name is all that a caller needs to enter a workspace, so this one look-up crosses tenants. The owner may see all of

@@ -94,8 +94,9 @@ CREATE TABLE relation (
     PRIMARY KEY (workspace, id)
 );
 COMMENT ON TABLE relation IS 'All ties from one entity to another. The id follows from the two entities.';
-CREATE INDEX relation_source ON relation (source, workspace);
-CREATE INDEX relation_target ON relation (target, workspace);
+-- Of an entity that is related to everything, the heaviest relations are followed.
+CREATE INDEX relation_source ON relation (source, weight DESC, target, workspace);
+CREATE INDEX relation_target ON relation (target, weight DESC, source, workspace);
 
 CREATE TABLE touched (
     workspace int NOT NULL DEFAULT current_setting('weft.workspace')::int,
