@@ -25,7 +25,7 @@ from weft.models.names import Endpoint, endpoint, provider_of
 from weft.models.ollama import CONTEXT
 from weft.models.onnx import OnnxEmbedder
 from weft.models.retry import Patience, Retrying, RetryingEmbedder
-from weft.protocols import LLM, Embedder, Extractor
+from weft.protocols import Embedder, Extractor, StreamingLLM
 from weft.store.postgres.db import Database
 from weft.store.postgres.ledger import Ledger
 from weft.store.postgres.pace import Limits, SharedPace
@@ -106,7 +106,7 @@ class Workshop:
         for close in self._closing:
             await close()
 
-    def wrap(self, llm: LLM) -> CachedLLM:
+    def wrap(self, llm: StreamingLLM) -> CachedLLM:
         """A chat model that is asked the same once, patiently, at the agreed pace, and is paid for."""
         paid = BudgetedLLM(llm, self._ledger, price(self._settings, llm.model))
         patient = Retrying(LimitedLLM(paid, self._pace(llm.model)), self._patience, waiting=self._waiting)

@@ -41,6 +41,9 @@ class Model:
         await asyncio.sleep(0.02)
         return Reply("something", TOKENS_IN, TOKENS_OUT)
 
+    async def stream(self, prompt: Prompt, purpose: Purpose) -> AsyncIterator[str | Reply]:
+        yield await self.complete(prompt, purpose)
+
 
 @dataclass(frozen=True)
 class Till:

@@ -1,6 +1,6 @@
 """Models that are asked again, on a clock of the test's own."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 
 import numpy as np
 import pytest
@@ -49,6 +49,9 @@ class Flaky:
         if self.errors:
             raise self.errors.pop(0)
         return REPLY
+
+    async def stream(self, prompt: Prompt, purpose: Purpose) -> AsyncIterator[str | Reply]:
+        yield await self.complete(prompt, purpose)
 
 
 def down(retry_after: float | None = None, *, charged: bool = False) -> ModelUnavailable:

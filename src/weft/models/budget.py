@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import aclosing
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from weft.errors import ModelError
-from weft.models.around import AroundEmbedder, AroundLLM
+from weft.models.around import AroundEmbedder, AroundLLM, Ask, Listening, Stream
 from weft.protocols import Ledger, Vectors
 from weft.text import tokens
-from weft.types import Call, Price, Prompt, Purpose, Reply
+from weft.types import Call, Price, Prompt, Purpose
 
 _PER_MESSAGE = 16  # what a chat template puts around a message
 _EMBED = Purpose("embed")
@@ -28,19 +29,22 @@ class BudgetedLLM(AroundLLM):
     ledger: Ledger
     price: Price | None
 
-    async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
-        """The model's reply, paid for; BudgetReached when it might cost more than is left."""
+    async def _pass_on(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
+        """The model's reply, paid for, with its price; BudgetReached when it might cost more than is left."""
         most = most_tokens(prompt)
         price = self.price.of(most, prompt.max_tokens) if self.price else None
         id_ = await self.ledger.reserve(Call(self.model, purpose, most, prompt.max_tokens, price))
         try:
-            reply = await self.llm.complete(prompt, purpose)
+            async with aclosing(Listening(ask())) as heard:
+                async for piece in heard:
+                    yield piece
         except BaseException as error:
             await _release(self.ledger, id_, error)
             raise
+        reply = heard.reply
         cost = self.price.of(reply.tokens_in, reply.tokens_out) if self.price else None
         await asyncio.shield(self.ledger.book(id_, reply.tokens_in, reply.tokens_out, cost))
-        return reply
+        yield replace(reply, price=cost)
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from uuid import UUID
 
 import numpy as np
 
-from weft.models.around import AroundEmbedder, AroundLLM
+from weft.models.around import AroundEmbedder, AroundLLM, Ask, Listening, Stream
 from weft.protocols import Replies, Vectors
 from weft.text.names import key
 from weft.types import Prompt, Purpose, Reply
@@ -24,19 +26,26 @@ class CachedLLM(AroundLLM):
 
     replies: Replies
 
-    async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
-        """The reply that is kept, or else the model's."""
+    async def _pass_on(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
+        """The reply that is kept, in one piece, or else the model's."""
         asked = prompt_key(self.model, prompt)
         kept = await self.replies.ask(asked)
         if kept is None:
             try:
-                reply = await self.llm.complete(prompt, purpose)
+                async with aclosing(Listening(ask())) as heard:
+                    async for piece in heard:
+                        yield piece
             except BaseException:
                 await asyncio.shield(self.replies.forget(asked))
                 raise
             # Paid for: it is kept also when the caller no longer waits for it.
-            kept = await asyncio.shield(self.replies.keep(asked, _packed(reply)))
-        return _unpacked(kept)
+            first = _unpacked(await asyncio.shield(self.replies.keep(asked, _packed(heard.reply))))
+            # Another that came first is everybody's, but for who has heard the pieces of this one.
+            yield heard.reply if heard.begun else replace(heard.reply, text=first.text, finish=first.finish)
+            return
+        reply = _unpacked(kept)
+        yield reply.text
+        yield reply
 
     async def forget(self, prompt: Prompt) -> None:
         """Keep the reply to this no longer: it was of no use, and whoever asks again may have a better one."""
@@ -86,4 +95,4 @@ def _packed(reply: Reply) -> bytes:
 
 def _unpacked(kept: bytes) -> Reply:
     text, tokens_in, tokens_out, finish = json.loads(kept)
-    return Reply(text, tokens_in, tokens_out, finish)
+    return Reply(text, tokens_in, tokens_out, finish, price=Decimal(0), kept=True)

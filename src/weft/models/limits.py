@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 
-from weft.models.around import AroundEmbedder, AroundLLM
+from weft.models.around import AroundEmbedder, AroundLLM, Ask, Listening, Stream
 from weft.models.budget import most_tokens
 from weft.protocols import Pace, Vectors
-from weft.types import Prompt, Purpose, Reply
+from weft.types import Prompt, Purpose
 
 _BYTES_A_TOKEN = 3  # of most text; pacing needs no exact count
 
@@ -19,10 +20,13 @@ class LimitedLLM(AroundLLM):
 
     pace: Pace
 
-    async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
-        """The model's reply, when it is this call's turn."""
-        async with self.pace.turn(most_tokens(prompt) // _BYTES_A_TOKEN + prompt.max_tokens):
-            return await self.llm.complete(prompt, purpose)
+    async def _pass_on(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
+        """The model's reply, when it is this call's turn, which is over when the reply is."""
+        tokens = most_tokens(prompt) // _BYTES_A_TOKEN + prompt.max_tokens
+        async with self.pace.turn(tokens), aclosing(Listening(ask())) as heard:
+            async for piece in heard:
+                yield piece
+        yield heard.reply
 
 
 @dataclass(frozen=True)

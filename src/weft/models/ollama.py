@@ -9,11 +9,14 @@ checked, and when it looks wrong `/api/ps` says which context the model is loade
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
 from typing import Any
 
 from weft.errors import ModelRefused
+from weft.models.around import Stream
 from weft.models.names import Endpoint
-from weft.models.openai import DEADLINE, cut, prompt_tokens, reply_bytes
+from weft.models.openai import DEADLINE, cut, prompt_tokens, reply_bytes, stream_bytes
 from weft.models.server import CutPrompt, Server, UselessReply
 from weft.text import tokens
 from weft.types import Prompt, Purpose, Reply
@@ -39,17 +42,20 @@ class OllamaChat:
 
     async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
         """The model's whole reply. Raises ModelUnavailable, UselessReply or ModelRefused: see server.py."""
-        context = await self.context_length()
-        sent = prompt_tokens(prompt)
-        if sent + prompt.max_tokens > context:
-            raise UselessReply(
-                f"a prompt of about {sent:,} tokens and a reply of up to {prompt.max_tokens:,} do not fit into the "
-                f"{context:,} tokens of {self.endpoint}, which takes up to {self._takes:,}. "
-                "Raise the model's context, or make chunks smaller.",
-                charged=False,
-            )
-        found = await self._server.post(self._path("chat"), self._body(prompt, context), reply_bytes(prompt))
-        return await self._reply(found, sent, context)
+        body = await self._body(prompt, stream=False)
+        found = await self._server.post(self._path("chat"), body, reply_bytes(prompt))
+        return await self._reply(found, prompt)
+
+    async def stream(self, prompt: Prompt, purpose: Purpose) -> Stream:
+        """The pieces of the reply as they come, and at the end the whole of it, or the same errors."""
+        body = await self._body(prompt, stream=True)
+        heard: list[dict[str, Any]] = []
+        async with aclosing(self._server.events(self._path("chat"), body, stream_bytes(prompt), _is_last)) as events:
+            async for event in events:
+                heard.append(event)
+                if piece := _said(event):
+                    yield piece
+        yield await self._reply(_joined(heard), prompt)
 
     async def context_length(self) -> int:
         """How many tokens prompt and reply may have together: what was asked for, if the model takes as many."""
@@ -77,24 +83,34 @@ class OllamaChat:
             )
         return max(sizes)
 
-    def _body(self, prompt: Prompt, context: int) -> dict[str, Any]:
+    async def _body(self, prompt: Prompt, *, stream: bool) -> dict[str, Any]:
+        context = await self.context_length()
+        sent = prompt_tokens(prompt)
+        if sent + prompt.max_tokens > context:
+            raise UselessReply(
+                f"a prompt of about {sent:,} tokens and a reply of up to {prompt.max_tokens:,} do not fit into the "
+                f"{context:,} tokens of {self.endpoint}, which takes up to {self._takes:,}. "
+                "Raise the model's context, or make chunks smaller.",
+                charged=False,
+            )
         options = {"num_ctx": context, "num_predict": prompt.max_tokens, "temperature": prompt.temperature}
         body: dict[str, Any] = {
             "model": self.endpoint.model,
             "messages": [{"role": message.role, "content": message.content} for message in prompt.messages],
-            "stream": False,
+            "stream": stream,
             "truncate": False,
             "shift": False,
             "options": options,
         }
         return {**body, "format": json.loads(prompt.schema)} if prompt.schema else body
 
-    async def _reply(self, found: dict[str, Any], sent: int, context: int) -> Reply:
+    async def _reply(self, found: Mapping[str, Any], prompt: Prompt) -> Reply:
         message = found.get("message")
         if not isinstance(message, dict):
             raise UselessReply(f"{self.endpoint} sent no message. Is the URL that of Ollama?", charged=False)
         text = str(message.get("content") or "")
         seen, written = (found.get(f"{what}eval_count") for what in ("prompt_", ""))
+        sent, context = prompt_tokens(prompt), await self.context_length()
         seen = seen if isinstance(seen, int) else sent
         if (problem := cut(sent, seen)) and await self._loaded_context() < context:
             raise CutPrompt(
@@ -110,3 +126,19 @@ class OllamaChat:
         names = {self.endpoint.model, f"{self.endpoint.model}:latest"}
         ours = [entry for entry in models or () if isinstance(entry, dict) and entry.get("name") in names]
         return max((size for entry in ours if isinstance(size := entry.get("context_length"), int)), default=0)
+
+
+def _said(event: Mapping[str, Any]) -> str:
+    """What an event of a stream adds to the reply."""
+    message = event.get("message")
+    said = message.get("content") if isinstance(message, dict) else None
+    return said if isinstance(said, str) else ""
+
+
+def _is_last(event: Mapping[str, Any]) -> bool:
+    return event.get("done") is True
+
+
+def _joined(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What the server would have answered without streaming: its last words tell what it counted."""
+    return {**events[-1], "message": {"content": "".join(map(_said, events))}}

@@ -5,13 +5,15 @@ from __future__ import annotations
 import base64
 import json
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
 from weft.errors import ModelError
+from weft.models.around import Stream
 from weft.models.names import Endpoint
 from weft.models.server import MOST_BYTES, CutPrompt, Server, Unsupported, UselessReply
 from weft.protocols import Vectors
@@ -21,7 +23,9 @@ from weft.types import Metric, Prompt, Purpose, Reply
 DEADLINE = 300.0  # seconds for one call, from the first byte sent to the last received
 CUT_FROM = 500  # tokens; a prompt shorter than this is not cut by any server
 
+_CHAT = "/chat/completions"
 _BYTES_PER_TOKEN = 64  # of a reply in JSON, generously
+_BYTES_PER_EVENT = 1024  # of a stream, for one token; more generously still
 _BYTES_PER_NUMBER = 32
 # Where servers say how many tokens a model takes: vLLM, OpenRouter, Groq, Mistral.
 _CONTEXT_KEYS = ("max_model_len", "context_length", "context_window", "max_context_length")
@@ -33,11 +37,17 @@ class _Dialect:
 
     limit: str = "max_tokens"
     takes_temperature: bool = True
+    takes_stream_options: bool = True
 
     def without(self, parameter: str) -> _Dialect:
-        if parameter == "max_tokens":
-            return replace(self, limit="max_completion_tokens")
-        return replace(self, takes_temperature=self.takes_temperature and parameter != "temperature")
+        match parameter:
+            case "max_tokens":
+                return replace(self, limit="max_completion_tokens")
+            case "temperature":
+                return replace(self, takes_temperature=False)
+            case "stream_options":
+                return replace(self, takes_stream_options=False)
+        return self
 
 
 class OpenAIChat:
@@ -61,13 +71,32 @@ class OpenAIChat:
         while True:
             dialect = self._dialect
             try:
-                found = await self._ask(prompt, dialect)
+                found = await self._server.post(_CHAT, self._body(prompt, dialect), reply_bytes(prompt))
             except Unsupported as error:
-                self._dialect = self._dialect.without(error.parameter)
-                if self._dialect == dialect:
-                    raise
+                self._learn_from(error, dialect)
             else:
                 return read_reply(self.endpoint, prompt, found)
+
+    async def stream(self, prompt: Prompt, purpose: Purpose) -> Stream:
+        """The pieces of the reply as they come, and at the end the whole of it, or the same errors."""
+        heard: list[dict[str, Any]] = []
+        while True:
+            dialect = self._dialect
+            body = self._body(prompt, dialect) | {"stream": True}
+            if dialect.takes_stream_options:
+                body["stream_options"] = {"include_usage": True}
+            try:
+                async with aclosing(self._server.events(_CHAT, body, stream_bytes(prompt), _is_last)) as events:
+                    async for event in events:
+                        heard.append(event)
+                        if piece := _said(event, "content"):
+                            yield piece
+                break
+            except Unsupported as error:
+                if heard:
+                    raise
+                self._learn_from(error, dialect)
+        yield read_reply(self.endpoint, prompt, _joined(heard))
 
     async def context_length(self) -> int | None:
         """How many tokens prompt and reply may have together; None where the server does not say."""
@@ -82,7 +111,13 @@ class OpenAIChat:
         """Give the connections back."""
         await self._server.close()
 
-    async def _ask(self, prompt: Prompt, dialect: _Dialect) -> dict[str, Any]:
+    def _learn_from(self, error: Unsupported, spoken: _Dialect) -> None:
+        """Speak so that the server understands it from now on. Raises the error when Weft knows no other way."""
+        self._dialect = self._dialect.without(error.parameter)
+        if self._dialect == spoken:
+            raise error
+
+    def _body(self, prompt: Prompt, dialect: _Dialect) -> dict[str, Any]:
         body: dict[str, Any] = {
             "model": self.endpoint.model,
             "messages": [{"role": message.role, "content": message.content} for message in prompt.messages],
@@ -93,12 +128,17 @@ class OpenAIChat:
         if prompt.schema:
             form = {"name": "reply", "strict": True, "schema": json.loads(prompt.schema)}
             body["response_format"] = {"type": "json_schema", "json_schema": form}
-        return await self._server.post("/chat/completions", body, reply_bytes(prompt))
+        return body
 
 
 def reply_bytes(prompt: Prompt) -> int:
     """More bytes than any honest reply to this prompt has."""
     return MOST_BYTES // 4 + _BYTES_PER_TOKEN * prompt.max_tokens
+
+
+def stream_bytes(prompt: Prompt) -> int:
+    """More bytes than any honest stream of a reply to this prompt has."""
+    return MOST_BYTES // 4 + _BYTES_PER_EVENT * prompt.max_tokens
 
 
 def prompt_tokens(prompt: Prompt) -> int:
@@ -129,6 +169,34 @@ def read_reply(endpoint: Endpoint, prompt: Prompt, found: dict[str, Any]) -> Rep
     if problem := cut(sent, usage[0]):
         raise CutPrompt(f"{endpoint} {problem} Give the server a context that is long enough.")
     return Reply(text, *usage, finish="length" if choice.get("finish_reason") == "length" else "stop")
+
+
+def _choice(event: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The first choice in an event of a stream; an empty one where there is none."""
+    choices = event.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    return choice if isinstance(choice, dict) else {}
+
+
+def _said(event: Mapping[str, Any], what: str) -> str:
+    """What an event adds to the `content` of the reply, or to its `refusal`. Servers that do not stream send a whole
+    message as the only event."""
+    choice = _choice(event)
+    delta = choice.get("delta") or choice.get("message")
+    said = delta.get(what) if isinstance(delta, dict) else None
+    return said if isinstance(said, str) else ""
+
+
+def _is_last(event: Mapping[str, Any]) -> bool:
+    return bool(_choice(event).get("finish_reason"))
+
+
+def _joined(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What the server would have answered without streaming."""
+    message = {what: "".join(_said(event, what) for event in events) for what in ("content", "refusal")}
+    finish = next((_choice(event)["finish_reason"] for event in events if _is_last(event)), None)
+    usage = next((event["usage"] for event in reversed(events) if event.get("usage")), None)
+    return {"choices": [{"message": message, "finish_reason": finish}], "usage": usage}
 
 
 def cut(sent: int, seen: int) -> str:

@@ -6,13 +6,15 @@ import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeVar
 
 from weft.errors import ModelUnavailable
-from weft.models.around import AroundEmbedder, AroundLLM
+from weft.models.around import AroundEmbedder, AroundLLM, AroundReranker, Ask, Listening, Stream
 from weft.protocols import Vectors
-from weft.types import Prompt, Purpose, Reply
+from weft.types import Prompt, Purpose
 
 T = TypeVar("T")
 
@@ -61,9 +63,22 @@ class Retrying(AroundLLM):
     clock: Clock = field(default_factory=Clock, repr=False)
     waiting: Callable[[str], None] = field(default=_untold, repr=False)
 
-    async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
-        """The model's whole reply, after as many tries as it takes."""
-        return await _patiently(lambda: self.llm.complete(prompt, purpose), self.patience, self.clock, self.waiting)
+    async def _pass_on(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
+        """The model's reply, after as many tries as it takes. Once a piece was passed on there is no other try: a
+        listener cannot be made to forget it."""
+        tries = _Tries(self.patience, self.clock, self.waiting)
+        while True:
+            async with aclosing(Listening(ask())) as heard:
+                try:
+                    async for piece in heard:
+                        yield piece
+                    break
+                except ModelUnavailable as error:
+                    if heard.begun:
+                        raise
+                    pause = tries.pause_after(error)
+            await self.clock.sleep(pause)
+        yield heard.reply
 
 
 @dataclass(frozen=True)
@@ -79,28 +94,56 @@ class RetryingEmbedder(AroundEmbedder):
         return await _patiently(lambda: self.embedder.embed(texts), self.patience, self.clock, self.waiting)
 
 
+@dataclass(frozen=True)
+class RetryingReranker(AroundReranker):
+    """A model that reranks, asked again while it is unavailable."""
+
+    patience: Patience = Patience()
+    clock: Clock = field(default_factory=Clock, repr=False)
+    waiting: Callable[[str], None] = field(default=_untold, repr=False)
+
+    async def score(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        """One score per text, in order, after as many tries as it takes."""
+        ask = partial(self.reranker.score, question, texts)
+        return await _patiently(ask, self.patience, self.clock, self.waiting)
+
+
+class _Tries:
+    """The tries at one thing so far."""
+
+    def __init__(self, patience: Patience, clock: Clock, waiting: Callable[[str], None]) -> None:
+        self._patience = patience
+        self._clock = clock
+        self._waiting = waiting
+        self._began = clock.now()
+        self._charged = False
+        self._made = 0
+
+    def pause_after(self, error: ModelUnavailable) -> float:
+        """How many seconds to wait before the next try, after this one failed. Raises when it was the last."""
+        self._made += 1
+        self._charged |= error.charged
+        wait, longest = error.retry_after or 0.0, self._patience.longest
+        if self._made == self._patience.tries or wait > longest:
+            problem = _given_up(error, self._made, self._clock.now() - self._began, wait > longest)
+            raise ModelUnavailable(problem, retry_after=error.retry_after, charged=self._charged) from error
+        # Any time up to the backoff, so that those who failed together do not come back together.
+        backoff = min(longest, self._patience.first * 2.0 ** (self._made - 1))
+        pause = min(longest, wait + self._clock.jitter() * backoff)
+        if pause >= WORTH_TELLING:
+            self._waiting(f"{error} Trying again in {pause:.0f} s.")
+        return pause
+
+
 async def _patiently(
     ask: Callable[[], Awaitable[T]], patience: Patience, clock: Clock, waiting: Callable[[str], None]
 ) -> T:
-    began = clock.now()
-    charged = False
-    tried = 0
+    tries = _Tries(patience, clock, waiting)
     while True:
-        tried += 1
         try:
             return await ask()
         except ModelUnavailable as error:
-            wait = error.retry_after or 0.0
-            charged |= error.charged
-            if tried == patience.tries or wait > patience.longest:
-                problem = _given_up(error, tried, clock.now() - began, wait > patience.longest)
-                raise ModelUnavailable(problem, retry_after=error.retry_after, charged=charged) from error
-            reason = str(error)
-        # Any time up to the backoff, so that those who failed together do not come back together.
-        backoff = min(patience.longest, patience.first * 2.0 ** (tried - 1))
-        pause = min(patience.longest, wait + clock.jitter() * backoff)
-        if pause >= WORTH_TELLING:
-            waiting(f"{reason} Trying again in {pause:.0f} s.")
+            pause = tries.pause_after(error)
         await clock.sleep(pause)
 
 

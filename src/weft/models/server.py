@@ -1,7 +1,7 @@
 """A model server: JSON in, JSON out, in bounded time and space, and every failure sorted by what can be done about it.
 
-The `openai` SDK makes the requests. It is not asked to retry (see retry.py) nor to read replies: a server that never
-stops sending would fill the memory.
+What comes out is one object, or many as a stream. The `openai` SDK makes the requests. It is not asked to retry (see
+retry.py) nor to read replies: a server that never stops sending would fill the memory.
 """
 
 from __future__ import annotations
@@ -10,16 +10,19 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
+from contextlib import aclosing, contextmanager
 from email.utils import parsedate_to_datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx2
 from openai import APIConnectionError, APIStatusError, AsyncOpenAI, AsyncStream
 
 from weft.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
 from weft.models.names import Endpoint
+
+T = TypeVar("T")
 
 MOST_BYTES = 1 << 20  # of a reply about which nothing better is known
 CONNECT_IN = 10.0  # seconds
@@ -33,6 +36,8 @@ _ABOUT_THE_PROMPT = re.compile(
     re.IGNORECASE,
 )
 _SHOWN = 300  # characters of what a server said
+_DONE = b"[DONE]"  # how OpenAI ends a stream
+_Ask = Callable[[], Awaitable[AsyncStream[object]]]
 
 
 class UselessReply(BadReply):
@@ -59,8 +64,22 @@ class CutPrompt(ModelRefused):
     charged = True
 
 
+class _Allowance:
+    """Seconds that may be spent on waiting, all in all. What a listener does between two pieces is no waiting."""
+
+    def __init__(self, seconds: float) -> None:
+        self._left = seconds
+
+    async def wait_for(self, what: Awaitable[T]) -> T:
+        began = time.monotonic()
+        async with asyncio.timeout(self._left):
+            found = await what
+        self._left -= time.monotonic() - began
+        return found
+
+
 class Server:
-    """The server behind an endpoint. Each exchange is over after `deadline` seconds, one way or the other."""
+    """The server behind an endpoint. It is waited for `deadline` seconds in each exchange, and no longer."""
 
     def __init__(self, endpoint: Endpoint, deadline: float) -> None:
         self.endpoint = endpoint
@@ -80,11 +99,33 @@ class Server:
 
     async def post(self, path: str, body: Mapping[str, Any], most_bytes: int = MOST_BYTES) -> dict[str, Any]:
         """The JSON object that the server answers. A path counts from the endpoint's URL, unless it is a whole URL."""
-        client = self._client
-        return await self._exchange(
-            lambda: client.post(path, cast_to=object, body=body, stream=True, stream_cls=AsyncStream[object]),
-            most_bytes,
-        )
+        return await self._exchange(self._posting(path, body), most_bytes)
+
+    async def events(
+        self, path: str, body: Mapping[str, Any], most_bytes: int, is_end: Callable[[dict[str, Any]], bool]
+    ) -> AsyncGenerator[dict[str, Any], None]:
+        """The JSON objects that the server sends one after the other, as server-sent events or a line each.
+
+        ModelUnavailable when the stream is over before one came that `is_end`.
+        """
+        has_begun = has_ended = False
+        async with aclosing(self._lines(self._posting(path, body), most_bytes)) as lines:
+            async for line in lines:
+                data = _data(line)
+                if data == _DONE:
+                    break
+                if not data:
+                    continue
+                try:
+                    found = self._object(data)
+                except ModelError as error:
+                    error.charged |= has_begun  # whatever the server says: it has done some of the work
+                    raise
+                has_begun = True
+                has_ended |= is_end(found)
+                yield found
+        if not has_ended:
+            raise self._broken_off("the stream ended before the reply did")
 
     async def get(self, path: str, most_bytes: int = 16 * MOST_BYTES) -> dict[str, Any]:
         """The JSON object at that path, counted from the endpoint's URL, unless it is a whole URL."""
@@ -98,30 +139,51 @@ class Server:
         if "_client" in vars(self):
             await self._client.close()
 
-    async def _exchange(self, ask: Callable[[], Awaitable[AsyncStream[object]]], most_bytes: int) -> dict[str, Any]:
+    def _posting(self, path: str, body: Mapping[str, Any]) -> _Ask:
+        client = self._client
+        return lambda: client.post(path, cast_to=object, body=body, stream=True, stream_cls=AsyncStream[object])
+
+    async def _exchange(self, ask: _Ask, most_bytes: int) -> dict[str, Any]:
+        async with aclosing(self._received(ask, most_bytes)) as pieces:
+            raw = b"".join([piece async for piece in pieces])
+        return self._object(raw)
+
+    async def _lines(self, ask: _Ask, most_bytes: int) -> AsyncGenerator[bytes, None]:
+        begun = b""
+        async with aclosing(self._received(ask, most_bytes)) as pieces:
+            async for piece in pieces:
+                *whole, begun = (begun + piece).split(b"\n")
+                for line in whole:
+                    yield line
+        yield begun
+
+    async def _received(self, ask: _Ask, most_bytes: int) -> AsyncGenerator[bytes, None]:
+        """What the server sends, as it comes."""
+        allowance = _Allowance(self.deadline)
+        size = 0
+        with self._sorted():
+            async with await allowance.wait_for(ask()) as stream, aclosing(stream.response.aiter_bytes()) as pieces:
+                while (piece := await allowance.wait_for(anext(pieces, None))) is not None:
+                    size += len(piece)
+                    if size > most_bytes:
+                        raise UselessReply(
+                            f"{self.endpoint} did not stop: it sent more than {most_bytes:,} bytes, however short the "
+                            "reply was to be. Weft stopped reading. Does the server honour max_tokens?",
+                            charged=True,
+                        )
+                    yield piece
+
+    @contextmanager
+    def _sorted(self) -> Iterator[None]:
+        """Failures on the way, as what they mean for whoever asked."""
         try:
-            async with asyncio.timeout(self.deadline):
-                async with await ask() as stream:
-                    raw = await self._read(stream.response, most_bytes)
+            yield
         except TimeoutError as error:
             raise self._late() from error
         except APIStatusError as error:
             raise self._refused(error.status_code, error.body, error.response.headers) from error
         except (APIConnectionError, httpx2.RequestError) as error:
             raise self._unreached(error) from error
-        return self._object(raw)
-
-    async def _read(self, response: httpx2.Response, most_bytes: int) -> bytes:
-        raw = bytearray()
-        async for piece in response.aiter_bytes():
-            raw += piece
-            if len(raw) > most_bytes:
-                raise UselessReply(
-                    f"{self.endpoint} did not stop: it sent more than {most_bytes:,} bytes, however short the reply "
-                    "was to be. Weft stopped reading. Does the server honour max_tokens?",
-                    charged=True,
-                )
-        return bytes(raw)
 
     def _object(self, raw: bytes) -> dict[str, Any]:
         try:
@@ -156,6 +218,9 @@ class Server:
             )
         if isinstance(cause, httpx2.TimeoutException):
             return self._late()
+        return self._broken_off(reason)
+
+    def _broken_off(self, reason: str) -> ModelUnavailable:
         return ModelUnavailable(f"{self.endpoint} broke the connection off: {reason}.", charged=True)
 
     def _refused(self, status: int, body: object, headers: Mapping[str, str]) -> ModelError:
@@ -197,6 +262,14 @@ class Server:
         if self.endpoint.key:
             text = text.replace(self.endpoint.key, "(the key)")
         return text[:_SHOWN].rstrip(".")
+
+
+def _data(line: bytes) -> bytes:
+    """What a line of a stream holds, without the mark of server-sent events; empty for their comments and names."""
+    line = line.strip()
+    if line.startswith((b":", b"event:", b"id:", b"retry:")):
+        return b""
+    return line.removeprefix(b"data:").lstrip()
 
 
 def asked_wait(headers: Mapping[str, str], now: float) -> float | None:
