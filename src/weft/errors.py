@@ -2,7 +2,9 @@
 
 WeftError
 ├── ConfigError              a setting is missing or makes no sense
-│   └── PriceUnknown         there is a budget in money for a model whose price nobody has told
+│   ├── PriceUnknown         there is a budget in money for a model whose price nobody has told
+│   ├── NoVectors            the workspace has no vectors to be searched
+│   └── UnknownMethod        there is no method of that name, or none with such a parameter
 ├── InvalidDocument          a document cannot be stored as it is
 │   └── UnreadableFile       a file cannot be read as what it is said to be
 ├── ModelError               a model cannot do what was asked
@@ -33,6 +35,14 @@ class ConfigError(WeftError):
 
 class PriceUnknown(ConfigError):
     """There is a budget in money for a model whose price nobody has told."""
+
+
+class NoVectors(ConfigError):
+    """The workspace has no vectors to be searched."""
+
+
+class UnknownMethod(ConfigError):
+    """There is no method of that name, or it has no such parameter."""
 
 
 class InvalidDocument(WeftError):

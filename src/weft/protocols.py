@@ -146,16 +146,9 @@ class Told(NamedTuple):
     neighbours: int
 
 
-class Stated(NamedTuple):
-    """A chunk that states a relation, and how strongly, all in all."""
-
-    relation: UUID
-    chunk: UUID
-    strength: int
-
-
 class Around(NamedTuple):
-    """What is next to some entities: their heaviest relations, and the chunks that tell most of them."""
+    """What is next to some entities: their relations, by the degree of both ends and by weight, and the chunks that
+    mention them."""
 
     relations: list[Relation]
     told: list[Told]
@@ -210,7 +203,7 @@ class Index(Protocol):
         ...
 
     async def around(self, entities: Sequence[UUID], filter: Filter) -> Around:
-        """The relations of these entities, the heaviest first, and the chunks that mention them."""
+        """The relations of these entities, and the chunks that mention them."""
         ...
 
     async def neighbourhood(self, entities: Sequence[UUID], hops: int, filter: Filter) -> list[Relation]:
@@ -222,8 +215,8 @@ class Index(Protocol):
         """Pairs of an entity and a chunk that mentions it."""
         ...
 
-    async def chunks_of_relations(self, relations: Sequence[UUID], filter: Filter) -> list[Stated]:
-        """The chunks that state these relations."""
+    async def chunks_of_relations(self, relations: Sequence[UUID], filter: Filter) -> list[tuple[UUID, UUID]]:
+        """Pairs of a relation and a chunk that states it."""
         ...
 
     async def relations_of_chunks(self, chunks: Sequence[UUID], filter: Filter) -> list[tuple[UUID, Relation]]:

@@ -72,7 +72,8 @@ def test_the_smallest_reply_keeps_to_the_schema() -> None:
 
 async def test_a_stream_is_the_same_reply_in_pieces() -> None:
     async with ModelServer(lambda _: "one  two\nthree") as server:
-        raw = (await post(server, {**CHAT, "stream": True})).decode()
+        asked = {**CHAT, "stream": True, "stream_options": {"include_usage": True}}
+        raw = (await post(server, asked)).decode()
     events = [line.removeprefix("data: ") for line in raw.splitlines() if line.startswith("data: ")]
     assert events[-1] == "[DONE]"
     deltas = [json.loads(event) for event in events[:-1]]

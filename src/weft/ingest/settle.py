@@ -14,7 +14,6 @@ from uuid import UUID
 
 from pgvector import HalfVector
 
-from weft.errors import SpaceMismatch
 from weft.graph.plan import Batch, Plan
 from weft.ingest.plan import Planner, Uncovered
 from weft.protocols import Embedder
@@ -152,11 +151,7 @@ class _Settling:
             self._space = space
         if space is None:
             return {}
-        if self._embedder is None or not space.is_of(self._embedder):
-            raise SpaceMismatch(
-                f"this workspace's vectors are by {space.model} ({space.dimensions} dimensions, {space.metric}). "
-                "Open it with that model, or change its space first."
-            )
+        space.check(self._embedder)
         return {t.hash: t.text for t in plan.texts if t.hash not in self._embedded}
 
     async def _embed(self, texts: dict[UUID, str]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from contextlib import asynccontextmanager
 from typing import Any, LiteralString, Self, TypeVar, cast
 from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
 
 from pgvector.psycopg import register_vector_async
 from psycopg import AsyncConnection, AsyncCursor, Error, InterfaceError, OperationalError
@@ -30,6 +31,7 @@ SET ROLE {ROLE};
 SET search_path = weft, public;
 SET client_min_messages = warning;
 SET hnsw.ef_search = 200;
+SET hnsw.iterative_scan = relaxed_order;
 SET jit = off
 """
 
@@ -81,6 +83,7 @@ class Database:
         connection_class: type[Connection] = AsyncConnection,
     ) -> None:
         self.url = url
+        self._bound: WeakKeyDictionary[Connection, int] = WeakKeyDictionary()  # what `reading` was last used for
         self._pool = AsyncConnectionPool(
             url,
             min_size=1,
@@ -130,6 +133,19 @@ class Database:
                     await connection.execute("ROLLBACK")
                 raise
             await connection.execute("COMMIT")
+
+    @asynccontextmanager
+    async def reading(self, workspace: int) -> AsyncIterator[Connection]:
+        """A connection on which each statement reads a workspace on its own, and sees its own moment.
+
+        It saves the round trips of a transaction: the connection is bound to the workspace until it is lent for
+        another.
+        """
+        async with self._pool.connection() as connection:
+            if self._bound.get(connection) != workspace:
+                await connection.execute(f"SELECT set_config('weft.workspace', '{int(workspace)}', false)")
+                self._bound[connection] = workspace
+            yield connection
 
     async def insist(self, act: Callable[[], Awaitable[T]], patience: float = 600) -> T:
         """What `act` gives, tried again while the database is away; `act` must be one that may be carried out twice."""

@@ -21,13 +21,13 @@ async def status(tx: Transaction) -> Status:
 
 async def entities(tx: Transaction, limit: int) -> list[Entity]:
     """The most mentioned entities."""
-    return [_entity(*row) for row in await tx.rows("read.entities", limit=limit)]
+    return [entity(*row) for row in await tx.rows("read.entities", limit=limit)]
 
 
 async def relations_of(tx: Transaction, ids: Sequence[UUID], limit: int) -> list[Relation]:
     """The relations from and to these entities, the heaviest first."""
     rows = await tx.rows("read.relations_of", ids=list(ids), limit=limit)
-    return [_relation(*row) for row in rows]
+    return [relation(*row) for row in rows]
 
 
 async def changes(tx: Transaction, after: int, limit: int) -> list[Change]:
@@ -49,7 +49,7 @@ async def drop_workspace(database: Database, workspace: int) -> None:
         await tx.connection.execute("SELECT drop_workspace()")
 
 
-def _entity(
+def entity(
     id_: UUID,
     name: str,
     type_: str,
@@ -60,10 +60,11 @@ def _entity(
     degree: int,
     summary: str,
 ) -> Entity:
+    """An entity from the columns of a row."""
     return Entity(id_, name, type_, description, tuple(aliases), count, tuple(histogram), degree, summary)
 
 
-def _relation(
+def relation(
     id_: UUID,
     source: UUID,
     target: UUID,
@@ -76,5 +77,6 @@ def _relation(
     histogram: list[int],
     summary: str,
 ) -> Relation:
+    """A relation from the columns of a row."""
     said = description, tuple(keywords), weight, count, tuple(histogram), summary
     return Relation(id_, source, target, source_name, target_name, *said)

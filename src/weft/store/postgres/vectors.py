@@ -18,7 +18,7 @@ import numpy as np
 from pgvector import HalfVector
 from psycopg import AsyncCursor, sql
 
-from weft.errors import ConfigError
+from weft.errors import ConfigError, SpaceMismatch
 from weft.graph.aggregate import entity_text, relation_text
 from weft.graph.plan import Text
 from weft.protocols import Embedder, Vectors
@@ -50,6 +50,20 @@ class Space(NamedTuple):
     def is_of(self, embedder: Embedder) -> bool:
         own = (self.model, self.dimensions, self.metric)
         return own == (embedder.model, embedder.dimensions, embedder.metric)
+
+    def check(self, embedder: Embedder | None) -> None:
+        """SpaceMismatch unless this is the embedder's space."""
+        if embedder is None or not self.is_of(embedder):
+            raise SpaceMismatch(
+                f"this workspace's vectors are by {self.model} ({self.dimensions} dimensions, {self.metric}). "
+                "Open it with that model, or change its space first."
+            )
+
+    def similarity(self, distance: float) -> float:
+        """How near something is at that distance: more is nearer, and by cosine 1 is the same direction."""
+        if self.metric == "l2":
+            return 1 / (1 + distance)
+        return 1 - distance if self.metric == "cosine" else -distance
 
 
 class Vector(NamedTuple):

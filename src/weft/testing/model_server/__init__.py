@@ -5,13 +5,26 @@
 
 or as a process of its own, which can be killed: `python -m weft.testing.model_server --port 8123 --log calls.jsonl`.
 
-It speaks OpenAI's API (chat, streamed or not, embeddings, models) and as much of Ollama's as Weft uses. It binds
-127.0.0.1 only. Vectors are those of HashEmbedder, tokens are counted by OpenAI's tables.
+It speaks OpenAI's API (chat, streamed or not, embeddings, models), as much of Ollama's as Weft uses, and `/rerank`. It
+binds 127.0.0.1 only. Vectors are those of HashEmbedder, tokens are counted by OpenAI's tables, and a text fits a
+question by the words that both have, unless it is told otherwise.
 """
 
 from weft.testing.model_server.faults import Fault, Trouble
 from weft.testing.model_server.replies import ModelCall
-from weft.testing.model_server.scripts import Asked, Script, Unscripted, smallest, table
+from weft.testing.model_server.scripts import Asked, Ranker, Script, Unscripted, overlap, smallest, table
 from weft.testing.model_server.server import ModelServer
 
-__all__ = ["Asked", "Fault", "ModelCall", "ModelServer", "Script", "Trouble", "Unscripted", "smallest", "table"]
+__all__ = [
+    "Asked",
+    "Fault",
+    "ModelCall",
+    "ModelServer",
+    "Ranker",
+    "Script",
+    "Trouble",
+    "Unscripted",
+    "overlap",
+    "smallest",
+    "table",
+]

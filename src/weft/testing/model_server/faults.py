@@ -25,9 +25,13 @@ class Fault(Enum):
     ERROR_IN_200 = "error-in-200"  # as some gateways do
     # The connection breaks, or drags on.
     DROP_FIRST = "drop-first"  # before a byte was sent
-    DROP_MIDDLE = "drop-middle"  # in the middle of the body
+    DROP_MIDDLE = "drop-middle"  # in the middle of the body; of a stream, after its first piece
     SLOW = "slow"  # byte by byte
     ENDLESS = "endless"
+    # A stream is none, or goes wrong on its way.
+    NOT_STREAMED = "not-streamed"  # the reply comes whole
+    UNFINISHED = "unfinished"  # it is over before the reply is
+    ERROR_MIDDLE = "error-middle"  # after its first piece it holds an error
     # The reply is not what it should be.
     NOT_JSON = "not-json"  # the body
     NO_CHOICES = "no-choices"
@@ -42,7 +46,7 @@ class Fault(Enum):
     FENCES = "fences"
     WRONG_SCHEMA = "wrong-schema"
     EMPTY = "empty"  # the smallest reply that keeps to the schema
-    # The vectors are not what they should be.
+    # The vectors, or the scores, are not what they should be.
     FEWER_VECTORS = "fewer-vectors"
     OTHER_DIMENSION = "other-dimension"
     SHUFFLED = "shuffled"  # but with the right index: no fault of the server's

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,10 @@ _REASONS = {200: b"OK", 400: b"Bad Request", 401: b"Unauthorized", 404: b"Not Fo
 
 @dataclass(frozen=True)
 class Answer:
-    """What is sent back. Without a `length` it is sent in chunks, as pieces come. `breaks` drops the connection."""
+    """What is sent back. Without a `length` it is sent in chunks, as pieces come.
+
+    `breaks` drops the connection in the middle of the only piece, or else of the second.
+    """
 
     status: int
     pieces: AsyncIterator[bytes]
@@ -32,13 +35,15 @@ async def send(writer: asyncio.StreamWriter, answer: Answer) -> bool:
     is_chunked = answer.length is None
     head += b"Transfer-Encoding: chunked" if is_chunked else b"Content-Length: %d" % (answer.length or 0)
     head += b"\r\n\r\n"
+    has_begun = not is_chunked
     async for piece in answer.pieces:
-        sent = piece[: len(piece) // 2] if answer.breaks else piece
-        writer.write(head + (b"%x\r\n%b\r\n" % (len(piece), sent) if is_chunked else sent))
+        breaks = answer.breaks and has_begun
+        sent = b"%x\r\n%b\r\n" % (len(piece), piece) if is_chunked else piece
+        writer.write(head + (sent[: len(sent) // 2] if breaks else sent))
         await writer.drain()
-        if answer.breaks:
+        if breaks:
             return False
-        head = b""
+        head, has_begun = b"", True
     if is_chunked:
         writer.write(b"0\r\n\r\n")
         await writer.drain()
@@ -48,7 +53,7 @@ async def send(writer: asyncio.StreamWriter, answer: Answer) -> bool:
 def whole(status: int, found: Mapping[str, Any], headers: Sequence[tuple[str, str]] = ()) -> Answer:
     """An object as JSON."""
     body = json.dumps(found).encode()
-    return Answer(status, pieces_of(body), len(body), tuple(headers))
+    return Answer(status, pieces_of([body]), len(body), tuple(headers))
 
 
 def refusal(status: int, message: str, *headers: tuple[str, str], code: str = "", param: str = "") -> Answer:
@@ -57,7 +62,7 @@ def refusal(status: int, message: str, *headers: tuple[str, str], code: str = ""
     return whole(status, {"error": error}, headers)
 
 
-async def pieces_of(*pieces: bytes) -> AsyncIterator[bytes]:
+async def pieces_of(pieces: Iterable[bytes]) -> AsyncIterator[bytes]:
     for piece in pieces:
         yield piece
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from email.utils import formatdate
 from typing import Any
@@ -14,7 +13,8 @@ from typing import Any
 from weft.testing.embedder import HashEmbedder
 from weft.testing.model_server.faults import Fault, Trouble
 from weft.testing.model_server.http import Answer, endless, pieces_of, refusal, slowly, whole
-from weft.testing.model_server.scripts import Asked, Script, Unscripted, smallest
+from weft.testing.model_server.scripts import Asked, Ranker, Script, Unscripted, smallest
+from weft.testing.model_server.streams import events, lines
 from weft.text import tokens
 from weft.types import Message
 
@@ -35,10 +35,12 @@ class ModelCall:
 
 @dataclass(frozen=True)
 class Model:
-    """What stands in for a model: a script, an embedder, and an Ollama that may ignore the context it is asked for."""
+    """What stands in for a model: a script, an embedder, something that ranks, and an Ollama that may ignore the
+    context it is asked for."""
 
     script: Script
     embedder: HashEmbedder
+    ranker: Ranker
     context: int
     ignores_context: bool
 
@@ -61,11 +63,13 @@ class Model:
     async def _replied(self, call: ModelCall, body: Mapping[str, Any]) -> Answer:
         if call.fault is Fault.NOT_JSON:
             page = b"<html><body>Sign in to the network</body></html>"
-            return Answer(200, pieces_of(page), len(page), type=b"text/html")
-        if call.fault is Fault.ENDLESS:
+            return Answer(200, pieces_of([page]), len(page), type=b"text/html")
+        if call.fault is Fault.ENDLESS and not _is_streamed(call.fault, body):
             return Answer(200, endless(), None)
         if call.kind == "embed":
             return await self._embed(call.fault, body)
+        if call.kind == "rerank":
+            return self._rerank(call.fault, body)
         try:
             return self._ollama(call.fault, body) if call.kind == "ollama" else self._chat(call.fault, body)
         except Unscripted as error:
@@ -77,15 +81,18 @@ class Model:
         asked = Asked(str(body["model"]), _messages(body), limit, form.get("schema"))
         text, finish = self._text(asked, fault)
         usage = _usage(10 if fault is Fault.MISCOUNTED else _prompt_tokens(asked), tokens.count(text))
-        if body.get("stream"):
-            return Answer(200, _events(text, finish, usage), None, type=b"text/event-stream")
         message: dict[str, Any] = {"role": "assistant", "content": text}
         if fault is Fault.DECLINED:
             message = {"role": "assistant", "content": None, "refusal": "I cannot help with that."}
         if fault is Fault.FILTERED:
             finish = "content_filter"
-        choices = [{"index": 0, "message": message, "finish_reason": finish}]
-        found = {"object": "chat.completion", "choices": [] if fault is Fault.NO_CHOICES else choices, "usage": usage}
+        choice: dict[str, Any] = {"index": 0, "message": message, "finish_reason": finish}
+        if fault is Fault.NO_CHOICES:
+            choice = {}
+        if _is_streamed(fault, body):
+            is_counted = (body.get("stream_options") or {}).get("include_usage") and fault is not Fault.NO_USAGE
+            return events(choice, usage if is_counted else None, fault)
+        found = {"object": "chat.completion", "choices": [choice] if choice else [], "usage": usage}
         if fault is Fault.NO_USAGE:
             del found["usage"]
         return whole(200, found)
@@ -103,7 +110,7 @@ class Model:
         if fault is not Fault.NO_USAGE:
             seen = 10 if fault is Fault.MISCOUNTED else min(sent, context)
             found |= {"prompt_eval_count": seen, "eval_count": tokens.count(text)}
-        return whole(200, found)
+        return lines(found, fault) if _is_streamed(fault, body) else whole(200, found)
 
     def _text(self, asked: Asked, fault: Fault | None) -> tuple[str, str]:
         return _spoiled(smallest(asked) if fault is Fault.EMPTY else self.script(asked), fault)
@@ -130,6 +137,15 @@ class Model:
         if fault is not Fault.NO_USAGE:
             found["usage"] = {"prompt_tokens": sum(map(tokens.count, texts)), "total_tokens": 0}
         return whole(200, found)
+
+    def _rerank(self, fault: Fault | None, body: Mapping[str, Any]) -> Answer:
+        texts: list[str] = body["documents"]
+        scores = enumerate(self.ranker(str(body["query"]), texts))
+        results = [{"index": index, "relevance_score": score} for index, score in scores]
+        results.sort(key=lambda result: result["relevance_score"], reverse=True)
+        if fault is Fault.FEWER_VECTORS:
+            results.pop()
+        return whole(200, {"results": results[: body.get("top_n")]})
 
 
 def _refused(call: ModelCall, body: Mapping[str, Any], wait: float) -> Answer | None:
@@ -163,18 +179,6 @@ def _refused(call: ModelCall, body: Mapping[str, Any], wait: float) -> Answer | 
     return None
 
 
-async def _events(text: str, finish: str, usage: Mapping[str, int]) -> AsyncIterator[bytes]:
-    for word in re.findall(r"\S+\s*|\s+", text):
-        yield _event({"choices": [{"index": 0, "delta": {"content": word}, "finish_reason": None}]})
-    yield _event({"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]})
-    yield _event({"choices": [], "usage": usage})
-    yield b"data: [DONE]\n\n"
-
-
-def _event(found: Mapping[str, Any]) -> bytes:
-    return b"data: %b\n\n" % json.dumps({"object": "chat.completion.chunk", **found}).encode()
-
-
 def _spoiled(text: str, fault: Fault | None) -> tuple[str, str]:
     """The text that is sent instead, and how the server says that it ended."""
     match fault:
@@ -189,6 +193,10 @@ def _spoiled(text: str, fault: Fault | None) -> tuple[str, str]:
         case Fault.WRONG_SCHEMA:
             return '{"unexpected": [1, null, {"deep": true}]}', "stop"
     return text, "stop"
+
+
+def _is_streamed(fault: Fault | None, body: Mapping[str, Any]) -> bool:
+    return body.get("stream") is True and fault is not Fault.NOT_STREAMED
 
 
 def _messages(body: Mapping[str, Any]) -> tuple[Message, ...]:

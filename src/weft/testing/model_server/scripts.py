@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,7 @@ class Asked:
 
 
 Script = Callable[[Asked], str]
+Ranker = Callable[[str, Sequence[str]], Sequence[float]]
 
 
 class Unscripted(Exception):
@@ -43,6 +45,16 @@ def table(replies: Mapping[str, str]) -> Script:
         raise Unscripted(f"no reply is scripted for {text[:200]!r}")
 
     return script
+
+
+def overlap(question: str, texts: Sequence[str]) -> list[float]:
+    """For each text the share of the question's words that are in it."""
+    words = _words(question)
+    return [len(words & _words(text)) / max(1, len(words)) for text in texts]
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.lower()))
 
 
 def _smallest(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Any:

@@ -16,13 +16,14 @@ from weft.testing.embedder import HashEmbedder
 from weft.testing.model_server.faults import Fault, Trouble
 from weft.testing.model_server.http import refusal, send, whole
 from weft.testing.model_server.replies import Model, ModelCall
-from weft.testing.model_server.scripts import Script, smallest
+from weft.testing.model_server.scripts import Ranker, Script, overlap, smallest
 
 _MOST = 64 << 20  # bytes of a request
 _LOOKUPS = frozenset({"models", "show", "ps"})
 _KINDS = {
     ("POST", "/v1/chat/completions"): "chat",
     ("POST", "/v1/embeddings"): "embed",
+    ("POST", "/v1/rerank"): "rerank",
     ("GET", "/v1/models"): "models",
     ("POST", "/api/chat"): "ollama",
     ("POST", "/api/show"): "show",
@@ -47,6 +48,7 @@ class ModelServer:
         *,
         trouble: Trouble | None = None,
         embedder: HashEmbedder | None = None,
+        ranker: Ranker = overlap,
         delay: float = 0.0,
         log: Path | None = None,
         port: int = 0,
@@ -55,7 +57,7 @@ class ModelServer:
     ) -> None:
         self.calls: list[ModelCall] = []
         self.trouble = trouble or Trouble()
-        self._model = Model(script, embedder or HashEmbedder(), context, ignores_context)
+        self._model = Model(script, embedder or HashEmbedder(), ranker, context, ignores_context)
         self._delay = delay
         self._log_path = log
         self._port = port

@@ -62,6 +62,18 @@ CREATE UNIQUE INDEX document_uri ON document (uri, workspace) WHERE wanted;
 CREATE INDEX document_versions ON document (uri, workspace);
 CREATE INDEX document_due ON document (workspace, uri) WHERE wanted <> shown;
 
+-- Where a character of a document is: the page, and the headings above it. See `Place` for the form.
+CREATE FUNCTION place_at(places jsonb, at int) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    WITH before AS (
+        SELECT (p ->> 0)::int AS start, p ->> 1 AS kind, p ->> 2 AS label, (p ->> 3)::int AS level, n
+        FROM jsonb_array_elements(places) WITH ORDINALITY AS e (p, n) WHERE (p ->> 0)::int <= at)
+    SELECT coalesce((SELECT label FROM before WHERE kind = 'page' ORDER BY start DESC, n DESC LIMIT 1), '') || ARRAY(
+        SELECT label FROM (
+            SELECT *, min(level) OVER (ORDER BY start DESC, n DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS nearer
+            FROM before WHERE kind = 'heading') AS heading
+        WHERE nearer IS NULL OR level < nearer ORDER BY start, n)
+$$;
+
 -- A document's metadata as keys to find it by: one for each value, and for each value in a list, under its path.
 CREATE FUNCTION facets(metadata jsonb) RETURNS SETOF uuid LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     WITH RECURSIVE part (path, value) AS (
@@ -97,7 +109,6 @@ CREATE TABLE chunk (
     tokens    int NOT NULL,
     text      text NOT NULL,
     text_hash uuid NOT NULL,
-    words     tsvector GENERATED ALWAYS AS (to_tsvector('english', text)) STORED,
     PRIMARY KEY (workspace, document, id)
 );
 COMMENT ON TABLE chunk IS 'A span of a document. Its id is the same in every version that has that text.';

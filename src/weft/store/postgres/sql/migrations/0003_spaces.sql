@@ -114,4 +114,4 @@ BEGIN
 END $$;
 
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA weft FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION facets, find_workspace, make_space, make_shelf, index_shelf, clear_space, drop_workspace TO weft_app;
+GRANT EXECUTE ON FUNCTION facets, place_at, find_workspace, make_space, make_shelf, index_shelf, clear_space, drop_workspace TO weft_app;

@@ -1,0 +1,14 @@
+"""The methods: one file each, all over the same index. A user's own is one more entry point."""
+
+from __future__ import annotations
+
+from weft.methods.combine import Cutoff, Fuse, Rerank
+from weft.methods.global_ import Global
+from weft.methods.guess import Guess
+from weft.methods.hybrid import Hybrid
+from weft.methods.keyword import Keyword
+from weft.methods.local import Local
+from weft.methods.naive import Naive
+from weft.methods.subgraph import Subgraph
+
+__all__ = ["Cutoff", "Fuse", "Global", "Guess", "Hybrid", "Keyword", "Local", "Naive", "Rerank", "Subgraph"]

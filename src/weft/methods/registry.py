@@ -1,0 +1,108 @@
+"""Methods by name: Weft's own and users', all found by entry point."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any, cast
+
+from pydantic import ValidationError
+from pydantic.fields import FieldInfo
+
+from weft.errors import UnknownMethod
+from weft.protocols import Method
+
+GROUP = "weft.methods"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a method: its name, its type as it is written, its default, and one line of help."""
+
+    name: str
+    type: str
+    default: str
+    help: str
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A method as it is listed: its name, what it does, and its parameters."""
+
+    name: str
+    summary: str
+    parameters: tuple[Parameter, ...]
+
+
+def names() -> list[str]:
+    """The names of all methods: Weft's own in their order, then users'."""
+    return list(_classes())
+
+
+def make(name: str, parameters: Mapping[str, object] | None = None) -> Method:
+    """The method of that name. Parameters may be given as they are or as text, as in {"alpha": "0.5"}."""
+    kind = _class(name)
+    given = {key: _value(value) for key, value in (parameters or {}).items()}
+    known = {parameter.name for parameter in describe(name).parameters}
+    if unknown := [key for key in given if key not in known]:
+        has = f"It has {', '.join(sorted(known))}." if known else "It has none."
+        raise UnknownMethod(f"the method {name} has no parameter {', '.join(unknown)}. {has}")
+    try:
+        return kind(**given)
+    except ValidationError as error:
+        problems = "; ".join(f"{e['loc'][0] if e['loc'] else name}: {e['msg']}" for e in error.errors())
+        raise UnknownMethod(f"the method {name} cannot be had like this: {problems}") from error
+
+
+def describe(name: str) -> Description:
+    """The method of that name as it is listed."""
+    kind = _class(name)
+    listed = [
+        Parameter(field.name, str(field.type), _default(field.default), _help(field.default))
+        for field in (fields(kind) if is_dataclass(kind) else ())
+    ]
+    return Description(name, (kind.__doc__ or "").strip().partition("\n")[0], tuple(listed))
+
+
+def name_of(method: Method) -> str:
+    """What a method goes by: its name, or that of its class where it has none."""
+    return next((name for name, kind in _classes().items() if type(method) is kind), type(method).__name__.lower())
+
+
+def _class(name: str) -> type[Any]:
+    try:
+        return _classes()[name]
+    except KeyError:
+        raise UnknownMethod(f"there is no method {name!r}. There are {', '.join(_classes())}.") from None
+
+
+@cache
+def _classes() -> dict[str, type[Any]]:
+    found = sorted(entry_points(group=GROUP), key=lambda entry: not entry.value.startswith("weft."))
+    return {entry.name: cast("type[Any]", entry.load()) for entry in found}
+
+
+def _value(given: object) -> object:
+    """Text that is JSON stands for its value: null, numbers and lists can be typed on a command line."""
+    if not isinstance(given, str):
+        return given
+    try:
+        return json.loads(given)
+    except ValueError:
+        return given
+
+
+def _default(declared: object) -> str:
+    value = declared.default if isinstance(declared, FieldInfo) else declared
+    if value is MISSING:
+        return ""
+    if isinstance(value, tuple) and value and all(isinstance(part, Method) for part in value):
+        return " + ".join(name_of(part) for part in value)
+    return name_of(value) if isinstance(value, Method) else json.dumps(value, default=str)
+
+
+def _help(declared: object) -> str:
+    return (declared.description or "") if isinstance(declared, FieldInfo) else ""

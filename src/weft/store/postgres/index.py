@@ -1,0 +1,294 @@
+"""The read side of one workspace in PostgreSQL, as methods see it: each call is one prepared statement."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import groupby
+from typing import Any
+from uuid import UUID
+
+from psycopg.errors import UndefinedTable
+
+from weft.errors import ConfigError, DatabaseError, NoVectors
+from weft.evidence import Filter, Passage, Scored, Step
+from weft.protocols import LLM, Around, Embedder, RelationFound, Reranker, Told, Vectors
+from weft.store.postgres import search
+from weft.store.postgres.arrays import Ids
+from weft.store.postgres.db import Database, Row
+from weft.store.postgres.queries import QUERIES
+from weft.store.postgres.read import entity, relation
+from weft.store.postgres.scope import ALL, Scope, scope
+from weft.store.postgres.search import Layout
+from weft.store.postgres.vectors import Space, half
+from weft.types import Entity, Relation, VectorKind
+
+_TRIES = 3
+_SHOWN = 5  # of what was found, in the trace
+
+
+class Whereabouts:
+    """Remembers where a workspace's vectors are, for all questions of a process."""
+
+    def __init__(self, database: Database, workspace: int) -> None:
+        self.database = database
+        self.workspace = workspace
+        self.layout: Layout | None = None
+
+
+class PostgresIndex:
+    """One workspace, for one question: it also writes down what was searched, and what that took."""
+
+    def __init__(
+        self,
+        where: Whereabouts,
+        embedder: Embedder | None = None,
+        llm: LLM | None = None,
+        reranker: Reranker | None = None,
+    ) -> None:
+        self._where = where
+        self._embedder = embedder
+        self._llm = llm
+        self._reranker = reranker
+        self._scopes: dict[int, Scope] = {}
+        self._statements = 0
+        self.steps: list[Step] = []
+
+    @property
+    def llm(self) -> LLM | None:
+        return self._llm
+
+    @property
+    def reranker(self) -> Reranker | None:
+        return self._reranker
+
+    # --- by meaning -----------------------------------------------------------------------------------
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """One vector per text, in order."""
+        if self._embedder is None:
+            raise ConfigError(
+                "no embedding model is set, so nothing can be found by meaning. Set embedding_model in weft.toml, or "
+                "ask with --method keyword."
+            )
+        layout = self._where.layout or await self._look()
+        layout.space.check(self._embedder)
+        with self._step("embed", ", ".join(texts)) as told:
+            vectors = await self._embedder.embed(texts)
+            told.found = len(vectors)
+        return vectors
+
+    async def chunks_near(self, vectors: Vectors, limit: int, filter: Filter) -> list[list[Passage]]:
+        """For each vector the chunks nearest to it, nearest first."""
+        with self._step("chunks near", f"{len(vectors)} vectors") as told:
+            found = [
+                [_passage(id_, score, *rest) for id_, score, *rest in rows]
+                for rows in await self._near("chunk", vectors, limit, filter)
+            ]
+            told.list(Scored(p.source, p.score) for some in found for p in some)
+        return found
+
+    async def entities_near(self, vectors: Vectors, limit: int, filter: Filter) -> list[list[Scored[Entity]]]:
+        """For each vector the entities nearest to it, nearest first."""
+        with self._step("entities near", f"{len(vectors)} vectors") as told:
+            found = [
+                [Scored(entity(*rest), score) for _, score, *rest in rows]
+                for rows in await self._near("entity", vectors, limit, filter)
+            ]
+            told.list(Scored(e.item.name, e.score) for some in found for e in some)
+        return found
+
+    async def relations_near(self, vectors: Vectors, limit: int, filter: Filter) -> list[list[Scored[RelationFound]]]:
+        """For each vector the relations nearest to it, nearest first, with their ends."""
+        with self._step("relations near", f"{len(vectors)} vectors") as told:
+            found = [
+                [
+                    Scored(RelationFound(relation(*rest[:11]), entity(*rest[11:20]), entity(*rest[20:])), score)
+                    for _, score, *rest in rows
+                ]
+                for rows in await self._near("relation", vectors, limit, filter)
+            ]
+            told.list(Scored(_arrow(r.item.relation), r.score) for some in found for r in some)
+        return found
+
+    async def _near(self, kind: VectorKind, vectors: Vectors, limit: int, filter: Filter) -> list[list[Row]]:
+        """For each vector rows of id, similarity and what else is wanted of that kind."""
+        scope_ = await self._scope(filter)
+        if scope_.is_empty or not len(vectors):
+            return [[] for _ in vectors]
+        halves = [half(vector) for vector in vectors]
+        for _ in range(_TRIES):
+            layout = self._where.layout or await self._look()
+            query = search.near(kind, layout, self._where.workspace, limit, scope_.shape)
+            try:
+                rows = await self._rows(query, {"vectors": halves, **scope_.params})
+            except UndefinedTable:
+                rows = []
+            if rows and tuple(rows[0][:2]) == layout.stamp:
+                return _by_vector(rows, len(vectors), layout.space)
+            self._where.layout = None  # the vectors have moved meanwhile
+        raise DatabaseError("the vectors of this workspace are being moved about; ask again in a moment")
+
+    async def _look(self) -> Layout:
+        rows = await self._rows(QUERIES["search.layout"].encode(), {})
+        if not rows:
+            raise NoVectors(
+                "this workspace has no vectors, so nothing can be found by meaning. Set embedding_model in weft.toml "
+                "and run `weft settle`, or ask with --method keyword."
+            )
+        *space, own = rows[0]
+        self._where.layout = layout = Layout(Space(*space), tuple(own))
+        return layout
+
+    # --- by words -------------------------------------------------------------------------------------
+
+    async def chunks_matching(
+        self, text: str, limit: int, filter: Filter, *, k1: float = 1.2, b: float = 0.75
+    ) -> list[Passage]:
+        """The chunks that match the words of a text best, by BM25."""
+        scope_ = await self._scope(filter)
+        with self._step("chunks matching", text) as told:
+            # Where a filter cannot be looked up beforehand, it is applied to more than is wanted.
+            wanted = limit if scope_.shape.by_ids or scope_.shape.is_all else 10 * limit
+            query = search.matching(wanted, scope_.shape)
+            params = {"text": text, "k1": k1, "b": b, **scope_.params}
+            rows = [] if scope_.is_empty else await self._rows(query, params)
+            found = [_passage(*row) for row in rows[:limit]]
+            told.list(Scored(p.source, p.score) for p in found)
+        return found
+
+    # --- by the graph ---------------------------------------------------------------------------------
+
+    async def around(self, entities: Sequence[UUID], filter: Filter) -> Around:
+        """The relations of these entities, and the chunks that mention them."""
+        with self._step("around", f"{len(entities)} entities") as told:
+            rows = await self._by_ids("around", filter, entities=entities)
+            relations, chunks = rows[0] if rows else (None, None)
+            found = Around(
+                [_relation_from_json(*row) for row in relations or ()],
+                [Told(UUID(e), UUID(c), n) for e, c, n in chunks or ()],
+            )
+            told.list(Scored(_arrow(r), r.weight) for r in found.relations)
+        return found
+
+    async def neighbourhood(self, entities: Sequence[UUID], hops: int, filter: Filter) -> list[Relation]:
+        """The relations that lead away from these entities, either way, over so many hops."""
+        with self._step("neighbourhood", f"{len(entities)} entities, {hops} hops") as told:
+            scope_ = await self._scope(filter)
+            rows = []
+            if entities and hops and not scope_.is_empty:
+                query = search.neighbourhood(hops, scope_.shape)
+                rows = await self._rows(query, {"entities": Ids(entities), **scope_.params})
+            found = [relation(*row) for row in rows]
+            told.list(Scored(_arrow(r), r.weight) for r in found)
+        return found
+
+    async def chunks_of_entities(self, entities: Sequence[UUID], filter: Filter) -> list[tuple[UUID, UUID]]:
+        """Pairs of an entity and a chunk that mentions it."""
+        with self._step("chunks of entities", f"{len(entities)} entities") as told:
+            rows = await self._by_ids("chunks_of_entities", filter, entities=entities)
+            told.found = len(rows)
+        return [(entity_id, chunk) for entity_id, chunk in rows]
+
+    async def chunks_of_relations(self, relations: Sequence[UUID], filter: Filter) -> list[tuple[UUID, UUID]]:
+        """Pairs of a relation and a chunk that states it."""
+        with self._step("chunks of relations", f"{len(relations)} relations") as told:
+            rows = await self._by_ids("chunks_of_relations", filter, relations=relations)
+            told.found = len(rows)
+        return [(relation_id, chunk) for relation_id, chunk in rows]
+
+    async def relations_of_chunks(self, chunks: Sequence[UUID], filter: Filter) -> list[tuple[UUID, Relation]]:
+        """Pairs of a chunk and a relation that it states, the heaviest first."""
+        with self._step("relations of chunks", f"{len(chunks)} chunks") as told:
+            rows = await self._by_ids("relations_of_chunks", filter, chunks=chunks)
+            found = [(chunk, relation(*rest)) for chunk, *rest in rows]
+            told.list(Scored(_arrow(r), r.weight) for _, r in found)
+        return found
+
+    async def entities(self, ids: Sequence[UUID], filter: Filter) -> list[Entity]:
+        """The entities of these ids, in that order, without those that are gone."""
+        with self._step("entities", f"{len(ids)} ids") as told:
+            found = [entity(*row) for row in await self._by_ids("entities", filter, ids=ids)]
+            told.found = len(found)
+        return found
+
+    async def passages(self, chunks: Sequence[Scored[UUID]]) -> list[Passage]:
+        """The chunks of these ids with these scores, in that order, without those that are gone."""
+        with self._step("passages", f"{len(chunks)} chunks") as told:
+            params = {"ids": Ids(c.item for c in chunks), "scores": [c.score for c in chunks]}
+            rows = await self._rows(search.by_ids("passages", ALL.shape), params) if chunks else []
+            found = [_passage(*row) for row in rows]
+            told.list(Scored(p.source, p.score) for p in found)
+        return found
+
+    async def _by_ids(self, query: str, filter: Filter, **ids: Sequence[UUID]) -> list[Row]:
+        scope_ = await self._scope(filter)
+        [(name, values)] = ids.items()
+        if scope_.is_empty or not values:
+            return []
+        return await self._rows(search.by_ids(query, scope_.shape), {name: Ids(values), **scope_.params})
+
+    # --- what that took -------------------------------------------------------------------------------
+
+    def note(self, what: str, *found: Scored[str]) -> None:
+        """Put something into the trace that no search shows."""
+        self.steps.append(Step(what, "", len(found), found[:_SHOWN], 0.0))
+
+    @contextmanager
+    def _step(self, what: str, searched: str) -> Iterator[_Telling]:
+        telling = _Telling()
+        begun, before = time.perf_counter(), self._statements
+        yield telling
+        took, statements = time.perf_counter() - begun, self._statements - before
+        self.steps.append(Step(what, searched, telling.found, telling.best, took, statements))
+
+    async def _scope(self, filter: Filter) -> Scope:
+        """What the filter comes to, looked up once a question."""
+        if not filter:
+            return ALL
+        if id(filter) not in self._scopes:
+            async with self._where.database.reading(self._where.workspace) as connection:
+                self._statements += 1
+                self._scopes[id(filter)] = await scope(connection, filter)
+        return self._scopes[id(filter)]
+
+    async def _rows(self, query: bytes, params: dict[str, Any]) -> list[Row]:
+        self._statements += 1
+        async with self._where.database.reading(self._where.workspace) as connection:
+            cursor = await connection.execute(query, params or None, prepare=True, binary=True)
+            return await cursor.fetchall()
+
+
+class _Telling:
+    """What a step has found."""
+
+    def __init__(self) -> None:
+        self.found = 0
+        self.best: tuple[Scored[str], ...] = ()
+
+    def list(self, found: Iterator[Scored[str]]) -> None:
+        everything = list(found)
+        self.found = len(everything)
+        self.best = tuple(sorted(everything, key=lambda s: -s.score)[:_SHOWN])
+
+
+def _by_vector(rows: list[Row], vectors: int, space: Space) -> list[list[Row]]:
+    """Rows of a search, one list for each vector, with similarities in place of distances."""
+    found: list[list[Row]] = [[] for _ in range(vectors)]
+    for n, some in groupby((row[2:] for row in rows if row[2] is not None), key=lambda row: row[0]):
+        found[n - 1] = [(id_, space.similarity(distance), *rest) for _, id_, distance, *rest in some]
+    return found
+
+
+def _passage(id_: UUID, score: float, uri: str, title: str, text: str, start: int, place: list[str] | None) -> Passage:
+    page, *headings = place or [""]
+    return Passage(id_, uri, title, text, start, score, page, tuple(headings))
+
+
+def _relation_from_json(id_: str, source: str, target: str, *rest: Any) -> Relation:
+    return relation(UUID(id_), UUID(source), UUID(target), *rest)
+
+
+def _arrow(found: Relation) -> str:
+    return f"{found.source_name} -> {found.target_name}"

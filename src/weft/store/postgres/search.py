@@ -1,0 +1,150 @@
+"""The statements of a search, put together from named pieces of SQL.
+
+Pure functions of a few names and numbers, so that each statement is put together once and prepared under its text.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from weft.graph.aggregate import DESCRIPTIONS_KEPT
+from weft.store.postgres.queries import QUERIES
+from weft.store.postgres.scope import Shape
+from weft.store.postgres.vectors import Space
+from weft.types import VectorKind
+
+FAN_OUT = 50  # relations, mentions and links followed from one thing
+NAMES = 16  # names of one entity that are followed
+REACH = 200  # mentions or links looked through for what visible documents say of one thing
+WIDE = 200  # entities from which the next hop goes on
+MOST_RELATIONS = 300  # that come back at once
+
+_BOUNDS = {
+    "fan_out": FAN_OUT,
+    "names": NAMES,
+    "reach": REACH,
+    "wide": WIDE,
+    "most": MOST_RELATIONS,
+    "kept": DESCRIPTIONS_KEPT,
+}
+_OPERATORS = {"cosine": "<=>", "l2": "<->", "inner": "<#>"}
+_DOCUMENT_OF: dict[VectorKind, str] = {"chunk": "c.document", "entity": "m.document", "relation": "l.document"}
+
+
+class Layout(NamedTuple):
+    """Where a workspace's vectors are: the space, and the kinds that have a table of their own."""
+
+    space: Space
+    own: tuple[str, ...]
+
+    @property
+    def stamp(self) -> tuple[int, list[str]]:
+        """What a search sees of it."""
+        return self.space.id, list(self.own)
+
+
+@lru_cache(maxsize=256)
+def near(kind: VectorKind, layout: Layout, workspace: int, limit: int, shape: Shape) -> bytes:
+    """The things of a kind nearest to each vector."""
+    common = f"vector_{layout.space.id}_{kind}"
+    tables = [common, *([f"{common}_{workspace}"] if kind in layout.own else [])]
+    parts = {"operator": _OPERATORS[layout.space.metric], "limit": limit}
+    if shape.by_ids:
+        candidates = _piece(f"candidates_{kind}")
+        each = [_piece("near_in_scope", table=table, candidates=candidates, **parts) for table in tables]
+    elif shape.facets:
+        visible = _is_told_of(kind, "v.id", shape)
+        each = [_piece("near_visible", table=table, v_visible=visible, **parts) for table in tables]
+    else:
+        each = [_piece("near_all", table=table, **parts) for table in tables]
+    columns, details = _COLUMNS[kind](shape)
+    return _whole("near", columns=columns, details=details, tables=" UNION ALL ".join(each), limit=limit)
+
+
+@lru_cache(maxsize=256)
+def matching(limit: int, shape: Shape) -> bytes:
+    """The chunks that match a text."""
+    columns, details = _chunk_columns(shape)
+    visible = "true" if shape.is_all else shape.visible("c.document")
+    scope = "%(scope)s" if shape.by_ids else "NULL"
+    return _whole("matching", columns=columns, details=details, limit=limit, scope=scope, c_visible=visible)
+
+
+@lru_cache(maxsize=256)
+def by_ids(query: str, shape: Shape) -> bytes:
+    """A statement that takes ids and bounds what it follows from them."""
+    visible = {f"{letter}_visible": shape.visible(f"{letter}.document") for letter in "ml"}
+    if query == "passages":
+        columns, details = _chunk_columns(shape)
+        return _whole(query, columns=columns, details=details)
+    if query == "entities":
+        columns, details = _entity_columns(shape)
+        return _whole(query, columns=columns, details=details, e_visible=_is_told_of("entity", "e.id", shape))
+    columns = _relation("r", shape)
+    return _whole(query, columns=columns, edges=_edges("given", shape), **visible)
+
+
+@lru_cache(maxsize=64)
+def neighbourhood(hops: int, shape: Shape) -> bytes:
+    """The relations that lead away from entities, hop by hop."""
+    steps = ["reached_0 AS (SELECT id FROM unnest(%(entities)s::uuid[]) AS g (id))"]
+    for n in range(1, hops + 1):
+        steps.append(_piece("hop", n=n, before=n - 1, edges=_edges(f"reached_{n - 1}", shape)))
+    every = " UNION ALL ".join(f"SELECT * FROM hop_{n}" for n in range(1, hops + 1))
+    return _whole(
+        "neighbourhood", hops=",\n".join(steps), all=every, columns=_relation("r", shape), most=MOST_RELATIONS
+    )
+
+
+def _edges(given: str, shape: Shape) -> str:
+    return _piece("edges", given=given, r_visible=_is_told_of("relation", "r.id", shape))
+
+
+def _is_told_of(kind: VectorKind, id_: str, shape: Shape) -> str:
+    """A condition on a column that holds a chunk, an entity or a relation: some visible document speaks of it."""
+    if shape.is_all:
+        return "true"
+    column = _DOCUMENT_OF[kind]
+    return _piece(f"visible_{kind}", id=id_, **{f"{column[0]}_visible": shape.visible(column)})
+
+
+def _chunk_columns(_: Shape) -> tuple[str, str]:
+    return _piece("chunk_columns"), _piece("chunk_details")
+
+
+def _entity_columns(shape: Shape) -> tuple[str, str]:
+    return _entity("e", shape), _piece("entity_details")
+
+
+def _relation_columns(shape: Shape) -> tuple[str, str]:
+    columns = (_relation("r", shape), _entity("s", shape), _entity("t", shape))
+    return ", ".join(columns), _piece("relation_details")
+
+
+_COLUMNS = {"chunk": _chunk_columns, "entity": _entity_columns, "relation": _relation_columns}
+
+
+def _entity(alias: str, shape: Shape) -> str:
+    if shape.is_all:
+        return _piece(
+            "entity_columns", e=alias, description=f"{alias}.description", summary=_piece("summary", of=alias)
+        )
+    said = _piece("entity_said", e=alias, m_visible=shape.visible("m.document"))
+    return _piece("entity_columns", e=alias, description=said, summary="''")
+
+
+def _relation(alias: str, shape: Shape) -> str:
+    if shape.is_all:
+        summary = _piece("summary", of=alias)
+        return _piece("relation_columns", r=alias, description=f"{alias}.description", summary=summary)
+    said = _piece("relation_said", r=alias, l_visible=shape.visible("l.document"))
+    return _piece("relation_columns", r=alias, description=said, summary="''")
+
+
+def _piece(name: str, **parts: object) -> str:
+    return QUERIES[f"search.{name}"].format(**_BOUNDS, **parts)
+
+
+def _whole(name: str, **parts: object) -> bytes:
+    return _piece(name, **parts).encode()

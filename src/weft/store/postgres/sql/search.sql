@@ -1,0 +1,214 @@
+-- Reading for questions. Everything is found by key or by a vector index, and nothing is followed without end: of a thing
+-- that is mentioned everywhere, the most telling places count. The caller puts in {tables} and the numbers that bound
+-- a search, and what is visible: {m_visible} says whether the document of a mention m may speak, and so on.
+
+-- name: layout
+SELECT s.id, s.model, s.dimensions, s.metric, ARRAY(SELECT h.kind FROM shelf h WHERE h.space = s.id ORDER BY h.kind)
+FROM workspace w JOIN space s ON s.id = w.space
+
+-- name: scope_by_uri
+SELECT d.id, {facets} FROM unnest(%(uris)s::text[]) AS u (uri)
+CROSS JOIN LATERAL (SELECT id FROM document WHERE uri = u.uri AND shown OFFSET 0) d
+
+-- name: scope_by_facet
+SELECT d.id, {shown} AND {facets} FROM (
+    SELECT DISTINCT f.document AS id FROM (SELECT DISTINCT facets(%(facet_0)s::jsonb) AS facet) AS g
+    CROSS JOIN LATERAL (SELECT document FROM facet WHERE facet = g.facet ORDER BY document LIMIT {most}) f) AS d
+
+-- name: has_facet
+EXISTS (SELECT FROM facet f WHERE f.document = {document} AND f.facet IN (SELECT facets(%({facet})s::jsonb)))
+
+-- name: is_shown
+EXISTS (SELECT FROM document x WHERE x.id = {document} AND x.shown)
+
+-- name: near
+-- The layout comes along, so that the caller sees whether it has changed since he put the tables in.
+SELECT w.space, w.own, found.*
+FROM (SELECT w.space, ARRAY(SELECT h.kind FROM shelf h WHERE h.space = w.space ORDER BY h.kind) AS own FROM workspace w) w
+LEFT JOIN LATERAL (
+    SELECT q.n, hit.id, hit.distance, {columns}
+    FROM unnest(%(vectors)s::halfvec[]) WITH ORDINALITY AS q (v, n)
+    CROSS JOIN LATERAL (SELECT id, distance FROM ({tables}) AS part ORDER BY distance, id LIMIT {limit}) AS hit
+    {details}
+) AS found ON true
+ORDER BY found.n, found.distance, found.id
+
+-- name: near_all
+(SELECT v.id, v.v {operator} q.v AS distance FROM {table} v ORDER BY v.v {operator} q.v LIMIT {limit})
+
+-- name: near_visible
+-- By the vector index from the nearest on, until enough are visible.
+(SELECT v.id, v.v {operator} q.v AS distance FROM {table} v WHERE {v_visible} ORDER BY v.v {operator} q.v LIMIT {limit})
+
+-- name: near_in_scope
+-- All that a few documents have, measured one by one.
+(SELECT v.id, v.v {operator} q.v AS distance FROM ({candidates}) AS c
+CROSS JOIN LATERAL (SELECT id, v FROM {table} WHERE id = c.id OFFSET 0) v ORDER BY distance LIMIT {limit})
+
+-- name: candidates_chunk
+SELECT DISTINCT c.id FROM unnest(%(scope)s::uuid[]) AS s (id)
+CROSS JOIN LATERAL (SELECT id FROM chunk WHERE document = s.id OFFSET 0) c
+
+-- name: candidates_entity
+SELECT DISTINCT n.entity AS id FROM (
+    SELECT DISTINCT m.name FROM unnest(%(scope)s::uuid[]) AS s (id)
+    CROSS JOIN LATERAL (SELECT name FROM mention WHERE document = s.id OFFSET 0) m) AS m
+CROSS JOIN LATERAL (SELECT entity FROM name WHERE id = m.name OFFSET 0) n
+
+-- name: candidates_relation
+SELECT DISTINCT t.relation AS id FROM (
+    SELECT DISTINCT l.source, l.target FROM unnest(%(scope)s::uuid[]) AS s (id)
+    CROSS JOIN LATERAL (SELECT source, target FROM link WHERE document = s.id OFFSET 0) l) AS l
+CROSS JOIN LATERAL (SELECT relation FROM tie WHERE source = l.source AND target = l.target OFFSET 0) t
+
+-- name: visible_chunk
+EXISTS (SELECT FROM chunk c WHERE c.id = {id} AND {c_visible})
+
+-- name: visible_entity
+EXISTS (SELECT FROM name n CROSS JOIN LATERAL (
+    SELECT document FROM mention WHERE name = n.id ORDER BY emphasis DESC, chunk LIMIT {reach}) AS m
+WHERE n.entity = {id} AND {m_visible})
+
+-- name: visible_relation
+EXISTS (SELECT FROM tie t CROSS JOIN LATERAL (
+    SELECT document FROM link WHERE source = t.source AND target = t.target ORDER BY strength DESC, chunk LIMIT {reach}) AS l
+WHERE t.relation = {id} AND {l_visible})
+
+-- name: chunk_columns
+d.uri, d.title, c.text, c.start, CASE WHEN d.places <> '[]' THEN place_at(d.places, c.start) END
+
+-- name: chunk_details
+CROSS JOIN LATERAL (SELECT c.document, c.text, c.start FROM chunk c WHERE c.id = hit.id OFFSET 0) AS c
+CROSS JOIN LATERAL (SELECT d.uri, d.title, d.places FROM document d WHERE d.id = c.document AND d.shown OFFSET 0) AS d
+
+-- name: entity_columns
+{e}.id, {e}.name, {e}.type, {description}, {e}.aliases, {e}.count, {e}.histogram, {e}.degree, {summary}
+
+-- name: entity_details
+CROSS JOIN LATERAL (SELECT e.* FROM entity e WHERE e.id = hit.id OFFSET 0) AS e
+
+-- name: relation_columns
+{r}.id, {r}.source, {r}.target, {r}.source_name, {r}.target_name, {description}, {r}.keywords, {r}.weight, {r}.count,
+{r}.histogram, {summary}
+
+-- name: relation_details
+CROSS JOIN LATERAL (SELECT r.* FROM relation r WHERE r.id = hit.id OFFSET 0) AS r
+CROSS JOIN LATERAL (SELECT e.* FROM entity e WHERE e.id = r.source OFFSET 0) AS s
+CROSS JOIN LATERAL (SELECT e.* FROM entity e WHERE e.id = r.target OFFSET 0) AS t
+
+-- name: summary
+coalesce((SELECT y.text FROM summary y WHERE y.hash = {of}.text_hash), '')
+
+-- name: entity_said
+-- What visible documents say of an entity, by the rule of the view: the first distinct descriptions by their hashes.
+(SELECT coalesce(string_agg(said.description, E'\n' ORDER BY said.hash), '') FROM (
+    SELECT DISTINCT ON (m.hash) m.hash, m.description FROM name n CROSS JOIN LATERAL (
+        SELECT document, description_hash AS hash, description FROM mention
+        WHERE name = n.id ORDER BY emphasis DESC, chunk LIMIT {reach}) AS m
+    WHERE n.entity = {e}.id AND m.description <> '' AND {m_visible} ORDER BY m.hash LIMIT {kept}) AS said)
+
+-- name: relation_said
+(SELECT coalesce(string_agg(said.description, E'\n' ORDER BY said.hash), '') FROM (
+    SELECT DISTINCT ON (l.hash) l.hash, l.description FROM tie t CROSS JOIN LATERAL (
+        SELECT document, description_hash AS hash, description FROM link
+        WHERE source = t.source AND target = t.target ORDER BY strength DESC, chunk LIMIT {reach}) AS l
+    WHERE t.relation = {r}.id AND l.description <> '' AND {l_visible} ORDER BY l.hash LIMIT {kept}) AS said)
+
+-- name: matching
+SELECT hit.id, hit.score, {columns}
+FROM search_text(%(text)s, {limit}, %(k1)s, %(b)s, {scope}) AS hit (id, score)
+{details}
+WHERE {c_visible} ORDER BY hit.score DESC, hit.id
+
+-- name: passages
+SELECT hit.id, hit.score, {columns}
+FROM unnest(%(ids)s::uuid[], %(scores)s::float8[]) WITH ORDINALITY AS hit (id, score, n)
+{details}
+ORDER BY hit.n
+
+-- name: entities
+SELECT {columns} FROM unnest(%(ids)s::uuid[]) WITH ORDINALITY AS hit (id, n)
+{details}
+WHERE {e_visible} ORDER BY hit.n
+
+-- name: edges
+-- The heaviest relations of each entity, out and in, with who is at the other end.
+SELECT r.id, r.weight, g.id AS entity, r.other
+FROM {given} AS g CROSS JOIN LATERAL (
+    (SELECT id, weight, target AS other FROM relation WHERE source = g.id ORDER BY weight DESC, target LIMIT {fan_out})
+    UNION ALL
+    (SELECT id, weight, source FROM relation WHERE target = g.id ORDER BY weight DESC, source LIMIT {fan_out})) AS r
+WHERE {r_visible}
+
+-- name: around
+WITH given AS MATERIALIZED (
+    SELECT g.id, e.degree FROM unnest(%(entities)s::uuid[]) AS g (id)
+    CROSS JOIN LATERAL (SELECT degree FROM entity WHERE id = g.id OFFSET 0) AS e),
+edge AS MATERIALIZED ({edges}),
+spoken AS MATERIALIZED (
+    SELECT DISTINCT g.id AS entity, m.document, m.chunk FROM given g
+    CROSS JOIN LATERAL (SELECT id FROM name WHERE entity = g.id ORDER BY id LIMIT {names}) AS n
+    CROSS JOIN LATERAL (
+        SELECT document, chunk FROM mention WHERE name = n.id ORDER BY emphasis DESC, chunk LIMIT {fan_out}) AS m
+    WHERE {m_visible}),
+beside AS MATERIALIZED (  -- all that these chunks mention, by name
+    SELECT s.chunk, m.name FROM (SELECT DISTINCT document, chunk FROM spoken) AS s
+    CROSS JOIN LATERAL (SELECT name FROM mention WHERE document = s.document AND chunk = s.chunk OFFSET 0) AS m),
+neighbour AS MATERIALIZED (
+    SELECT o.other, e.degree FROM (SELECT DISTINCT other FROM edge) AS o
+    CROSS JOIN LATERAL (SELECT degree FROM entity WHERE id = o.other OFFSET 0) AS e),
+met AS (
+    SELECT s.entity, s.chunk, count(DISTINCT e.other) AS neighbours
+    FROM neighbour o CROSS JOIN LATERAL (SELECT id FROM name WHERE entity = o.other ORDER BY id LIMIT {names}) AS n
+    JOIN beside b ON b.name = n.id
+    JOIN edge e ON e.other = o.other AND e.entity <> e.other
+    JOIN spoken s ON s.entity = e.entity AND s.chunk = b.chunk
+    GROUP BY s.entity, s.chunk),
+best AS (
+    SELECT e.id, max(g.degree + o.degree) AS degree, e.weight
+    FROM edge e JOIN given g ON g.id = e.entity JOIN neighbour o ON o.other = e.other
+    GROUP BY e.id, e.weight ORDER BY 2 DESC, e.weight DESC, e.id LIMIT {most})
+SELECT
+    (SELECT json_agg(json_build_array({columns}) ORDER BY best.degree DESC, best.weight DESC, best.id)
+     FROM best CROSS JOIN LATERAL (SELECT * FROM relation WHERE id = best.id OFFSET 0) AS r),
+    (SELECT json_agg(json_build_array(s.entity, s.chunk, coalesce(m.neighbours, 0)) ORDER BY s.entity, s.chunk)
+     FROM (SELECT DISTINCT entity, chunk FROM spoken) AS s
+     LEFT JOIN met m ON m.entity = s.entity AND m.chunk = s.chunk)
+
+-- name: neighbourhood
+WITH {hops}
+SELECT {columns} FROM (
+    SELECT id, min(hop) AS hop, weight FROM ({all}) AS every GROUP BY id, weight ORDER BY hop, weight DESC, id LIMIT {most}) AS e
+CROSS JOIN LATERAL (SELECT * FROM relation WHERE id = e.id OFFSET 0) AS r
+ORDER BY e.hop, r.weight DESC, r.source_name, r.target_name, r.id
+
+-- name: hop
+hop_{n} AS MATERIALIZED (SELECT edge.*, {n} AS hop FROM ({edges}) AS edge),
+reached_{n} AS MATERIALIZED (
+    SELECT id FROM reached_{before} UNION (SELECT other FROM hop_{n} ORDER BY weight DESC, other LIMIT {wide}))
+
+-- name: chunks_of_entities
+SELECT DISTINCT g.id, m.chunk FROM unnest(%(entities)s::uuid[]) AS g (id)
+CROSS JOIN LATERAL (SELECT id FROM name WHERE entity = g.id ORDER BY id LIMIT {names}) AS n
+CROSS JOIN LATERAL (
+    SELECT document, chunk FROM mention WHERE name = n.id ORDER BY emphasis DESC, chunk LIMIT {fan_out}) AS m
+WHERE {m_visible}
+
+-- name: chunks_of_relations
+SELECT DISTINCT g.id, l.chunk FROM unnest(%(relations)s::uuid[]) AS g (id)
+CROSS JOIN LATERAL (SELECT source, target FROM tie WHERE relation = g.id ORDER BY source, target LIMIT {names}) AS t
+CROSS JOIN LATERAL (
+    SELECT document, chunk FROM link WHERE source = t.source AND target = t.target
+    ORDER BY strength DESC, chunk LIMIT {fan_out}) AS l
+WHERE {l_visible}
+
+-- name: relations_of_chunks
+SELECT stated.chunk, {columns} FROM (
+    SELECT DISTINCT g.id AS chunk, t.relation FROM unnest(%(chunks)s::uuid[]) AS g (id)
+    CROSS JOIN LATERAL (SELECT document FROM chunk WHERE id = g.id OFFSET 0) AS c
+    CROSS JOIN LATERAL (
+        SELECT document, source, target FROM link WHERE document = c.document AND chunk = g.id LIMIT {fan_out}) AS l
+    CROSS JOIN LATERAL (SELECT relation FROM tie WHERE source = l.source AND target = l.target OFFSET 0) AS t
+    WHERE {l_visible}) AS stated
+CROSS JOIN LATERAL (SELECT * FROM relation WHERE id = stated.relation OFFSET 0) AS r
+ORDER BY r.weight DESC, r.source_name, r.target_name, r.id, stated.chunk
