@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from decimal import Decimal
 from pathlib import Path
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 from uuid import UUID
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from weft.evidence import Evidence, Filter, Passage, Query, Scored
 from weft.types import Call, Chunk, Entity, Extraction, Metric, Prompt, Purpose, Relation, Reply, Source
 
+T = TypeVar("T")
 Vectors = NDArray[np.float32]
 
 
@@ -229,6 +230,10 @@ class Index(Protocol):
 
     async def passages(self, chunks: Sequence[Scored[UUID]]) -> list[Passage]:
         """The chunks of these ids with these scores, in that order, without those that are gone."""
+        ...
+
+    async def once(self, what: str, make: Callable[[], Awaitable[T]]) -> T:
+        """What `make` gives, made once for this question, however many parts of a method ask for it."""
         ...
 
     def note(self, what: str, *found: Scored[str]) -> None:

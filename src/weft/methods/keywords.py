@@ -45,6 +45,10 @@ async def keywords(query: Query, index: Index) -> Keywords:
 
     Where there are none of a kind, the question itself stands for them.
     """
+    return await index.once(f"keywords of {query.text}", lambda: _keywords(query, index))
+
+
+async def _keywords(query: Query, index: Index) -> Keywords:
     found = await _asked(query.text, index.llm) if index.llm else await _looked_for(query.text)
     whole = [query.text]
     low, high = (_distinct(words) or whole for words in found)

@@ -43,18 +43,19 @@ def names() -> list[str]:
 
 
 def make(name: str, parameters: Mapping[str, object] | None = None) -> Method:
-    """The method of that name. Parameters may be given as they are or as text, as in {"alpha": "0.5"}."""
+    """The method of that name. Parameters may be given as they are or as text: {"alpha": "0.5"}, {"part": "local"}."""
     kind = _class(name)
-    given = {key: _value(value) for key, value in (parameters or {}).items()}
-    known = {parameter.name for parameter in describe(name).parameters}
+    known = {parameter.name: parameter.type for parameter in describe(name).parameters}
+    given = {key: _value(value, known.get(key, "")) for key, value in (parameters or {}).items()}
     if unknown := [key for key in given if key not in known]:
         has = f"It has {', '.join(sorted(known))}." if known else "It has none."
         raise UnknownMethod(f"the method {name} has no parameter {', '.join(unknown)}. {has}")
     try:
-        return kind(**given)
+        made: Method = kind(**given)
     except ValidationError as error:
         problems = "; ".join(f"{e['loc'][0] if e['loc'] else name}: {e['msg']}" for e in error.errors())
         raise UnknownMethod(f"the method {name} cannot be had like this: {problems}") from error
+    return made
 
 
 def describe(name: str) -> Description:
@@ -85,10 +86,13 @@ def _classes() -> dict[str, type[Any]]:
     return {entry.name: cast("type[Any]", entry.load()) for entry in found}
 
 
-def _value(given: object) -> object:
-    """Text that is JSON stands for its value: null, numbers and lists can be typed on a command line."""
+def _value(given: object, type_: str) -> object:
+    """What text stands for: methods by their names, and otherwise JSON, so that null and lists can be typed as well."""
     if not isinstance(given, str):
         return given
+    if "Method" in type_:
+        parts = tuple(make(name.strip()) for name in given.split(","))
+        return parts if "tuple" in type_ else parts[0]
     try:
         return json.loads(given)
     except ValueError:

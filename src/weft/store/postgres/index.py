@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from psycopg.errors import UndefinedTable
@@ -23,6 +24,8 @@ from weft.store.postgres.scope import ALL, Scope, scope
 from weft.store.postgres.search import Layout
 from weft.store.postgres.vectors import Space, half
 from weft.types import Entity, Relation, VectorKind
+
+T = TypeVar("T")
 
 _TRIES = 3
 _SHOWN = 5  # of what was found, in the trace
@@ -51,8 +54,7 @@ class PostgresIndex:
         self._embedder = embedder
         self._llm = llm
         self._reranker = reranker
-        self._scopes: dict[int, Scope] = {}
-        self._statements = 0
+        self._once: dict[str, asyncio.Future[Any]] = {}
         self.steps: list[Step] = []
 
     @property
@@ -72,9 +74,9 @@ class PostgresIndex:
                 "no embedding model is set, so nothing can be found by meaning. Set embedding_model in weft.toml, or "
                 "ask with --method keyword."
             )
-        layout = self._where.layout or await self._look()
-        layout.space.check(self._embedder)
         with self._step("embed", ", ".join(texts)) as told:
+            layout = self._where.layout or await self._look(told)
+            layout.space.check(self._embedder)
             vectors = await self._embedder.embed(texts)
             told.found = len(vectors)
         return vectors
@@ -84,7 +86,7 @@ class PostgresIndex:
         with self._step("chunks near", f"{len(vectors)} vectors") as told:
             found = [
                 [_passage(id_, score, *rest) for id_, score, *rest in rows]
-                for rows in await self._near("chunk", vectors, limit, filter)
+                for rows in await self._near(told, "chunk", vectors, limit, filter)
             ]
             told.list(Scored(p.source, p.score) for some in found for p in some)
         return found
@@ -94,7 +96,7 @@ class PostgresIndex:
         with self._step("entities near", f"{len(vectors)} vectors") as told:
             found = [
                 [Scored(entity(*rest), score) for _, score, *rest in rows]
-                for rows in await self._near("entity", vectors, limit, filter)
+                for rows in await self._near(told, "entity", vectors, limit, filter)
             ]
             told.list(Scored(e.item.name, e.score) for some in found for e in some)
         return found
@@ -107,22 +109,24 @@ class PostgresIndex:
                     Scored(RelationFound(relation(*rest[:11]), entity(*rest[11:20]), entity(*rest[20:])), score)
                     for _, score, *rest in rows
                 ]
-                for rows in await self._near("relation", vectors, limit, filter)
+                for rows in await self._near(told, "relation", vectors, limit, filter)
             ]
             told.list(Scored(_arrow(r.item.relation), r.score) for some in found for r in some)
         return found
 
-    async def _near(self, kind: VectorKind, vectors: Vectors, limit: int, filter: Filter) -> list[list[Row]]:
+    async def _near(
+        self, told: _Telling, kind: VectorKind, vectors: Vectors, limit: int, filter: Filter
+    ) -> list[list[Row]]:
         """For each vector rows of id, similarity and what else is wanted of that kind."""
-        scope_ = await self._scope(filter)
+        scope_ = await self._scope(told, filter)
         if scope_.is_empty or not len(vectors):
             return [[] for _ in vectors]
         halves = [half(vector) for vector in vectors]
         for _ in range(_TRIES):
-            layout = self._where.layout or await self._look()
+            layout = self._where.layout or await self._look(told)
             query = search.near(kind, layout, self._where.workspace, limit, scope_.shape)
             try:
-                rows = await self._rows(query, {"vectors": halves, **scope_.params})
+                rows = await self._rows(told, query, {"vectors": halves, **scope_.params})
             except UndefinedTable:
                 rows = []
             if rows and tuple(rows[0][:2]) == layout.stamp:
@@ -130,8 +134,8 @@ class PostgresIndex:
             self._where.layout = None  # the vectors have moved meanwhile
         raise DatabaseError("the vectors of this workspace are being moved about; ask again in a moment")
 
-    async def _look(self) -> Layout:
-        rows = await self._rows(QUERIES["search.layout"].encode(), {})
+    async def _look(self, told: _Telling) -> Layout:
+        rows = await self._rows(told, QUERIES["search.layout"].encode(), {})
         if not rows:
             raise NoVectors(
                 "this workspace has no vectors, so nothing can be found by meaning. Set embedding_model in weft.toml "
@@ -147,13 +151,13 @@ class PostgresIndex:
         self, text: str, limit: int, filter: Filter, *, k1: float = 1.2, b: float = 0.75
     ) -> list[Passage]:
         """The chunks that match the words of a text best, by BM25."""
-        scope_ = await self._scope(filter)
         with self._step("chunks matching", text) as told:
+            scope_ = await self._scope(told, filter)
             # Where a filter cannot be looked up beforehand, it is applied to more than is wanted.
             wanted = limit if scope_.shape.by_ids or scope_.shape.is_all else 10 * limit
             query = search.matching(wanted, scope_.shape)
             params = {"text": text, "k1": k1, "b": b, **scope_.params}
-            rows = [] if scope_.is_empty else await self._rows(query, params)
+            rows = [] if scope_.is_empty else await self._rows(told, query, params)
             found = [_passage(*row) for row in rows[:limit]]
             told.list(Scored(p.source, p.score) for p in found)
         return found
@@ -163,7 +167,7 @@ class PostgresIndex:
     async def around(self, entities: Sequence[UUID], filter: Filter) -> Around:
         """The relations of these entities, and the chunks that mention them."""
         with self._step("around", f"{len(entities)} entities") as told:
-            rows = await self._by_ids("around", filter, entities=entities)
+            rows = await self._by_ids(told, "around", filter, entities=entities)
             relations, chunks = rows[0] if rows else (None, None)
             found = Around(
                 [_relation_from_json(*row) for row in relations or ()],
@@ -175,11 +179,11 @@ class PostgresIndex:
     async def neighbourhood(self, entities: Sequence[UUID], hops: int, filter: Filter) -> list[Relation]:
         """The relations that lead away from these entities, either way, over so many hops."""
         with self._step("neighbourhood", f"{len(entities)} entities, {hops} hops") as told:
-            scope_ = await self._scope(filter)
+            scope_ = await self._scope(told, filter)
             rows = []
             if entities and hops and not scope_.is_empty:
                 query = search.neighbourhood(hops, scope_.shape)
-                rows = await self._rows(query, {"entities": Ids(entities), **scope_.params})
+                rows = await self._rows(told, query, {"entities": Ids(entities), **scope_.params})
             found = [relation(*row) for row in rows]
             told.list(Scored(_arrow(r), r.weight) for r in found)
         return found
@@ -187,21 +191,21 @@ class PostgresIndex:
     async def chunks_of_entities(self, entities: Sequence[UUID], filter: Filter) -> list[tuple[UUID, UUID]]:
         """Pairs of an entity and a chunk that mentions it."""
         with self._step("chunks of entities", f"{len(entities)} entities") as told:
-            rows = await self._by_ids("chunks_of_entities", filter, entities=entities)
+            rows = await self._by_ids(told, "chunks_of_entities", filter, entities=entities)
             told.found = len(rows)
         return [(entity_id, chunk) for entity_id, chunk in rows]
 
     async def chunks_of_relations(self, relations: Sequence[UUID], filter: Filter) -> list[tuple[UUID, UUID]]:
         """Pairs of a relation and a chunk that states it."""
         with self._step("chunks of relations", f"{len(relations)} relations") as told:
-            rows = await self._by_ids("chunks_of_relations", filter, relations=relations)
+            rows = await self._by_ids(told, "chunks_of_relations", filter, relations=relations)
             told.found = len(rows)
         return [(relation_id, chunk) for relation_id, chunk in rows]
 
     async def relations_of_chunks(self, chunks: Sequence[UUID], filter: Filter) -> list[tuple[UUID, Relation]]:
         """Pairs of a chunk and a relation that it states, the heaviest first."""
         with self._step("relations of chunks", f"{len(chunks)} chunks") as told:
-            rows = await self._by_ids("relations_of_chunks", filter, chunks=chunks)
+            rows = await self._by_ids(told, "relations_of_chunks", filter, chunks=chunks)
             found = [(chunk, relation(*rest)) for chunk, *rest in rows]
             told.list(Scored(_arrow(r), r.weight) for _, r in found)
         return found
@@ -209,7 +213,7 @@ class PostgresIndex:
     async def entities(self, ids: Sequence[UUID], filter: Filter) -> list[Entity]:
         """The entities of these ids, in that order, without those that are gone."""
         with self._step("entities", f"{len(ids)} ids") as told:
-            found = [entity(*row) for row in await self._by_ids("entities", filter, ids=ids)]
+            found = [entity(*row) for row in await self._by_ids(told, "entities", filter, ids=ids)]
             told.found = len(found)
         return found
 
@@ -217,19 +221,26 @@ class PostgresIndex:
         """The chunks of these ids with these scores, in that order, without those that are gone."""
         with self._step("passages", f"{len(chunks)} chunks") as told:
             params = {"ids": Ids(c.item for c in chunks), "scores": [c.score for c in chunks]}
-            rows = await self._rows(search.by_ids("passages", ALL.shape), params) if chunks else []
+            rows = await self._rows(told, search.by_ids("passages", ALL.shape), params) if chunks else []
             found = [_passage(*row) for row in rows]
             told.list(Scored(p.source, p.score) for p in found)
         return found
 
-    async def _by_ids(self, query: str, filter: Filter, **ids: Sequence[UUID]) -> list[Row]:
-        scope_ = await self._scope(filter)
+    async def _by_ids(self, told: _Telling, query: str, filter: Filter, **ids: Sequence[UUID]) -> list[Row]:
+        scope_ = await self._scope(told, filter)
         [(name, values)] = ids.items()
         if scope_.is_empty or not values:
             return []
-        return await self._rows(search.by_ids(query, scope_.shape), {name: Ids(values), **scope_.params})
+        return await self._rows(told, search.by_ids(query, scope_.shape), {name: Ids(values), **scope_.params})
 
-    # --- what that took -------------------------------------------------------------------------------
+    # --- for the question as a whole ------------------------------------------------------------------
+
+    async def once(self, what: str, make: Callable[[], Awaitable[T]]) -> T:
+        """What `make` gives, made once for this question, however many parts of a method ask for it."""
+        if what not in self._once:
+            self._once[what] = asyncio.ensure_future(make())
+        made: T = await self._once[what]
+        return made
 
     def note(self, what: str, *found: Scored[str]) -> None:
         """Put something into the trace that no search shows."""
@@ -237,24 +248,26 @@ class PostgresIndex:
 
     @contextmanager
     def _step(self, what: str, searched: str) -> Iterator[_Telling]:
-        telling = _Telling()
-        begun, before = time.perf_counter(), self._statements
-        yield telling
-        took, statements = time.perf_counter() - begun, self._statements - before
-        self.steps.append(Step(what, searched, telling.found, telling.best, took, statements))
+        told = _Telling()
+        begun = time.perf_counter()
+        yield told
+        took = time.perf_counter() - begun
+        self.steps.append(Step(what, searched, told.found, told.best, took, told.statements))
 
-    async def _scope(self, filter: Filter) -> Scope:
+    async def _scope(self, told: _Telling, filter: Filter) -> Scope:
         """What the filter comes to, looked up once a question."""
         if not filter:
             return ALL
-        if id(filter) not in self._scopes:
-            async with self._where.database.reading(self._where.workspace) as connection:
-                self._statements += 1
-                self._scopes[id(filter)] = await scope(connection, filter)
-        return self._scopes[id(filter)]
 
-    async def _rows(self, query: bytes, params: dict[str, Any]) -> list[Row]:
-        self._statements += 1
+        async def look() -> Scope:
+            told.statements += 1
+            async with self._where.database.reading(self._where.workspace) as connection:
+                return await scope(connection, filter)
+
+        return await self.once(f"scope of {filter}", look)
+
+    async def _rows(self, told: _Telling, query: bytes, params: dict[str, Any]) -> list[Row]:
+        told.statements += 1
         async with self._where.database.reading(self._where.workspace) as connection:
             cursor = await connection.execute(query, params or None, prepare=True, binary=True)
             return await cursor.fetchall()
@@ -265,6 +278,7 @@ class _Telling:
 
     def __init__(self) -> None:
         self.found = 0
+        self.statements = 0
         self.best: tuple[Scored[str], ...] = ()
 
     def list(self, found: Iterator[Scored[str]]) -> None:

@@ -92,9 +92,7 @@ def neighbourhood(hops: int, shape: Shape) -> bytes:
     for n in range(1, hops + 1):
         steps.append(_piece("hop", n=n, before=n - 1, edges=_edges(f"reached_{n - 1}", shape)))
     every = " UNION ALL ".join(f"SELECT * FROM hop_{n}" for n in range(1, hops + 1))
-    return _whole(
-        "neighbourhood", hops=",\n".join(steps), all=every, columns=_relation("r", shape), most=MOST_RELATIONS
-    )
+    return _whole("neighbourhood", hops=",\n".join(steps), all=every, columns=_relation("r", shape))
 
 
 def _edges(given: str, shape: Shape) -> str:

@@ -26,12 +26,12 @@ EXISTS (SELECT FROM document x WHERE x.id = {document} AND x.shown)
 SELECT w.space, w.own, found.*
 FROM (SELECT w.space, ARRAY(SELECT h.kind FROM shelf h WHERE h.space = w.space ORDER BY h.kind) AS own FROM workspace w) w
 LEFT JOIN LATERAL (
-    SELECT q.n, hit.id, hit.distance, {columns}
+    SELECT q.n, hit.id AS hit, hit.distance, {columns}
     FROM unnest(%(vectors)s::halfvec[]) WITH ORDINALITY AS q (v, n)
     CROSS JOIN LATERAL (SELECT id, distance FROM ({tables}) AS part ORDER BY distance, id LIMIT {limit}) AS hit
     {details}
 ) AS found ON true
-ORDER BY found.n, found.distance, found.id
+ORDER BY found.n, found.distance, found.hit
 
 -- name: near_all
 (SELECT v.id, v.v {operator} q.v AS distance FROM {table} v ORDER BY v.v {operator} q.v LIMIT {limit})
