@@ -1,0 +1,248 @@
+"""The context: what a model is shown of the evidence, within a number of tokens.
+
+Facts come first (entities and relations, as tables), then paths, reports, and passages with the numbers by which they
+are cited. Room is divided by the weights below among the kinds that there are, and what a kind does not need goes to
+the others, passages first. So passages have two thirds at least, or a half where there are reports, if they can use it.
+
+All that comes from documents, titles and names too, stands between marks that do not occur in it; each report and each
+passage between marks of its own, so that none can pass for another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+
+from weft import prompts
+from weft.answering.sentences import cut
+from weft.evidence import Evidence, Passage, Path
+from weft.text import tokens
+from weft.text.names import tidy
+from weft.types import Relation
+
+WEIGHTS: Mapping[str, int] = {"facts": 1, "reports": 1, "passages": 2}
+FACTS: Mapping[str, int] = {"entities": 1, "relations": 1, "paths": 1}
+
+_LONGEST_CELL = 600  # characters; a description that no model made short may be of any length
+_LONGEST_NAME = 200
+_SHORTEST_CUT = 24  # tokens; less of a passage tells nothing, unless it is all that there is
+_ROOM_FOR_MARKS = 32  # tokens, at most, of the two lines round a text
+# Rows are parted by bars, and only passages have numbers in brackets.
+_AMBIGUOUS = str.maketrans("|[]【】", "/()()")
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """How many of each were found and not shown, as there was no room; and how many passages and reports were cut."""
+
+    entities: int = 0
+    relations: int = 0
+    paths: int = 0
+    reports: int = 0
+    passages: int = 0
+    cut: int = 0
+
+    def __bool__(self) -> bool:
+        return any(getattr(self, field.name) for field in fields(self))
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a model is shown: the text, its tokens, and the passages as they are shown, mark 1 first.
+
+    A passage that was cut is here as it was cut.
+    """
+
+    text: str
+    tokens: int
+    passages: tuple[Passage, ...]
+    left_out: LeftOut
+
+
+def compose(evidence: Evidence, budget: int) -> Context:
+    """The evidence as a model is shown it, in no more than `budget` tokens."""
+    sections = _sections(evidence)
+    room = budget
+    while True:
+        context = _fill(sections, room)
+        if context.tokens <= budget:
+            return context
+        room -= context.tokens - budget  # tokens of the whole can be a few more than those of its parts
+
+
+@dataclass(frozen=True, slots=True)
+class _Filled:
+    text: str = ""
+    shown: int = 0
+    cut: int = 0
+    passages: tuple[Passage, ...] = ()
+
+    @property
+    def tokens(self) -> int:
+        return _size(self.text) if self.text else 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """One kind of evidence: how many there are, how many tokens they take all together, and how to fill some room."""
+
+    kind: str
+    size: int
+    wanted: int
+    fill: Callable[[int], _Filled]
+
+
+def _fill(sections: Sequence[_Section], budget: int) -> Context:
+    rooms = _rooms(budget, {section.kind: section.wanted for section in sections})
+    filled: dict[str, _Filled] = {}
+    for section in sections:
+        filled[section.kind] = done = section.fill(rooms[section.kind])
+        rooms["passages"] += rooms[section.kind] - done.tokens  # rows and reports seldom fill their room to its end
+    text = "\n\n".join(one.text for one in filled.values() if one.text)
+    left = {section.kind: section.size - filled[section.kind].shown for section in sections}
+    left_out = LeftOut(**left, cut=sum(one.cut for one in filled.values()))
+    passages = tuple(passage for one in filled.values() for passage in one.passages)
+    return Context(text, tokens.count(text), passages, left_out)
+
+
+def _rooms(budget: int, wanted: Mapping[str, int]) -> dict[str, int]:
+    """How many tokens each section may have."""
+    facts = {kind: wanted[kind] for kind in FACTS}
+    others = {kind: wanted[kind] for kind in WEIGHTS if kind != "facts"}
+    rooms = _divided(budget, {"facts": sum(facts.values()), **others}, WEIGHTS)
+    return _divided(rooms.pop("facts"), facts, FACTS) | rooms
+
+
+def _divided(budget: int, wanted: Mapping[str, int], weights: Mapping[str, int]) -> dict[str, int]:
+    """Room for each kind: what it wants, if that is no more than its share; what is left over is divided again."""
+    rooms: dict[str, int] = {}
+    left, waiting = max(budget, 0), dict(wanted)
+    while waiting:
+        weight = sum(weights[kind] for kind in waiting)
+        shares = {kind: left * weights[kind] // weight for kind in waiting}
+        modest = [kind for kind, share in shares.items() if waiting[kind] <= share]
+        if not modest:
+            return rooms | shares
+        for kind in modest:
+            rooms[kind] = waiting.pop(kind)
+            left -= rooms[kind]
+    return rooms
+
+
+def _sections(evidence: Evidence) -> list[_Section]:
+    entities = [_row(entity.name, entity.type, entity.summary or entity.description) for entity in evidence.entities]
+    relations = [
+        _row(one.source_name, one.target_name, one.summary or one.description, ", ".join(one.keywords))
+        for one in evidence.relations
+    ]
+    passages = [_Text(passage.source, passage.text) for passage in evidence.passages]
+    return [
+        _table("entities", "Entities: name | type | description", entities),
+        _table("relations", "Relations: source | target | description | keywords", relations),
+        _table("paths", "Paths", list(map(_chain, evidence.paths))),
+        _texts("reports", "Reports", [_Text(report.title, report.text) for report in evidence.reports]),
+        _texts("passages", "Passages", passages, evidence.passages),
+    ]
+
+
+# --- tables -------------------------------------------------------------------------------------------
+
+
+def _table(kind: str, title: str, rows: Sequence[str]) -> _Section:
+    sizes = [tokens.count(f"{row}\n") for row in rows]
+    overhead = tokens.count(f"{title}\n\n\n") + _ROOM_FOR_MARKS
+
+    def fill(room: int) -> _Filled:
+        shown, left = 0, room - overhead
+        while shown < len(rows) and sizes[shown] <= left:
+            left -= sizes[shown]
+            shown += 1
+        return _Filled(f"{title}\n{prompts.fence(chr(10).join(rows[:shown]))}", shown) if shown else _Filled()
+
+    return _Section(kind, len(rows), sum(sizes) + overhead if rows else 0, fill)
+
+
+def _row(*cells: str) -> str:
+    return " | ".join(_line(cell, _LONGEST_CELL) for cell in cells)
+
+
+def _chain(path: Path) -> str:
+    """A path as it reads: `A -[description]-> B <-[description]- C`."""
+    parts = [_line(path.names[0], _LONGEST_NAME)] if path.names else []
+    for before, after, relation in zip(path.names, path.names[1:], path.relations, strict=False):
+        what = _line(relation.summary or relation.description, _LONGEST_CELL)
+        forward, backward = f"-[{what}]->", f"<-[{what}]-"
+        parts += [backward if _runs_back(relation, before, after) else forward, _line(after, _LONGEST_NAME)]
+    return " ".join(parts)
+
+
+def _runs_back(relation: Relation, before: str, after: str) -> bool:
+    return relation.source_name != before and (relation.source_name == after or relation.target_name == before)
+
+
+def _line(text: str, most: int) -> str:
+    """The text on one line, with nothing in it that could be taken for the layout round it."""
+    tidied = tidy(text[: 4 * most]).translate(_AMBIGUOUS)
+    return tidied if len(tidied) <= most else f"{tidied[: most - 1]}…"
+
+
+# --- texts --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A text with where it is from."""
+
+    head: str
+    body: str
+
+    def block(self, number: int, body: str) -> str:
+        label = f"[{number}] " if number else ""
+        ending = "" if body == self.body else " …"
+        return prompts.fence(f"{label}{_line(self.head, _LONGEST_NAME)}\n{body}{ending}")
+
+
+def _texts(kind: str, title: str, texts: Sequence[_Text], passages: Sequence[Passage] = ()) -> _Section:
+    """Texts one after the other; with a number each, if they are passages."""
+    overhead = tokens.count(f"{title}\n\n\n")
+    sizes = [_size(text.block(number if passages else 0, text.body)) for number, text in enumerate(texts, 1)]
+
+    def fill(room: int) -> _Filled:
+        blocks: list[str] = []
+        bodies: list[str | None] = []
+        left = room - overhead
+        for text in texts:
+            number = len(blocks) + 1 if passages else 0
+            body = _fitting(text, number, left, alone=not blocks)
+            bodies.append(body)
+            if body is not None:
+                blocks.append(text.block(number, body))
+                left -= _size(blocks[-1])
+        were_cut = sum(body not in (None, text.body) for text, body in zip(texts, bodies, strict=True))
+        shown = tuple(
+            replace(passage, text=body)
+            for passage, body in zip(passages, bodies, strict=bool(passages))
+            if body is not None
+        )
+        joined = "\n\n".join((f"{title}\n{blocks[0]}", *blocks[1:])) if blocks else ""
+        return _Filled(joined, len(blocks), were_cut, shown)
+
+    return _Section(kind, len(texts), sum(sizes) + overhead if texts else 0, fill)
+
+
+def _fitting(text: _Text, number: int, room: int, *, alone: bool) -> str | None:
+    """The text, or as much of it as there is room for; None if that is too little to tell anything."""
+    if _size(text.block(number, text.body)) <= room:
+        return text.body
+    left = room - _size(text.block(number, ""))
+    while left >= (1 if alone else _SHORTEST_CUT):
+        body = cut(text.body, left)
+        over = _size(text.block(number, body)) - room
+        if body.strip() and over <= 0:
+            return body
+        left -= max(over, 1)
+    return None
+
+
+def _size(block: str) -> int:
+    return tokens.count(f"{block}\n\n")

@@ -1,0 +1,61 @@
+"""What a model thinks before it answers, `<reasoning>…</reasoning>` or `<think>…</think>`, kept out of the answer."""
+
+from __future__ import annotations
+
+_TAGS = ("reasoning", "think", "thinking")
+
+
+class Thoughts:
+    """Takes a reply in pieces and gives back what is not thought.
+
+    Thoughts stand at the beginning; what looks like one of these tags further down is part of the answer.
+    """
+
+    def __init__(self) -> None:
+        self._thoughts: list[str] = []
+        self._held = ""
+        self._tag = ""
+        self._answering = False
+
+    @property
+    def reasoning(self) -> str:
+        """What was thought; so far, if it has not come to its end."""
+        return "\n\n".join(filter(None, map(str.strip, (*self._thoughts, self._held if self._tag else ""))))
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether the last thought was not closed."""
+        return bool(self._tag)
+
+    def feed(self, piece: str) -> str:
+        """What of the answer has come with this piece."""
+        for place, character in enumerate(piece):
+            if self._answering:
+                return piece[place:]
+            if shown := self._think(character) if self._tag else self._begin(character):
+                return shown + piece[place + 1 :]
+        return ""
+
+    def close(self) -> str:
+        """What is left of the answer, as no more will come."""
+        return "" if self._tag or self._answering else self._held
+
+    def _begin(self, character: str) -> str:
+        self._held += character
+        begun = self._held.lstrip().lower()
+        for tag in _TAGS:
+            if begun == f"<{tag}>":
+                self._tag, self._held = tag, ""
+                return ""
+        if any(f"<{tag}>".startswith(begun) for tag in _TAGS):
+            return ""
+        self._answering = True
+        return self._held
+
+    def _think(self, character: str) -> str:
+        self._held += character
+        closing = f"</{self._tag}>"
+        if character == ">" and self._held[-len(closing) :].lower() == closing:
+            self._thoughts.append(self._held[: -len(closing)])
+            self._tag = self._held = ""
+        return ""
