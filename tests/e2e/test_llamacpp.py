@@ -19,11 +19,12 @@ from weft.config import Settings
 from weft.events import Event, Extracted, Failed
 from weft.extract.findings import NOTHING_FOUND
 from weft.models import open_chat
+from weft.models.around import Listening
 from weft.models.checks import check_chat
 from weft.models.names import endpoint
 from weft.store.postgres.db import Database
 from weft.testing import HashEmbedder
-from weft.types import Document, Source
+from weft.types import Document, Message, Prompt, Purpose, Source
 
 MODEL = "llamacpp/smollm2"
 CONTEXT = 2048
@@ -107,6 +108,19 @@ async def test_the_checks_find_the_server_its_schemas_and_its_context(llama: str
     assert (answers.ok, schema.ok) == (True, True)
     assert (context.ok, context.detail) == (False, "2,048 tokens")
     assert "8,192 tokens or more" in context.fix
+
+
+async def test_a_reply_is_heard_while_it_is_written_and_the_server_counts_it(llama: str) -> None:
+    chat = open_chat(endpoint(MODEL, url=f"{llama}/v1"))
+    before = counted(llama)
+    question = Prompt((Message("user", "Name three rivers in England."),), max_tokens=60)
+    async with aclosing(Listening(chat.stream(question, Purpose("test")))) as heard:
+        pieces = [piece async for piece in heard]
+    await chat.close()
+    after = counted(llama)
+    assert len(pieces) > 1
+    assert "".join(pieces) == heard.reply.text
+    assert (heard.reply.tokens_in, heard.reply.tokens_out) == (after[0] - before[0], after[1] - before[1])
 
 
 async def test_what_a_small_model_gets_wrong_is_told_and_every_document_is_accounted_for(
