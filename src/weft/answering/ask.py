@@ -63,7 +63,7 @@ class Answering:
 
     async def stream(
         self, question: str, evidence: Evidence, llm: StreamingLLM, history: Sequence[Message] = ()
-    ) -> AsyncIterator[str | Answer]:
+    ) -> AsyncGenerator[str | Answer, None]:
         """The answer in pieces as they come, fit to be shown, and at the end the whole of it, checked.
 
         The pieces together are the answer's text. Its usage is what the evidence and the answer took together. Where

@@ -8,7 +8,7 @@ How a sentence is judged:
   or in the sentences quoted from, and if the quotes have numbers, one of them is in the sentence; every name is in the
   question or in the passages; and a quarter of its content words (LEAST_SHARED) is in the sentences quoted from or
   beside them. Where the passage is in another language, words cannot be compared, and numbers decide alone.
-- *supported*: it has marks and no quotes, or none that is long enough to show anything. Half of its content words
+- *supported*: it has marks and no quotes, or none that is long enough to show anything. Most of its content words
   (MOST_SHARED), and one that is not in the question if it has any, are in the sentence of the passage that is most
   like it or beside that; and every number and every name is in the question or in the passages.
 - *unsupported*: it has marks, and is neither quoted nor supported.
@@ -35,7 +35,7 @@ from weft.evidence import Citation, Passage, Sentence, Support
 from weft.types import Span
 
 LEAST_SHARED = 0.25
-MOST_SHARED = 0.5
+MOST_SHARED = 0.6
 
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _LEADS_IN = re.compile(r"[:：][*_]{0,2}\Z")

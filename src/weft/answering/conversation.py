@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from weft import prompts
 from weft.answering.sentences import cut
@@ -22,15 +21,7 @@ HISTORY_TOKENS = 1500
 _MARK = re.compile(r"[ \t]?\[\d{1,3}\]")
 
 
-@dataclass(frozen=True, slots=True)
-class Standalone:
-    """A question that can be understood by itself, and what it took to get there."""
-
-    question: str
-    usage: Usage
-
-
-async def standalone(question: str, history: Sequence[Message], llm: LLM | None) -> Standalone:
+async def standalone(question: str, history: Sequence[Message], llm: LLM | None) -> str:
     """The question as it can be searched for without what was said before.
 
     A model rewrites it. Without one it is the last thing that the person said, and the question. BadReply if the model
@@ -38,10 +29,10 @@ async def standalone(question: str, history: Sequence[Message], llm: LLM | None)
     """
     before = trimmed(history, HISTORY_TOKENS)
     if not before:
-        return Standalone(question, Usage())
+        return question
     if llm is None:
         last = [message.content for message in before if message.role == "user"][-1:]
-        return Standalone("\n".join((*last, question)), Usage())
+        return "\n".join((*last, question))
     said = "\n\n".join(f"{message.role}: {message.content}" for message in before)
     messages = (
         Message("system", prompts.load("standalone").text),
@@ -55,7 +46,7 @@ async def standalone(question: str, history: Sequence[Message], llm: LLM | None)
             f"{llm.model} did not rewrite the question {question[:200]!r} within {MAX_TOKENS} tokens; its reply begins "
             f"{reply.text[:200]!r}. Ask it in full, without the conversation, or try another model."
         )
-    return Standalone(written, usage_of(reply))
+    return written
 
 
 def trimmed(history: Sequence[Message], room: int) -> tuple[Message, ...]:
