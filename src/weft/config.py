@@ -61,6 +61,16 @@ class Settings(BaseSettings):
         description="The address of the embedding model's server, where it is not the provider's usual one.",
         examples=["http://127.0.0.1:8000/v1"],
     )
+    reranker: str | None = Field(
+        default=None,
+        description="What orders passages anew: provider/model, onnx/ and a cross-encoder's folder, or llm, the model.",
+        examples=["onnx/models/ms-marco-MiniLM-L6-v2"],
+    )
+    reranker_url: str | None = Field(
+        default=None,
+        description="The address of the reranker's server, where it is not the provider's usual one.",
+        examples=["http://127.0.0.1:8000/v1"],
+    )
     extractor: Literal["auto", "llm", "nlp", "capitals"] = Field(
         default="auto",
         description="How entities and relations are found: llm by the model, nlp by spaCy, capitals by capitalised "

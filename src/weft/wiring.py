@@ -18,14 +18,15 @@ from weft.ingest.estimate import Prices
 from weft.ingest.recipe import Recipe
 from weft.ingest.summaries import Summarise
 from weft.ingest.worker import Kit
-from weft.models.budget import BudgetedEmbedder, BudgetedLLM
+from weft.models.budget import BudgetedEmbedder, BudgetedLLM, BudgetedReranker
 from weft.models.cache import CachedEmbedder, CachedLLM
-from weft.models.limits import LimitedEmbedder, LimitedLLM
+from weft.models.limits import LimitedEmbedder, LimitedLLM, LimitedReranker
 from weft.models.names import Endpoint, endpoint, provider_of
 from weft.models.ollama import CONTEXT
 from weft.models.onnx import OnnxEmbedder
-from weft.models.retry import Patience, Retrying, RetryingEmbedder
-from weft.protocols import Embedder, Extractor, StreamingLLM
+from weft.models.rerank import LLMReranker, OnnxReranker
+from weft.models.retry import Patience, Retrying, RetryingEmbedder, RetryingReranker
+from weft.protocols import Embedder, Extractor, Reranker, StreamingLLM
 from weft.store.postgres.db import Database
 from weft.store.postgres.ledger import Ledger
 from weft.store.postgres.pace import Limits, SharedPace
@@ -73,6 +74,11 @@ def embedding_endpoint(settings: Settings, model: str) -> Endpoint:
     return _endpoint(model, settings.embedding_url)
 
 
+def reranker_endpoint(settings: Settings, model: str) -> Endpoint:
+    """Where a model that reranks is, with its key from the usual variable."""
+    return _endpoint(model, settings.reranker_url)
+
+
 def _endpoint(model: str, url: str | None) -> Endpoint:
     provider = provider_of(model)
     return endpoint(model, url=url, key=secret(provider.key_variable) if provider and provider.key_variable else None)
@@ -98,6 +104,7 @@ class Workshop:
         self._patience = Patience(tries=settings.model_tries)
         self.listener: Listener = unheard
         self._chats: dict[str, CachedLLM] = {}
+        self._rerankers: dict[str, Reranker] = {}
         self._extractors: dict[str, Extractor] = {}
         self._closing: list[Callable[[], Awaitable[None]]] = []
 
@@ -136,6 +143,29 @@ class Workshop:
             return bare
         self._closing.append(bare.close)
         return self.wrap_embedder(bare, model)
+
+    async def reranker(self, name: str) -> Reranker:
+        """What reranks by that name: `llm` is the language model that is set, other names are those of models."""
+        if name not in self._rerankers:
+            self._rerankers[name] = self._asked_to_rerank() if name == "llm" else await self._open_reranker(name)
+        return self._rerankers[name]
+
+    def _asked_to_rerank(self) -> LLMReranker:
+        if not self._settings.model:
+            raise ConfigError(
+                'the reranker llm needs a model. Set one in weft.toml, as in model = "ollama/llama3.1:8b", or name a '
+                "model that reranks."
+            )
+        llm = self.chat(self._settings.model)
+        return LLMReranker(llm, forget=llm.forget)
+
+    async def _open_reranker(self, name: str) -> Reranker:
+        bare = await models.open_reranker(reranker_endpoint(self._settings, name), deadline=self._settings.deadline)
+        if isinstance(bare, OnnxReranker):
+            return bare
+        self._closing.append(bare.close)
+        paid = BudgetedReranker(bare, self._ledger, price(self._settings, name))
+        return RetryingReranker(LimitedReranker(paid, self._pace(name)), self._patience, waiting=self._waiting)
 
     def extractor(self, recipe: Recipe) -> Extractor:
         """The extractor that a recipe names: one for equal recipes, as some take seconds to load."""

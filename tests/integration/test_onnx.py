@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from weft.errors import ConfigError
-from weft.models import onnx, open_embedder
+from weft.models import local, open_embedder
 from weft.models.names import endpoint
 from weft.models.onnx import OnnxEmbedder
 
@@ -100,6 +100,6 @@ async def test_what_is_missing_is_named(tmp_path: Path, folder: Path) -> None:
 
 
 async def test_without_the_extra_one_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(onnx, "find_spec", lambda _: None)
+    monkeypatch.setattr(local, "find_spec", lambda _: None)
     with pytest.raises(ConfigError, match=r'needs onnxruntime and tokenizers: pip install "weft\[local\]"'):
         await OnnxEmbedder.open(MODEL)

@@ -1,4 +1,4 @@
-"""Models: chat and embedding, near and far, and what is wrapped round them."""
+"""Models: those that chat, embed or rerank, near and far, and what is wrapped round them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from weft.models.names import Endpoint
 from weft.models.ollama import CONTEXT, OllamaChat
 from weft.models.onnx import OnnxEmbedder
 from weft.models.openai import DEADLINE, OpenAIChat, OpenAIEmbedder
+from weft.models.rerank import OnnxReranker, RerankServer
 
 
 def open_chat(endpoint: Endpoint, *, context: int = CONTEXT, deadline: float = DEADLINE) -> OpenAIChat | OllamaChat:
@@ -29,3 +30,10 @@ async def open_embedder(
     return await OpenAIEmbedder.open(
         endpoint, dimensions=dimensions, most_tokens=most_tokens or 8191, deadline=deadline
     )
+
+
+async def open_reranker(endpoint: Endpoint, *, deadline: float = DEADLINE) -> RerankServer | OnnxReranker:
+    """The model at an endpoint that reranks. `onnx/PATH` is a folder here."""
+    if endpoint.provider.name == "onnx":
+        return await OnnxReranker.open(Path(endpoint.model))
+    return RerankServer(endpoint, deadline=deadline)

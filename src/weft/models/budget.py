@@ -7,19 +7,24 @@ whatever its tokenizer, and what was held back too much is free again when the r
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeVar
 from uuid import UUID
 
 from weft.errors import ModelError
-from weft.models.around import AroundEmbedder, AroundLLM, Ask, Listening, Stream
+from weft.models.around import AroundEmbedder, AroundLLM, AroundReranker, Ask, Listening, Stream
 from weft.protocols import Ledger, Vectors
 from weft.text import tokens
 from weft.types import Call, Price, Prompt, Purpose
 
 _PER_MESSAGE = 16  # what a chat template puts around a message
 _EMBED = Purpose("embed")
+_RERANK = Purpose("rerank")
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -56,18 +61,46 @@ class BudgetedEmbedder(AroundEmbedder):
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """One row per text, in order, paid for; BudgetReached when that might cost more than is left."""
-        most = sum(len(text.encode()) + _PER_MESSAGE for text in texts)
-        price = self.price.of(most, 0) if self.price else None
-        id_ = await self.ledger.reserve(Call(self.model, _EMBED, most, 0, price))
-        try:
-            vectors = await self.embedder.embed(texts)
-        except BaseException as error:
-            await _release(self.ledger, id_, error)
-            raise
-        taken = await asyncio.to_thread(lambda: sum(map(tokens.count, texts)))
-        cost = self.price.of(taken, 0) if self.price else None
-        await asyncio.shield(self.ledger.book(id_, taken, 0, cost))
-        return vectors
+        return await _paid(self.ledger, self.price, self.model, _EMBED, texts, partial(self.embedder.embed, texts))
+
+
+@dataclass(frozen=True)
+class BudgetedReranker(AroundReranker):
+    """A model that reranks, whose every call is paid from a purse. Its tokens are counted here, not by the server."""
+
+    ledger: Ledger
+    price: Price | None
+
+    async def score(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        """One score per text, in order, paid for; BudgetReached when that might cost more than is left."""
+        ask = partial(self.reranker.score, question, texts)
+        return await _paid(self.ledger, self.price, self.model, _RERANK, pairs(question, texts), ask)
+
+
+def pairs(question: str, texts: Sequence[str]) -> list[str]:
+    """What a model that reranks reads: the question with each of the texts."""
+    return [f"{question}\n{text}" for text in texts]
+
+
+async def _paid(
+    ledger: Ledger,
+    price: Price | None,
+    model: str,
+    purpose: Purpose,
+    texts: Sequence[str],
+    ask: Callable[[], Awaitable[T]],
+) -> T:
+    """What comes of asking a model that reads these texts and writes none, paid for."""
+    most = sum(len(text.encode()) + _PER_MESSAGE for text in texts)
+    id_ = await ledger.reserve(Call(model, purpose, most, 0, price.of(most, 0) if price else None))
+    try:
+        found = await ask()
+    except BaseException as error:
+        await _release(ledger, id_, error)
+        raise
+    taken = await asyncio.to_thread(lambda: sum(map(tokens.count, texts)))
+    await asyncio.shield(ledger.book(id_, taken, 0, price.of(taken, 0) if price else None))
+    return found
 
 
 def most_tokens(prompt: Prompt) -> int:

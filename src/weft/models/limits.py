@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from weft.models.around import AroundEmbedder, AroundLLM, Ask, Listening, Stream
-from weft.models.budget import most_tokens
+from weft.models.around import AroundEmbedder, AroundLLM, AroundReranker, Ask, Listening, Stream
+from weft.models.budget import most_tokens, pairs
 from weft.protocols import Pace, Vectors
 from weft.types import Prompt, Purpose
 
@@ -39,3 +39,15 @@ class LimitedEmbedder(AroundEmbedder):
         """One row per text, in order, when it is this call's turn."""
         async with self.pace.turn(sum(len(text.encode()) for text in texts) // _BYTES_A_TOKEN):
             return await self.embedder.embed(texts)
+
+
+@dataclass(frozen=True)
+class LimitedReranker(AroundReranker):
+    """A model that reranks, called at an agreed pace."""
+
+    pace: Pace
+
+    async def score(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        """One score per text, in order, when it is this call's turn."""
+        async with self.pace.turn(sum(len(text.encode()) for text in pairs(question, texts)) // _BYTES_A_TOKEN):
+            return await self.reranker.score(question, texts)

@@ -33,6 +33,8 @@ _KNOWN = (
     Provider("groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
     Provider("mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
     Provider("together", "https://api.together.xyz/v1", "TOGETHER_API_KEY"),
+    Provider("jina", "https://api.jina.ai/v1", "JINA_API_KEY"),
+    Provider("cohere", "https://api.cohere.com/v2", "COHERE_API_KEY"),
     Provider("ollama", "http://127.0.0.1:11434/v1", local=True),
     Provider("vllm", "http://127.0.0.1:8000/v1", local=True),
     Provider("llamacpp", "http://127.0.0.1:8080/v1", local=True),
