@@ -11,11 +11,11 @@ from typing import NamedTuple
 import pytest
 
 from weft.config import Settings
-from weft.errors import ModelError, ModelRefused, ModelUnavailable
+from weft.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
 from weft.models import open_chat
 from weft.models.around import Listening
 from weft.models.budget import most_tokens
-from weft.models.cache import CachedLLM
+from weft.models.cache import CachedLLM, prompt_key
 from weft.models.names import endpoint
 from weft.models.openai import prompt_tokens
 from weft.models.retry import Clock, Patience, Retrying
@@ -24,6 +24,7 @@ from weft.protocols import StreamingLLM
 from weft.store.postgres import ledger
 from weft.store.postgres.db import Database
 from weft.store.postgres.presence import Presence
+from weft.store.postgres.replies import Replies
 from weft.testing.model_server import Fault, ModelServer, Trouble
 from weft.text import tokens
 from weft.types import Message, Price, Prompt, Purpose, Reply, Spent
@@ -226,6 +227,8 @@ async def test_what_goes_wrong_is_told_in_plain_words_and_not_tried_again_once_a
         is_passing = outcome.error is ModelUnavailable and not outcome.pieces
         assert len(server.calls) == (3 if is_passing else 1)
         assert pieces == WORDS[: outcome.pieces] or outcome.pieces == -1
+        is_partial = outcome.error is ModelUnavailable and outcome.pieces > 0
+        assert ("A part of the reply had come by then. Ask again." in str(raised.value)) is is_partial
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
@@ -247,6 +250,29 @@ async def test_a_listener_may_take_longer_than_the_deadline() -> None:
                 pieces.append(piece)
                 await asyncio.sleep(0.05)
     assert pieces == WORDS
+
+
+async def test_a_stream_that_does_not_end_with_the_reply_is_an_error_whatever_it_is_made_of() -> None:
+    class Words:
+        """Pieces that are no generator, so that there is nothing to close."""
+
+        def __init__(self, *said: str | Reply) -> None:
+            self._said = list(said)
+
+        def __aiter__(self) -> AsyncIterator[str | Reply]:
+            return self
+
+        async def __anext__(self) -> str | Reply:
+            if not self._said:
+                raise StopAsyncIteration
+            return self._said.pop(0)
+
+    async with aclosing(Listening(Words("a", "b", Reply("ab", 1, 2)))) as listening:
+        assert [piece async for piece in listening] == ["a", "b"]
+    assert listening.reply == Reply("ab", 1, 2)
+    async with aclosing(Listening(Words("a"))) as listening:
+        with pytest.raises(BadReply, match="ended without the whole reply"):
+            assert [piece async for piece in listening]
 
 
 # --- with everything round it -------------------------------------------------------------------------
@@ -317,6 +343,22 @@ async def test_a_stream_that_fails_is_paid_for_if_it_may_have_cost_something_and
         assert sum(spent.lost for spent in await receipt()) == lost
         async with asyncio.timeout(5):
             assert (await heard(llm, [])).text == TEXT
+
+
+async def test_who_has_heard_a_reply_gets_that_one_and_all_others_the_one_that_was_kept_first(
+    workshop: Workshop, database: Database, workspace: int, presences: list[Presence]
+) -> None:
+    async with speaking("openai") as (chat, _):
+        llm = workshop.wrap(chat)
+        elsewhere = Replies(database, workspace, presences[0], llm.model)
+        first = json.dumps(["Something else.", 1, 2, "stop"]).encode()
+
+        async with aclosing(Listening(llm.stream(PROMPT, PURPOSE))) as listening:
+            pieces = [await anext(listening)]
+            await elsewhere.keep(prompt_key(llm.model, PROMPT), first)
+            pieces += [piece async for piece in listening]
+        assert "".join(pieces) == listening.reply.text == TEXT
+        assert (await llm.complete(PROMPT, PURPOSE)).text == "Something else."
 
 
 async def test_a_listener_who_is_cancelled_leaves_nothing_behind(

@@ -75,7 +75,8 @@ class Retrying(AroundLLM):
                     break
                 except ModelUnavailable as error:
                     if heard.begun:
-                        raise
+                        problem = f"{error} A part of the reply had come by then. Ask again."
+                        raise ModelUnavailable(problem, retry_after=error.retry_after, charged=error.charged) from error
                     pause = tries.pause_after(error)
             await self.clock.sleep(pause)
         yield heard.reply
