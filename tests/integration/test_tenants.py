@@ -27,7 +27,7 @@ async def _tenant(database: Database, name: str) -> AsyncWeft:
         mentions=(Mention("Ada Lovelace", description="d"), Mention("Ada Lovelase")),
         links=(Link("Ada Lovelace", "London", "lived in", ("place",)),),
     )
-    await weft.add_documents([Document("1", (said,)), Document("2", (replace(said, text="more"),))])
+    await weft.add_documents([Document("1", (said,), metadata={"k": 1}), Document("2", (replace(said, text="more"),))])
     await weft.merge(NameKey("Ada Lovelace"), NameKey("Countess"))
     async with database.transaction(weft.workspace) as tx:
         space = await vectors.space(tx)
@@ -130,8 +130,10 @@ async def test_without_a_workspace_nothing_works(database: Database) -> None:
 def test_every_table_is_guarded(url: str) -> None:
     """A table that a migration adds and forgets to guard fails here."""
     unguarded = {table for table, (on, forced) in _tables(url).items() if not (on and forced)}
-    assert unguarded == COMMON | {"workspace"}  # the owner may look workspaces up by name; the working role may not
+    # The owner may look workspaces up by name, and words by their index; the working role may not.
+    assert unguarded == COMMON | {"workspace", "lexis"}
     assert _tables(url)["workspace"][0]
+    assert _tables(url)["lexis"][0]
 
 
 def test_the_working_role_owns_nothing_and_is_above_nothing(url: str) -> None:

@@ -13,7 +13,7 @@ from weft.store.postgres.db import Database, Row, Transaction
 from weft.store.postgres.queries import QUERIES
 from weft.types import Difference
 
-SECTIONS = ("documents", "chunks", "names", "entities", "relations", "tallies", "vectors")
+SECTIONS = ("documents", "chunks", "names", "entities", "relations", "tallies", "words", "texts", "vectors")
 _MOST_DIFFERENCES = 20
 
 

@@ -29,6 +29,16 @@ SELECT key, line FROM (
     SELECT owner::text || ' ' || kind::text || ' ' || hash::text, jsonb_build_array(value, count)::text FROM tally
 ) AS lines (key, line) ORDER BY key COLLATE "C"
 
+-- name: words
+SELECT key, line FROM (
+    SELECT word || ' ' || tier, chunks::text FROM word
+    UNION ALL
+    SELECT 'all', jsonb_build_array(chunks, length)::text FROM corpus
+) AS lines (key, line) ORDER BY key COLLATE "C"
+
+-- name: texts
+SELECT key, line FROM text_lines() ORDER BY key COLLATE "C"
+
 -- name: vectors
 -- Where there are vector tables: which text each vector stands for.
 SELECT key, line FROM (

@@ -13,6 +13,15 @@ BEGIN
     DELETE FROM shelf WHERE workspace = here AND space = of_space;
 END $$;
 
+CREATE FUNCTION weft.clear_text() RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'weft', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+    DELETE FROM lexis WHERE workspace = current_setting('weft.workspace')::int;
+END $$;
+
 CREATE FUNCTION weft.drop_workspace() RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'weft', 'pg_temp'
@@ -84,6 +93,55 @@ BEGIN
     END IF;
 END $$;
 
+CREATE FUNCTION weft.index_text(coming uuid[], going uuid[]) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'weft', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    here constant int := current_setting('weft.workspace')::int;
+    mix constant bigint := key_mix();
+    unused bigint[];
+BEGIN
+    WITH gone AS (
+        DELETE FROM lexis WHERE workspace = here AND chunk = ANY(going) RETURNING length, keys
+    ), said AS (
+        SELECT u.id, w.word, w.times, sum(w.times) OVER (PARTITION BY u.id) AS length
+        FROM unnest(coming) AS u (id)
+        CROSS JOIN LATERAL (SELECT text FROM chunk WHERE workspace = here AND id = u.id LIMIT 1) c
+        LEFT JOIN LATERAL words_of(c.text) w ON true
+    ), keyed AS (
+        SELECT id, length, times, word # mix | tier_of(times, length) AS key FROM said
+    ), added AS (
+        INSERT INTO lexis (workspace, chunk, length, keys, counts)
+        SELECT here, id, coalesce(length, 0), coalesce(array_agg(key ORDER BY key) FILTER (WHERE key IS NOT NULL), '{}'),
+            coalesce(array_agg(times ORDER BY key) FILTER (WHERE key IS NOT NULL), '{}')
+        FROM keyed GROUP BY id, length
+        ON CONFLICT DO NOTHING RETURNING length, keys
+    ), changes AS (
+        SELECT 1 AS sign, length, keys FROM added UNION ALL SELECT -1, length, keys FROM gone
+    ), totals AS (
+        INSERT INTO corpus AS c (workspace, chunks, length)
+        SELECT here, sum(sign), sum(sign * length) FROM changes HAVING count(*) > 0
+        ON CONFLICT (workspace) DO UPDATE SET chunks = c.chunks + excluded.chunks, length = c.length + excluded.length
+    ), counted AS (
+        INSERT INTO word AS w (workspace, word, tier, chunks)
+        SELECT here, (key # mix) & ~15, key & 15, sum(sign) FROM changes CROSS JOIN unnest(keys) AS key
+        GROUP BY key HAVING sum(sign) <> 0 ORDER BY 2, 3
+        ON CONFLICT (workspace, word, tier) DO UPDATE SET chunks = w.chunks + excluded.chunks
+        RETURNING w.word, w.chunks
+    )
+    SELECT array_agg(word) FILTER (WHERE chunks = 0) INTO unused FROM counted;
+    DELETE FROM word WHERE workspace = here AND word = ANY(unused) AND chunks = 0;
+    DELETE FROM corpus WHERE workspace = here AND chunks = 0;
+END $$;
+
+CREATE FUNCTION weft.key_mix() RETURNS bigint
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT hashint4extended(current_setting('weft.workspace')::int, 0) & ~15
+$$;
+
 CREATE FUNCTION weft.make_shelf(of_space integer, of_kind text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'weft', 'public', 'pg_temp'
@@ -137,6 +195,19 @@ BEGIN
     PERFORM guard(named::regclass);
 END $_$;
 
+CREATE FUNCTION weft.place_at(places jsonb, at integer) RETURNS text[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    WITH before AS (
+        SELECT (p ->> 0)::int AS start, p ->> 1 AS kind, p ->> 2 AS label, (p ->> 3)::int AS level, n
+        FROM jsonb_array_elements(places) WITH ORDINALITY AS e (p, n) WHERE (p ->> 0)::int <= at)
+    SELECT coalesce((SELECT label FROM before WHERE kind = 'page' ORDER BY start DESC, n DESC LIMIT 1), '') || ARRAY(
+        SELECT label FROM (
+            SELECT *, min(level) OVER (ORDER BY start DESC, n DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS nearer
+            FROM before WHERE kind = 'heading') AS heading
+        WHERE nearer IS NULL OR level < nearer ORDER BY start, n)
+$$;
+
 CREATE FUNCTION weft.present(owner integer) RETURNS boolean
     LANGUAGE sql STABLE
     AS $$
@@ -144,6 +215,91 @@ CREATE FUNCTION weft.present(owner integer) RETURNS boolean
         SELECT FROM pg_locks l
         WHERE l.locktype = 'advisory' AND l.objsubid = 2 AND l.classid = 1464157767 AND l.objid = owner::oid
         AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()))
+$$;
+
+CREATE FUNCTION weft.search_text(question text, most integer, k1 double precision, b double precision, scope uuid[]) RETURNS TABLE(chunk uuid, score double precision)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'weft', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    here constant int := current_setting('weft.workspace')::int;
+    mix constant bigint := key_mix();
+    budget constant int := 2000;
+    used int := 0;
+    total float8;
+    average float8;
+    words bigint[];
+    weights float8[];
+    posting record;
+    chosen bigint[] := '{}';
+    next bigint[] := '{}';
+BEGIN
+    SELECT chunks, length::float8 / chunks INTO total, average FROM corpus WHERE workspace = here;
+    SELECT array_agg(word # mix), array_agg(ln(1 + (total - holders + 0.5) / (holders + 0.5))) INTO words, weights
+    FROM (SELECT a.word, w.holders FROM words_of(question) a CROSS JOIN LATERAL (
+              SELECT sum(chunks)::float8 AS holders FROM word WHERE workspace = here AND word = a.word) w
+          WHERE w.holders > 0 ORDER BY w.holders, a.word LIMIT 64) AS known;
+
+    FOR posting IN
+        SELECT a.key | w.tier AS key, w.chunks FROM unnest(words, weights) AS a (key, weight)
+        CROSS JOIN LATERAL (SELECT tier, chunks FROM word WHERE workspace = here AND word = a.key # mix OFFSET 0) w
+        CROSS JOIN LATERAL (SELECT 2 ^ ((w.tier - 8) / 2.0::float8) * (1 - b + b * average / 100) AS odds) o
+        WHERE scope IS NULL ORDER BY a.weight ^ 4 * odds / (1 + odds) DESC, key
+    LOOP
+        IF used + posting.chunks > budget THEN  -- read only if there is little else, and only in part
+            next := ARRAY[posting.key];
+            EXIT;
+        END IF;
+        chosen := chosen || posting.key;
+        used := used + posting.chunks;
+    END LOOP;
+
+    RETURN QUERY
+    SELECT l.chunk, s.score
+    FROM (SELECT f.* FROM (SELECT * FROM lexis WHERE keys && chosen OFFSET 0) f WHERE workspace = here
+          UNION ALL
+          (SELECT f.* FROM (SELECT * FROM lexis WHERE keys && next OFFSET 0) f
+           WHERE workspace = here AND NOT keys && chosen LIMIT greatest(0, budget / 2 - used))
+          UNION ALL
+          SELECT f.* FROM (
+              SELECT DISTINCT c.id FROM unnest(scope) AS d (id)
+              CROSS JOIN LATERAL (SELECT id FROM chunk WHERE workspace = here AND document = d.id OFFSET 0) c) AS inside
+          CROSS JOIN LATERAL (SELECT * FROM lexis WHERE workspace = here AND chunk = inside.id OFFSET 0) f) l
+    CROSS JOIN LATERAL (SELECT k1 * (1 - b + b * l.length / average) AS norm OFFSET 0) n
+    CROSS JOIN LATERAL (
+        -- Where a key would stand among the ascending keys of the chunk: right after the word's own, if it has that.
+        SELECT sum(weight * times / (times + n.norm)) AS score
+        FROM (SELECT weight, l.counts[width_bucket(key | 15, l.keys)]::float8 AS times
+              FROM unnest(words, weights) AS a (key, weight)
+              WHERE l.keys[width_bucket(key | 15, l.keys)] >= key) AS said) s
+    WHERE s.score > 0 ORDER BY s.score DESC, l.chunk LIMIT most;
+END $$;
+
+CREATE FUNCTION weft.text_lines() RETURNS TABLE(key text, line text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'weft', 'pg_temp'
+    AS $$
+BEGIN
+    RETURN QUERY
+    SELECT l.chunk::text, l.length || ' ' || coalesce(sum(hashint8extended(u.key # key_mix(), u.times)), 0)
+    FROM lexis l LEFT JOIN LATERAL unnest(l.keys, l.counts) AS u (key, times) ON true
+    WHERE l.workspace = current_setting('weft.workspace')::int GROUP BY l.workspace, l.chunk;
+END $$;
+
+CREATE FUNCTION weft.tier_of(times double precision, length double precision) RETURNS integer
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    SELECT greatest(0, least(15, round(8 + 2.885390081777927 * ln(times / (0.3 + 0.009 * length)))))::int
+$$;
+
+CREATE FUNCTION weft.words_of(said text) RETURNS TABLE(word bigint, times smallint)
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT hashtextextended(lexeme, 0) & ~15, cardinality(positions)
+    FROM unnest(to_tsvector('english', translate(left(said, 100000), '-/._@:<>&+~', '           ')))
 $$;
 
 CREATE TABLE weft.alike (
@@ -190,14 +346,24 @@ CREATE TABLE weft.chunk (
     start integer NOT NULL,
     tokens integer NOT NULL,
     text text NOT NULL,
-    text_hash uuid NOT NULL,
-    words tsvector GENERATED ALWAYS AS (to_tsvector('english'::regconfig, text)) STORED
+    text_hash uuid NOT NULL
 );
 ALTER TABLE ONLY weft.chunk ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY weft.chunk FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE weft.chunk IS 'A span of a document. Its id is the same in every version that has that text.';
+
+CREATE TABLE weft.corpus (
+    workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
+    chunks bigint NOT NULL,
+    length bigint NOT NULL
+);
+ALTER TABLE ONLY weft.corpus ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY weft.corpus FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE weft.corpus IS 'How many chunks can be searched, and how many words they have together.';
 
 CREATE TABLE weft.document (
     workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
@@ -248,6 +414,20 @@ ALTER TABLE ONLY weft.facet ALTER COLUMN workspace SET STATISTICS 0;
 ALTER TABLE ONLY weft.facet FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE weft.facet IS 'What a version of a document can be filtered by.';
+
+CREATE TABLE weft.lexis (
+    workspace integer NOT NULL,
+    chunk uuid NOT NULL,
+    length integer NOT NULL,
+    keys bigint[] NOT NULL,
+    counts smallint[] NOT NULL
+)
+WITH (toast_tuple_target='8160');
+ALTER TABLE ONLY weft.lexis ALTER COLUMN workspace SET STATISTICS 0;
+ALTER TABLE ONLY weft.lexis ALTER COLUMN keys SET STATISTICS 0;
+ALTER TABLE ONLY weft.lexis ALTER COLUMN counts SET STATISTICS 0;
+
+COMMENT ON TABLE weft.lexis IS 'The words of each chunk as ascending keys, how often each occurs, and how often all do. Row-level security keeps GIN operators, which are not leakproof, from using their index, so it does not bind the owner here: the working role cannot touch the table, and reaches it by functions that name the workspace in every statement.';
 
 CREATE TABLE weft.link (
     workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
@@ -573,6 +753,20 @@ ALTER TABLE ONLY weft.unlinked FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE weft.unlinked IS 'Names that have not yet looked for others alike.';
 
+CREATE TABLE weft.word (
+    workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
+    word bigint NOT NULL,
+    tier smallint NOT NULL,
+    chunks integer NOT NULL,
+    CONSTRAINT word_tier_check CHECK (((tier >= 0) AND (tier <= 15)))
+)
+WITH (fillfactor='80');
+ALTER TABLE ONLY weft.word ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY weft.word FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE weft.word IS 'How many chunks have each word in each tier.';
+
 CREATE TABLE weft.workspace (
     id integer NOT NULL,
     name text NOT NULL,
@@ -604,6 +798,9 @@ ALTER TABLE ONLY weft.alike
 ALTER TABLE ONLY weft.chunk
     ADD CONSTRAINT chunk_pkey PRIMARY KEY (workspace, document, id);
 
+ALTER TABLE ONLY weft.corpus
+    ADD CONSTRAINT corpus_pkey PRIMARY KEY (workspace);
+
 ALTER TABLE ONLY weft.document
     ADD CONSTRAINT document_pkey PRIMARY KEY (workspace, id);
 
@@ -612,6 +809,9 @@ ALTER TABLE ONLY weft.entity
 
 ALTER TABLE ONLY weft.facet
     ADD CONSTRAINT facet_pkey PRIMARY KEY (workspace, document, facet);
+
+ALTER TABLE ONLY weft.lexis
+    ADD CONSTRAINT lexis_pkey PRIMARY KEY (workspace, chunk);
 
 ALTER TABLE ONLY weft.link
     ADD CONSTRAINT link_pkey PRIMARY KEY (workspace, document, chunk, n);
@@ -682,6 +882,9 @@ ALTER TABLE ONLY weft.touched
 ALTER TABLE ONLY weft.unlinked
     ADD CONSTRAINT unlinked_pkey PRIMARY KEY (workspace, name);
 
+ALTER TABLE ONLY weft.word
+    ADD CONSTRAINT word_pkey PRIMARY KEY (workspace, word, tier);
+
 ALTER TABLE ONLY weft.workspace
     ADD CONSTRAINT workspace_name_key UNIQUE (name);
 
@@ -697,6 +900,8 @@ CREATE UNIQUE INDEX document_uri ON weft.document USING btree (uri, workspace) W
 CREATE INDEX document_versions ON weft.document USING btree (uri, workspace);
 
 CREATE INDEX facet_documents ON weft.facet USING btree (facet, document, workspace);
+
+CREATE INDEX lexis_keys ON weft.lexis USING gin (keys) WITH (fastupdate=off);
 
 CREATE INDEX link_ends ON weft.link USING btree (source, target, strength DESC, chunk, workspace);
 
@@ -724,11 +929,15 @@ ALTER TABLE weft.alike ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.chunk ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.corpus ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.document ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.entity ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.facet ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.lexis ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.link ENABLE ROW LEVEL SECURITY;
 
@@ -768,9 +977,13 @@ ALTER TABLE weft.touched ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.unlinked ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.word ENABLE ROW LEVEL SECURITY;
+
 CREATE POLICY workspace ON weft.alike USING ((workspace = (current_setting('weft.workspace'::text))::integer));
 
 CREATE POLICY workspace ON weft.chunk USING ((workspace = (current_setting('weft.workspace'::text))::integer));
+
+CREATE POLICY workspace ON weft.corpus USING ((workspace = (current_setting('weft.workspace'::text))::integer));
 
 CREATE POLICY workspace ON weft.document USING ((workspace = (current_setting('weft.workspace'::text))::integer));
 
@@ -816,6 +1029,8 @@ CREATE POLICY workspace ON weft.touched USING ((workspace = (current_setting('we
 
 CREATE POLICY workspace ON weft.unlinked USING ((workspace = (current_setting('weft.workspace'::text))::integer));
 
+CREATE POLICY workspace ON weft.word USING ((workspace = (current_setting('weft.workspace'::text))::integer));
+
 ALTER TABLE weft.workspace ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY workspace ON weft.workspace USING ((id = (current_setting('weft.workspace'::text))::integer));
@@ -824,6 +1039,9 @@ GRANT USAGE ON SCHEMA weft TO weft_app;
 
 REVOKE ALL ON FUNCTION weft.clear_space(of_space integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.clear_space(of_space integer) TO weft_app;
+
+REVOKE ALL ON FUNCTION weft.clear_text() FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.clear_text() TO weft_app;
 
 REVOKE ALL ON FUNCTION weft.drop_workspace() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.drop_workspace() TO weft_app;
@@ -839,6 +1057,11 @@ REVOKE ALL ON FUNCTION weft.guard(guarded regclass, tenant text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION weft.index_shelf(of_space integer, of_kind text, wanted boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.index_shelf(of_space integer, of_kind text, wanted boolean) TO weft_app;
 
+REVOKE ALL ON FUNCTION weft.index_text(coming uuid[], going uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.index_text(coming uuid[], going uuid[]) TO weft_app;
+
+REVOKE ALL ON FUNCTION weft.key_mix() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft.make_shelf(of_space integer, of_kind text) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.make_shelf(of_space integer, of_kind text) TO weft_app;
 
@@ -847,6 +1070,19 @@ GRANT ALL ON FUNCTION weft.make_space(of_model text, of_dimensions integer, of_m
 
 REVOKE ALL ON FUNCTION weft.make_vector_table(named text, dimensions integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft.place_at(places jsonb, at integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.place_at(places jsonb, at integer) TO weft_app;
+
+REVOKE ALL ON FUNCTION weft.search_text(question text, most integer, k1 double precision, b double precision, scope uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.search_text(question text, most integer, k1 double precision, b double precision, scope uuid[]) TO weft_app;
+
+REVOKE ALL ON FUNCTION weft.text_lines() FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.text_lines() TO weft_app;
+
+REVOKE ALL ON FUNCTION weft.tier_of(times double precision, length double precision) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION weft.words_of(said text) FROM PUBLIC;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.alike TO weft_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.name TO weft_app;
@@ -854,6 +1090,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.name TO weft_app;
 GRANT SELECT ON TABLE weft.anchor TO weft_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.chunk TO weft_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.corpus TO weft_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.document TO weft_app;
 
@@ -900,5 +1138,7 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.tie TO weft_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.touched TO weft_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.unlinked TO weft_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.word TO weft_app;
 
 GRANT SELECT,UPDATE ON TABLE weft.workspace TO weft_app;
