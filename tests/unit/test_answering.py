@@ -141,7 +141,10 @@ async def test_without_evidence_no_model_is_asked() -> None:
     assert model.asked == []
 
 
-@pytest.mark.parametrize("text", ["[0] Das sagen die Dokumente nicht.", "<think>?</think>\n[0]Das sagen sie nicht."])
+@pytest.mark.parametrize(
+    "text",
+    ["[0] Das sagen die Dokumente nicht.", "<think>?</think>\n[0]Das sagen sie nicht.", "Das sagen sie nicht. [0]"],
+)
 async def test_number_zero_says_that_the_documents_do_not_say(text: str) -> None:
     answer = await ask(Model(text))
     assert not answer.known

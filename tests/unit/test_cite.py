@@ -67,6 +67,7 @@ def supports(reply: str, asked: str = QUESTION) -> list[str]:
         'Vehicles cross it every day - far more than once [1 "every day - far more than its builders"].',
         'Vossalar designed it, and the firm was sold in 1931 [1 "by Tovrick Vossalar"][2 "Quendrith Company in 1931"].',
         'It cost 2,500,000 crowns [2 "for 2.5 million crowns"].',
+        'Therefore, 1912 is when the bridge was opened [1 "opened in 1912"].',
     ],
 )
 def test_a_quote_that_is_there_and_to_the_point_is_quoted(reply: str) -> None:
@@ -192,6 +193,7 @@ def test_items_of_a_list_are_judged_one_by_one_and_what_leads_them_in_needs_no_m
 def test_what_leads_in_may_not_say_anything_itself() -> None:
     good = 'it was opened in 1912 [1 "was opened in 1912"].'
     assert supports(f"Yes. It is known: {good}") == ["supported", "quoted"]
+    assert supports(f"Here is a summary of what was found:\n- {good}") == ["supported", "quoted"]
     assert supports(f"Hallbrecht stole the crown jewels:\n- {good}") == ["uncited", "quoted"]
     assert supports(f"## The Ambrel Bridge\n{good}") == ["supported", "quoted"]
     assert supports("## The Ambrel Bridge\nDragons built it.") == ["uncited", "uncited"]
@@ -235,6 +237,7 @@ def test_a_point_between_thousands_is_read_by_the_language() -> None:
     assert only_number("1,234 km", decimal_comma=True) == Decimal("1.234")
     assert {Decimal("1.234"), Decimal(1234)} <= values("1,234")
     assert Decimal(3) in values("three of them")
+    assert values("7 May 1867 – 4 July 1934") == {Decimal(n) for n in (7, 1867, 4, 1934)}, "a dash is no minus"
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ class Answering:
         return Answer(
             question=question,
             text=text,
-            known=not any(mark.number == 0 and mark.start == 0 for mark in marks.marks),
+            known=_is_known(marks.marks),
             sentences=checked.sentences,
             citations=checked.citations,
             evidence=evidence,
@@ -169,6 +169,12 @@ class _Closing:
     async def __aexit__(self, *_: object) -> None:
         if isinstance(self._stream, AsyncGenerator):
             await self._stream.aclose()
+
+
+def _is_known(marks: Sequence[Mark]) -> bool:
+    """Whether anything is answered: number 0 is neither in front of all, nor the only one."""
+    zeros = [mark for mark in marks if not mark.number]
+    return not zeros or (zeros[0].start > 0 and len(zeros) < len(marks))
 
 
 def _read(text: str) -> Marks:

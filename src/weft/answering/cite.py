@@ -8,14 +8,15 @@ How a sentence is judged:
   or in the sentences quoted from, and if the quotes have numbers, one of them is in the sentence; every name is in the
   question or in the passages; and a quarter of its content words (LEAST_SHARED) is in the sentences quoted from or
   beside them. Where the passage is in another language, words cannot be compared, and numbers decide alone.
-- *supported*: it has marks and no quotes, or none that is long enough to show anything. Most of its content words
-  (MOST_SHARED), and one that is not in the question if it has any, are in the sentence of the passage that is most
-  like it or beside that; and every number and every name is in the question or in the passages.
+- *supported*: it has marks and no quotes, or none that is long enough to show anything. Most of its content words and
+  numbers (MOST_SHARED), and one that is not in the question if it has any, are in the sentence of the passage that is
+  most like it or beside that; and every number and every name is in the question or in the passages.
 - *unsupported*: it has marks, and is neither quoted nor supported.
 - *uncited*: it has no marks. But if a sentence further down in its paragraph or list has some that support this one
   too, by the rule for marks without quotes, it takes those. And a sentence that says nothing by itself ("Yes.") or
   leads in what follows (a heading, or a colon at its end) is supported if the next one is, and if it says nothing that
-  is not in the question, the next sentence or the passages that one cites.
+  is not in the question, the next sentence or the passages that one cites. Words that only speak of the answer itself
+  ("Here is a summary:") say nothing.
 
 Number 0 is no mark: what comes with it is uncited.
 """
@@ -38,6 +39,11 @@ LEAST_SHARED = 0.25
 MOST_SHARED = 0.6
 
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
+_OF_THE_ANSWER = words.content(
+    "summary overview following list table point details information answer question context documents passages "
+    "sources text found shown shows states says mentions described key main example "
+    "Zusammenfassung Überblick folgende Antwort Dokumente Quellen résumé suivant réponse resumen siguiente respuesta"
+)
 _LEADS_IN = re.compile(r"[:：][*_]{0,2}\Z")
 
 
@@ -164,7 +170,7 @@ class _Shown:
         return set(heads).union(*(self._contents[place] for place in near if 0 <= place < len(self.spans)))
 
     def values_in(self, places: Sequence[int]) -> set[Decimal]:
-        return set[Decimal]().union(*(self._values[place] for place in places))
+        return set[Decimal]().union(*(self._values[place] for place in places if place >= 0))
 
     def cited(self, mark: int, span: Span, *, verbatim: bool) -> Citation:
         start, end = span
@@ -274,10 +280,12 @@ class _Judge:
         cited = {mark.number: self._shown[mark.number - 1] for mark in marks}
         nearest = {number: shown.nearest(statement) for number, shown in cited.items()}
         pool = set[str]().union(*(shown.words_round([nearest[number]]) for number, shown in cited.items()))
+        near = set[Decimal]().union(*(shown.values_in([nearest[number]]) for number, shown in cited.items()))
         shared, fresh = statement.words & pool, statement.words - self._asked.words
         known = set[Decimal]().union(self._asked.values, *(shown.values for shown in cited.values()))
+        found = len(shared) + sum(number.among(near) for number in statement.numbers)
         enough = (
-            len(shared) >= MOST_SHARED * len(statement.words)
+            found >= MOST_SHARED * (len(statement.words) + len(statement.numbers))
             and (not fresh or bool(fresh & pool) or self._any_number(statement, known - self._asked.values))
             and all(number.among(known) for number in statement.numbers)
             and self._names_known(statement, cited.values())
@@ -313,8 +321,9 @@ class _Judge:
         cited = [self._shown[mark.number - 1] for mark in lent.marks if mark.number <= len(self._shown)]
         said = set(self._asked.words | following.words).union(*(words.content(one.passage.text) for one in cited))
         known = set[Decimal]().union(self._asked.values, *(shown.values for shown in cited))
+        told = statement.words - _OF_THE_ANSWER
         return (
-            len(statement.words & said) >= MOST_SHARED * len(statement.words)
+            len(told & said) >= MOST_SHARED * len(told)
             and all(number.among(known) for number in statement.numbers)
             and self._names_known(statement, cited)
         )

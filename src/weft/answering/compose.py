@@ -238,9 +238,9 @@ def _fitting(text: _Text, number: int, room: int, *, alone: bool) -> str | None:
     while left >= (1 if alone else _SHORTEST_CUT):
         body = cut(text.body, left)
         over = _size(text.block(number, body)) - room
-        if body.strip() and over <= 0:
-            return body
-        left -= max(over, 1)
+        if over <= 0:
+            return body if body.strip() else None
+        left -= over
     return None
 
 

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-LONGEST = 1000  # characters of one mark with its quotes; what is longer is no mark
+LONGEST = 600  # characters of one mark with its quotes; what is longer is no mark
 
 _CLOSING = {"[": "]", "【": "】"}
 _QUOTES = {

@@ -21,7 +21,7 @@ _SCALE_OF = {word: scale for scale, words in _SCALES.items() for word in words.s
 _WORDS = "|".join(sorted((word for word in _SCALE_OF if word.isalpha() and word[0] < "\u3000"), key=len, reverse=True))
 _SIGNS = "".join(word for word in _SCALE_OF if word[0] >= "\u3000")
 _NUMBER = re.compile(
-    rf"(?:(?P<minus>(?<![\w.,)\]])(?:[-−–]|minus )\s?[$€£¥]?))?(?<![^\W_])(?P<digits>{_DIGITS})"
+    rf"(?:(?P<minus>(?<![\w.,)\]])(?:[-−–]|minus )[$€£¥]?))?(?<![^\W_])(?P<digits>{_DIGITS})"
     rf"(?:[ \u00a0-]?(?P<scale>(?:{_WORDS})\b|[{_SIGNS}]))?",
     re.IGNORECASE,
 )

@@ -28,7 +28,11 @@ _FUNCTION_WORDS = {
         it its with for from by on at as or but which who whom whose what when where why how there here they them
         their he him his she her you your we our us will would can could may might must shall should than then so if
         also only both into about after before between during through over under such some any all each every other
-        more most very because while however according""",
+        more most very because while however according although though thus therefore hence moreover furthermore
+        meanwhile nevertheless nonetheless otherwise instead since until unless whether whereas despite besides within
+        without among against around across along upon up down out off again still yet too even just often always never
+        sometimes usually later soon today now once another either neither many several few much one two three four five
+        six seven eight nine ten next last overall likewise together per like unlike near me my mine""",
     "de": """der die das den dem des ein eine einen einem einer eines und oder aber nicht kein keine ist sind war waren
         wird werden wurde wurden hat haben hatte sein mit von vom zu zum zur im in auf aus bei nach für über unter
         durch als wie auch nur noch sich es er sie wir ihr dass wenn weil was wer wo wann warum ja nein laut""",
@@ -59,17 +63,17 @@ def content(text: str) -> frozenset[str]:
 def names(text: str) -> frozenset[str]:
     """The stems of words that look like names: capitals inside, or at the beginning though no sentence begins there.
 
-    The first word of a sentence counts if another capital follows it or if it does not end as common words do. In
-    German, where all nouns have capitals, only two such words in a row count.
+    The first word of a sentence counts if another capital follows it; in English also if it does not end as common
+    words do. In German, where all nouns have capitals, only two such words in a row count.
     """
     found = list(_WORD.finditer(text))
-    german = language(text) == "de"
+    spoken = language(text)
     capital = [_is_capital(word[0]) for word in found]
     stems = set()
     for place, word in enumerate(found):
         inner = any(map(str.isupper, word[0][1:]))
         beside = (place > 0 and capital[place - 1]) or (place + 1 < len(found) and capital[place + 1])
-        if inner or (capital[place] and (beside or (not german and _alone(text, word)))):
+        if inner or (capital[place] and (beside or _counts_alone(text, word, spoken))):
             stems.add(_stem(word[0]))
     return frozenset(stems)
 
@@ -122,9 +126,12 @@ def _is_capital(word: str) -> bool:
     return word[0].isupper() and word.lower() not in _EMPTY
 
 
-def _alone(text: str, word: re.Match[str]) -> bool:
-    begins = _SENTENCE_BEFORE.search(text[: word.start()])
-    return not begins or not (_COMMON_ENDING.search(word[0]) or len(word[0]) < _SHORTEST)
+def _counts_alone(text: str, word: re.Match[str], spoken: str) -> bool:
+    if spoken == "de":
+        return False
+    if not _SENTENCE_BEFORE.search(text[: word.start()]):
+        return True
+    return spoken in ("en", "") and len(word[0]) >= _SHORTEST and not _COMMON_ENDING.search(word[0])
 
 
 def _script(text: str) -> str:
