@@ -151,6 +151,11 @@ async def test_number_zero_says_that_the_documents_do_not_say(text: str) -> None
     assert answer.text.startswith("Das sagen")
 
 
+async def test_number_zero_alone_is_put_into_words() -> None:
+    answer = await ask(Model("[0]"))
+    assert (answer.text, answer.known) == (NOTHING_FOUND, False)
+
+
 async def test_an_answer_that_knows_a_part_is_known() -> None:
     answer = await ask(Model(f"{GOOD} [0] Nothing is said of its colour."))
     assert answer.known
@@ -210,6 +215,11 @@ async def test_a_reply_that_was_cut_off_says_so() -> None:
 async def test_no_answer_is_an_error(model: Model, message: str) -> None:
     with pytest.raises(BadReply, match=message):
         await ask(model)
+
+
+async def test_marks_without_a_number_are_no_numerical_answer() -> None:
+    with pytest.raises(BadReply, match="gave no answer"):
+        await ask(Model("[1]"), Answering(numerical_answer=True))
 
 
 async def test_a_stream_that_breaks_off_is_an_error() -> None:

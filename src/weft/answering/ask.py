@@ -81,10 +81,11 @@ class Answering:
                     yield shown
         if shown := listening.end():
             yield shown
-        reply = listening.reply
-        if reply is None or not listening.marks.text:
+        if listening.reply is None:
             raise BadReply(self._failure(question, llm.model, listening))
-        answer = self._answer(question, evidence, context, listening, reply, history)
+        answer = self._answer(question, evidence, context, listening, listening.reply, history)
+        if not answer.text:
+            raise BadReply(self._failure(question, llm.model, listening))
         if self.numerical_answer:
             yield answer.text
         yield answer
@@ -151,7 +152,11 @@ class _Listening:
         return self._shown(self.marks.feed(self.thoughts.feed(piece)))
 
     def end(self) -> str:
-        return self._shown(self.marks.feed(self.thoughts.close()) + self.marks.close())
+        """What is left to show. A model that wrote number 0 and no sentence is given one."""
+        left = self.marks.feed(self.thoughts.close()) + self.marks.close()
+        if self.marks.marks and not self.marks.text:
+            left = self.marks.feed(NOTHING_FOUND)
+        return self._shown(left)
 
     def _shown(self, text: str) -> str:
         return text if self._show else ""
