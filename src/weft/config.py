@@ -71,6 +71,12 @@ class Settings(BaseSettings):
         description="The address of the reranker's server, where it is not the provider's usual one.",
         examples=["http://127.0.0.1:8000/v1"],
     )
+    method: str | None = Field(
+        default=None,
+        description="The method that answers questions: `weft methods` lists them. Without it, fuse where there is an "
+        "embedding model, else keyword.",
+        examples=["hybrid"],
+    )
     extractor: Literal["auto", "llm", "nlp", "capitals"] = Field(
         default="auto",
         description="How entities and relations are found: llm by the model, nlp by spaCy, capitals by capitalised "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from datetime import datetime
 from decimal import Decimal
@@ -14,15 +14,17 @@ from uuid import UUID, uuid4
 from weft.config import Settings
 from weft.errors import UnknownWorkspace
 from weft.events import Added, Event, Listener, unheard
+from weft.evidence import Answer, Comparison, Evidence, Filter, Query
 from weft.graph.contribution import contribution
 from weft.ingest.intake import incoming, take_in
 from weft.ingest.settle import settle
 from weft.ingest.worker import Kit, Pace, Worker
-from weft.protocols import Embedder, Vectors
+from weft.protocols import Embedder, Method, StreamingLLM, Vectors
 from weft.store.embedded import EmbeddedServer, default_directory
 from weft.store.postgres import digest, headway, ledger, read, record, resolution, sources, vectors
 from weft.store.postgres.db import Database
 from weft.store.postgres.headway import Headway
+from weft.store.postgres.index import PostgresIndex, Whereabouts
 from weft.store.postgres.migrate import migrate
 from weft.store.postgres.vectors import Space
 from weft.types import (
@@ -32,6 +34,7 @@ from weft.types import (
     Entity,
     Estimate,
     Hit,
+    Message,
     NameKey,
     Relation,
     ResolutionSettings,
@@ -47,10 +50,11 @@ from weft.types import (
 )
 
 if TYPE_CHECKING:
+    from weft.asking import Asking
     from weft.wiring import Workshop
 
-# `weft.wiring` brings the clients of models, which take longer to load than all the rest: who only looks at the index
-# does not wait for them.
+# `weft.wiring` and `weft.asking` bring the clients of models, which take longer to load than all the rest: who only
+# looks at the index does not wait for them.
 
 Progress = Callable[[int], None]
 
@@ -66,11 +70,18 @@ class AsyncWeft:
     """One workspace. Made by `AsyncWeft.open`. Many processes may work in it at the same time."""
 
     def __init__(
-        self, database: Database, workspace: int, embedder: Embedder | None = None, settings: Settings | None = None
+        self,
+        database: Database,
+        workspace: int,
+        embedder: Embedder | None = None,
+        settings: Settings | None = None,
+        llm: StreamingLLM | None = None,
     ) -> None:
         self.database = database
         self.workspace = workspace
+        self._where = Whereabouts(database, workspace)
         self._embedder = embedder
+        self._llm = llm
         self._settings = settings or Settings.load()
         self._workshop: Workshop | None = None
         self._closing = AsyncExitStack()
@@ -83,6 +94,7 @@ class AsyncWeft:
         workspace: str | None = None,
         embedder: Embedder | None = None,
         *,
+        llm: StreamingLLM | None = None,
         settings: Settings | None = None,
         make: bool = True,
     ) -> AsyncIterator[Self]:
@@ -97,7 +109,8 @@ class AsyncWeft:
             url = await asyncio.to_thread(EmbeddedServer(settings.data_directory or default_directory()).start)
         await migrate(url)
         async with Database(url) as database:
-            weft = await cls.enter(database, workspace or settings.workspace, embedder, settings=settings, make=make)
+            name = workspace or settings.workspace
+            weft = await cls.enter(database, name, embedder, llm=llm, settings=settings, make=make)
             async with aclosing(weft):
                 yield weft
 
@@ -108,6 +121,7 @@ class AsyncWeft:
         workspace: str,
         embedder: Embedder | None = None,
         *,
+        llm: StreamingLLM | None = None,
         settings: Settings | None = None,
         make: bool = True,
     ) -> Self:
@@ -120,7 +134,7 @@ class AsyncWeft:
             raise UnknownWorkspace(
                 f"there is no workspace {workspace!r}. Run `weft init --workspace {workspace}` to make it."
             )
-        weft = cls(database, id_, embedder, settings)
+        weft = cls(database, id_, embedder, settings, llm)
         if embedder:
             await weft._take_space(embedder)
         return weft
@@ -266,6 +280,124 @@ class AsyncWeft:
             for document in page:
                 yield document
 
+    # --- questions ------------------------------------------------------------------------------------
+
+    async def ask(
+        self,
+        question: str,
+        method: str | Method | None = None,
+        *,
+        filter: Filter | None = None,
+        history: Sequence[Message] = (),
+        use_cot: bool = False,
+        numerical_answer: bool = False,
+        context_only: bool = False,
+        rerank: bool = False,
+    ) -> Answer:
+        """The answer to a question from what a method finds, every citation checked.
+
+        `method` is a name, or a method with parameters of its own; `filter` says which documents may speak, `history`
+        what was said before. With `use_cot` the model thinks first, and its reasoning is kept apart; with
+        `numerical_answer` it gives a number and its unit alone; with `context_only` it is not asked.
+        """
+        from weft.asking import whole
+
+        options = {"use_cot": use_cot, "numerical_answer": numerical_answer}
+        pieces = self._pieces(question, method, filter, history, options, context_only=context_only, rerank=rerank)
+        return await whole(pieces)
+
+    async def stream(
+        self,
+        question: str,
+        method: str | Method | None = None,
+        *,
+        filter: Filter | None = None,
+        history: Sequence[Message] = (),
+        use_cot: bool = False,
+        numerical_answer: bool = False,
+        rerank: bool = False,
+    ) -> AsyncIterator[str | Answer]:
+        """The answer in pieces as the model writes them, and at the end the whole of it, checked: see `ask`."""
+        options = {"use_cot": use_cot, "numerical_answer": numerical_answer}
+        pieces = self._pieces(question, method, filter, history, options, context_only=False, rerank=rerank)
+        async with aclosing(pieces):
+            async for piece in pieces:
+                yield piece
+
+    async def retrieve(
+        self,
+        question: str,
+        method: str | Method | None = None,
+        *,
+        filter: Filter | None = None,
+        rerank: bool = False,
+    ) -> Evidence:
+        """What a method finds for a question, and how, without an answer."""
+        from weft.asking import chosen
+
+        asking = await self._asking()
+        query = Query(question, filter or Filter())
+        return await asking.retrieve(query, chosen(method or self.method, rerank=rerank))
+
+    async def compare(
+        self,
+        question: str,
+        methods: Sequence[str | Method] = (),
+        *,
+        filter: Filter | None = None,
+        answers: bool = False,
+    ) -> Comparison:
+        """What these methods find for a question, side by side; all methods there are, when none are given."""
+        from weft.answering import Answering
+        from weft.asking import chosen
+        from weft.methods import registry
+
+        asking = await self._asking()
+        wanted = [chosen(method) for method in methods or registry.names()]
+        return await asking.compare(Query(question, filter or Filter()), wanted, Answering() if answers else None)
+
+    @property
+    def method(self) -> str:
+        """The method that answers where none is named: as the settings say, or else by words and vectors, or by words
+        alone where nothing is embedded."""
+        is_embedded = self._embedder is not None or self._settings.embedding_model
+        return self._settings.method or ("fuse" if is_embedded else "keyword")
+
+    async def _pieces(
+        self,
+        question: str,
+        method: str | Method | None,
+        filter: Filter | None,
+        history: Sequence[Message],
+        options: dict[str, bool],
+        *,
+        context_only: bool,
+        rerank: bool,
+    ) -> AsyncGenerator[str | Answer, None]:
+        from weft.answering import Answering
+        from weft.asking import chosen
+
+        asking = await self._asking()
+        with_ = chosen(method or self.method, rerank=rerank)
+        query = Query(question, filter or Filter())
+        pieces = asking.stream(query, with_, Answering(**options), history, context_only=context_only)
+        async with aclosing(pieces):
+            async for piece in pieces:
+                yield piece
+
+    async def _asking(self) -> Asking:
+        from weft.asking import Asking, Models
+
+        embedder, llm, reranker = self._embedder, self._llm, None
+        if embedder is None and (name := self._settings.embedding_model):
+            # Not `_embedding`: a question is no reason to embed everything.
+            embedder = self._embedder = await (await self._work_with()).embedder(name)
+        if llm is None and self._settings.model:
+            llm = (await self._work_with()).chat(self._settings.model)
+        if self._settings.reranker:
+            reranker = await (await self._work_with()).reranker(self._settings.reranker)
+        return Asking(self._where, Models(embedder, llm, reranker))
+
     # --- people's rules and settings ------------------------------------------------------------------
 
     async def merge(self, *names: NameKey, id: UUID | None = None) -> Rule:
@@ -382,6 +514,13 @@ class AsyncWeft:
         """The relations from and to these entities, the heaviest first."""
         async with self.database.transaction(self.workspace) as tx:
             return await read.relations_of(tx, entities, limit)
+
+    async def neighbours(self, *entities: UUID, hops: int = 1, limit: int = 50) -> list[Entity]:
+        """The entities around these, over so many relations: nearer ones first, then those more heavily related."""
+        index = PostgresIndex(self._where)
+        relations = await index.neighbourhood(entities, hops, Filter())
+        ends = dict.fromkeys(end for r in relations for end in (r.source, r.target))
+        return await index.entities([end for end in ends if end not in entities][:limit], Filter())
 
     async def nearest(self, kind: VectorKind, vector: Vectors, limit: int = 10) -> list[Hit]:
         """The chunks, entities or relations nearest to a vector, nearest first."""

@@ -110,6 +110,11 @@ class Usage:
         sums = (self.calls + other.calls, self.kept + other.kept)
         return Usage(*sums, self.tokens_in + other.tokens_in, self.tokens_out + other.tokens_out, price)
 
+    def __sub__(self, before: Usage) -> Usage:
+        price = None if self.price is None or before.price is None else self.price - before.price
+        sums = (self.calls - before.calls, self.kept - before.kept)
+        return Usage(*sums, self.tokens_in - before.tokens_in, self.tokens_out - before.tokens_out, price)
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -211,3 +216,34 @@ class Answer:
     def doubtful(self) -> tuple[Sentence, ...]:
         """The sentences that no passage supports."""
         return tuple(sentence for sentence in self.sentences if not sentence.supported)
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What one method found for a question, and what was answered from that if an answer was wanted.
+
+    `problem` says why there is nothing, where the method cannot be used.
+    """
+
+    method: str
+    evidence: Evidence
+    answer: Answer | None = None
+    problem: str = ""
+
+    @property
+    def usage(self) -> Usage:
+        """What models took for it."""
+        return self.answer.usage if self.answer else self.evidence.trace.usage
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Methods side by side on one question."""
+
+    question: str
+    rows: tuple[Compared, ...]
+
+    def overlap(self, a: Compared, b: Compared) -> float:
+        """Which share of the passages that either of two methods found was found by both."""
+        mine, other = ({passage.id for passage in row.evidence.passages} for row in (a, b))
+        return len(mine & other) / len(mine | other) if mine | other else 0.0

@@ -203,8 +203,8 @@ class Index(Protocol):
         """The chunks that match the words of a text best, by BM25."""
         ...
 
-    async def around(self, entities: Sequence[UUID], filter: Filter) -> Around:
-        """The relations of these entities, and the chunks that mention them."""
+    async def around(self, entities: Sequence[UUID], followed: Sequence[UUID], filter: Filter) -> Around:
+        """The relations of these entities, and the chunks that mention those of them that are followed."""
         ...
 
     async def neighbourhood(self, entities: Sequence[UUID], hops: int, filter: Filter) -> list[Relation]:

@@ -6,7 +6,7 @@ from asyncio import gather
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 from pydantic import Field
@@ -94,3 +94,24 @@ class Cutoff:
         bounds = [bound for bound in (self.min_score, self.min_share and self.min_share * best) if bound is not None]
         kept = [passage for passage in evidence.passages if all(passage.score >= bound for bound in bounds)]
         return replace(evidence, passages=tuple(kept[: self.top_k]))
+
+
+_HOW_MANY = ("top_k", "graph_top_k", "top_k_chunks")
+_CHOICE = 6  # times as many passages as are wanted, for a reranker to choose from
+
+
+def reranked(method: Method) -> Rerank:
+    """A method whose passages are reranked: it finds several times as many as before, and as many are kept."""
+    deeper, wanted = _deepened(method)
+    return Rerank(part=deeper, top_k=wanted)
+
+
+def _deepened(method: Any) -> tuple[Any, int]:
+    """A method that finds more passages, and how many it found before. Without such a parameter it stays as it is."""
+    for name in _HOW_MANY:
+        if isinstance(wanted := getattr(method, name, None), int):
+            return replace(method, **{name: _CHOICE * wanted}), wanted
+    if isinstance(parts := getattr(method, "parts", None), tuple):
+        deeper = [_deepened(part) for part in parts]
+        return replace(method, parts=tuple(part for part, _ in deeper)), sum(wanted for _, wanted in deeper)
+    return method, Rerank().top_k

@@ -44,7 +44,10 @@ class Local:
         low = (await keywords(query, index)).low
         found = await index.entities_near(await index.embed(low), self.keywords_top_k, query.filter)
         ranked = best_ranks(found, [[one.item.id for one in some] for some in found])
-        around = await index.around(list(ranked), query.filter)
+        # An entity that is further behind gets its turn only where those ahead have next to no chunks.
+        reach = 2 * (self.graph_top_k + self.order_range)
+        followed = [id_ for id_, (order, _) in ranked.items() if order <= reach]
+        around = await index.around(list(ranked), followed, query.filter)
         candidates = [_Candidate(ranked[told.entity][0], told.neighbours, told.chunk) for told in around.told]
         chosen = self._choose(candidates)
         passages = await index.passages([Scored(chunk, 1 / rank) for rank, chunk in enumerate(chosen, 1)])

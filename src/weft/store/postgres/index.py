@@ -75,7 +75,7 @@ class PostgresIndex:
                 "ask with --method keyword."
             )
         with self._step("embed", ", ".join(texts)) as told:
-            layout = self._where.layout or await self._look(told)
+            layout = await self._layout(told)
             layout.space.check(self._embedder)
             vectors = await self._embedder.embed(texts)
             told.found = len(vectors)
@@ -123,7 +123,7 @@ class PostgresIndex:
             return [[] for _ in vectors]
         halves = [half(vector) for vector in vectors]
         for _ in range(_TRIES):
-            layout = self._where.layout or await self._look(told)
+            layout = await self._layout(told)
             query = search.near(kind, layout, self._where.workspace, limit, scope_.shape)
             try:
                 rows = await self._rows(told, query, {"vectors": halves, **scope_.params})
@@ -132,7 +132,12 @@ class PostgresIndex:
             if rows and tuple(rows[0][:2]) == layout.stamp:
                 return _by_vector(rows, len(vectors), layout.space)
             self._where.layout = None  # the vectors have moved meanwhile
+            self._once.pop("layout", None)
         raise DatabaseError("the vectors of this workspace are being moved about; ask again in a moment")
+
+    async def _layout(self, told: _Telling) -> Layout:
+        known = self._where.layout
+        return known if known else await self.once("layout", lambda: self._look(told))
 
     async def _look(self, told: _Telling) -> Layout:
         rows = await self._rows(told, QUERIES["search.layout"].encode(), {})
@@ -164,10 +169,10 @@ class PostgresIndex:
 
     # --- by the graph ---------------------------------------------------------------------------------
 
-    async def around(self, entities: Sequence[UUID], filter: Filter) -> Around:
-        """The relations of these entities, and the chunks that mention them."""
+    async def around(self, entities: Sequence[UUID], followed: Sequence[UUID], filter: Filter) -> Around:
+        """The relations of these entities, and the chunks that mention those that are followed."""
         with self._step("around", f"{len(entities)} entities") as told:
-            rows = await self._by_ids(told, "around", filter, entities=entities)
+            rows = await self._by_ids(told, "around", filter, entities=entities, followed=followed)
             relations, chunks = rows[0] if rows else (None, None)
             found = Around(
                 [_relation_from_json(*row) for row in relations or ()],
@@ -228,10 +233,10 @@ class PostgresIndex:
 
     async def _by_ids(self, told: _Telling, query: str, filter: Filter, **ids: Sequence[UUID]) -> list[Row]:
         scope_ = await self._scope(told, filter)
-        [(name, values)] = ids.items()
-        if scope_.is_empty or not values:
+        if scope_.is_empty or not any(ids.values()):
             return []
-        return await self._rows(told, search.by_ids(query, scope_.shape), {name: Ids(values), **scope_.params})
+        params = {name: Ids(values) for name, values in ids.items()}
+        return await self._rows(told, search.by_ids(query, scope_.shape), {**params, **scope_.params})
 
     # --- for the question as a whole ------------------------------------------------------------------
 

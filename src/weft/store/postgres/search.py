@@ -18,7 +18,8 @@ FAN_OUT = 50  # relations, mentions and links followed from one thing
 NAMES = 16  # names of one entity that are followed
 REACH = 200  # mentions or links looked through for what visible documents say of one thing
 WIDE = 200  # entities from which the next hop goes on
-MOST_RELATIONS = 300  # that come back at once
+MOST_RELATIONS = 300  # of a neighbourhood
+MOST_AROUND = 100  # relations that are told of entities; a context has no room for more
 
 _BOUNDS = {
     "fan_out": FAN_OUT,
@@ -26,6 +27,7 @@ _BOUNDS = {
     "reach": REACH,
     "wide": WIDE,
     "most": MOST_RELATIONS,
+    "most_around": MOST_AROUND,
     "kept": DESCRIPTIONS_KEPT,
 }
 _OPERATORS = {"cosine": "<=>", "l2": "<->", "inner": "<#>"}

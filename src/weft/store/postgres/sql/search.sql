@@ -24,7 +24,8 @@ EXISTS (SELECT FROM document x WHERE x.id = {document} AND x.shown)
 -- name: near
 -- The layout comes along, so that the caller sees whether it has changed since he put the tables in.
 SELECT w.space, w.own, found.*
-FROM (SELECT w.space, ARRAY(SELECT h.kind FROM shelf h WHERE h.space = w.space ORDER BY h.kind) AS own FROM workspace w) w
+FROM (SELECT w.space, ARRAY(SELECT h.kind FROM shelf h WHERE h.space = w.space ORDER BY h.kind) AS own
+      FROM workspace w OFFSET 0) AS w
 LEFT JOIN LATERAL (
     SELECT q.n, hit.id AS hit, hit.distance, {columns}
     FROM unnest(%(vectors)s::halfvec[]) WITH ORDINALITY AS q (v, n)
@@ -141,39 +142,37 @@ FROM {given} AS g CROSS JOIN LATERAL (
 WHERE {r_visible}
 
 -- name: around
-WITH given AS MATERIALIZED (
-    SELECT g.id, e.degree FROM unnest(%(entities)s::uuid[]) AS g (id)
-    CROSS JOIN LATERAL (SELECT degree FROM entity WHERE id = g.id OFFSET 0) AS e),
+-- Sets travel as arrays from here on: the planner knows nothing of how large what it made up itself is, and would join
+-- row by row.
+WITH given AS (SELECT id FROM unnest(%(entities)s::uuid[]) AS g (id)),
 edge AS MATERIALIZED ({edges}),
+beside AS MATERIALIZED (SELECT entity, array_agg(other) AS others FROM edge WHERE other <> entity GROUP BY entity),
 spoken AS MATERIALIZED (
-    SELECT DISTINCT g.id AS entity, m.document, m.chunk FROM given g
+    SELECT m.document, m.chunk, array_agg(DISTINCT g.id) AS entities FROM unnest(%(followed)s::uuid[]) AS g (id)
     CROSS JOIN LATERAL (SELECT id FROM name WHERE entity = g.id ORDER BY id LIMIT {names}) AS n
     CROSS JOIN LATERAL (
         SELECT document, chunk FROM mention WHERE name = n.id ORDER BY emphasis DESC, chunk LIMIT {fan_out}) AS m
-    WHERE {m_visible}),
-beside AS MATERIALIZED (  -- all that these chunks mention, by name
-    SELECT s.chunk, m.name FROM (SELECT DISTINCT document, chunk FROM spoken) AS s
-    CROSS JOIN LATERAL (SELECT name FROM mention WHERE document = s.document AND chunk = s.chunk OFFSET 0) AS m),
-neighbour AS MATERIALIZED (
-    SELECT o.other, e.degree FROM (SELECT DISTINCT other FROM edge) AS o
-    CROSS JOIN LATERAL (SELECT degree FROM entity WHERE id = o.other OFFSET 0) AS e),
-met AS (
-    SELECT s.entity, s.chunk, count(DISTINCT e.other) AS neighbours
-    FROM neighbour o CROSS JOIN LATERAL (SELECT id FROM name WHERE entity = o.other ORDER BY id LIMIT {names}) AS n
-    JOIN beside b ON b.name = n.id
-    JOIN edge e ON e.other = o.other AND e.entity <> e.other
-    JOIN spoken s ON s.entity = e.entity AND s.chunk = b.chunk
-    GROUP BY s.entity, s.chunk),
+    WHERE {m_visible} GROUP BY m.document, m.chunk),
+told AS (
+    SELECT g.id AS entity, s.chunk,
+        (SELECT count(*) FROM unnest(m.mentioned) AS x (id) WHERE x.id = ANY(b.others)) AS neighbours
+    FROM spoken s
+    CROSS JOIN LATERAL (
+        SELECT array_agg(DISTINCT n.entity) AS mentioned FROM mention m
+        CROSS JOIN LATERAL (SELECT entity FROM name WHERE id = m.name OFFSET 0) AS n
+        WHERE m.document = s.document AND m.chunk = s.chunk) AS m
+    CROSS JOIN LATERAL unnest(s.entities) AS g (id)
+    LEFT JOIN beside b ON b.entity = g.id),
 best AS (
-    SELECT e.id, max(g.degree + o.degree) AS degree, e.weight
-    FROM edge e JOIN given g ON g.id = e.entity JOIN neighbour o ON o.other = e.other
-    GROUP BY e.id, e.weight ORDER BY 2 DESC, e.weight DESC, e.id LIMIT {most})
+    SELECT e.id, e.weight, g.degree + o.degree AS degree
+    FROM (SELECT DISTINCT ON (id) * FROM edge ORDER BY id) AS e
+    CROSS JOIN LATERAL (SELECT degree FROM entity WHERE id = e.other OFFSET 0) AS o
+    CROSS JOIN LATERAL (SELECT degree FROM entity WHERE id = e.entity OFFSET 0) AS g
+    ORDER BY 3 DESC, e.weight DESC, e.id LIMIT {most_around})
 SELECT
     (SELECT json_agg(json_build_array({columns}) ORDER BY best.degree DESC, best.weight DESC, best.id)
      FROM best CROSS JOIN LATERAL (SELECT * FROM relation WHERE id = best.id OFFSET 0) AS r),
-    (SELECT json_agg(json_build_array(s.entity, s.chunk, coalesce(m.neighbours, 0)) ORDER BY s.entity, s.chunk)
-     FROM (SELECT DISTINCT entity, chunk FROM spoken) AS s
-     LEFT JOIN met m ON m.entity = s.entity AND m.chunk = s.chunk)
+    (SELECT json_agg(json_build_array(entity, chunk, neighbours)) FROM told)
 
 -- name: neighbourhood
 WITH {hops}
