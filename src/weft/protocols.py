@@ -203,8 +203,9 @@ class Index(Protocol):
         """The chunks that match the words of a text best, by BM25."""
         ...
 
-    async def around(self, entities: Sequence[UUID], followed: Sequence[UUID], filter: Filter) -> Around:
-        """The relations of these entities, and the chunks that mention those of them that are followed."""
+    async def around(self, entities: Sequence[UUID], followed: Sequence[UUID], each: int, filter: Filter) -> Around:
+        """The relations of these entities, and for each one that is followed so many chunks that mention it, those
+        with most of its neighbours."""
         ...
 
     async def neighbourhood(self, entities: Sequence[UUID], hops: int, filter: Filter) -> list[Relation]:

@@ -47,7 +47,7 @@ class Local:
         # An entity that is further behind gets its turn only where those ahead have next to no chunks.
         reach = 2 * (self.graph_top_k + self.order_range)
         followed = [id_ for id_, (order, _) in ranked.items() if order <= reach]
-        around = await index.around(list(ranked), followed, query.filter)
+        around = await index.around(list(ranked), followed, self.graph_top_k, query.filter)
         candidates = [_Candidate(ranked[told.entity][0], told.neighbours, told.chunk) for told in around.told]
         chosen = self._choose(candidates)
         passages = await index.passages([Scored(chunk, 1 / rank) for rank, chunk in enumerate(chosen, 1)])
@@ -57,10 +57,10 @@ class Local:
     def _choose(self, candidates: Sequence[_Candidate]) -> list[UUID]:
         """Each time the best-connected chunk among those at most `order_range` behind the first that is left."""
         left = sorted(candidates)
-        chosen: list[UUID] = []
+        chosen: dict[UUID, None] = {}
         while left and len(chosen) < self.graph_top_k:
             window = [c for c in left if c.order <= left[0].order + self.order_range]
             best = min(window, key=lambda c: (-c.relation_count, c.order, c.chunk))
-            chosen.append(best.chunk)
-            left = [c for c in left if c.chunk != best.chunk]
-        return chosen
+            chosen[best.chunk] = None
+            left = [c for c in left if c.chunk not in chosen]
+        return list(chosen)

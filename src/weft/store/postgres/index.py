@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from typing import Any, TypeVar
@@ -169,15 +169,12 @@ class PostgresIndex:
 
     # --- by the graph ---------------------------------------------------------------------------------
 
-    async def around(self, entities: Sequence[UUID], followed: Sequence[UUID], filter: Filter) -> Around:
-        """The relations of these entities, and the chunks that mention those that are followed."""
+    async def around(self, entities: Sequence[UUID], followed: Sequence[UUID], each: int, filter: Filter) -> Around:
+        """The relations of these entities, and for each one that is followed the chunks that tell most of it."""
         with self._step("around", f"{len(entities)} entities") as told:
-            rows = await self._by_ids(told, "around", filter, entities=entities, followed=followed)
-            relations, chunks = rows[0] if rows else (None, None)
-            found = Around(
-                [_relation_from_json(*row) for row in relations or ()],
-                [Told(UUID(e), UUID(c), n) for e, c, n in chunks or ()],
-            )
+            rows = await self._by_ids(told, "around", filter, {"each": each}, entities=entities, followed=followed)
+            chunks = zip(*(part or () for part in rows[0][:3]), strict=True) if rows else ()
+            found = Around([relation(*row[3:]) for row in rows if row[3] is not None], [Told(*row) for row in chunks])
             told.list(Scored(_arrow(r), r.weight) for r in found.relations)
         return found
 
@@ -231,11 +228,13 @@ class PostgresIndex:
             told.list(Scored(p.source, p.score) for p in found)
         return found
 
-    async def _by_ids(self, told: _Telling, query: str, filter: Filter, **ids: Sequence[UUID]) -> list[Row]:
+    async def _by_ids(
+        self, told: _Telling, query: str, filter: Filter, others: Mapping[str, Any] | None = None, **ids: Sequence[UUID]
+    ) -> list[Row]:
         scope_ = await self._scope(told, filter)
         if scope_.is_empty or not any(ids.values()):
             return []
-        params = {name: Ids(values) for name, values in ids.items()}
+        params = {name: Ids(values) for name, values in ids.items()} | dict(others or {})
         return await self._rows(told, search.by_ids(query, scope_.shape), {**params, **scope_.params})
 
     # --- for the question as a whole ------------------------------------------------------------------
@@ -303,10 +302,6 @@ def _by_vector(rows: list[Row], vectors: int, space: Space) -> list[list[Row]]:
 def _passage(id_: UUID, score: float, uri: str, title: str, text: str, start: int, place: list[str] | None) -> Passage:
     page, *headings = place or [""]
     return Passage(id_, uri, title, text, start, score, page, tuple(headings))
-
-
-def _relation_from_json(id_: str, source: str, target: str, *rest: Any) -> Relation:
-    return relation(UUID(id_), UUID(source), UUID(target), *rest)
 
 
 def _arrow(found: Relation) -> str:

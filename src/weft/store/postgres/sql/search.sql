@@ -153,9 +153,9 @@ spoken AS MATERIALIZED (
     CROSS JOIN LATERAL (
         SELECT document, chunk FROM mention WHERE name = n.id ORDER BY emphasis DESC, chunk LIMIT {fan_out}) AS m
     WHERE {m_visible} GROUP BY m.document, m.chunk),
-told AS (
+counted AS (
     SELECT g.id AS entity, s.chunk,
-        (SELECT count(*) FROM unnest(m.mentioned) AS x (id) WHERE x.id = ANY(b.others)) AS neighbours
+        (SELECT count(*) FROM unnest(m.mentioned) AS x (id) WHERE x.id = ANY(b.others))::int AS neighbours
     FROM spoken s
     CROSS JOIN LATERAL (
         SELECT array_agg(DISTINCT n.entity) AS mentioned FROM mention m
@@ -163,16 +163,23 @@ told AS (
         WHERE m.document = s.document AND m.chunk = s.chunk) AS m
     CROSS JOIN LATERAL unnest(s.entities) AS g (id)
     LEFT JOIN beside b ON b.entity = g.id),
+told AS (
+    SELECT array_agg(entity) AS entities, array_agg(chunk) AS chunks, array_agg(neighbours) AS neighbours FROM (
+        SELECT *, row_number() OVER (PARTITION BY entity ORDER BY neighbours DESC, chunk) AS n FROM counted) AS c
+    WHERE n <= %(each)s),
 best AS (
     SELECT e.id, e.weight, g.degree + o.degree AS degree
     FROM (SELECT DISTINCT ON (id) * FROM edge ORDER BY id) AS e
     CROSS JOIN LATERAL (SELECT degree FROM entity WHERE id = e.other OFFSET 0) AS o
     CROSS JOIN LATERAL (SELECT degree FROM entity WHERE id = e.entity OFFSET 0) AS g
-    ORDER BY 3 DESC, e.weight DESC, e.id LIMIT {most_around})
-SELECT
-    (SELECT json_agg(json_build_array({columns}) ORDER BY best.degree DESC, best.weight DESC, best.id)
-     FROM best CROSS JOIN LATERAL (SELECT * FROM relation WHERE id = best.id OFFSET 0) AS r),
-    (SELECT json_agg(json_build_array(entity, chunk, neighbours)) FROM told)
+    ORDER BY 3 DESC, e.weight DESC, e.id LIMIT {most_around}),
+listed AS (
+    SELECT row_number() OVER (ORDER BY best.degree DESC, r.weight DESC, r.id) AS n, r.*
+    FROM best CROSS JOIN LATERAL (SELECT * FROM relation WHERE id = best.id OFFSET 0) AS r)
+-- What is told comes along with the first relation, or alone.
+SELECT CASE WHEN coalesce(r.n, 1) = 1 THEN told.entities END, CASE WHEN coalesce(r.n, 1) = 1 THEN told.chunks END,
+    CASE WHEN coalesce(r.n, 1) = 1 THEN told.neighbours END, {columns}
+FROM told LEFT JOIN listed r ON true ORDER BY r.n
 
 -- name: neighbourhood
 WITH {hops}
