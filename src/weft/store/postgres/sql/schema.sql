@@ -109,14 +109,17 @@ BEGIN
         SELECT u.id, w.word, w.times, sum(w.times) OVER (PARTITION BY u.id) AS length
         FROM unnest(coming) AS u (id)
         CROSS JOIN LATERAL (SELECT text FROM chunk WHERE workspace = here AND id = u.id LIMIT 1) c
-        LEFT JOIN LATERAL words_of(c.text) w ON true
+        CROSS JOIN LATERAL words_of(c.text) w
     ), keyed AS (
-        SELECT id, length, times, word # mix | tier_of(times, length) AS key FROM said
-    ), added AS (
-        INSERT INTO lexis (workspace, chunk, length, keys, counts)
-        SELECT here, id, coalesce(length, 0), coalesce(array_agg(key ORDER BY key) FILTER (WHERE key IS NOT NULL), '{}'),
-            coalesce(array_agg(times ORDER BY key) FILTER (WHERE key IS NOT NULL), '{}')
+        SELECT id, length, times, odds, word # mix | tier_of(odds) AS key
+        FROM said CROSS JOIN LATERAL odds_of(times, length) AS odds
+    ), listed AS (
+        SELECT id, length, array_agg(key ORDER BY key) AS keys, array_agg(times ORDER BY key) AS counts,
+            array_agg(odds / (1 + odds) ORDER BY key) AS weights
         FROM keyed GROUP BY id, length
+    ), added AS (
+        INSERT INTO lexis (workspace, chunk, length, keys, counts, sketch)
+        SELECT here, id, length, keys, counts, sketch_of(keys, weights) FROM listed
         ON CONFLICT DO NOTHING RETURNING length, keys
     ), changes AS (
         SELECT 1 AS sign, length, keys FROM added UNION ALL SELECT -1, length, keys FROM gone
@@ -195,6 +198,12 @@ BEGIN
     PERFORM guard(named::regclass);
 END $_$;
 
+CREATE FUNCTION weft.odds_of(times double precision, length double precision) RETURNS double precision
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    SELECT times / (0.3 + 0.009 * length)
+$$;
+
 CREATE FUNCTION weft.place_at(places jsonb, at integer) RETURNS text[]
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
@@ -219,7 +228,7 @@ $$;
 
 CREATE FUNCTION weft.search_text(question text, most integer, k1 double precision, b double precision, scope uuid[]) RETURNS TABLE(chunk uuid, score double precision)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
-    SET search_path TO 'weft', 'pg_temp'
+    SET search_path TO 'weft', 'public', 'pg_temp'
     SET enable_seqscan TO 'off'
     SET plan_cache_mode TO 'force_generic_plan'
     AS $$
@@ -233,6 +242,7 @@ DECLARE
     average float8;
     words bigint[];
     weights float8[];
+    asked sparsevec;
     posting record;
     chosen bigint[] := '{}';
     next bigint[] := '{}';
@@ -242,6 +252,7 @@ BEGIN
     FROM (SELECT a.word, w.holders FROM words_of(question) a CROSS JOIN LATERAL (
               SELECT sum(chunks)::float8 AS holders FROM word WHERE workspace = here AND word = a.word) w
           WHERE w.holders > 0 ORDER BY w.holders, a.word LIMIT 64) AS known;
+    asked := sketch_of(words, weights);
 
     FOR posting IN
         SELECT a.key | w.tier AS key, w.chunks FROM unnest(words, weights) AS a (key, weight)
@@ -258,25 +269,36 @@ BEGIN
     END LOOP;
 
     RETURN QUERY
-    SELECT l.chunk, s.score
-    FROM (SELECT f.* FROM (SELECT * FROM lexis WHERE keys && chosen OFFSET 0) f WHERE workspace = here
-          UNION ALL
-          (SELECT f.* FROM (SELECT * FROM lexis WHERE keys && next OFFSET 0) f
-           WHERE workspace = here AND NOT keys && chosen LIMIT greatest(0, budget / 2 - used))
-          UNION ALL
-          SELECT f.* FROM (
-              SELECT DISTINCT c.id FROM unnest(scope) AS d (id)
-              CROSS JOIN LATERAL (SELECT id FROM chunk WHERE workspace = here AND document = d.id OFFSET 0) c) AS inside
-          CROSS JOIN LATERAL (SELECT * FROM lexis WHERE workspace = here AND chunk = inside.id OFFSET 0) f) l
-    CROSS JOIN LATERAL (SELECT k1 * (1 - b + b * l.length / average) AS norm OFFSET 0) n
-    CROSS JOIN LATERAL (
-        -- Where a key would stand among the ascending keys of the chunk: right after the word's own, if it has that.
-        SELECT sum(weight * times / (times + n.norm)) AS score
+    WITH found AS (
+        SELECT f.* FROM (SELECT * FROM lexis WHERE keys && chosen OFFSET 0) f WHERE workspace = here
+        UNION ALL
+        (SELECT f.* FROM (SELECT * FROM lexis WHERE keys && next OFFSET 0) f
+         WHERE workspace = here AND NOT keys && chosen LIMIT greatest(0, budget / 2 - used))
+        UNION ALL
+        SELECT f.* FROM (
+            SELECT DISTINCT c.id FROM unnest(scope) AS d (id)
+            CROSS JOIN LATERAL (SELECT id FROM chunk WHERE workspace = here AND document = d.id OFFSET 0) c) AS inside
+        CROSS JOIN LATERAL (SELECT * FROM lexis WHERE workspace = here AND chunk = inside.id OFFSET 0) f
+    ), likely AS (
+        SELECT chunk, keys, counts, k1 * (1 - b + b * length / average) AS norm
+        FROM found ORDER BY sketch <#> asked, chunk LIMIT 100 + 2 * most
+    )
+    SELECT l.chunk, s.score FROM likely l CROSS JOIN LATERAL (
+        -- A key is found in the ascending keys of a chunk by where it would stand: at its word's own, if that is there.
+        SELECT sum(weight * times / (times + l.norm)) AS score
         FROM (SELECT weight, l.counts[width_bucket(key | 15, l.keys)]::float8 AS times
               FROM unnest(words, weights) AS a (key, weight)
               WHERE l.keys[width_bucket(key | 15, l.keys)] >= key) AS said) s
     WHERE s.score > 0 ORDER BY s.score DESC, l.chunk LIMIT most;
 END $$;
+
+CREATE FUNCTION weft.sketch_of(keys bigint[], weights double precision[]) RETURNS public.sparsevec
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    SELECT ('{' || coalesce(string_agg(place || ':' || weight, ','), '') || '}/536870912')::public.sparsevec
+    FROM (SELECT (key >> 4 & 536870911) + 1 AS place, max(weight)::float4 AS weight
+          FROM unnest(keys, weights) AS u (key, weight) GROUP BY place LIMIT 16000) AS places
+$$;
 
 CREATE FUNCTION weft.text_lines() RETURNS TABLE(key text, line text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -289,10 +311,10 @@ BEGIN
     WHERE l.workspace = current_setting('weft.workspace')::int GROUP BY l.workspace, l.chunk;
 END $$;
 
-CREATE FUNCTION weft.tier_of(times double precision, length double precision) RETURNS integer
+CREATE FUNCTION weft.tier_of(odds double precision) RETURNS integer
     LANGUAGE sql IMMUTABLE
     AS $$
-    SELECT greatest(0, least(15, round(8 + 2.885390081777927 * ln(times / (0.3 + 0.009 * length)))))::int
+    SELECT greatest(0, least(15, round(8 + 2 * ln(odds) / ln(2::float8))))::int
 $$;
 
 CREATE FUNCTION weft.words_of(said text) RETURNS TABLE(word bigint, times smallint)
@@ -363,7 +385,7 @@ ALTER TABLE ONLY weft.corpus ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY weft.corpus FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE weft.corpus IS 'How many chunks can be searched, and how many words they have together.';
+COMMENT ON TABLE weft.corpus IS 'How many chunks have words, and how many they have together.';
 
 CREATE TABLE weft.document (
     workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
@@ -420,14 +442,15 @@ CREATE TABLE weft.lexis (
     chunk uuid NOT NULL,
     length integer NOT NULL,
     keys bigint[] NOT NULL,
-    counts smallint[] NOT NULL
+    counts smallint[] NOT NULL,
+    sketch public.sparsevec NOT NULL
 )
 WITH (toast_tuple_target='8160');
 ALTER TABLE ONLY weft.lexis ALTER COLUMN workspace SET STATISTICS 0;
 ALTER TABLE ONLY weft.lexis ALTER COLUMN keys SET STATISTICS 0;
 ALTER TABLE ONLY weft.lexis ALTER COLUMN counts SET STATISTICS 0;
 
-COMMENT ON TABLE weft.lexis IS 'The words of each chunk as ascending keys, how often each occurs, and how often all do. Row-level security keeps GIN operators, which are not leakproof, from using their index, so it does not bind the owner here: the working role cannot touch the table, and reaches it by functions that name the workspace in every statement.';
+COMMENT ON TABLE weft.lexis IS 'The words of each chunk that has any, as ascending keys, how often each occurs, how often all do, and a sketch of it all. Row-level security keeps GIN operators, which are not leakproof, from using their index, so it does not bind the owner here: the working role cannot touch the table, and reaches it by functions that name the workspace in every statement.';
 
 CREATE TABLE weft.link (
     workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
@@ -1070,16 +1093,20 @@ GRANT ALL ON FUNCTION weft.make_space(of_model text, of_dimensions integer, of_m
 
 REVOKE ALL ON FUNCTION weft.make_vector_table(named text, dimensions integer) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft.odds_of(times double precision, length double precision) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft.place_at(places jsonb, at integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.place_at(places jsonb, at integer) TO weft_app;
 
 REVOKE ALL ON FUNCTION weft.search_text(question text, most integer, k1 double precision, b double precision, scope uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.search_text(question text, most integer, k1 double precision, b double precision, scope uuid[]) TO weft_app;
 
+REVOKE ALL ON FUNCTION weft.sketch_of(keys bigint[], weights double precision[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION weft.text_lines() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.text_lines() TO weft_app;
 
-REVOKE ALL ON FUNCTION weft.tier_of(times double precision, length double precision) FROM PUBLIC;
+REVOKE ALL ON FUNCTION weft.tier_of(odds double precision) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION weft.words_of(said text) FROM PUBLIC;
 

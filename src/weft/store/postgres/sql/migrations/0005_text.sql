@@ -18,7 +18,7 @@ CREATE TABLE corpus (
     chunks    bigint NOT NULL,
     length    bigint NOT NULL
 );
-COMMENT ON TABLE corpus IS 'How many chunks can be searched, and how many words they have together.';
+COMMENT ON TABLE corpus IS 'How many chunks have words, and how many they have together.';
 SELECT guard('word'), guard('corpus');
 
 CREATE TABLE lexis (
@@ -27,9 +27,10 @@ CREATE TABLE lexis (
     length    int NOT NULL,
     keys      bigint[] NOT NULL,
     counts    smallint[] NOT NULL,
+    sketch    public.sparsevec NOT NULL,
     PRIMARY KEY (workspace, chunk)
 ) WITH (toast_tuple_target = 8160);  -- in line as long as they fit: a search reads the words of many chunks
-COMMENT ON TABLE lexis IS 'The words of each chunk as ascending keys, how often each occurs, and how often all do. Row-level security keeps GIN operators, which are not leakproof, from using their index, so it does not bind the owner here: the working role cannot touch the table, and reaches it by functions that name the workspace in every statement.';
+COMMENT ON TABLE lexis IS 'The words of each chunk that has any, as ascending keys, how often each occurs, how often all do, and a sketch of it all. Row-level security keeps GIN operators, which are not leakproof, from using their index, so it does not bind the owner here: the working role cannot touch the table, and reaches it by functions that name the workspace in every statement.';
 CREATE INDEX lexis_keys ON lexis USING gin (keys) WITH (fastupdate = off);  -- or searches would read what is pending
 ALTER TABLE lexis ENABLE ROW LEVEL SECURITY;
 ALTER TABLE lexis ALTER workspace SET STATISTICS 0, ALTER keys SET STATISTICS 0, ALTER counts SET STATISTICS 0;
@@ -41,10 +42,21 @@ CREATE FUNCTION words_of(said text) RETURNS TABLE (word bigint, times smallint) 
     FROM unnest(to_tsvector('english', translate(left(said, 100000), '-/._@:<>&+~', '           ')))
 $$;
 
--- In which tier a word is that occurs so often in a chunk of that length: half-octaves of the odds in which BM25 weighs
--- it, for chunks of a hundred words on average.
-CREATE FUNCTION tier_of(times float8, length float8) RETURNS int LANGUAGE sql IMMUTABLE AS $$
-    SELECT greatest(0, least(15, round(8 + 2.885390081777927 * ln(times / (0.3 + 0.009 * length)))))::int
+-- The odds in which BM25 weighs a word that occurs so often in a chunk of that length, if chunks had a hundred words on
+-- average, and the tier that follows from them: half-octaves.
+CREATE FUNCTION odds_of(times float8, length float8) RETURNS float8 LANGUAGE sql IMMUTABLE AS $$
+    SELECT times / (0.3 + 0.009 * length)
+$$;
+CREATE FUNCTION tier_of(odds float8) RETURNS int LANGUAGE sql IMMUTABLE AS $$
+    SELECT greatest(0, least(15, round(8 + 2 * ln(odds) / ln(2::float8))))::int
+$$;
+
+-- Keys with their weights as a vector, so that one product tells nearly how well a chunk answers. Places are few enough
+-- that two words may share one.
+CREATE FUNCTION sketch_of(keys bigint[], weights float8[]) RETURNS public.sparsevec LANGUAGE sql IMMUTABLE AS $$
+    SELECT ('{' || coalesce(string_agg(place || ':' || weight, ','), '') || '}/536870912')::public.sparsevec
+    FROM (SELECT (key >> 4 & 536870911) + 1 AS place, max(weight)::float4 AS weight
+          FROM unnest(keys, weights) AS u (key, weight) GROUP BY place LIMIT 16000) AS places
 $$;
 
 -- What tells the keys of the current workspace from those of all others.
@@ -67,14 +79,17 @@ BEGIN
         SELECT u.id, w.word, w.times, sum(w.times) OVER (PARTITION BY u.id) AS length
         FROM unnest(coming) AS u (id)
         CROSS JOIN LATERAL (SELECT text FROM chunk WHERE workspace = here AND id = u.id LIMIT 1) c
-        LEFT JOIN LATERAL words_of(c.text) w ON true
+        CROSS JOIN LATERAL words_of(c.text) w
     ), keyed AS (
-        SELECT id, length, times, word # mix | tier_of(times, length) AS key FROM said
-    ), added AS (
-        INSERT INTO lexis (workspace, chunk, length, keys, counts)
-        SELECT here, id, coalesce(length, 0), coalesce(array_agg(key ORDER BY key) FILTER (WHERE key IS NOT NULL), '{}'),
-            coalesce(array_agg(times ORDER BY key) FILTER (WHERE key IS NOT NULL), '{}')
+        SELECT id, length, times, odds, word # mix | tier_of(odds) AS key
+        FROM said CROSS JOIN LATERAL odds_of(times, length) AS odds
+    ), listed AS (
+        SELECT id, length, array_agg(key ORDER BY key) AS keys, array_agg(times ORDER BY key) AS counts,
+            array_agg(odds / (1 + odds) ORDER BY key) AS weights
         FROM keyed GROUP BY id, length
+    ), added AS (
+        INSERT INTO lexis (workspace, chunk, length, keys, counts, sketch)
+        SELECT here, id, length, keys, counts, sketch_of(keys, weights) FROM listed
         ON CONFLICT DO NOTHING RETURNING length, keys
     ), changes AS (
         SELECT 1 AS sign, length, keys FROM added UNION ALL SELECT -1, length, keys FROM gone
@@ -96,11 +111,11 @@ END $$;
 
 -- The chunks that answer best by BM25, as Lucene has it, best first. With a scope, all chunks of these documents are
 -- weighed. Without, those in the posting lists that tell most, of rare words first and of high tiers first, up to a
--- budget: a search costs the same whatever the size of the workspace. What is weighed is weighed exactly, by all words of
--- the question, or by its 64 rarest. The plans are fixed, as statistics know nothing of a workspace.
+-- budget, so that no workspace is too large. All of these are weighed by their sketch, and the best of them exactly, by
+-- all words of the question, or by its 64 rarest. The plans are fixed, as statistics know nothing of a workspace.
 CREATE FUNCTION search_text(question text, most int, k1 float8, b float8, scope uuid[])
 RETURNS TABLE (chunk uuid, score float8) LANGUAGE plpgsql STABLE SECURITY DEFINER
-SET search_path = weft, pg_temp SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+SET search_path = weft, public, pg_temp SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
     here constant int := current_setting('weft.workspace')::int;
@@ -111,6 +126,7 @@ DECLARE
     average float8;
     words bigint[];
     weights float8[];
+    asked sparsevec;
     posting record;
     chosen bigint[] := '{}';
     next bigint[] := '{}';
@@ -120,6 +136,7 @@ BEGIN
     FROM (SELECT a.word, w.holders FROM words_of(question) a CROSS JOIN LATERAL (
               SELECT sum(chunks)::float8 AS holders FROM word WHERE workspace = here AND word = a.word) w
           WHERE w.holders > 0 ORDER BY w.holders, a.word LIMIT 64) AS known;
+    asked := sketch_of(words, weights);
 
     FOR posting IN
         SELECT a.key | w.tier AS key, w.chunks FROM unnest(words, weights) AS a (key, weight)
@@ -136,20 +153,23 @@ BEGIN
     END LOOP;
 
     RETURN QUERY
-    SELECT l.chunk, s.score
-    FROM (SELECT f.* FROM (SELECT * FROM lexis WHERE keys && chosen OFFSET 0) f WHERE workspace = here
-          UNION ALL
-          (SELECT f.* FROM (SELECT * FROM lexis WHERE keys && next OFFSET 0) f
-           WHERE workspace = here AND NOT keys && chosen LIMIT greatest(0, budget / 2 - used))
-          UNION ALL
-          SELECT f.* FROM (
-              SELECT DISTINCT c.id FROM unnest(scope) AS d (id)
-              CROSS JOIN LATERAL (SELECT id FROM chunk WHERE workspace = here AND document = d.id OFFSET 0) c) AS inside
-          CROSS JOIN LATERAL (SELECT * FROM lexis WHERE workspace = here AND chunk = inside.id OFFSET 0) f) l
-    CROSS JOIN LATERAL (SELECT k1 * (1 - b + b * l.length / average) AS norm OFFSET 0) n
-    CROSS JOIN LATERAL (
-        -- Where a key would stand among the ascending keys of the chunk: right after the word's own, if it has that.
-        SELECT sum(weight * times / (times + n.norm)) AS score
+    WITH found AS (
+        SELECT f.* FROM (SELECT * FROM lexis WHERE keys && chosen OFFSET 0) f WHERE workspace = here
+        UNION ALL
+        (SELECT f.* FROM (SELECT * FROM lexis WHERE keys && next OFFSET 0) f
+         WHERE workspace = here AND NOT keys && chosen LIMIT greatest(0, budget / 2 - used))
+        UNION ALL
+        SELECT f.* FROM (
+            SELECT DISTINCT c.id FROM unnest(scope) AS d (id)
+            CROSS JOIN LATERAL (SELECT id FROM chunk WHERE workspace = here AND document = d.id OFFSET 0) c) AS inside
+        CROSS JOIN LATERAL (SELECT * FROM lexis WHERE workspace = here AND chunk = inside.id OFFSET 0) f
+    ), likely AS (
+        SELECT chunk, keys, counts, k1 * (1 - b + b * length / average) AS norm
+        FROM found ORDER BY sketch <#> asked, chunk LIMIT 100 + 2 * most
+    )
+    SELECT l.chunk, s.score FROM likely l CROSS JOIN LATERAL (
+        -- A key is found in the ascending keys of a chunk by where it would stand: at its word's own, if that is there.
+        SELECT sum(weight * times / (times + l.norm)) AS score
         FROM (SELECT weight, l.counts[width_bucket(key | 15, l.keys)]::float8 AS times
               FROM unnest(words, weights) AS a (key, weight)
               WHERE l.keys[width_bucket(key | 15, l.keys)] >= key) AS said) s
@@ -173,5 +193,5 @@ BEGIN
     WHERE l.workspace = current_setting('weft.workspace')::int GROUP BY l.workspace, l.chunk;
 END $$;
 
-REVOKE EXECUTE ON FUNCTION words_of, tier_of, key_mix, index_text, search_text, clear_text, text_lines FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION words_of, odds_of, tier_of, sketch_of, key_mix, index_text, search_text, clear_text, text_lines FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION index_text, search_text, clear_text, text_lines TO weft_app;
