@@ -62,7 +62,8 @@ class Passage:
     @property
     def source(self) -> str:
         """Where it is from, fit for a reader: the document, and the page or section in it."""
-        place = f"page {self.page}" if self.page else " > ".join(self.headings)
+        headings = self.headings[1:] if self.headings[:1] == (self.title,) else self.headings
+        place = f"page {self.page}" if self.page else " > ".join(headings)
         return ", ".join(part for part in (self.title or self.uri, place) if part)
 
 
