@@ -144,7 +144,7 @@ class PostgresIndex:
         if not rows:
             raise NoVectors(
                 "this workspace has no vectors, so nothing can be found by meaning. Set embedding_model in weft.toml "
-                "and run `weft settle`, or ask with --method keyword."
+                "and run `weft add` once more, or ask with --method keyword."
             )
         *space, own = rows[0]
         self._where.layout = layout = Layout(Space(*space), tuple(own))
