@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from weft.cli import add, database, doctor, estimate, index, money, rules, worker
+from weft.cli import add, ask, compare, database, doctor, estimate, index, methods, money, rules, worker
 
 app = typer.Typer(
     help="A knowledge graph over your documents, kept exactly up to date, in PostgreSQL.",
@@ -36,6 +36,9 @@ def main(
 
 app.command()(database.init)
 app.command()(add.add)
+app.command()(ask.ask)
+app.command()(compare.compare)
+app.command()(methods.methods)
 app.command()(estimate.estimate)
 app.command()(index.remove)
 app.command()(index.status)

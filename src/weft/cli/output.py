@@ -111,12 +111,17 @@ def _clock(seconds: float) -> str:
     return str(timedelta(seconds=round(seconds)))
 
 
-def table(*headings: str) -> Table:
-    """A table in the house style; a heading with > before it is of a column of numbers."""
-    made = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
+def table(*headings: str, cut: bool = False) -> Table:
+    """A table in the house style; a heading with > before it is of a column of numbers.
+
+    With `cut`, the last column takes the room that the others leave, and what does not fit there is cut off.
+    """
+    made = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", expand=cut)
     for heading in headings:
         number = heading.startswith(">")
         made.add_column(heading.removeprefix(">"), justify="right" if number else "left", no_wrap=number)
+    if cut:
+        made.columns[-1].ratio, made.columns[-1].no_wrap = 1, True
     return made
 
 

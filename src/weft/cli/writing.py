@@ -1,0 +1,63 @@
+"""An answer while it is written: words as they come, on lines that fit."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+_WORD = re.compile(r"\s+|\S+")
+_MARK = re.compile(r"\[\d{1,3}\]")
+
+
+def clean(text: str) -> str:
+    """A text without characters that would steer a terminal: documents and models may hold any."""
+    return "".join(c for c in text if c in "\n\t" or unicodedata.category(c) != "Cc")
+
+
+class Writer:
+    """Writes pieces of a text to a console. On a terminal a word is held back until it is whole, so that lines are
+    broken between words; elsewhere everything is written as it is."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._held = ""
+        self._column = 0
+        self.has_written = False
+
+    def write(self, piece: str) -> None:
+        """Take a piece, and write what is whole."""
+        self.has_written = self.has_written or bool(piece)
+        if not self._console.is_terminal:
+            self._put(clean(piece))
+            return
+        *whole, last = [*_WORD.findall(self._held + clean(piece)), ""][:-1] or [""]
+        for word in whole:
+            self._place(word)
+        self._held = last
+
+    def end(self) -> None:
+        """Write what is left, and end the line."""
+        self._place(self._held)
+        self._held = ""
+        if self.has_written:
+            self._put("\n")
+
+    def _place(self, word: str) -> None:
+        if "\n" in word:
+            self._column = cell_len(word.rpartition("\n")[2])
+        elif not word.isspace() and self._column and self._column + cell_len(word) > self._console.width:
+            self._put("\n")
+            self._column = cell_len(word)
+        else:
+            self._column += cell_len(word)
+        self._put(word)
+
+    def _put(self, text: str) -> None:
+        shown = Text(text)
+        shown.highlight_regex(_MARK, "cyan")
+        self._console.print(shown, end="", soft_wrap=True)
+        self._console.file.flush()
