@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from tests.integration.test_settle import document, store
-from weft import AsyncWeft, Link
+from weft import AsyncWeft, Chunk, Document, Link
 from weft.store.postgres.arrays import Numbers, array
 from weft.store.postgres.db import Database, Transaction
 from weft.store.postgres.queries import QUERIES
@@ -99,3 +99,21 @@ async def test_every_look_up_probes_an_index_by_its_key(stranger: AsyncWeft) -> 
             plan = "\n".join(line for (line,) in rows)
             wasted = [int(n) for n in re.findall(r"Rows Removed by Filter: (\d+)", plan)]
             assert max(wasted, default=0) <= 20, f"{query}\n{plan}"
+
+
+async def test_text_search_reads_the_rows_of_its_words_and_no_others(stranger: AsyncWeft) -> None:
+    """Its statements are inside functions, where no plan is shown: what they read is counted instead."""
+    await stranger.add_documents(Document(f"z/{n}", (Chunk(f"zebra {n}"),)) for n in range(20))
+    async with stranger.database.transaction(stranger.workspace) as tx:
+        before = await _read_so_far(tx)
+        found = await tx.execute("SELECT * FROM search_text('zebras, or the 7', 30, 1.2, 0.75, NULL)")
+        assert found.rowcount == 20
+        await tx.run("text.index", coming=[], going=[chunk for chunk, _ in (await found.fetchall())[:10]])
+        read = {table: rows - before.get(table, 0) for table, rows in (await _read_so_far(tx)).items()}
+    assert max(read.values()) <= 100, read
+
+
+async def _read_so_far(tx: Transaction) -> dict[str, int]:
+    """How many rows the transaction has read from each table."""
+    rows = await tx.execute("SELECT relname, seq_tup_read + coalesce(idx_tup_fetch, 0) FROM pg_stat_xact_user_tables")
+    return dict(await rows.fetchall())
