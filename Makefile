@@ -6,7 +6,7 @@ COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-ha
 	--quiet --upgrade --custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check test test-all db docs reference bench lock schema fmt clean
+.PHONY: help setup check test test-all db docs reference sync bench lock schema fmt clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,12 +36,16 @@ test-all: setup  ## all tests, with the long run of the random ones
 db: setup  ## start the bundled PostgreSQL and print its address
 	$(BIN)/weft db start
 
-docs: setup  ## check that every link in the documentation resolves, and that the reference is up to date
+docs: setup  ## check that every link in the documentation resolves, and that what is written from the code is up to date
 	$(BIN)/python tools/check_docs.py
 	$(BIN)/python tools/write_reference.py --check
+	$(BIN)/python tools/write_sync.py --check
 
 reference: setup  ## write the reference pages anew
 	$(BIN)/python tools/write_reference.py
+
+sync: setup  ## write Weft anew from AsyncWeft
+	$(BIN)/python tools/write_sync.py
 
 bench: setup  ## measure indexing and ingest
 	$(BIN)/python benchmarks/index.py

@@ -1,0 +1,306 @@
+"""Weft against a real database: every method once, threads, notebooks, interruptions, and iterators left behind."""
+
+import asyncio
+import gc
+import inspect
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from weft import Answer, AsyncWeft, Chunk, Document, Link, Mention, NameKey, ResolutionSettings, Weft, WeftError
+from weft.config import Settings
+from weft.errors import UnknownWorkspace
+from weft.events import Event
+from weft.testing import HashEmbedder
+from weft.types import Prompt, Purpose, Reply, Source
+
+TEXT = "Ada Lovelace worked with Charles Babbage in London."
+ANSWER = 'Ada worked with Charles Babbage [1 "worked with Charles Babbage"].'
+
+
+class Model:
+    """Says a word at a time, and knows whether anybody still listens."""
+
+    model = "testing/words"
+
+    def __init__(self, text: str = ANSWER, *, pause: float = 0.0) -> None:
+        self.text = text
+        self.pause = pause
+        self.said = 0
+        self.ended = 0
+
+    async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
+        return Reply(json.dumps({"low_level": ["Ada"], "high_level": ["work"]}), 10, 5)
+
+    async def stream(self, prompt: Prompt, purpose: Purpose) -> AsyncIterator[str | Reply]:
+        try:
+            for word in self.text.split(" "):
+                self.said += 1
+                yield f"{word} "
+                await asyncio.sleep(self.pause)
+            yield Reply(self.text, 10, 5)
+        finally:
+            self.ended += 1
+
+
+def document(uri: str) -> Document:
+    said = Chunk(
+        f"{uri}: {TEXT}",
+        mentions=(Mention("Ada Lovelace", description="a mathematician"), Mention("London")),
+        links=(Link("Ada Lovelace", "Charles Babbage", "worked with", ("work",)),),
+    )
+    return Document(uri, (said,), metadata={"year": 1843})
+
+
+def connections(url: str) -> int:
+    with psycopg.connect(url) as connection:
+        query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        [(found,)] = connection.execute(query).fetchall()
+    return int(found)
+
+
+def gone(url: str) -> bool:
+    """Whether nobody is connected any more, once the server has noticed."""
+    return any(connections(url) == 0 or time.sleep(0.05) for _ in range(100))
+
+
+@pytest.fixture
+def opened(url: str) -> Iterator[Weft]:
+    with Weft(url, "test", HashEmbedder(), llm=Model()) as weft:
+        weft.add_documents([document("a"), document("b")])
+        yield weft
+
+
+def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
+    (tmp_path / "file.md").write_text(f"# Notes\n\n{TEXT}\n")
+    tried = set()
+
+    class Counted(Weft):
+        def __getattribute__(self, name: str) -> object:
+            tried.add(name)
+            return super().__getattribute__(name)
+
+    heard: list[Event] = []
+    with Counted(url, "test", HashEmbedder(), llm=Model(), settings=Settings(extractor="capitals")) as weft:
+        begun = weft.clock()
+        assert weft.workspace == 1
+        assert weft.method == "fuse"
+        assert weft.estimate(tmp_path).documents == 1
+        assert weft.add(tmp_path, Source("text", TEXT), listener=heard.append).extracted == 2
+        assert heard
+        stop = threading.Event()
+        threading.Timer(0.3, stop.set).start()
+        weft.work(stop=stop)
+        done: list[int] = []
+        assert weft.add_documents([document("a"), document("b")], done.append) == 2
+        assert done == [2]
+        assert weft.settle() == 0
+        assert {found.uri for found in weft.documents()} > {"a", "b", "text"}
+
+        assert weft.ask("Whom did Ada work with?").citations[0].quote == "worked with Charles Babbage"
+        *pieces, last = weft.stream("Whom did Ada work with?", "local")
+        assert isinstance(last, Answer)
+        assert "".join(map(str, pieces)) == last.text
+        assert weft.retrieve("Ada", "keyword").passages
+        assert [row.method for row in weft.compare("Ada", ["naive", "keyword"]).rows] == ["naive", "keyword"]
+
+        rule = weft.merge(NameKey("Ada Lovelace"), NameKey("Countess"))
+        assert weft.rules() == [rule]
+        weft.undo(rule.id)
+        weft.undo(weft.split(NameKey("London")).id)
+        weft.undo(weft.rename(NameKey("London"), "Londinium").id)
+        assert weft.mentioned([NameKey("London"), NameKey("Paris")]) == [NameKey("London")]
+        weft.change_resolution(ResolutionSettings("exact"))
+        assert weft.resolution().mode == "exact"
+        weft.change_space(HashEmbedder(32))
+
+        assert weft.allow(price=Decimal(1)).price_cap == 1
+        assert weft.budget().price_cap == 1
+        assert weft.receipt() == weft.receipt_by_document() == []
+        assert weft.headway(begun).waiting == 0
+        assert weft.notes(begun) == {}
+        assert weft.set_aside() == []
+
+        assert weft.status().documents == 4
+        [ada, *_] = [entity for entity in weft.entities() if entity.name == "Ada Lovelace"]
+        assert weft.relations(ada.id)[0].description
+        assert weft.neighbours(ada.id)
+        vector = asyncio.run(HashEmbedder(32).embed([TEXT]))[0]
+        assert len(weft.nearest("chunk", vector, 2)) == 2
+        assert weft.changes(limit=3)
+
+        with weft.rebuilt() as beside:
+            assert beside.digest() == weft.digest()
+            assert beside.workspace != weft.workspace
+            beside.close()  # which is not for it to close
+        assert weft.verify().exact
+        assert weft.remove(["a"]) == 1
+        assert weft.sweep() >= 0
+        weft.drop()
+        weft.close()
+    surface = {name for name, _ in inspect.getmembers_static(Weft) if not name.startswith("_")}
+    assert surface - tried == set()
+    assert gone(url)
+
+
+def test_a_workspace_that_must_be_there_is_an_error(url: str) -> None:
+    with pytest.raises(UnknownWorkspace), Weft(url, "nowhere", make=False):
+        pass
+    assert gone(url)
+
+
+def test_it_works_without_with_and_is_let_go_with_the_last_reference(url: str) -> None:
+    weft = Weft(url, "test")
+    assert weft.status().documents == 0
+    assert connections(url) > 0
+    del weft
+    gc.collect()
+    assert gone(url)
+
+
+async def test_it_works_inside_a_running_loop(url: str) -> None:
+    with Weft(url, "test", HashEmbedder()) as weft:
+        weft.add_documents([document("a")])
+        assert weft.retrieve("Ada").passages
+
+
+def test_threads_may_share_it(opened: Weft) -> None:
+    def ask(n: int) -> tuple[str, int]:
+        opened.add_documents([document(f"thread {n}")])
+        return opened.ask("Whom did Ada work with?").text, opened.status().documents
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(ask, range(16)))
+    assert {text for text, _ in found} == {"Ada worked with Charles Babbage [1]."}
+    assert opened.status().documents == 18
+
+
+def test_two_that_open_at_once_open_it_once(url: str) -> None:
+    weft = Weft(url, "test", HashEmbedder())
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(lambda _: weft.workspace, range(8))) == {1}
+    assert [thread.name for thread in threading.enumerate()].count("weft") == 1
+    weft.close()
+
+
+def test_errors_are_raised_where_the_call_is(opened: Weft) -> None:
+    with pytest.raises(WeftError, match="there is no method 'magic'"):
+        opened.retrieve("Ada", "magic")
+    with pytest.raises(WeftError, match="there is no method 'magic'"):
+        next(opened.stream("Ada", "magic"))
+
+
+def test_a_listener_that_calls_back_is_told_that_it_cannot(url: str) -> None:
+    with Weft(url, "test", settings=Settings(extractor="capitals")) as weft:
+        with pytest.raises(WeftError, match="a listener cannot call the Weft that it listens to"):
+            weft.add(Source("a", TEXT), listener=lambda _: weft.status() and None)
+        assert weft.add(Source("a", TEXT)).unchanged + weft.status().documents > 0
+
+
+def test_documents_of_one_can_be_added_to_another(url: str, opened: Weft) -> None:
+    with Weft(url, "copy", HashEmbedder()) as copy:
+        assert copy.add_documents(opened.documents()) == 2
+        assert copy.digest() == opened.digest()
+
+
+# --- iterators left behind ----------------------------------------------------------------------------
+
+
+def test_an_abandoned_stream_ends_the_model_s_call(url: str) -> None:
+    model = Model("word " * 1000, pause=0.001)
+    with Weft(url, "test", HashEmbedder(), llm=model) as weft:
+        weft.add_documents([document("a")])
+        for piece in weft.stream("Whom did Ada work with?"):
+            assert isinstance(piece, str)
+            break
+        gc.collect()
+        assert model.ended == 1
+        assert model.said < 100
+        unheard = weft.stream("Whom did Ada work with?")
+        del unheard  # nothing was asked
+        assert weft.status().documents == 1
+    assert model.ended == 1
+
+
+def test_a_stream_that_outlives_its_weft_is_over(url: str) -> None:
+    model = Model("word " * 1000, pause=0.001)
+    with Weft(url, "test", HashEmbedder(), llm=model) as weft:
+        weft.add_documents([document("a")])
+        pieces = weft.stream("Whom did Ada work with?")
+        next(pieces)
+    assert model.ended == 1
+    with pytest.raises(WeftError, match="is closed"):
+        next(pieces)
+
+
+def test_documents_may_be_left_half_read(opened: Weft, url: str) -> None:
+    opened.add_documents(document(str(n)) for n in range(300))
+    for _ in range(30):  # more often than there are connections
+        next(iter(opened.documents()))
+    assert opened.status().documents == 302
+
+
+# --- interruptions ------------------------------------------------------------------------------------
+
+
+def test_ctrl_c_stops_a_question_and_the_next_one_is_answered(url: str) -> None:
+    model = Model("word " * 10_000, pause=0.001)
+
+    def interrupt() -> None:
+        while not model.said:
+            time.sleep(0.01)
+        signal.pthread_kill(main, signal.SIGINT)
+
+    main = threading.get_ident()
+    with Weft(url, "test", HashEmbedder(), llm=model) as weft:
+        weft.add_documents([document("a")])
+        threading.Thread(target=interrupt).start()
+        with pytest.raises(KeyboardInterrupt):
+            weft.ask("Whom did Ada work with?")
+        assert model.ended == 1
+        model.text, model.pause = ANSWER, 0.0
+        assert weft.ask("Whom did Ada work with?").known
+
+
+PROGRAM = """
+import sys
+from weft import Weft
+from weft.types import Source
+
+with Weft(sys.argv[1], "test") as weft:
+    print("open", flush=True)
+    weft.work()
+"""
+
+
+def test_a_program_that_works_is_ended_by_ctrl_c(url: str, tmp_path: Path) -> None:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("WEFT_")}
+    command = (sys.executable, "-c", PROGRAM, url)
+    with subprocess.Popen(command, cwd=tmp_path, env=clean, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as program:
+        assert program.stdout
+        assert program.stdout.readline() == b"open\n"
+        time.sleep(0.5)
+        program.send_signal(signal.SIGINT)
+        _, told = program.communicate(timeout=30)
+    assert told.decode().splitlines()[-1] == "KeyboardInterrupt"
+    assert b"never" not in told
+    assert gone(url)
+
+
+def test_async_weft_and_weft_see_the_same(opened: Weft, url: str) -> None:
+    async def digest() -> str:
+        async with AsyncWeft.open(url, "test", HashEmbedder()) as weft:
+            return await weft.digest()
+
+    assert asyncio.run(digest()) == opened.digest()

@@ -1,0 +1,126 @@
+"""Writes the class Weft in src/weft/sync.py from AsyncWeft in engine.py. `make docs` fails while it is out of date.
+
+What is above that class is written by hand, imports included.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+SOURCES = Path(__file__).parents[1] / "src" / "weft"
+SOURCE, TARGET = SOURCES / "engine.py", SOURCES / "sync.py"
+
+# An open database is of the loop that opened it, so there is no workspace to be entered in one.
+LEFT_OUT = frozenset({"enter", "aclose"})
+
+_HEAD = "# --- written by `make sync` from weft/engine.py: what is below is changed there ---\n"
+_CLASS = '''
+
+class Weft(_Waiting):
+    """One workspace: all that AsyncWeft does, in calls that wait until it is done.
+
+    It is opened by `with`, or else by the first call, and let go at the end of `with`, by `close`, or with the program.
+    The work is done in a thread of its own, where listeners are called too: so it also goes on inside a running event
+    loop, as in a notebook. Several threads may call at the same time, and Ctrl-C stops what the call began.
+    """
+'''
+_SECTION = re.compile(r"^    # --- .*$", re.MULTILINE)
+_INSTEAD = {"AsyncIterator": "Iterator", "AsyncWeft": "Weft", "asyncio": "threading"}
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def module() -> str:
+    """The module as it should be."""
+    by_hand = TARGET.read_text("utf-8").partition(_HEAD)[0]
+    written = by_hand + _HEAD + _CLASS + "".join(_members(SOURCE.read_text("utf-8")))
+    command = (sys.executable, "-m", "ruff", "format", "--stdin-filename", str(TARGET), "-")
+    return subprocess.run(command, input=written, text=True, capture_output=True, check=True).stdout
+
+
+def _members(source: str) -> Iterator[str]:
+    """The members of Weft, and the headings between them."""
+    [whole] = [node for node in ast.parse(source).body if isinstance(node, ast.ClassDef) and node.name == "AsyncWeft"]
+    headings = [(source.count("\n", 0, found.start()) + 1, found[0]) for found in _SECTION.finditer(source)]
+    for node in whole.body:
+        if not isinstance(node, Function) or node.name.startswith("_") or node.name in LEFT_OUT:
+            continue
+        while headings and headings[0][0] < node.lineno:
+            yield f"\n{headings.pop(0)[1]}\n"
+        yield _constructor(source, node) if node.name == "open" else _member(source, node)
+
+
+def _constructor(source: str, opening: Function) -> str:
+    given = _call("AsyncWeft.open", opening)
+    return _function("def __init__", opening, "None", _doc(source, opening), f"super().__init__(lambda: {given})")
+
+
+def _member(source: str, node: Function) -> str:
+    decorators = {ast.unparse(decorator) for decorator in node.decorator_list}
+    returns = ast.unparse(_instead(node.returns)) if node.returns else "None"
+    doc = _doc(source, node)
+    act = f"lambda weft: {_call(f'weft.{node.name}', node)}"
+    if "property" in decorators:
+        head, body = f"@property\n    def {node.name}", f"return self._weft.{node.name}"
+    elif "asynccontextmanager" in decorators:
+        head = f"@contextmanager\n    def {node.name}"
+        body = f"with self._entered({act}) as entered:\n            yield self._beside(entered)"
+    elif any(isinstance(part, ast.Yield) for part in ast.walk(node)):
+        head, body = f"def {node.name}", f"return self._iterate({act})"
+    else:
+        head, body = f"def {node.name}", f"{'' if returns == 'None' else 'return '}self._wait_for({act})"
+    return _function(head, node, returns, doc, body)
+
+
+def _function(head: str, node: Function, returns: str, doc: str, body: str) -> str:
+    parameters = _instead(node.args)
+    assert isinstance(parameters, ast.arguments)
+    parameters.args[0].arg = "self"
+    return f"\n    {head}({ast.unparse(parameters)}) -> {returns}:\n        {doc}\n        {body}\n"
+
+
+def _call(what: str, node: Function) -> str:
+    """The call that passes everything on."""
+    args = node.args
+    given = [_passed(arg) for arg in args.args[1:]]
+    given += [f"*{args.vararg.arg}"] if args.vararg else []
+    given += [f"{arg.arg}={_passed(arg)}" for arg in args.kwonlyargs]
+    return f"{what}({', '.join(given)})"
+
+
+def _passed(arg: ast.arg) -> str:
+    is_event = arg.annotation is not None and "asyncio.Event" in ast.unparse(arg.annotation)
+    return f"_awaited({arg.arg})" if is_event else arg.arg
+
+
+def _doc(source: str, node: Function) -> str:
+    found = ast.get_source_segment(source, node.body[0])
+    assert found, f"{node.name} has no docstring"
+    return found
+
+
+class _Instead(ast.NodeTransformer):
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        return ast.Name(_INSTEAD.get(node.id, node.id))
+
+
+def _instead(node: ast.AST) -> ast.AST:
+    """The same without async."""
+    return _Instead().visit(node)  # type: ignore[no-any-return]
+
+
+def main() -> None:
+    if "--check" in sys.argv:
+        if TARGET.read_text("utf-8") != module():
+            sys.exit(f"{TARGET.name} is out of date: run `make sync`")
+        return
+    TARGET.write_text(module(), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
