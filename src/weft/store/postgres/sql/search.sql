@@ -22,13 +22,15 @@ EXISTS (SELECT FROM facet f WHERE f.document = {document} AND f.facet IN (SELECT
 EXISTS (SELECT FROM document x WHERE x.id = {document} AND x.shown)
 
 -- name: near
--- The layout comes along, so that the caller sees whether it has changed since he put the tables in.
+-- The layout comes along, so that the caller sees whether it has changed since he put the tables in. How many vectors
+-- there are is hidden in a subquery, here and below: a planner that sees them counts on fewer than it would without,
+-- takes its plan for the better one, and plans anew each time, which takes as long as the search.
 SELECT w.space, w.own, found.*
 FROM (SELECT w.space, ARRAY(SELECT h.kind FROM shelf h WHERE h.space = w.space ORDER BY h.kind) AS own
       FROM workspace w OFFSET 0) AS w
 LEFT JOIN LATERAL (
     SELECT q.n, hit.id AS hit, hit.distance, {columns}
-    FROM unnest(%(vectors)s::halfvec[]) WITH ORDINALITY AS q (v, n)
+    FROM unnest((SELECT %(vectors)s::halfvec[])) WITH ORDINALITY AS q (v, n)
     CROSS JOIN LATERAL (SELECT id, distance FROM ({tables}) AS part ORDER BY distance, id LIMIT {limit}) AS hit
     {details}
 ) AS found ON true
@@ -123,12 +125,12 @@ WHERE {c_visible} ORDER BY hit.score DESC, hit.id
 
 -- name: passages
 SELECT hit.id, hit.score, {columns}
-FROM unnest(%(ids)s::uuid[], %(scores)s::float8[]) WITH ORDINALITY AS hit (id, score, n)
+FROM unnest((SELECT %(ids)s::uuid[]), (SELECT %(scores)s::float8[])) WITH ORDINALITY AS hit (id, score, n)
 {details}
 ORDER BY hit.n
 
 -- name: entities
-SELECT {columns} FROM unnest(%(ids)s::uuid[]) WITH ORDINALITY AS hit (id, n)
+SELECT {columns} FROM unnest((SELECT %(ids)s::uuid[])) WITH ORDINALITY AS hit (id, n)
 {details}
 WHERE {e_visible} ORDER BY hit.n
 
