@@ -143,6 +143,8 @@ class Database:
         """
         async with self._pool.connection() as connection:
             if self._bound.get(connection) != workspace:
+                # Whoever is cancelled here does not learn whether it was bound.
+                self._bound.pop(connection, None)
                 await connection.execute(f"SELECT set_config('weft.workspace', '{int(workspace)}', false)")
                 self._bound[connection] = workspace
             yield connection
