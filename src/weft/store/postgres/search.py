@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from weft.graph.aggregate import DESCRIPTIONS_KEPT
+from weft.graph.aggregate import DESCRIPTIONS_KEPT, KEYWORDS_KEPT
 from weft.store.postgres.queries import QUERIES
 from weft.store.postgres.scope import Shape
 from weft.store.postgres.vectors import Space
@@ -29,6 +29,7 @@ _BOUNDS = {
     "most": MOST_RELATIONS,
     "most_around": MOST_AROUND,
     "kept": DESCRIPTIONS_KEPT,
+    "keywords_kept": KEYWORDS_KEPT,
 }
 _OPERATORS = {"cosine": "<=>", "l2": "<->", "inner": "<#>"}
 _DOCUMENT_OF: dict[VectorKind, str] = {"chunk": "c.document", "entity": "m.document", "relation": "l.document"}
@@ -137,9 +138,11 @@ def _entity(alias: str, shape: Shape) -> str:
 def _relation(alias: str, shape: Shape) -> str:
     if shape.is_all:
         summary = _piece("summary", of=alias)
-        return _piece("relation_columns", r=alias, description=f"{alias}.description", summary=summary)
-    said = _piece("relation_said", r=alias, l_visible=shape.visible("l.document"))
-    return _piece("relation_columns", r=alias, description=said, summary="''")
+        own = {"description": f"{alias}.description", "keywords": f"{alias}.keywords"}
+        return _piece("relation_columns", r=alias, summary=summary, **own)
+    visible = shape.visible("l.document")
+    said, keywords = (_piece(f"relation_{what}", r=alias, l_visible=visible) for what in ("said", "keywords"))
+    return _piece("relation_columns", r=alias, description=said, keywords=keywords, summary="''")
 
 
 def _piece(name: str, **parts: object) -> str:

@@ -91,7 +91,7 @@ CROSS JOIN LATERAL (SELECT d.uri, d.title, d.places FROM document d WHERE d.id =
 CROSS JOIN LATERAL (SELECT e.* FROM entity e WHERE e.id = hit.id OFFSET 0) AS e
 
 -- name: relation_columns
-{r}.id, {r}.source, {r}.target, {r}.source_name, {r}.target_name, {description}, {r}.keywords, {r}.weight, {r}.count,
+{r}.id, {r}.source, {r}.target, {r}.source_name, {r}.target_name, {description}, {keywords}, {r}.weight, {r}.count,
 {r}.histogram, {summary}
 
 -- name: relation_details
@@ -116,6 +116,13 @@ coalesce((SELECT y.text FROM summary y WHERE y.hash = {of}.text_hash), '')
         SELECT document, description_hash AS hash, description FROM link
         WHERE source = t.source AND target = t.target ORDER BY strength DESC, chunk LIMIT {reach}) AS l
     WHERE t.relation = {r}.id AND l.description <> '' AND {l_visible} ORDER BY l.hash LIMIT {kept}) AS said)
+
+-- name: relation_keywords
+ARRAY(SELECT DISTINCT k.word FROM tie t CROSS JOIN LATERAL (
+        SELECT document, keywords FROM link
+        WHERE source = t.source AND target = t.target ORDER BY strength DESC, chunk LIMIT {reach}) AS l
+    CROSS JOIN unnest(l.keywords) AS k (word)
+    WHERE t.relation = {r}.id AND {l_visible} ORDER BY k.word LIMIT {keywords_kept})
 
 -- name: matching
 SELECT hit.id, hit.score, {columns}
