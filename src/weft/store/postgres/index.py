@@ -76,7 +76,9 @@ class PostgresIndex:
             )
         with self._step("embed", ", ".join(texts)) as told:
             layout = await self._layout(told)
-            layout.space.check(self._embedder)
+            if not layout.space.is_of(self._embedder):
+                self._moved()
+                (await self._layout(told)).space.check(self._embedder)
             vectors = await self._embedder.embed(texts)
             told.found = len(vectors)
         return vectors
@@ -124,6 +126,7 @@ class PostgresIndex:
         halves = [half(vector) for vector in vectors]
         for _ in range(_TRIES):
             layout = await self._layout(told)
+            layout.space.check(self._embedder)  # it may have changed since the vectors were made
             query = search.near(kind, layout, self._where.workspace, limit, scope_.shape)
             try:
                 rows = await self._rows(told, query, {"vectors": halves, **scope_.params})
@@ -131,9 +134,13 @@ class PostgresIndex:
                 rows = []
             if rows and tuple(rows[0][:2]) == layout.stamp:
                 return _by_vector(rows, len(vectors), layout.space)
-            self._where.layout = None  # the vectors have moved meanwhile
-            self._once.pop("layout", None)
+            self._moved()
         raise DatabaseError("the vectors of this workspace are being moved about; ask again in a moment")
+
+    def _moved(self) -> None:
+        """What is remembered of where the vectors are may be out of date."""
+        self._where.layout = None
+        self._once.pop("layout", None)
 
     async def _layout(self, told: _Telling) -> Layout:
         known = self._where.layout
