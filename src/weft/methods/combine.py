@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Literal
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 from pydantic.dataclasses import dataclass
 
 from weft.errors import ConfigError
@@ -110,8 +110,16 @@ def _deepened(method: Any) -> tuple[Any, int]:
     """A method that finds more passages, and how many it found before. Without such a parameter it stays as it is."""
     for name in _HOW_MANY:
         if isinstance(wanted := getattr(method, name, None), int):
-            return replace(method, **{name: _CHOICE * wanted}), wanted
+            return _with(method, name, _CHOICE * wanted), wanted
     if isinstance(parts := getattr(method, "parts", None), tuple):
         deeper = [_deepened(part) for part in parts]
         return replace(method, parts=tuple(part for part, _ in deeper)), sum(wanted for _, wanted in deeper)
     return method, Rerank().top_k
+
+
+def _with(method: Any, name: str, value: int) -> Any:
+    """The method with another value, or as it is where it does not take that: then it finds many already."""
+    try:
+        return replace(method, **{name: value})
+    except ValidationError:
+        return method
