@@ -27,6 +27,7 @@ from weft.store.postgres.headway import Headway
 from weft.store.postgres.index import PostgresIndex, Whereabouts
 from weft.store.postgres.migrate import migrate
 from weft.store.postgres.vectors import Space
+from weft.text.names import storable
 from weft.types import (
     Budget,
     Change,
@@ -85,6 +86,7 @@ class AsyncWeft:
         self._settings = settings or Settings.load()
         self._workshop: Workshop | None = None
         self._closing = AsyncExitStack()
+        self._opening = asyncio.Lock()
 
     @classmethod
     @asynccontextmanager
@@ -148,9 +150,10 @@ class AsyncWeft:
         """The models and extractors of this workspace."""
         from weft import wiring
 
-        if self._workshop is None:
-            opening = wiring.opened(self._settings, self.database, self.workspace)
-            self._workshop = await self._closing.enter_async_context(opening)
+        async with self._opening:  # two who ask at once share one
+            if self._workshop is None:
+                opening = wiring.opened(self._settings, self.database, self.workspace)
+                self._workshop = await self._closing.enter_async_context(opening)
         return self._workshop
 
     async def _embedding(self) -> Embedder | None:
@@ -336,7 +339,7 @@ class AsyncWeft:
         from weft.asking import chosen
 
         asking = await self._asking()
-        query = Query(question, filter or Filter())
+        query = Query(storable(question), filter or Filter())
         return await asking.retrieve(query, chosen(method or self.method, rerank=rerank))
 
     async def compare(
@@ -354,7 +357,8 @@ class AsyncWeft:
 
         asking = await self._asking()
         wanted = [chosen(method) for method in methods or registry.names()]
-        return await asking.compare(Query(question, filter or Filter()), wanted, Answering() if answers else None)
+        query = Query(storable(question), filter or Filter())
+        return await asking.compare(query, wanted, Answering() if answers else None)
 
     @property
     def method(self) -> str:
@@ -379,7 +383,7 @@ class AsyncWeft:
 
         asking = await self._asking()
         with_ = chosen(method or self.method, rerank=rerank)
-        query = Query(question, filter or Filter())
+        query = Query(storable(question), filter or Filter())
         pieces = asking.stream(query, with_, Answering(**options), history, context_only=context_only)
         async with aclosing(pieces):
             async for piece in pieces:
