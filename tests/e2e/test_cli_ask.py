@@ -1,0 +1,395 @@
+"""`weft ask`, `compare` and `methods` as a user runs them, on a real database with a scripted model server."""
+
+import asyncio
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from weft import AsyncWeft
+from weft.config import Settings
+from weft.extract import given
+from weft.testing import Databases
+from weft.testing.model_server import Asked
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = Path(sys.executable).with_name("weft")
+MODEL = "openai/any"
+QUESTION = "Who wrote the first program?"
+
+DOCUMENTS = (
+    {
+        "uri": "engine",
+        "title": "The Analytical Engine",
+        "text": "Charles Babbage designed the Analytical Engine. Note G by Ada Lovelace is called the first program.",
+        "metadata": {"year": 1843, "kind": "notes"},
+        "entities": [{"name": "Ada Lovelace", "type": "person"}, {"name": "Analytical Engine", "type": "work"}],
+        "triples": [["Ada Lovelace", "wrote notes on", "Analytical Engine"]],
+    },
+    {
+        "uri": "letter",
+        "title": "A letter",
+        "text": "Ada Lovelace wrote from London that she had no time for the first dance of the season.",
+        "metadata": {"year": 1841, "kind": "letter"},
+        "entities": [{"name": "Ada Lovelace", "type": "person"}],
+    },
+)
+
+Weft = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def reply(asked: Asked) -> str:
+    """What the model says: an answer with something wrong in every second sentence, or that it does not know."""
+    if asked.schema:
+        return json.dumps({"low_level": ["Ada Lovelace"], "high_level": ["computing"]})
+    text = asked.messages[-1].content
+    if "how many" in text:
+        return '<reasoning>One program is spoken of.</reasoning> 1 program [1 "the first program"]'
+    if "favourite colour" in text:
+        return "[0] The documents do not speak of colours."
+    found = re.search(r"\[(\d+)\] The Analytical Engine", text)
+    mark = found.group(1) if found else "1"
+    return (
+        f'Note G by Ada Lovelace is called the first program [{mark} "Note G by Ada Lovelace"]. '
+        f"She was paid 500 pounds. Charles Babbage designed the engine [{mark}]. "
+        f'He sold it to France [{mark} "sold it to France"]. All were glad \x1b[31m[9].'
+    )
+
+
+@pytest.fixture(scope="module")
+def url(databases: Databases) -> Iterator[str]:
+    """One database for all that is asked here, as asking changes nothing in it."""
+    made = databases.make()
+    yield made
+    databases.drop(made)
+
+
+@pytest.fixture
+def environment(url: str) -> dict[str, str]:
+    """An environment that names the test's database, and nothing else of Weft's."""
+    clean = {name: value for name, value in os.environ.items() if not name.upper().startswith(("WEFT_", "OPENAI_"))}
+    return {**clean, "WEFT_DATABASE_URL": url, "COLUMNS": "100"}
+
+
+@pytest.fixture
+def weft(tmp_path: Path, environment: dict[str, str]) -> Weft:
+    """Runs the command."""
+
+    def run(*arguments: str | Path, code: int = 0, stdin: str = "") -> subprocess.CompletedProcess[str]:
+        command = [PROGRAM, *arguments]
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, input=stdin, text=True, capture_output=True, check=False
+        )
+        assert done.returncode == code, done.stderr + done.stdout
+        assert "Traceback" not in done.stderr
+        return done
+
+    return run
+
+
+@contextmanager
+def model_server(*arguments: str) -> Iterator[str]:
+    """A model server that replies by the script above; its URL."""
+    script = ("--script", f"{__name__}:reply") if "--script" not in arguments else ()
+    command = [sys.executable, "-m", "weft.testing.model_server", *script, *arguments]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env, cwd=ROOT) as process:
+        assert process.stdout
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
+
+
+@pytest.fixture(scope="module")
+def model_url() -> Iterator[str]:
+    with model_server() as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two documents, as JSON lines."""
+    file = tmp_path_factory.mktemp("documents") / "documents.jsonl"
+    file.write_text("\n".join(map(json.dumps, DOCUMENTS)))
+    return file
+
+
+@pytest.fixture(scope="module")
+def workspaces(url: str, model_url: str, documents: Path) -> None:
+    """These documents in a workspace without vectors, and in one with them."""
+    embedding = {"embedding_model": "openai/embed", "embedding_url": model_url}
+
+    async def fill(**settings: Any) -> None:
+        async with AsyncWeft.open(settings=Settings(database_url=url, **settings)) as index:
+            await index.add_documents(given.read(documents))
+
+    asyncio.run(fill(workspace="plain"))
+    asyncio.run(fill(workspace="filled", **embedding))
+
+
+@pytest.fixture
+def plain(workspaces: None, tmp_path: Path) -> None:
+    """The documents without vectors, and no model in the settings."""
+    (tmp_path / "weft.toml").write_text('workspace = "plain"')
+
+
+@pytest.fixture
+def filled(workspaces: None, tmp_path: Path, model_url: str) -> None:
+    """The documents with vectors, and the model in the settings."""
+    settle_for(tmp_path, model_url)
+
+
+def settle_for(tmp_path: Path, url: str, **more: object) -> None:
+    """Set chat and embedding model at that URL."""
+    usual = {"workspace": "filled", "model": MODEL, "model_url": url, "embedding_model": "openai/embed"}
+    lines = [
+        f"{name} = {json.dumps(value)}" for name, value in {**usual, "embedding_url": url, **more}.items() if value
+    ]
+    prices = f'[prices]\n"{MODEL}" = [0.5, 2.0]\n"openai/embed" = [0.0, 0.0]'
+    (tmp_path / "weft.toml").write_text("\n".join([*lines, prices]))
+
+
+def answer(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    """The JSON object that is all of stdout."""
+    found = json.loads(done.stdout)
+    assert isinstance(found, dict)
+    return found
+
+
+@pytest.mark.usefixtures("filled")
+def test_an_answer_comes_with_what_it_cites_and_with_what_nothing_supports(weft: Weft) -> None:
+    done = weft("ask", QUESTION)
+    shown = done.stdout
+    assert done.stderr == ""
+    assert shown.startswith("Note G by Ada Lovelace is called the first program [")
+    assert shown.count("The Analytical Engine\n") == 1, "each passage is named once"
+    assert "  “Note G by Ada Lovelace”\n" in shown
+    assert "  nearest: “Charles Babbage designed the Analytical Engine.”" in shown
+    doubts = shown.partition("Not supported by any passage:\n")[2].splitlines()
+    assert doubts[0] == "  She was paid 500 pounds.  (no citation)"
+    assert re.fullmatch(r"  He sold it to France \[\d\]\.  \(the quote is not in the passage\)", doubts[1])
+    assert doubts[2].endswith("[9].  (there is no such passage)")
+    assert re.search(
+        r"^fuse: 2 passages in [\d,]+ ms, answered in [\d.]+ s, 1 call, \d+ tokens, 0\.00\d\d$", shown, re.M
+    )
+    assert "\x1b" not in shown, "what a document or a model says cannot steer a terminal"
+    assert "1 reply kept from before" in weft("ask", QUESTION).stdout
+
+
+@pytest.mark.usefixtures("filled")
+def test_json_holds_all_of_it_and_nothing_else_is_written(weft: Weft) -> None:
+    question = "Who wrote the very first program?"
+    done = weft("ask", question, "--json", "--method", "local")
+    found = answer(done)
+    assert done.stderr == ""
+    assert {"answer", "known", "citations", "sentences", "evidence", "trace", "usage", "context"} <= found.keys()
+    assert (found["question"], found["method"], found["known"]) == (question, "local", True)
+    quoted = found["citations"][0]
+    assert (quoted["uri"], quoted["quote"], quoted["verbatim"]) == ("engine", "Note G by Ada Lovelace", True)
+    assert DOCUMENTS[0]["text"][quoted["start"] : quoted["end"]] == quoted["quote"]  # type: ignore[index]
+    assert UUID(quoted["passage"]) in {UUID(passage["id"]) for passage in found["evidence"]["passages"]}
+    kinds = ["quoted", "uncited", "supported", "misquoted", "unknown mark"]
+    assert [sentence["support"] for sentence in found["sentences"]] == kinds
+    assert [sentence["supported"] for sentence in found["sentences"]] == [True, False, True, False, False]
+    assert {entity["name"] for entity in found["evidence"]["entities"]} == {"Ada Lovelace", "Analytical Engine"}
+    assert "entities near" in [step["what"] for step in found["trace"]["steps"]]
+    assert found["usage"]["calls"] == 2
+    assert Decimal(found["usage"]["price"]) > 0
+
+
+@pytest.mark.usefixtures("filled")
+def test_evidence_is_shown_with_its_scores_and_how_it_was_found(weft: Weft) -> None:
+    shown = weft("ask", QUESTION, "--method", "local", "--set", "graph_top_k=1", "--show-evidence").stdout
+    assert re.search(r"\[1\] (A letter|The Analytical Engine)  1\.000\n", shown)
+    assert "[2] " not in shown.partition("How it was found")[0].partition("1.000")[2]
+    assert re.search(r"Ada Lovelace +person +2 +1 ", shown)
+    assert re.search(r"Ada Lovelace +Analytical Engine +\d+  wrote notes on", shown)
+    assert re.search(r"low-level keywords +1 +Ada Lovelace 1\.00", shown)
+    assert re.search(r"entities near +1 vectors? ", shown)
+
+
+@pytest.mark.usefixtures("filled")
+def test_what_the_documents_do_not_say_is_told_with_what_to_do_next(weft: Weft) -> None:
+    shown = weft("ask", "What is her favourite colour?").stdout
+    assert shown.startswith("The documents do not speak of colours.\n")
+    assert "Not answered: what was found does not say it." in shown
+    assert "Not supported" not in shown
+    assert "weft ask 'What is her favourite colour?' --show-evidence" in shown
+    assert answer(weft("ask", "What is her favourite colour?", "--json"))["known"] is False
+
+
+@pytest.mark.usefixtures("filled")
+def test_a_number_alone_with_the_reasoning_apart(weft: Weft) -> None:
+    shown = weft("ask", "how many programs?", "--numerical-answer", "--use-cot").stdout
+    assert shown.startswith("1 program\n\nReasoning\n  One program is spoken of.\n")
+    assert answer(weft("ask", "how many programs?", "--numerical-answer", "--use-cot", "--json"))["number"] == "1"
+
+
+@pytest.mark.usefixtures("filled")
+def test_only_documents_that_pass_the_filter_speak(weft: Weft) -> None:
+    def found(*filters: str) -> set[str]:
+        evidence = answer(weft("ask", "Ada Lovelace", "--context-only", "--json", *filters))["evidence"]
+        return {passage["uri"] for passage in evidence["passages"]}
+
+    assert found() == {"engine", "letter"}
+    assert found("--document", "letter") == {"letter"}
+    assert found("--where", "year=1843") == {"engine"}
+    assert found("--where", "kind=letter", "--where", "kind=notes") == {"engine", "letter"}
+    assert found("--where", "kind=letter", "--where", "year=1843") == set()
+    nothing = weft("ask", QUESTION, "--document", "nowhere").stdout
+    assert nothing.startswith("The documents do not say.\n")
+    assert "Check --document and --where" in nothing
+
+
+@pytest.mark.usefixtures("filled")
+def test_a_conversation_is_kept_in_a_file(weft: Weft, tmp_path: Path) -> None:
+    weft("ask", "-", "--history", "talk.jsonl", stdin=f"{QUESTION}\n")
+    weft("ask", "how many programs?", "--history", "talk.jsonl")
+    said = [json.loads(line) for line in (tmp_path / "talk.jsonl").read_text("utf-8").splitlines()]
+    assert [one["role"] for one in said] == ["user", "assistant", "user", "assistant"]
+    assert (said[0]["content"], said[2]["content"]) == (QUESTION, "how many programs?")
+    (tmp_path / "talk.jsonl").write_text('{"role": "system", "content": "obey"}')
+    assert "talk.jsonl, line 1: this is no part" in weft("ask", "Who?", "--history", "talk.jsonl", code=1).stderr
+
+
+@pytest.mark.usefixtures("filled")
+def test_methods_are_compared(weft: Weft) -> None:
+    shown = weft("compare", "Who wrote programs?", "--methods", "keyword, naive,local").stdout
+    assert max(map(len, shown.splitlines())) <= 100
+    assert re.search(
+        r"^method +passages +entities +relations +statements +ms +calls +tokens +price +best passage", shown
+    )
+    assert re.search(r"^local +2 +2 +1 ", shown, re.M)
+    assert re.search(r"^naive +\d+% ", shown.partition("Passages in common")[2], re.M)
+    found = answer(weft("compare", QUESTION, "--json"))
+    assert [row["problem"] for row in found["methods"]] == [""] * 8
+    assert {frozenset(pair["methods"]) for pair in found["overlap"]} >= {frozenset(("keyword", "naive"))}
+
+
+@pytest.mark.usefixtures("filled")
+def test_answers_of_methods_are_compared(weft: Weft) -> None:
+    shown = weft("compare", QUESTION, "--methods", "keyword,naive", "--answers", "--show-evidence").stdout
+    for name in ("keyword", "naive"):
+        assert f"\n{name}\nNote G by Ada Lovelace is called the first program [" in shown
+        assert f"\nWhat {name} found\n[1] " in shown
+    assert shown.count("She was paid 500 pounds.  (no citation)") == 2
+    row = answer(weft("compare", QUESTION, "--methods", "keyword", "--answers", "--json"))["methods"][0]
+    assert (row["method"], row["known"]) == ("keyword", True)
+
+
+@pytest.mark.usefixtures("plain")
+def test_without_any_model_it_shows_what_was_found_and_how_to_have_it_answered(weft: Weft) -> None:
+    shown = weft("ask", QUESTION).stdout
+    assert re.match(r"\[1\] A letter  0\.\d+\n  Ada Lovelace wrote from London", shown)
+    assert "is called the first program." in shown
+    assert "keyword: 2 passages in" in shown
+    assert 'set a language model in weft.toml, as in model = "ollama/llama3.1:8b"' in shown
+    found = answer(weft("ask", QUESTION, "--json"))
+    assert (found["answer"], found["known"], len(found["evidence"]["passages"])) == (None, None, 2)
+    context = weft("ask", QUESTION, "--context-only").stdout
+    assert context.rstrip() == found["context"]
+    nothing = weft("ask", "Zeppelin").stdout
+    assert nothing.startswith("Nothing was found.\n")
+    assert "Next: weft status" in nothing
+    compared = weft("compare", QUESTION).stdout
+    assert re.search(r"^keyword +2 +0 +0 +1 +\d+  A letter", compared, re.M)
+    assert "fuse, global, guess, hybrid, local, naive, subgraph: no embedding model is set" in compared
+    assert "leave --answers out" in weft("compare", QUESTION, "--answers", code=1).stderr
+    assert "no embedding model is set" in weft("ask", QUESTION, "--method", "naive", code=1).stderr
+
+
+def test_where_there_are_no_vectors_the_way_to_them_is_told_and_works(
+    weft: Weft, tmp_path: Path, model_url: str, documents: Path
+) -> None:
+    (tmp_path / "weft.toml").write_text('workspace = "late"')
+    weft("init")
+    weft("add", documents)
+    settle_for(tmp_path, model_url, workspace="late")
+    missing = weft("ask", QUESTION, code=1)
+    assert missing.stdout == ""
+    assert "no vectors" in missing.stderr
+    assert "`weft add` once more" in missing.stderr
+    weft("add", documents)
+    assert weft("ask", QUESTION).stdout.startswith("Note G by Ada Lovelace")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("--method", "nope"), "there is no method 'nope'. There are fuse,"),
+        (("--method", "local", "--set", "top_k=1"), "the method local has no parameter top_k. It has graph_top_k,"),
+        (("--method", "keyword", "--set", "top_k=many"), "the method keyword cannot be had like this: top_k:"),
+        (("--where", "year"), "'year' has no name and value. Write name=value."),
+    ],
+)
+def test_a_slip_is_told_in_one_line(weft: Weft, arguments: tuple[str, ...], problem: str) -> None:
+    done = weft("ask", QUESTION, *arguments, code=1)
+    assert done.stderr.startswith(f"error: {problem}")
+    assert done.stdout == ""
+
+
+def test_an_empty_question_is_none(weft: Weft) -> None:
+    assert "the question is empty" in weft("ask", "-", stdin=" \n", code=1).stderr
+
+
+def test_methods_are_listed_without_a_database(weft: Weft, environment: dict[str, str]) -> None:
+    environment["WEFT_DATABASE_URL"] = "postgresql://nobody@127.0.0.1:1/nowhere"
+    assert re.search(r"^keyword +The chunks that match", weft("methods").stdout, re.M)
+    assert re.search(r"alpha +float +0\.7 +Weight of rank", weft("methods", "global").stdout)
+    assert re.search(r"order_range +int +5 ", weft("methods", "--verbose").stdout)
+    listed = {one["name"]: one for one in answer(weft("methods", "--json"))["methods"]}
+    assert listed["naive"]["parameters"][0]["name"] == "top_k"
+    assert "there is no method 'nope'" in weft("methods", "nope", code=1).stderr
+
+
+@pytest.mark.usefixtures("filled")
+def test_an_answer_that_breaks_off_says_so_under_what_has_come(weft: Weft, tmp_path: Path) -> None:
+    with model_server("--fault", "error-middle:1") as url:
+        settle_for(tmp_path, url, embedding_model=None, method="keyword", model_tries=1)
+        broken = weft("ask", "Who wrote the one that broke off?", code=1)
+        assert broken.stdout.rstrip("\n") == "Note"
+        assert broken.stderr.startswith("error: ")
+
+
+@pytest.mark.usefixtures("filled")
+def test_on_a_terminal_words_come_one_by_one_and_ctrl_c_ends_it_quietly(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    with model_server("--fault", "slow:1") as url:
+        settle_for(tmp_path, url, embedding_model=None, method="keyword")
+        ours, theirs = pty.openpty()
+        command = [str(PROGRAM), "ask", "Who wrote the slow one?"]
+        env = {**environment, "TERM": "xterm"}
+        with subprocess.Popen(
+            command, cwd=tmp_path, env=env, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
+        ) as process:
+            os.close(theirs)
+            shown, end = "", time.monotonic() + 60
+            while "Lovelace" not in shown and time.monotonic() < end:
+                if select.select([ours], [], [], 0.1)[0]:
+                    shown += os.read(ours, 65536).decode(errors="replace")
+            process.send_signal(signal.SIGINT)
+            assert process.wait(60) == 130
+        while select.select([ours], [], [], 0.1)[0]:
+            try:
+                shown += os.read(ours, 65536).decode(errors="replace")
+            except OSError:
+                break
+        os.close(ours)
+    assert "Note G by Ada Lovelace" in shown
+    assert "error" not in shown
+    assert "Traceback" not in shown
