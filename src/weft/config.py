@@ -117,6 +117,11 @@ class Settings(BaseSettings):
         description="The folder of the bundled PostgreSQL, from this file's folder. Without it, one for each user.",
         examples=["weft-data"],
     )
+    bench_data: Path | None = Field(
+        default=None,
+        description="The folder of sets of questions that `weft bench` knows by name, from this file's folder.",
+        examples=["bench"],
+    )
 
     entity_types: dict[str, str] = Field(
         default={
@@ -233,8 +238,9 @@ def _read(path: Path | None) -> dict[str, Any]:
     known = Settings.model_fields
     if unknown := [name for name in found if name not in known]:
         raise ConfigError(f"{path} sets {', '.join(unknown)}, which Weft does not know. It knows {', '.join(known)}.")
-    if isinstance(directory := found.get("data_directory"), str):
-        found["data_directory"] = str(path.parent / Path(directory).expanduser())
+    for folder in ("data_directory", "bench_data"):
+        if isinstance(named := found.get(folder), str):
+            found[folder] = str(path.parent / Path(named).expanduser())
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from weft.cli import add, ask, compare, database, doctor, estimate, index, methods, money, rules, worker
+from weft.cli import add, ask, bench, compare, database, doctor, estimate, index, methods, money, rules, worker
 
 app = typer.Typer(
     help="A knowledge graph over your documents, kept exactly up to date, in PostgreSQL.",
@@ -39,6 +39,7 @@ app.command()(add.add)
 app.command()(ask.ask)
 app.command()(compare.compare)
 app.command()(methods.methods)
+app.command()(bench.bench)
 app.command()(estimate.estimate)
 app.command()(index.remove)
 app.command()(index.status)
