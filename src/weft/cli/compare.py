@@ -107,7 +107,7 @@ def _figures(rows: Sequence[Compared]) -> Table:
     is_priced = any(row.usage.price != 0 for row in rows)
     headings = ["method", ">passages", ">entities", ">relations", ">statements", ">ms"]
     headings += [">calls", ">tokens"] if is_paid else []
-    made = table(*headings, *([">price"] if is_priced else []), "best passage", cut=True)
+    made = table(*headings, *([">price"] if is_priced else []), "best", cut=True)
     for row in rows:
         made.add_row(row.method, *_numbers(row, is_paid=is_paid, is_priced=is_priced), _best(row))
     return made
