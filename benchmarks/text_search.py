@@ -21,6 +21,7 @@ from itertools import islice, pairwise
 from pathlib import Path
 from statistics import mean, median
 from typing import Any, NamedTuple
+from uuid import UUID
 
 import bm25s  # type: ignore[import-untyped]
 import corpora
@@ -29,13 +30,14 @@ import Stemmer  # type: ignore[import-not-found]
 
 from weft import AsyncWeft, Chunk, Document
 from weft.store.embedded import EmbeddedServer
-from weft.store.postgres.db import Database
+from weft.store.postgres.db import Database, Transaction
 from weft.store.postgres.migrate import migrate
 
 Figures = dict[str, Any]
 RESULTS = Path(__file__).parent / "results" / "text_search.json"
 K1, B = 1.2, 0.75
 ASKED = 300  # questions for each figure of time
+TURNS = 4  # how often each of them is asked; its fastest answer counts, as others use the machine too
 TABLES = ("lexis", "word", "corpus")
 
 
@@ -98,6 +100,7 @@ class Bench:
         figures: Figures = {}
         for size in sizes:
             weft = await AsyncWeft.enter(database, f"b {size}")
+            self._tidy()
             before = self._bytes()
             seconds = await _add(weft, texts[:size])
             taken = self._bytes() - before
@@ -114,6 +117,11 @@ class Bench:
             p50 = [figures[f"{size}_chunks"][kind]["p50_ms"] for size in sizes]
             figures[f"growth_{kind}"] = [round(b / a, 2) for a, b in pairwise(p50)]
         return figures
+
+    def _tidy(self) -> None:
+        """Take away what dropped workspaces left behind, or a new one would seem to need no room."""
+        with psycopg.connect(self._url, autocommit=True) as owner:
+            owner.execute("VACUUM FULL weft.lexis, weft.word, weft.corpus")
 
     def _bytes(self) -> int:
         with psycopg.connect(self._url, autocommit=True) as owner:
@@ -158,28 +166,36 @@ def _recall(found: Sequence[Sequence[int]], questions: Sequence[Question]) -> fl
 
 
 async def _timed(weft: AsyncWeft, questions: Sequence[str]) -> Figures:
-    asking = "SELECT * FROM search_text(%(question)s, 10, %(k1)s, %(b)s, %(scope)s)"
-    times: list[float] = []
-    good: list[float] = []
     async with weft.database.transaction(weft.workspace, snapshot=True) as tx:
+        times = [[await _milliseconds(tx, question) for question in questions] for _ in range(TURNS)]
+        best = sorted(map(min, zip(*times, strict=True)))
         every = [id_ for (id_,) in await (await tx.execute("SELECT id FROM document")).fetchall()]
-        for turn in range(2):  # the first one warms up
-            for place, question in enumerate(questions):
-                values: dict[str, Any] = {"question": question, "k1": K1, "b": B, "scope": None}
-                started = time.perf_counter()
-                found = await (await tx.execute(asking, values)).fetchall()
-                times += [time.perf_counter() - started] * turn
-                if (
-                    turn and place % (1 + len(every) // 4000) == 0
-                ):  # to weigh them all takes seconds where they are many
-                    best = await (await tx.execute(asking, {**values, "scope": every})).fetchall()
-                    good += [mean(a[1] > b[1] - 1e-9 for a, b in zip(found, best, strict=False))] if best else []
-    times.sort()
+        some = questions[:: 1 + len(every) // 20_000]  # to weigh every chunk takes seconds where there are many
+        good = [_as_good(await _ten(tx, question), await _ten(tx, question, every)) for question in some]
     return {
-        "p50_ms": round(1000 * median(times), 2),
-        "p95_ms": round(1000 * times[int(0.95 * len(times))], 2),
+        "p50_ms": round(median(best), 2),
+        "p95_ms": round(best[int(0.95 * len(best))], 2),
         "same_best": round(mean(good), 4),
     }
+
+
+async def _milliseconds(tx: Transaction, question: str) -> float:
+    started = time.perf_counter()
+    await _ten(tx, question)
+    return 1000 * (time.perf_counter() - started)
+
+
+async def _ten(tx: Transaction, question: str, scope: list[UUID] | None = None) -> list[float]:
+    """The scores of the ten chunks that answer best."""
+    rows = await tx.execute(
+        "SELECT score FROM search_text(%(question)s, 10, %(k1)s, %(b)s, %(scope)s)",
+        {"question": question, "k1": K1, "b": B, "scope": scope},
+    )
+    return [score for (score,) in await rows.fetchall()]
+
+
+def _as_good(found: Sequence[float], best: Sequence[float]) -> float:
+    return sum(a > b - 1e-9 for a, b in zip(found, best, strict=False)) / len(best) if best else 1.0
 
 
 async def _indexing(weft: AsyncWeft, texts: Sequence[str]) -> float:
