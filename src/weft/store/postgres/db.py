@@ -117,13 +117,24 @@ class Database:
         await self.close()
 
     @asynccontextmanager
+    async def _lent(self) -> AsyncIterator[Connection]:
+        """A connection of the pool. It finds its way back also when whoever had it is cancelled on that very way, on
+        which the pool would lose it for good."""
+        connection = await self._pool.getconn()
+        try:
+            async with connection:
+                yield connection
+        finally:
+            await asyncio.shield(self._pool.putconn(connection))
+
+    @asynccontextmanager
     async def transaction(self, workspace: int, *, snapshot: bool = False) -> AsyncIterator[Transaction]:
         """A transaction in a workspace: committed at the end, rolled back on any error.
 
         With `snapshot` it only reads, and all its statements see the same moment.
         """
         begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" if snapshot else "BEGIN"
-        async with self._pool.connection() as connection:
+        async with self._lent() as connection:
             scope = f"{begin}; SELECT set_config('weft.workspace', '{int(workspace)}', true)"
             await connection.execute(scope)
             try:
@@ -141,7 +152,7 @@ class Database:
         It saves the round trips of a transaction: the connection is bound to the workspace until it is lent for
         another.
         """
-        async with self._pool.connection() as connection:
+        async with self._lent() as connection:
             if self._bound.get(connection) != workspace:
                 # Whoever is cancelled here does not learn whether it was bound.
                 self._bound.pop(connection, None)
@@ -164,7 +175,7 @@ class Database:
 
     async def find_workspace(self, name: str, *, make: bool) -> int | None:
         """The id of a workspace by its name, made when it is not there and `make` is set."""
-        async with self._pool.connection() as connection:
+        async with self._lent() as connection:
             row = await (await connection.execute("SELECT find_workspace(%s, %s)", (name, make))).fetchone()
             return cast("int | None", row[0]) if row else None
 
