@@ -20,10 +20,10 @@ from weft.bench.verdict import verdict
 from weft.errors import ConfigError
 
 _HELP = {
-    "recall": "share of the supporting passages among the first k",
-    "ndcg": "the same with earlier ranks counting more",
+    "recall": "which share of the supporting passages is among the first k",
+    "ndcg": "the same, but earlier ranks count more",
     "mrr": "one over the rank of the first supporting passage",
-    "map": "precision at the rank of each supporting passage, averaged",
+    "map": "the precision at the rank of each supporting passage, averaged",
     "exact match": "the answer is one of those that are known",
     "F1": "how far its words are those of a known answer",
     "supported": "share of its sentences that a passage supports",
@@ -75,12 +75,17 @@ def _top(found: Results, title: str) -> Iterable[str]:
 def _scores(found: Results) -> Iterable[str]:
     yield "<h2>Scores</h2>"
     yield _table(found.measures, {one.name: [_score(found, one, m) for m in found.measures] for one in found.methods})
-    told = [f"{name}: {_HELP[what]}" for name in found.measures if (what := name.partition("@")[0]) in _HELP]
+    told = dict.fromkeys(_help(name) for name in found.measures)
     yield (
         '<p class="dim">The best of each column is bold. Below the others stands how far they are from it, in points: '
         "with * where the 95 % interval of that difference excludes 0, with ≈ where it may be chance.</p>"
     )
     yield f'<p class="dim">{escape("; ".join(told))}.</p>'
+
+
+def _help(measure: str) -> str:
+    what, at, _ = measure.partition("@")
+    return f"{what}{at and '@k'}: {_HELP[what]}"
 
 
 def _score(found: Results, method: MethodResult, measure: str) -> str:
@@ -90,7 +95,7 @@ def _score(found: Results, method: MethodResult, measure: str) -> str:
         return f"<strong>{shown}</strong>"
     low, high = 100 * behind.interval.low, 100 * behind.interval.high
     mark = "*" if behind.significant else "≈"
-    points = f"{100 * behind.interval.mean:+.1f} {mark}"
+    points = f"{100 * behind.interval.mean:+.1f} {mark}".replace("+0.0", "0.0").replace("-0.0", "0.0")
     return f'{shown}<small title="95 % interval {low:+.1f} to {high:+.1f}">{points}</small>'
 
 
