@@ -1,6 +1,9 @@
 -- Reading for questions. Everything is found by key or by a vector index, and nothing is followed without end: of a thing
 -- that is mentioned everywhere, the most telling places count. The caller puts in {tables} and the numbers that bound
 -- a search, and what is visible: {m_visible} says whether the document of a mention m may speak, and so on.
+--
+-- OFFSET 0 keeps a look-up a look-up. The planner takes a workspace for a small part of each table (see migration 1): in
+-- small tables for a single row, and then would rather go through all of it than ask an index for one thing.
 
 -- name: layout
 SELECT s.id, s.model, s.dimensions, s.metric, ARRAY(SELECT h.kind FROM shelf h WHERE h.space = s.id ORDER BY h.kind)
@@ -19,7 +22,7 @@ SELECT d.id, {shown} AND {facets} FROM (
 EXISTS (SELECT FROM facet f WHERE f.document = {document} AND f.facet IN (SELECT facets(%({facet})s::jsonb)))
 
 -- name: is_shown
-EXISTS (SELECT FROM document x WHERE x.id = {document} AND x.shown)
+EXISTS (SELECT FROM document x WHERE x.id = {document} AND x.shown OFFSET 0)
 
 -- name: near
 -- The layout comes along, so that the caller sees whether it has changed since he put the tables in. How many vectors
@@ -158,7 +161,8 @@ edge AS MATERIALIZED ({edges}),
 beside AS MATERIALIZED (SELECT entity, array_agg(other) AS others FROM edge WHERE other <> entity GROUP BY entity),
 spoken AS MATERIALIZED (
     SELECT m.document, m.chunk, array_agg(DISTINCT g.id) AS entities FROM unnest(%(followed)s::uuid[]) AS g (id)
-    CROSS JOIN LATERAL (SELECT id FROM name WHERE entity = g.id ORDER BY id LIMIT {names}) AS n
+    CROSS JOIN LATERAL (
+        SELECT id FROM (SELECT id FROM name WHERE entity = g.id OFFSET 0) AS n ORDER BY id LIMIT {names}) AS n
     CROSS JOIN LATERAL (
         SELECT document, chunk FROM mention WHERE name = n.id ORDER BY emphasis DESC, chunk LIMIT {fan_out}) AS m
     WHERE {m_visible} GROUP BY m.document, m.chunk),
@@ -204,14 +208,17 @@ reached_{n} AS MATERIALIZED (
 
 -- name: chunks_of_entities
 SELECT DISTINCT g.id, m.chunk FROM unnest(%(entities)s::uuid[]) AS g (id)
-CROSS JOIN LATERAL (SELECT id FROM name WHERE entity = g.id ORDER BY id LIMIT {names}) AS n
+CROSS JOIN LATERAL (
+    SELECT id FROM (SELECT id FROM name WHERE entity = g.id OFFSET 0) AS n ORDER BY id LIMIT {names}) AS n
 CROSS JOIN LATERAL (
     SELECT document, chunk FROM mention WHERE name = n.id ORDER BY emphasis DESC, chunk LIMIT {fan_out}) AS m
 WHERE {m_visible}
 
 -- name: chunks_of_relations
 SELECT DISTINCT g.id, l.chunk FROM unnest(%(relations)s::uuid[]) AS g (id)
-CROSS JOIN LATERAL (SELECT source, target FROM tie WHERE relation = g.id ORDER BY source, target LIMIT {names}) AS t
+CROSS JOIN LATERAL (
+    SELECT * FROM (SELECT source, target FROM tie WHERE relation = g.id OFFSET 0) AS t
+    ORDER BY source, target LIMIT {names}) AS t
 CROSS JOIN LATERAL (
     SELECT document, chunk FROM link WHERE source = t.source AND target = t.target
     ORDER BY strength DESC, chunk LIMIT {fan_out}) AS l
