@@ -29,6 +29,7 @@ T = TypeVar("T")
 
 _TRIES = 3
 _SHOWN = 5  # of what was found, in the trace
+_WEIGHED = 2000  # chunks, when words are searched
 
 
 class Whereabouts:
@@ -165,11 +166,12 @@ class PostgresIndex:
         """The chunks that match the words of a text best, by BM25."""
         with self._step("chunks matching", text) as told:
             scope_ = await self._scope(told, filter)
-            # Where a filter cannot be looked up beforehand, it is applied to more than is wanted.
-            wanted = limit if scope_.shape.by_ids or scope_.shape.is_all else 10 * limit
-            query = search.matching(wanted, scope_.shape)
-            params = {"text": text, "k1": k1, "b": b, **scope_.params}
-            rows = [] if scope_.is_empty else await self._rows(told, query, params)
+            rows: list[Row] = []
+            for most in _depths(limit, scope_):
+                query = search.matching(most, scope_.shape)
+                rows = await self._rows(told, query, {"text": text, "k1": k1, "b": b, **scope_.params})
+                if len(rows) >= limit:
+                    break
             found = [_passage(*row) for row in rows[:limit]]
             told.list(Scored(p.source, p.score) for p in found)
         return found
@@ -304,6 +306,15 @@ def _by_vector(rows: list[Row], vectors: int, space: Space) -> list[list[Row]]:
     for n, some in groupby((row[2:] for row in rows if row[2] is not None), key=lambda row: row[0]):
         found[n - 1] = [(id_, space.similarity(distance), *rest) for _, id_, distance, *rest in some]
     return found
+
+
+def _depths(limit: int, scope_: Scope) -> list[int]:
+    """How many matches to look for, and for how many more where too few of them are visible: a filter that many pass is
+    applied to what was found, and in the end to all that a search weighs."""
+    if scope_.is_empty:
+        return []
+    is_exact = scope_.shape.by_ids or scope_.shape.is_all
+    return [limit] if is_exact else [10 * limit, max(_WEIGHED, 10 * limit)]
 
 
 def _passage(id_: UUID, score: float, uri: str, title: str, text: str, start: int, place: list[str] | None) -> Passage:
