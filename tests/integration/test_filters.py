@@ -1,0 +1,194 @@
+"""Which documents may speak, by uri and by metadata: the same for a few documents as for many."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from weft import AsyncWeft, Chunk, Document, Filter, Link, Mention
+from weft.evidence import Scalar
+from weft.methods import Fuse, Global, Keyword, Local, Naive, Subgraph
+from weft.protocols import Method
+from weft.testing import HashEmbedder
+from weft.types import Json
+
+METADATA: dict[str, dict[str, Json]] = {
+    "a": {"year": 1843, "lang": "en", "tags": ["math", "engine"], "author": {"name": "Ada", "age": 27}, "draft": True},
+    "b": {"year": 1843.0, "lang": "fr", "tags": ["math"], "author": {"name": "Blaise"}, "draft": False},
+    "c": {"year": "1843", "lang": "en", "tags": [], "author": [{"name": "Cas"}, {"name": "Ada"}], "draft": "true"},
+    "d": {"year": 1843.5, "lang": "EN", "tags": "math", "author": "Ada", "draft": 1},
+    "e": {"year": None, "lang": 'it\'s "quoted"', "tags": [1, "1", True], "a.b": "dotted"},
+    "f": {"lang": "'; DROP TABLE weft.document; --", "a": {"b": "dotted"}, "é ключ": "värde", "%s": "{facet_0}"},
+    "g": {},
+    "h": {"year": 10**30, "deep": {"er": {"still": [[["bottom"]]]}}, "big": 0.1, "empty": "", "zero": 0},
+}
+
+CASES: list[tuple[Mapping[str, object], str]] = [
+    ({"lang": "en"}, "ac"),
+    ({"lang": ["en", "fr"]}, "abc"),
+    ({"lang": ("en", "fr", "none")}, "abc"),
+    ({"lang": {"fr"}}, "b"),
+    ({"lang": []}, ""),
+    ({"lang": "de"}, ""),
+    ({"nothing": "at all"}, ""),
+    # Numbers are numbers however they are written, and no text.
+    ({"year": 1843}, "ab"),
+    ({"year": 1843.0}, "ab"),
+    ({"year": "1843"}, "c"),
+    ({"year": 1843.5}, "d"),
+    ({"year": [1843, "1843"]}, "abc"),
+    ({"year": 10**30}, "h"),
+    ({"big": 0.1}, "h"),
+    ({"big": 0.10000000000000002}, ""),
+    ({"zero": 0}, "h"),
+    ({"zero": -0.0}, "h"),
+    # Neither are booleans numbers.
+    ({"draft": True}, "a"),
+    ({"draft": False}, "b"),
+    ({"draft": 1}, "d"),
+    ({"draft": "true"}, "c"),
+    # A list has every value in it.
+    ({"tags": "math"}, "abd"),
+    ({"tags": "engine"}, "a"),
+    ({"tags": 1}, "e"),
+    ({"tags": True}, "e"),
+    ({"tags": ["engine", 1]}, "ae"),
+    # What is inside is named by its way.
+    ({"author.name": "Ada"}, "ac"),
+    ({"author.age": 27}, "a"),
+    ({"author": "Ada"}, "d"),
+    ({"deep.er.still": "bottom"}, "h"),
+    ({"a.b": "dotted"}, "ef"),
+    # All keys must fit.
+    ({"lang": "en", "year": 1843}, "a"),
+    ({"lang": "en", "year": [1843, "1843"], "author.name": "Ada", "draft": [True, "true"]}, "ac"),
+    ({"lang": "en", "tags": "nothing"}, ""),
+    ({"tags": "nothing", "lang": "en"}, ""),
+    # Values are values, whatever is written in them.
+    ({"lang": 'it\'s "quoted"'}, "e"),
+    ({"lang": "'; DROP TABLE weft.document; --"}, "f"),
+    ({"lang": "' OR true --"}, ""),
+    ({"lang' OR '1'='1": "x"}, ""),
+    ({"é ключ": "värde"}, "f"),
+    ({"%s": "{facet_0}"}, "f"),
+    ({"%(facet_0)s": "x"}, ""),
+    ({"empty": ""}, "h"),
+    ({"": ""}, ""),
+    ({"lang": "en\x01string\x01x"}, ""),
+    ({"x" * 10_000: "y" * 10_000}, ""),
+]
+
+METHODS: list[Method] = [
+    Keyword(top_k=50),
+    Naive(top_k=50),
+    Local(graph_top_k=50),
+    Global(graph_top_k=50),
+    Subgraph(similarity_threshold=None, top_k_chunks=50),
+    Fuse(top_k=50),
+]
+
+
+def document(uri: str, metadata: Mapping[str, Json]) -> Document:
+    said = Chunk(
+        f"The common thing is told of by {uri}.",
+        mentions=(Mention("Common Thing", "", f"as {uri} tells"),),
+        links=(Link("Common Thing", "Other Thing", f"related by {uri}"),),
+    )
+    return Document(uri, (said,), metadata=metadata)
+
+
+def by(metadata: Mapping[str, object]) -> Filter:
+    given: Mapping[str, Scalar] = metadata  # type: ignore[assignment]
+    return Filter(metadata=given)
+
+
+@pytest.fixture(params=[2000, 0, 1], ids=["few", "many", "one is many"])
+def few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How many documents are a few."""
+    monkeypatch.setattr("weft.store.postgres.scope.FEW", request.param)
+    return int(request.param)
+
+
+@pytest.fixture
+async def told(weft: AsyncWeft) -> AsyncWeft:
+    await weft.add_documents(document(uri, metadata) for uri, metadata in METADATA.items())
+    return weft
+
+
+async def found(weft: AsyncWeft, method: Method, filter: Filter) -> str:
+    """The documents that speak, in passages and in all that is told of entities and relations."""
+    evidence = await weft.retrieve("common thing", method, filter=filter)
+    uris = {passage.uri for passage in evidence.passages}
+    for description in (*(e.description for e in evidence.entities), *(r.description for r in evidence.relations)):
+        spoken = {line.split()[1 if line.startswith("as") else 2] for line in description.splitlines()}
+        assert spoken <= uris or isinstance(method, Fuse), (spoken, uris)
+    return "".join(sorted(uris))
+
+
+@pytest.mark.usefixtures("few")
+async def test_metadata_decide_who_may_speak(told: AsyncWeft) -> None:
+    for metadata, expected in CASES:
+        assert await found(told, Keyword(top_k=50), by(metadata)) == expected, metadata
+    assert (await told.status()).documents == len(METADATA)
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+async def test_every_method_keeps_to_it(told: AsyncWeft, method: Method) -> None:
+    for metadata, expected in (({"lang": "en"}, "ac"), ({"tags": "math", "lang": ["fr", "EN"]}, "bd"), ({"x": 1}, "")):
+        assert await found(told, method, by(metadata)) == expected, metadata
+
+
+@pytest.mark.usefixtures("few")
+async def test_uris_decide_too_and_both_together(told: AsyncWeft) -> None:
+    keyword = Keyword(top_k=50)
+    assert await found(told, keyword, Filter(uris=("a", "b", "nowhere", "a"))) == "ab"
+    assert await found(told, keyword, Filter(uris=("b", "c"), metadata={"lang": "en"})) == "c"
+    assert await found(told, keyword, Filter(uris=("b",), metadata={"lang": "en"})) == ""
+    assert await found(told, keyword, Filter(uris=("' OR true --",))) == ""
+    assert await found(told, keyword, Filter()) == "abcdefgh"
+
+
+@pytest.mark.usefixtures("few")
+async def test_what_is_replaced_or_removed_is_filtered_as_it_is_now(told: AsyncWeft) -> None:
+    await told.add_documents([document("a", {"lang": "fr"}), document("i", {"lang": "en"})])
+    await told.remove(["c"])
+    assert await found(told, Keyword(top_k=50), by({"lang": "en"})) == "i"
+    assert await found(told, Naive(top_k=50), by({"lang": "fr"})) == "ab"
+
+
+async def test_a_few_and_many_are_found_in_the_same_order(told: AsyncWeft, monkeypatch: pytest.MonkeyPatch) -> None:
+    for method in METHODS:
+        for metadata, _ in CASES[:4]:
+            orders = []
+            for few in (2000, 0):
+                monkeypatch.setattr("weft.store.postgres.scope.FEW", few)
+                evidence = await told.retrieve("common thing", method, filter=by(metadata))
+                orders.append(
+                    (
+                        [(passage.uri, round(passage.score, 3)) for passage in evidence.passages],
+                        [(entity.name, entity.description) for entity in evidence.entities],
+                        [(relation.description, relation.keywords) for relation in evidence.relations],
+                    )
+                )
+            assert orders[0] == orders[1], (method, metadata)
+
+
+async def test_a_filter_that_few_of_many_pass_still_finds_them(
+    weft: AsyncWeft, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One in fifty passes, and the nearest do not: what is wanted is found behind all of them."""
+    monkeypatch.setattr("weft.store.postgres.scope.FEW", 3)
+    near = [Document(f"near {n}", (Chunk("the wanted thing"),), metadata={"kind": "near"}) for n in range(400)]
+    far = [Document(f"far {n}", (Chunk(f"a thing far away, {n}"),), metadata={"kind": "far"}) for n in range(8)]
+    await weft.add_documents([*near, *far])
+    for method in (Naive(top_k=5), Keyword(top_k=5)):
+        evidence = await weft.retrieve("the wanted thing", method, filter=Filter(metadata={"kind": "far"}))
+        assert len(evidence.passages) == 5
+        assert all(passage.uri.startswith("far") for passage in evidence.passages)
+
+
+async def test_a_filter_says_nothing_of_another_workspace(told: AsyncWeft) -> None:
+    other = await AsyncWeft.enter(told.database, "other", HashEmbedder())
+    await other.add_documents([document("z", {"lang": "en"})])
+    assert await found(other, Keyword(), by({"lang": "en"})) == "z"
+    assert await found(told, Keyword(top_k=50), by({"lang": "en"})) == "ac"
