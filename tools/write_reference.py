@@ -1,16 +1,19 @@
-"""Writes docs/reference/settings.md from the settings themselves. `make docs` fails while it is out of date."""
+"""Writes docs/reference from the settings and the methods themselves. `make docs` fails while it is out of date."""
 
 from __future__ import annotations
 
 import json
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 from weft.config import PREFIX, Settings
+from weft.methods import registry
+from weft.methods.registry import Description
 
-PAGE = Path(__file__).parents[1] / "docs" / "reference" / "settings.md"
+FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 
-_HEAD = f"""# Settings
+_SETTINGS = f"""# Settings
 
 In `weft.toml`, in the environment as `{PREFIX}…`, or by the caller; the later of these outweighs the earlier.
 This page is written by `make reference`.
@@ -19,9 +22,64 @@ This page is written by `make reference`.
 |---|---|---|
 """
 
+_METHODS = """# Methods
 
-def page() -> str:
-    """The page as it should be."""
+Each is one file in [`src/weft/methods`](../../src/weft/methods), over the same index. On the command line:
+`--method NAME --set parameter=value`; in Python: the class, with its parameters. [Asking](../asking.md) tells more.
+This page is written by `make reference`.
+"""
+
+
+class _About(NamedTuple):
+    """What the code of a method does not tell in a line: how it ranks, and when to use it."""
+
+    how: str
+    when: str
+
+
+_ABOUT = {
+    "naive": _About(
+        "score = similarity of the vectors of chunk and question",
+        "Questions in other words than the documents'. It is the yardstick for all others.",
+    ),
+    "keyword": _About(
+        "score = Σ over the question's words of idf · tf / (tf + k1 · (1 − b + b · length / mean length))",
+        "Names, numbers and exact terms; and wherever nothing is embedded.",
+    ),
+    "fuse": _About(
+        "score = Σ over the parts of weight / (k + rank), or of weight · score brought to 0 … 1",
+        "The default: what words and vectors agree on, with no call to a model.",
+    ),
+    "local": _About(
+        "chunks in the order of the entities that mention them, but one with more of the entity's neighbours in it\n"
+        "overtakes those at most order_range ahead; score = 1 / rank",
+        "Questions about particular people and things. One call for the keywords if there is a model.",
+    ),
+    "global": _About(
+        "importance = alpha · (1 − order / max_order) + (1 − alpha) · weight / max_weight\n"
+        "order: mean rank of the relations that a chunk states; weight: their mean strength",
+        "Questions about themes and how things hang together. One call for the keywords if there is a model.",
+    ),
+    "hybrid": _About(
+        "the first of each part, then the second of each, without repeats",
+        "When you cannot tell whether a question is about things or about themes.",
+    ),
+    "subgraph": _About(
+        "score = node_freq_weight · relevant entities in the chunk / relevant entities\n"
+        "      + node_sim_weight · their mean similarity to the question",
+        "Questions that join facts about several things; paths between these go along. similarity_threshold depends on "
+        "the embedding model: null takes whatever stands out.",
+    ),
+    "guess": _About(
+        "strength of a relation = harmonic mean of its emphasis · how often it is stated\n"
+        "score = similarity of the vectors of chunk and guess",
+        "Questions that are worded quite unlike the documents. Needs a language model, which is asked twice.",
+    ),
+}
+
+
+def settings_page() -> str:
+    """The page of all settings."""
     lines = []
     for name, field in Settings.model_fields.items():
         default = field.default
@@ -29,16 +87,38 @@ def page() -> str:
         if isinstance(default, dict):
             shown = f"`{', '.join(default)}`" if default else "none"
         lines.append(f"| `{name}` | {shown} | {field.description} |\n")
-    return _HEAD + "".join(lines)
+    return _SETTINGS + "".join(lines)
+
+
+def methods_page() -> str:
+    """The page of all methods that come with Weft."""
+    known = {name: registry.describe(name) for name in registry.names()}
+    if untold := [name for name in known if name not in _ABOUT]:
+        sys.exit(f"{Path(__file__).name} does not tell how {', '.join(untold)} ranks and when to use it: add that")
+    return _METHODS + "".join(_method(known[name], about) for name, about in _ABOUT.items() if name in known)
+
+
+def _method(one: Description, about: _About) -> str:
+    rows = [f"| `{p.name}` | `{_cell(p.type)}` | `{_cell(p.default)}` | {p.help} |\n" for p in one.parameters]
+    table = "".join(("\n| parameter | type | default | |\n|---|---|---|---|\n", *rows)) if rows else ""
+    return f"\n## {one.name}\n\n{one.summary}\n\n```text\n{about.how}\n```\n\n{about.when}\n{table}"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+PAGES = {"settings.md": settings_page, "methods.md": methods_page}
 
 
 def main() -> None:
-    if "--check" in sys.argv:
-        if PAGE.read_text("utf-8") != page():
-            sys.exit(f"{PAGE.name} is out of date: run `make reference`")
-        return
-    PAGE.parent.mkdir(exist_ok=True)
-    PAGE.write_text(page(), "utf-8")
+    FOLDER.mkdir(exist_ok=True)
+    for name, page in PAGES.items():
+        file = FOLDER / name
+        if "--check" not in sys.argv:
+            file.write_text(page(), "utf-8")
+        elif not file.is_file() or file.read_text("utf-8") != page():
+            sys.exit(f"{name} is out of date: run `make reference`")
 
 
 if __name__ == "__main__":

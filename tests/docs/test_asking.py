@@ -1,0 +1,104 @@
+"""The page on asking does what it says, word for word."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from weft.methods import registry
+from weft.testing.model_server import Asked
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "asking.md").read_text("utf-8")
+
+DOCUMENT = {
+    "uri": "notes/engine.md",
+    "title": "The Analytical Engine",
+    "text": "Note G by Ada Lovelace is often called the first program.",
+    "metadata": {"year": 1843, "kind": "notes"},
+    "triples": [["Ada Lovelace", "wrote", "Note G"]],
+}
+
+
+def reply(asked: Asked) -> str:
+    """What the model says: the answer on the page."""
+    if asked.schema:
+        return json.dumps({"low_level": ["first program"], "high_level": ["computing"]})
+    quote = "Note G by Ada Lovelace is often called the first program"
+    return f'Ada Lovelace wrote it, in a note that is called the first program [1 "{quote}"]. She was paid for it.'
+
+
+def blocks(language: str) -> list[str]:
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+    return [block for of, block in found if of == language]
+
+
+@pytest.fixture(scope="module")
+def model_url() -> Iterator[str]:
+    command = [sys.executable, "-m", "weft.testing.model_server", "--script", f"{__name__}:reply"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env, cwd=ROOT) as process:
+        assert process.stdout
+        yield process.stdout.readline().strip()
+        process.terminate()
+
+
+@pytest.fixture
+def environment(url: str) -> dict[str, str]:
+    return {**os.environ, "WEFT_DATABASE_URL": url, "COLUMNS": "200"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, model_url: str, environment: dict[str, str]) -> Path:
+    """A folder with the document added, and models in the settings."""
+    named = {"model": "vllm/any", "model_url": model_url, "embedding_model": "vllm/embed", "embedding_url": model_url}
+    (tmp_path / "weft.toml").write_text("\n".join(f"{name} = {json.dumps(value)}" for name, value in named.items()))
+    (tmp_path / "documents.jsonl").write_text(json.dumps(DOCUMENT))
+    for words in (("init",), ("add", "documents.jsonl")):
+        run(tmp_path, environment, "-m", "weft", *words)
+    return tmp_path
+
+
+def run(folder: Path, environment: dict[str, str], *words: str) -> str:
+    done = subprocess.run([sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def test_the_commands(folder: Path, environment: dict[str, str]) -> None:
+    commands = [c for block in blocks("") for c in block.splitlines() if c.startswith("weft ")]
+    assert len(commands) == 7
+    shown = [run(folder, environment, "-m", *shlex.split(command, comments=True)) for command in commands]
+    assert "Not supported by any passage:\n  She was paid for it.  (no citation)" in shown[0]
+    assert "[1] The Analytical Engine\n  “Note G by Ada Lovelace is often called the first program”\n" in shown[0]
+
+
+def test_the_same_from_python(folder: Path, environment: dict[str, str]) -> None:
+    [code] = blocks("python")
+    lines = run(folder, environment, "-c", code).splitlines()
+    assert "not supported: She was paid for it. uncited" in lines
+    assert any(line.startswith("1 notes/engine.md 0 56 Note G by Ada Lovelace") for line in lines)
+    assert [line.split()[0] for line in lines[-3:]] == ["keyword", "naive", "local"]
+
+
+def test_every_option_that_the_page_names_is_there() -> None:
+    help_ = {
+        name: subprocess.run(
+            [sys.executable, "-m", "weft", name, "--help"], capture_output=True, text=True, check=True
+        ).stdout
+        for name in ("ask", "compare")
+    }
+    for option in set(re.findall(r"`(--[a-z-]+)", PAGE)):
+        assert option in help_["ask"] + help_["compare"], option
+
+
+def test_every_method_has_its_section() -> None:
+    page = (ROOT / "docs" / "reference" / "methods.md").read_text("utf-8")
+    for name in registry.names():
+        assert f"\n## {name}\n" in page
