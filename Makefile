@@ -47,9 +47,10 @@ reference: setup  ## write the reference pages anew
 sync: setup  ## write Weft anew from AsyncWeft
 	$(BIN)/python tools/write_sync.py
 
-bench: setup  ## measure indexing and ingest
+bench: setup  ## measure indexing, ingest and questions
 	$(BIN)/python benchmarks/index.py
 	$(BIN)/python benchmarks/ingest.py
+	$(BIN)/python benchmarks/query.py
 
 schema: setup  ## write schema.sql anew from the migrations
 	$(BIN)/python tools/write_schema.py

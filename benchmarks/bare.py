@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from statistics import median
 from typing import Any
 
 import psycopg
 from pgvector import HalfVector
-from pgvector.psycopg import register_vector
+from pgvector.psycopg import register_vector, register_vector_async
 
 HNSW = "USING hnsw (v halfvec_cosine_ops) WITH (m = 16, ef_construction = 128)"
 
@@ -118,3 +118,55 @@ class Shelf:
         with suppress(psycopg.Error):
             self.connection.execute("DROP TABLE bare_vectors")
         self.connection.close()
+
+
+class Chunks:
+    """All chunks with their vectors in one table, and one statement that finds the nearest: what one writes by hand.
+
+    There is an HNSW index where Weft has one for that workspace, with the same settings.
+    """
+
+    _NEAREST = (
+        b"SELECT id, uri, title, text, start, v <=> %(v)s AS distance FROM bare_chunk ORDER BY v <=> %(v)s LIMIT 5"
+    )
+
+    def __init__(self, connection: psycopg.AsyncConnection[Any], *, has_hnsw: bool) -> None:
+        self._connection = connection
+        self.has_hnsw = has_hnsw
+
+    async def nearest(self, vector: HalfVector) -> list[tuple[Any, ...]]:
+        """The five chunks nearest to a vector."""
+        cursor = await self._connection.execute(self._NEAREST, {"v": vector}, prepare=True, binary=True)
+        return await cursor.fetchall()
+
+
+@asynccontextmanager
+async def chunks(url: str, workspace: int, table: str) -> AsyncIterator[Chunks]:
+    """The chunks of a workspace, copied; gone at the end. `table` is where the vectors of its space are at first."""
+    with connect(url) as connection:
+        own = f"{table}_{workspace}"
+        has_hnsw = own in _tables(connection)
+        tables = (table, own) if has_hnsw else (table,)
+        vectors = " UNION ALL ".join(f"SELECT id, v FROM {each} WHERE workspace = {workspace}" for each in tables)
+        row = connection.execute(f"SELECT vector_dims(v) FROM ({vectors}) AS v LIMIT 1").fetchone()
+        assert row
+        connection.execute("DROP TABLE IF EXISTS bare_chunk")
+        connection.execute(
+            "CREATE TABLE bare_chunk (id uuid PRIMARY KEY, uri text NOT NULL, title text NOT NULL,"
+            f" text text NOT NULL, start int NOT NULL, v halfvec({row[0]}) NOT NULL)"
+        )
+        connection.execute(
+            "INSERT INTO bare_chunk SELECT c.id, d.uri, d.title, c.text, c.start, v.v"
+            f" FROM ({vectors}) AS v JOIN chunk c ON c.id = v.id JOIN document d ON d.id = c.document"
+            f" WHERE c.workspace = {workspace} AND d.workspace = {workspace} AND d.shown"
+        )
+        if has_hnsw:
+            connection.execute(f"CREATE INDEX bare_chunk_hnsw ON bare_chunk {HNSW}")
+        connection.execute("VACUUM ANALYZE bare_chunk")
+        try:
+            async with await psycopg.AsyncConnection.connect(url, autocommit=True) as asking:
+                await asking.execute("SET search_path = weft, public; SET jit = off; SET hnsw.ef_search = 200")
+                await register_vector_async(asking)
+                yield Chunks(asking, has_hnsw=has_hnsw)
+        finally:
+            connection.execute("DROP TABLE bare_chunk")

@@ -11,14 +11,18 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from psycopg.conninfo import conninfo_to_dict
 
 DRIVER = Path(os.environ.get("WEFT_PEERS", Path(__file__).parents[2] / "shared" / "peers")) / "lightrag_driver.py"
 PACKAGES = ("lightrag-hku==1.5.7", "asyncpg==0.32.0", "pgvector==0.5.1", "numpy==2.4.6")
+QUESTIONS = Path(__file__).parent / "peer_questions.py"
+_PATIENCE = 30  # seconds in which it must end when it is told to
 TABLES = "litellm==1.108.4"  # its wheel carries the table of tiktoken's o200k, which otherwise comes from the network
 
 
@@ -67,15 +71,74 @@ def run(peer: Peer, url: str, documents: int, chunks_each: int, *, insert: bool 
     size = str(documents * chunks_each), "--cpd", str(chunks_each)
     with tempfile.TemporaryDirectory() as work:
         command = (peer.python, DRIVER.absolute(), *size, "--dir", work, *settings, "--pg", json.dumps(_address(url)))
-        # Nothing else of our environment: LightRAG takes hundreds of settings from there.
-        environment = {"PATH": os.environ["PATH"], "TIKTOKEN_CACHE_DIR": str(peer.tokens)}
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, env=_environment(peer), capture_output=True, text=True, check=False)
     if done.returncode:
         raise PeerFailed(f"LightRAG broke off:\n{_end(done.stderr)}")
     figures: dict[str, Any] = json.loads(done.stdout)
     if figures["status"] != {"processed": documents}:
         raise PeerFailed(f"LightRAG was given {documents} documents, and says of them: {figures['status']}.")
     return figures
+
+
+class Asked(NamedTuple):
+    """What some questions took: milliseconds for each, and the characters of each context."""
+
+    milliseconds: list[float]
+    characters: list[int]
+
+
+class Questions:
+    """A LightRAG that answers questions from what is in its database, in a process of its own."""
+
+    def __init__(self, process: subprocess.Popen[str], errors: Path) -> None:
+        self._process = process
+        self._errors = errors
+
+    def ask(self, mode: str, questions: Sequence[str]) -> Asked:
+        """Put questions one after the other, in one of LightRAG's modes."""
+        asked, answers = self._process.stdin, self._process.stdout
+        assert asked
+        assert answers
+        try:
+            print(json.dumps({"mode": mode, "questions": questions}), file=asked, flush=True)
+        except BrokenPipeError:
+            line = ""
+        else:
+            line = answers.readline()
+        if not line:
+            raise PeerFailed(f"LightRAG broke off:\n{_end(self._errors.read_text())}")
+        answer = json.loads(line)
+        return Asked(answer["ms"], answer["characters"])
+
+
+@contextmanager
+def questions(peer: Peer, url: str) -> Iterator[Questions]:
+    """Questions to what `run` has put into the database at `url`."""
+    with tempfile.TemporaryDirectory() as work:
+        errors = Path(work, "errors")
+        environment = _environment(peer) | _address(url)
+        command = (peer.python, QUESTIONS, work)
+        pipe = subprocess.PIPE
+        with (
+            errors.open("w") as said,
+            subprocess.Popen(
+                command, env=environment, cwd=work, stdin=pipe, stdout=pipe, stderr=said, text=True
+            ) as process,
+        ):
+            try:
+                yield Questions(process, errors)
+            finally:
+                if process.stdin:
+                    process.stdin.close()  # which is how it is told that there are no more
+                try:
+                    process.wait(_PATIENCE)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+
+
+def _environment(peer: Peer) -> dict[str, str]:
+    """Nothing else of our environment: LightRAG takes hundreds of settings from there."""
+    return {"PATH": os.environ["PATH"], "TIKTOKEN_CACHE_DIR": str(peer.tokens)}
 
 
 def _address(url: str) -> dict[str, str]:

@@ -113,8 +113,15 @@ class Relay:
             port = server.sockets[0].getsockname()[1]
             yield self._to._replace(netloc=f"{who}@127.0.0.1:{port}").geturl()
         finally:
+            asyncio.run_coroutine_threadsafe(self._see_out(), self._loop).result()
             self._loop.call_soon_threadsafe(self._loop.stop)
             thread.join()
+
+    async def _see_out(self) -> None:
+        """Wait a moment for clients that have just hung up."""
+        serving = asyncio.all_tasks() - {asyncio.current_task()}
+        if serving:
+            await asyncio.wait(serving, timeout=2)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         answers, questions = await asyncio.open_connection(self._to.hostname, self._to.port)
