@@ -79,7 +79,7 @@ def excerpt(text: str, question: str) -> str:
 def one_line(text: str, longest: int = 200) -> str:
     """A text on one line, cut between words where it is too long."""
     line = " ".join(clean(text).split())
-    return line if len(line) <= longest else f"{line[:longest].rpartition(' ')[0] or line[:longest]} …"
+    return line if len(line) <= longest else f"{line[: longest + 1].rpartition(' ')[0] or line[:longest]} …"
 
 
 def answer(evidence: Evidence) -> dict[str, object]:

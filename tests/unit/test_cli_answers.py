@@ -1,0 +1,157 @@
+"""What is shown of answers and evidence: what is cited, what is doubted, what it took, on lines that fit."""
+
+from decimal import Decimal
+from io import StringIO
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+from rich.console import Console, RenderableType
+
+from weft.cli.answers import citations, doubts, spent, took
+from weft.cli.compare import shown
+from weft.cli.evidence import excerpt, one_line
+from weft.cli.questions import read_filter, read_history, read_parameters
+from weft.cli.writing import Writer, clean
+from weft.errors import ConfigError, UnreadableFile
+from weft.evidence import (
+    Answer,
+    Citation,
+    Compared,
+    Comparison,
+    Evidence,
+    Passage,
+    Sentence,
+    Support,
+    Trace,
+    Usage,
+)
+
+PASSAGE = Passage(UUID(int=1), "notes/1", "Notes", "Ada wrote Note G. It is a program.", 0, 0.5, page="3")
+
+
+def text(*parts: RenderableType) -> str:
+    console = Console(file=StringIO(), width=100, markup=False, highlight=False)
+    console.print(*parts, sep="\n")
+    assert isinstance(console.file, StringIO)
+    return console.file.getvalue()
+
+
+def answered(*sentences: tuple[str, Support], known: bool = True) -> Answer:
+    said = tuple(Sentence(words, 0, len(words), (), support) for words, support in sentences)
+    return Answer("Who?", "", known, said, (), Evidence((PASSAGE,)), "", Usage())
+
+
+def cited(mark: int, quote: str, *, verbatim: bool = True) -> Citation:
+    return Citation(mark, PASSAGE, quote, 0, len(quote), verbatim)
+
+
+def test_a_passage_is_named_once_with_all_that_is_quoted_from_it() -> None:
+    found = text(*citations([cited(2, "Ada wrote\nNote G"), cited(2, "a program", verbatim=False)]))
+    assert found.splitlines() == ["", "[2] Notes, page 3", "  “Ada wrote Note G”", "  nearest: “a program”"]
+    assert citations([]) == []
+
+
+def test_each_doubt_has_its_reason() -> None:
+    sentences: list[tuple[str, Support]] = [("Yes.", "quoted"), ("No.", "uncited"), ("So.", "misquoted")]
+    assert text(*doubts(answered(*sentences))).splitlines()[1:] == [
+        "Not supported by any passage:",
+        "  No.  (no citation)",
+        "  So.  (the quote is not in the passage)",
+    ]
+    assert doubts(answered(("Yes.", "supported"))) == []
+
+
+def test_that_the_documents_do_not_say_is_no_doubt_but_what_is_added_to_it_is() -> None:
+    assert doubts(answered(("They do not say.", "uncited"), known=False)) == []
+    found = text(*doubts(answered(("They do not say.", "uncited"), ("It was Ada.", "uncited"), known=False)))
+    assert "It was Ada.  (no citation)" in found
+    assert "do not say" not in found
+
+
+def test_what_it_took_is_one_line() -> None:
+    evidence = Evidence((PASSAGE,), trace=Trace("fuse", seconds=0.0312))
+    assert str(took(evidence, Usage())) == "fuse: 1 passage in 31 ms"
+    paid = Usage(2, 1, 1000, 234, Decimal("0.0042"))
+    assert str(took(evidence, paid, 1.26)) == (
+        "fuse: 1 passage in 31 ms, answered in 1.3 s, 2 calls, 1,234 tokens, 0.0042, 1 reply kept from before"
+    )
+    assert spent(Usage(1, 0, 5, 5, None)) == ["1 call", "10 tokens", "price not known"]
+    assert spent(Usage(1, 0, 5, 5)) == ["1 call", "10 tokens"]
+
+
+def test_an_excerpt_begins_where_the_question_is_spoken_of() -> None:
+    long = (
+        "# Heading\n\n" + "Nothing of note. " * 40 + "The engine was built by Babbage. " + "More of it follows. " * 40
+    )
+    assert excerpt(long, "Who built the engine?").startswith("… The engine was built by Babbage. More")
+    assert excerpt(long, "Who built the engine?").endswith(" …")
+    assert excerpt("# Heading\n\nShort.", "Who?") == "Short."
+    assert excerpt("# Heading", "Who?") == "# Heading"
+    assert one_line("a  b\nc", 3) == "a b …"
+
+
+def test_methods_that_cannot_be_used_are_grouped_by_why() -> None:
+    rows = (Compared("keyword", Evidence((PASSAGE,))), *(Compared(n, Evidence(), problem="no.") for n in ("a", "b")))
+    found = text(*shown(Comparison("Who?", rows)))
+    assert "Cannot be used here:\n  a, b: no." in found
+    assert "in common" not in found
+    assert "calls" not in found
+
+
+def test_what_would_steer_a_terminal_is_left_out() -> None:
+    assert clean("a\x1b[31mb\x07\nc\x9b1md") == "a[31mb\nc1md"
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 1000])
+def test_words_are_kept_whole_on_a_terminal_however_they_come(size: int) -> None:
+    said = "Ada Lovelace wrote Note G [1].\n\nIt is a program, and everybody calls it so."
+    console = Console(file=StringIO(), width=20, force_terminal=True, color_system=None)
+    writer = Writer(console)
+    for start in range(0, len(said), size):
+        writer.write(said[start : start + size])
+    writer.end()
+    assert isinstance(console.file, StringIO)
+    lines = [line.rstrip() for line in console.file.getvalue().split("\n")]
+    assert lines == ["Ada Lovelace wrote", "Note G [1].", "", "It is a program, and", "everybody calls it", "so.", ""]
+
+
+def test_elsewhere_nothing_is_held_back_or_broken() -> None:
+    console = Console(file=StringIO(), width=20)
+    writer = Writer(console)
+    writer.write("Ada Lovelace wrote Note G, and every")
+    assert isinstance(console.file, StringIO)
+    assert console.file.getvalue() == "Ada Lovelace wrote Note G, and every"
+    writer.write("body knows.")
+    writer.end()
+    assert console.file.getvalue() == "Ada Lovelace wrote Note G, and everybody knows.\n"
+
+
+def test_nothing_written_leaves_no_line() -> None:
+    console = Console(file=StringIO(), force_terminal=True)
+    Writer(console).end()
+    assert isinstance(console.file, StringIO)
+    assert console.file.getvalue() == ""
+
+
+def test_a_condition_fits_numbers_and_texts_alike() -> None:
+    found = read_filter(["a"], ["year=1843", "kind = letter", "kind=notes", "is_draft=true", "x=a=b"])
+    assert found.uris == ("a",)
+    assert found.metadata == {
+        "year": ["1843", 1843],
+        "kind": ["letter", "notes"],
+        "is_draft": ["true", True],
+        "x": ["a=b"],
+    }
+    assert not read_filter(None, None)
+    assert read_parameters(["top_k=3"]) == {"top_k": "3"}
+    with pytest.raises(ConfigError, match="Write name=value"):
+        read_parameters(["=3"])
+
+
+def test_a_conversation_that_is_none_is_named_with_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "talk.jsonl"
+    assert read_history(file) == []
+    file.write_text('{"role": "user", "content": "Who?"}\n\n{"role": "assistant"}\n')
+    with pytest.raises(UnreadableFile, match="line 3"):
+        read_history(file)
