@@ -14,10 +14,11 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from weft import AsyncWeft
+from weft import Answer, AsyncWeft
 from weft.config import Settings
 from weft.events import Event, Extracted, Failed
 from weft.extract.findings import NOTHING_FOUND
+from weft.methods import Fuse
 from weft.models import open_chat
 from weft.models.around import Listening
 from weft.models.checks import check_chat
@@ -161,6 +162,35 @@ async def test_what_a_small_model_gets_wrong_is_told_and_every_document_is_accou
 
     assert status(weft.database.url, tmp_path)["documents"] == len(came_in)
     assert (await weft.verify()).exact
+
+
+async def test_a_question_is_answered_in_pieces_and_checked_whatever_a_small_model_writes(
+    database: Database, llama: str
+) -> None:
+    settings = Settings(model=MODEL, model_url=f"{llama}/v1", extractor="capitals", model_tries=1)
+    async with aclosing(await AsyncWeft.enter(database, "asked", HashEmbedder(), settings=settings)) as weft:
+        await weft.add(*SHORT)
+        before = counted(llama)
+        *pieces, answer = [piece async for piece in weft.stream("Where did Ada Lovelace work?", Fuse(top_k=2))]
+        after = counted(llama)
+
+        assert isinstance(answer, Answer)
+        assert len(pieces) > 1
+        assert "".join(map(str, pieces)) == answer.text
+        assert answer.evidence.passages
+        assert answer.sentences
+        assert all(answer.text[one.start : one.end] == one.text for one in answer.sentences)
+        shown = {passage.id for passage in answer.evidence.passages}
+        assert {citation.passage.id for citation in answer.citations} <= shown
+        assert all(citation.quote in citation.passage.text for citation in answer.citations)
+
+        # The server's own figures, in the answer and in the receipt.
+        assert (answer.usage.tokens_in, answer.usage.tokens_out) == (after[0] - before[0], after[1] - before[1])
+        [spent] = await weft.receipt()
+        assert (spent.stage, spent.calls, spent.lost) == ("answer", 1, 0)
+        assert (spent.tokens_in, spent.tokens_out) == (answer.usage.tokens_in, answer.usage.tokens_out)
+        assert (await weft.ask("Where did Ada Lovelace work?", Fuse(top_k=2))).usage.kept == 1
+        assert counted(llama) == after
 
 
 def status(url: str, folder: Path) -> dict[str, object]:
