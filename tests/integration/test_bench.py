@@ -109,7 +109,7 @@ async def test_outcomes_of_other_documents_or_parameters_are_not_taken_over(smal
 
 
 async def test_a_method_that_cannot_be_used_is_left_out_or_told(small: AsyncWeft, tmp_path: Path) -> None:
-    methods = {"guess": Guess(), "keyword": Keyword()}
+    methods: dict[str, Method] = {"guess": Guess(), "keyword": Keyword()}
     wanted = Experiment(small, SMALL, methods, usual([2]), insist=False)
     ran = await wanted.run(tmp_path / "outcomes.jsonl")
     assert "needs a language model" in ran.left_out["guess"]
@@ -166,7 +166,7 @@ async def test_vectors_are_kept_for_the_next_run(database: Database, tmp_path: P
 
 async def test_real_questions_are_measured(weft: AsyncWeft, bench: Path, tmp_path: Path) -> None:
     dataset = datasets.limited(datasets.find("hotpotqa_train100", bench), 20)
-    await loading.load(weft, dataset, as_said=False, progress=unseen)
+    await loading.load(weft, dataset, as_said=True, progress=unseen)
     methods = {name: deep_enough(method, 10) for name, method in (("naive", Naive()), ("keyword", Keyword()))}
     experiment = Experiment(weft, dataset, methods, usual([2, 5, 10]))
     ran = await experiment.run(tmp_path / "outcomes.jsonl")

@@ -55,7 +55,7 @@ def made(better: int = 20, equal: int = 20, **given: Any) -> Results:
         )
     ]
     ran = Ran(tuple(found), {"guess": f"no model {HOSTILE}"})
-    methods = {"keyword": Keyword(), "naive": Naive()}
+    methods: dict[str, Method] = {"keyword": Keyword(), "naive": Naive()}
     return results(experiment(asked, methods), ran, passages=3, under={"model": HOSTILE}, notes=["odd"], **given)
 
 

@@ -1,6 +1,6 @@
 """How good a ranking or an answer is: each measure gives a number from 0 to 1 for one question.
 
-Written out here, in a few lines each, as the packages that have them bring tens of megabytes along.
+Written out here, in a few lines each: see docs/adr/0007-parts.md.
 """
 
 from __future__ import annotations

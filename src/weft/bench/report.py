@@ -158,7 +158,7 @@ def _telling(found: Results, one: Telling) -> str:
     scores = ", ".join(f"{method.name} {100 * one.scores[method.name]:.0f} %" for method in found.methods)
     wanted = "; ".join(_title(found, id_) for id_ in one.supporting)
     columns = "".join(
-        f"<div><strong>{escape(method.name)}</strong><ol>{_found(found, one, method.name)}</ol></div>"
+        f"<div><strong>{escape(method.name)}</strong>{_found(found, one, method.name)}</div>"
         for method in found.methods
     )
     return (
@@ -172,7 +172,7 @@ def _found(found: Results, one: Telling, method: str) -> str:
     for id_ in one.found[method]:
         name = escape(_title(found, id_))
         items.append(f'<li class="hit">✓ {name}</li>' if id_ in one.supporting else f"<li>{name}</li>")
-    return "".join(items) or "<li>nothing</li>"
+    return f"<ol>{''.join(items)}</ol>" if items else '<p class="dim">nothing</p>'
 
 
 def _title(found: Results, id_: str) -> str:
