@@ -1,7 +1,7 @@
 """Benchmarks through a real database: sets come in, methods are measured, a run that was stopped goes on."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from weft.methods import Guess, Keyword, Naive
 from weft.protocols import Index, Method, Vectors
 from weft.store.postgres.db import Database
 from weft.testing import HashEmbedder
+from weft.types import Prompt, Purpose, Reply
 
 PASSAGES = (
     Passage("p1", "Acme was founded by Ada Lund in Oslo.", "Acme"),
@@ -71,6 +72,19 @@ class Counting(HashEmbedder):
         return await super().embed(texts)
 
 
+@dataclass(frozen=True)
+class Same:
+    """A model that always answers the same."""
+
+    model: str = "testing/same"
+
+    async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
+        return Reply("Ada Lund was born in Bergen [1]. It rained.", 10, 5)
+
+    async def stream(self, prompt: Prompt, purpose: Purpose) -> AsyncIterator[str | Reply]:
+        yield await self.complete(prompt, purpose)
+
+
 @pytest.fixture
 async def small(weft: AsyncWeft) -> AsyncWeft:
     """A workspace with the passages of the small set."""
@@ -118,6 +132,20 @@ async def test_a_method_that_cannot_be_used_is_left_out_or_told(small: AsyncWeft
         await replace(wanted, insist=True).run(tmp_path / "other.jsonl")
     with pytest.raises(ConfigError, match="no method can be used here"):
         await replace(wanted, methods={"guess": Guess()}).run(tmp_path / "none.jsonl")
+
+
+async def test_answers_are_measured_too(database: Database, tmp_path: Path) -> None:
+    weft = await AsyncWeft.enter(database, "test", llm=Same())
+    await loading.load(weft, SMALL, as_said=True, progress=unseen)
+    first = replace(SMALL, questions=(replace(QUESTIONS[0], answers=("Ada Lund was born in Bergen. It rained",)),))
+    experiment = Experiment(weft, first, {"keyword": Keyword()}, usual([2]), answers=True)
+    [one] = results(experiment, await experiment.run(tmp_path / "outcomes.jsonl"), passages=4, under={}).methods
+    assert {name: one.scores[name].mean for name in ("exact match", "F1", "supported")} == {
+        "exact match": 1.0,
+        "F1": 1.0,
+        "supported": 0.5,  # no passage says that it rained
+    }
+    assert (one.usage.calls, one.usage.tokens_in) == (1, 10)
 
 
 async def test_a_workspace_with_other_documents_is_refused(weft: AsyncWeft) -> None:

@@ -63,7 +63,7 @@ def page(found: Results) -> str:
 
 def _top(found: Results, title: str) -> Iterable[str]:
     things = "documents" if found.own else "passages"
-    counts = f"{found.questions:,} questions over {found.passages:,} {things}"
+    counts = f"{found.questions:,} question{'' if found.questions == 1 else 's'} over {found.passages:,} {things}"
     yield f"<h1>{escape(title)}</h1>"
     yield f'<p class="dim">{escape(counts)}</p>'
     yield f'<p class="verdict">{escape(verdict(found))}</p>'
