@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from weft import AsyncWeft, Chunk, Document, Filter, Link, Mention
+from weft import AsyncWeft, Chunk, Document, Filter, Link, Mention, NameKey
 from weft.evidence import Scalar
 from weft.methods import Fuse, Global, Keyword, Local, Naive, Subgraph
 from weft.protocols import Method
@@ -192,3 +192,27 @@ async def test_a_filter_says_nothing_of_another_workspace(told: AsyncWeft) -> No
     await other.add_documents([document("z", {"lang": "en"})])
     assert await found(other, Keyword(), by({"lang": "en"})) == "z"
     assert await found(told, Keyword(top_k=50), by({"lang": "en"})) == "ac"
+
+
+async def test_a_name_that_only_hidden_documents_write_is_not_told(weft: AsyncWeft) -> None:
+    def said(uri: str, name: str, type_: str, seen: str) -> Document:
+        mentions = (Mention(name, type_, f"{name} was there"), Mention("Port", "place"))
+        links = (Link(name, "Port", "sails to", source_type=type_),)
+        return Document(uri, (Chunk(f"{name} sails.", mentions=mentions, links=links),), metadata={"seen": seen})
+
+    await weft.add_documents(
+        [
+            said("a", "Ms Gray", "person", "yes"),
+            said("b", "Agent Seven", "spy", "no"),
+            said("c", "Agent Seven", "spy", "no"),
+        ]
+    )
+    await weft.merge(NameKey("Ms Gray", "person"), NameKey("Agent Seven", "spy"))
+    [hub] = [entity for entity in await weft.entities() if entity.name == "Agent Seven"]
+    assert hub.aliases == ("Ms Gray",)
+    for method in (Local(), Global(), Subgraph(similarity_threshold=-1)):
+        evidence = await weft.retrieve("Who sails to Port?", method, filter=Filter(metadata={"seen": "yes"}))
+        assert {entity.name for entity in evidence.entities} == {"Ms Gray", "Port"}
+        assert evidence.relations
+        for hidden in ("Agent Seven", "spy"):
+            assert hidden not in repr((evidence.entities, evidence.relations, evidence.paths))

@@ -61,7 +61,8 @@ def content(text: str) -> frozenset[str]:
 
 
 def names(text: str) -> frozenset[str]:
-    """The stems of words that look like names: capitals inside, or at the beginning though no sentence begins there.
+    """The stems of words that look like names: with capitals or digits inside, or with a capital at the beginning
+    though no sentence begins there.
 
     The first word of a sentence counts if another capital follows it; in English also if it does not end as common
     words do. In German, where all nouns have capitals, only two such words in a row count.
@@ -71,7 +72,7 @@ def names(text: str) -> frozenset[str]:
     capital = [_is_capital(word[0]) for word in found]
     stems = set()
     for place, word in enumerate(found):
-        inner = any(map(str.isupper, word[0][1:]))
+        inner = any(map(str.isupper, word[0][1:])) or (not word[0].isdigit() and any(map(str.isdigit, word[0][1:])))
         beside = (place > 0 and capital[place - 1]) or (place + 1 < len(found) and capital[place + 1])
         if inner or (capital[place] and (beside or _counts_alone(text, word, spoken))):
             stems.add(_stem(word[0]))

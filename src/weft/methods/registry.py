@@ -38,7 +38,7 @@ class Description:
 
 
 def names() -> list[str]:
-    """The names of all methods: Weft's own in their order, then users'."""
+    """The names of all methods: Weft's own, then users', each by the alphabet."""
     return list(_classes())
 
 

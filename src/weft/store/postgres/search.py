@@ -127,27 +127,34 @@ _COLUMNS = {"chunk": _chunk_columns, "entity": _entity_columns, "relation": _rel
 
 
 def _entity(alias: str, shape: Shape) -> str:
+    """The columns of an entity; under a filter, what visible documents say of it, and how they call it."""
     if shape.is_all:
-        return _piece(
-            "entity_columns", e=alias, description=f"{alias}.description", summary=_piece("summary", of=alias)
-        )
+        own = {what: f"{alias}.{what}" for what in ("name", "type", "description", "aliases")}
+        return _piece("entity_columns", e=alias, summary=_piece("summary", of=alias), **own)
     said = _piece("entity_said", e=alias, m_visible=shape.visible("m.document"))
-    return _piece("entity_columns", e=alias, description=said, summary="''")
+    named = {"name": _called(f"{alias}.id", "written", shape), "type": _called(f"{alias}.id", "type", shape)}
+    return _piece("entity_columns", e=alias, description=said, aliases="ARRAY[]::text[]", summary="''", **named)
 
 
 def _relation(alias: str, shape: Shape) -> str:
+    """The columns of a relation, likewise."""
     if shape.is_all:
-        summary = _piece("summary", of=alias)
-        own = {"description": f"{alias}.description", "keywords": f"{alias}.keywords"}
-        return _piece("relation_columns", r=alias, summary=summary, **own)
+        own = {what: f"{alias}.{what}" for what in ("source_name", "target_name", "description", "keywords")}
+        return _piece("relation_columns", r=alias, summary=_piece("summary", of=alias), **own)
     visible = shape.visible("l.document")
     said, keywords = (_piece(f"relation_{what}", r=alias, l_visible=visible) for what in ("said", "keywords"))
-    return _piece("relation_columns", r=alias, description=said, keywords=keywords, summary="''")
+    ends = {f"{end}_name": _called(f"{alias}.{end}", "written", shape) for end in ("source", "target")}
+    return _piece("relation_columns", r=alias, description=said, keywords=keywords, summary="''", **ends)
 
 
-def _piece(name: str, **parts: object) -> str:
-    return QUERIES[f"search.{name}"].format(**_BOUNDS, **parts)
+def _called(id_: str, what: str, shape: Shape) -> str:
+    called = _piece("entity_called", id=id_, what=what, m_visible=shape.visible("m.document"))
+    return f"coalesce({called}, '')"
 
 
-def _whole(name: str, **parts: object) -> bytes:
-    return _piece(name, **parts).encode()
+def _piece(query: str, /, **parts: object) -> str:
+    return QUERIES[f"search.{query}"].format(**_BOUNDS, **parts)
+
+
+def _whole(query: str, /, **parts: object) -> bytes:
+    return _piece(query, **parts).encode()

@@ -88,14 +88,20 @@ CROSS JOIN LATERAL (SELECT c.document, c.text, c.start FROM chunk c WHERE c.id =
 CROSS JOIN LATERAL (SELECT d.uri, d.title, d.places FROM document d WHERE d.id = c.document AND d.shown OFFSET 0) AS d
 
 -- name: entity_columns
-{e}.id, {e}.name, {e}.type, {description}, {e}.aliases, {e}.count, {e}.histogram, {e}.degree, {summary}
+{e}.id, {name}, {type}, {description}, {aliases}, {e}.count, {e}.histogram, {e}.degree, {summary}
 
 -- name: entity_details
 CROSS JOIN LATERAL (SELECT e.* FROM entity e WHERE e.id = hit.id OFFSET 0) AS e
 
 -- name: relation_columns
-{r}.id, {r}.source, {r}.target, {r}.source_name, {r}.target_name, {description}, {keywords}, {r}.weight, {r}.count,
+{r}.id, {r}.source, {r}.target, {source_name}, {target_name}, {description}, {keywords}, {r}.weight, {r}.count,
 {r}.histogram, {summary}
+
+-- name: entity_called
+-- What visible documents call an entity, or of which type they take it to be: as most of them do.
+(SELECT m.{what} FROM name n CROSS JOIN LATERAL (
+    SELECT document, written, type FROM mention WHERE name = n.id ORDER BY emphasis DESC, chunk LIMIT {reach}) AS m
+WHERE n.entity = {id} AND {m_visible} GROUP BY m.{what} ORDER BY count(*) DESC, m.{what} COLLATE "C" LIMIT 1)
 
 -- name: relation_details
 CROSS JOIN LATERAL (SELECT r.* FROM relation r WHERE r.id = hit.id OFFSET 0) AS r
