@@ -11,7 +11,7 @@ from weft.store.postgres.queries import QUERIES
 def test_every_query_that_code_names_exists() -> None:
     stems = {name.partition(".")[0] for name in QUERIES}
     code = "\n".join(path.read_text("utf-8") for path in Path(str(files(weft))).rglob("*.py"))
-    named = re.findall(rf'"((?:{"|".join(sorted(stems))})\.(?!sql")\w+)"', code)
+    named = re.findall(rf'"((?:{"|".join(sorted(stems))})\.(?!sql)\w+)"', code)
     assert len(named) > len(QUERIES) // 2
     assert set(named) <= set(QUERIES)
 
