@@ -10,8 +10,10 @@ passage between marks of its own, so that none can pass for another.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 
 from weft import prompts
 from weft.answering.sentences import cut
@@ -29,6 +31,7 @@ _SHORTEST_CUT = 24  # tokens; less of a passage tells nothing, unless it is all 
 _ROOM_FOR_MARKS = 32  # tokens, at most, of the two lines round a text
 # Rows are parted by bars, and only passages have numbers in brackets.
 _AMBIGUOUS = str.maketrans("|[]【】", "/()()")
+_PLAIN = re.compile(r"(?:[!-Z\\^-{}~]++(?: [!-Z\\^-{}~]++)*+)?")  # what needs no tidying: most of what there is
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +75,13 @@ def compose(evidence: Evidence, budget: int) -> Context:
 
 @dataclass(frozen=True, slots=True)
 class _Filled:
+    """The text of a section, and how many tokens that takes at most."""
+
     text: str = ""
+    tokens: int = 0
     shown: int = 0
     cut: int = 0
     passages: tuple[Passage, ...] = ()
-
-    @property
-    def tokens(self) -> int:
-        return _size(self.text) if self.text else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +159,9 @@ def _table(kind: str, title: str, rows: Sequence[str]) -> _Section:
         while shown < len(rows) and sizes[shown] <= left:
             left -= sizes[shown]
             shown += 1
-        return _Filled(f"{title}\n{prompts.fence(chr(10).join(rows[:shown]))}", shown) if shown else _Filled()
+        if not shown:
+            return _Filled()
+        return _Filled(f"{title}\n{prompts.fence(chr(10).join(rows[:shown]))}", room - left, shown)
 
     return _Section(kind, len(rows), sum(sizes) + overhead if rows else 0, fill)
 
@@ -182,6 +186,8 @@ def _runs_back(relation: Relation, before: str, after: str) -> bool:
 
 def _line(text: str, most: int) -> str:
     """The text on one line, with nothing in it that could be taken for the layout round it."""
+    if len(text) <= most and _PLAIN.fullmatch(text):
+        return text
     tidied = tidy(text[: 4 * most]).translate(_AMBIGUOUS)
     return tidied if len(tidied) <= most else f"{tidied[: most - 1]}…"
 
@@ -225,7 +231,7 @@ def _texts(kind: str, title: str, texts: Sequence[_Text], passages: Sequence[Pas
             if body is not None
         )
         joined = "\n\n".join((f"{title}\n{blocks[0]}", *blocks[1:])) if blocks else ""
-        return _Filled(joined, len(blocks), were_cut, shown)
+        return _Filled(joined, room - left if blocks else 0, len(blocks), were_cut, shown)
 
     return _Section(kind, len(texts), sum(sizes) + overhead if texts else 0, fill)
 
@@ -244,5 +250,6 @@ def _fitting(text: _Text, number: int, room: int, *, alone: bool) -> str | None:
     return None
 
 
+@lru_cache(maxsize=64)  # a block is measured as it is, then as it is fitted in
 def _size(block: str) -> int:
     return tokens.count(f"{block}\n\n")
