@@ -165,7 +165,7 @@ async def chunks(url: str, workspace: int, table: str) -> AsyncIterator[Chunks]:
         connection.execute("VACUUM ANALYZE bare_chunk")
         try:
             async with await psycopg.AsyncConnection.connect(url, autocommit=True) as asking:
-                await asking.execute("SET search_path = weft, public; SET jit = off; SET hnsw.ef_search = 200")
+                await asking.execute("SET search_path = weft, public; SET jit = off; SET hnsw.ef_search = 80")
                 await asking.execute("SET hnsw.iterative_scan = relaxed_order")
                 await register_vector_async(asking)
                 yield Chunks(asking, has_hnsw=has_hnsw)

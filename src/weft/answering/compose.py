@@ -151,19 +151,27 @@ def _sections(evidence: Evidence) -> list[_Section]:
 
 
 def _table(kind: str, title: str, rows: Sequence[str]) -> _Section:
-    sizes = [tokens.count(f"{row}\n") for row in rows]
     overhead = tokens.count(f"{title}\n\n\n") + _ROOM_FOR_MARKS
+    whole = tokens.count("\n".join(rows)) + overhead if rows else 0
 
     def fill(room: int) -> _Filled:
-        shown, left = 0, room - overhead
-        while shown < len(rows) and sizes[shown] <= left:
-            left -= sizes[shown]
-            shown += 1
+        shown, taken = (len(rows), whole - overhead) if whole <= room else _first(rows, room - overhead)
         if not shown:
             return _Filled()
-        return _Filled(f"{title}\n{prompts.fence(chr(10).join(rows[:shown]))}", room - left, shown)
+        return _Filled(f"{title}\n{prompts.fence(chr(10).join(rows[:shown]))}", taken + overhead, shown)
 
-    return _Section(kind, len(rows), sum(sizes) + overhead if rows else 0, fill)
+    return _Section(kind, len(rows), whole, fill)
+
+
+def _first(rows: Sequence[str], room: int) -> tuple[int, int]:
+    """How many of the first rows there is room for, and how many tokens they take."""
+    taken = 0
+    for shown, row in enumerate(rows):
+        size = tokens.count(f"{row}\n")
+        if taken + size > room:
+            return shown, taken
+        taken += size
+    return len(rows), taken
 
 
 def _row(*cells: str) -> str:

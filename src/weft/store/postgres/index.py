@@ -106,10 +106,11 @@ class PostgresIndex:
 
     async def relations_near(self, vectors: Vectors, limit: int, filter: Filter) -> list[list[Scored[RelationFound]]]:
         """For each vector the relations nearest to it, nearest first, with their ends."""
+        seen: dict[UUID, Entity] = {}
         with self._step("relations near", f"{len(vectors)} vectors") as told:
             found = [
                 [
-                    Scored(RelationFound(relation(*rest[:11]), entity(*rest[11:20]), entity(*rest[20:])), score)
+                    Scored(RelationFound(relation(*rest[:11]), *_ends(rest[11:], seen)), score)
                     for _, score, *rest in rows
                 ]
                 for rows in await self._near(told, "relation", vectors, limit, filter)
@@ -320,6 +321,15 @@ def _depths(limit: int, scope_: Scope) -> list[int]:
 def _passage(id_: UUID, score: float, uri: str, title: str, text: str, start: int, place: list[str] | None) -> Passage:
     page, *headings = place or [""]
     return Passage(id_, uri, title, text, start, score, page, tuple(headings))
+
+
+def _ends(columns: Sequence[Any], seen: dict[UUID, Entity]) -> tuple[Entity, Entity]:
+    """Both ends of a relation; one that was seen already is not made again."""
+    source, target = columns[:9], columns[9:]
+    for end in (source, target):
+        if end[0] not in seen:
+            seen[end[0]] = entity(*end)
+    return seen[source[0]], seen[target[0]]
 
 
 def _arrow(found: Relation) -> str:

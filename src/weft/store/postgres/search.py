@@ -21,6 +21,8 @@ WIDE = 200  # entities from which the next hop goes on
 MOST_RELATIONS = 300  # of a neighbourhood
 MOST_AROUND = 100  # relations that are told of entities; a context has no room for more
 
+LEAST_EFFORT = 80  # candidates of a search by HNSW
+
 _BOUNDS = {
     "fan_out": FAN_OUT,
     "names": NAMES,
@@ -62,7 +64,9 @@ def near(kind: VectorKind, layout: Layout, workspace: int, limit: int, shape: Sh
     else:
         each = [_piece("near_all", table=table, **parts) for table in tables]
     columns, details = _COLUMNS[kind](shape)
-    return _whole("near", columns=columns, details=details, tables=" UNION ALL ".join(each), limit=limit)
+    return _whole(
+        "near", columns=columns, details=details, tables=" UNION ALL ".join(each), limit=limit, effort=_effort(limit)
+    )
 
 
 @lru_cache(maxsize=256)
@@ -96,6 +100,11 @@ def neighbourhood(hops: int, shape: Shape) -> bytes:
         steps.append(_piece("hop", n=n, before=n - 1, edges=_edges(f"reached_{n - 1}", shape)))
     every = " UNION ALL ".join(f"SELECT * FROM hop_{n}" for n in range(1, hops + 1))
     return _whole("neighbourhood", hops=",\n".join(steps), all=every, columns=_relation("r", shape))
+
+
+def _effort(limit: int) -> int:
+    """How many candidates an HNSW index keeps while it is searched."""
+    return min(max(LEAST_EFFORT, 2 * limit), 1000)
 
 
 def _edges(given: str, shape: Shape) -> str:
