@@ -88,10 +88,12 @@ def test_what_has_no_room_is_counted_and_a_passage_that_is_cut_ends_with_a_sente
     assert context.tokens > 340, "what facts do not use goes to passages"
 
 
-def test_facts_may_have_all_the_room_that_passages_do_not_need() -> None:
+def test_facts_have_a_third_beside_passages_and_all_the_room_alone() -> None:
     entities = tuple(entity(f"Entity {n}", "some words " * 10) for n in range(20))
-    context = compose(Evidence(passages=(passage("Short."),), entities=entities), 800)
-    assert context.left_out == LeftOut()
+    beside = compose(Evidence(passages=(passage("Short."),), entities=entities), 800)
+    assert 0 < beside.left_out.entities < 20
+    assert beside.tokens <= 800 // 3 + tokens.count(beside.text.partition("Passages")[2]) + 40
+    assert compose(Evidence(entities=entities), 800).left_out == LeftOut()
 
 
 def test_nothing_from_documents_leaves_its_fence_or_passes_for_another_passage() -> None:

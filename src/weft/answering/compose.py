@@ -3,6 +3,8 @@
 Facts come first (entities and relations, as tables), then paths, reports, and passages with the numbers by which they
 are cited. Room is divided by the weights below among the kinds that there are, and what a kind does not need goes to
 the others, passages first. So passages have two thirds at least, or a half where there are reports, if they can use it.
+Facts have a third at most beside passages or reports, also where more is free: they point to passages, and each token
+is paid for.
 
 All that comes from documents, titles and names too, stands between marks that do not occur in it; each report and each
 passage between marks of its own, so that none can pass for another.
@@ -14,17 +16,23 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
+from typing import TypeVar
 
 from weft import prompts
 from weft.answering.sentences import cut
 from weft.evidence import Evidence, Passage, Path
 from weft.text import tokens
 from weft.text.names import tidy
-from weft.types import Relation
+from weft.types import Entity, Relation
+
+T = TypeVar("T")
 
 WEIGHTS: Mapping[str, int] = {"facts": 1, "reports": 1, "passages": 2}
 FACTS: Mapping[str, int] = {"entities": 1, "relations": 1, "paths": 1}
 
+FACTS_SHARE = 3  # facts have a third of the room at most
+
+_LETTERS_A_TOKEN = 8  # more than any table has on average
 _LONGEST_CELL = 600  # characters; a description that no model made short may be of any length
 _LONGEST_NAME = 200
 _SHORTEST_CUT = 24  # tokens; less of a passage tells nothing, unless it is all that there is
@@ -64,7 +72,8 @@ class Context:
 
 def compose(evidence: Evidence, budget: int) -> Context:
     """The evidence as a model is shown it, in no more than `budget` tokens."""
-    sections = _sections(evidence)
+    alone = not (evidence.passages or evidence.reports)
+    sections = _sections(evidence, budget if alone else budget // FACTS_SHARE)
     room = budget
     while True:
         context = _fill(sections, room)
@@ -111,7 +120,8 @@ def _rooms(budget: int, wanted: Mapping[str, int]) -> dict[str, int]:
     """How many tokens each section may have."""
     facts = {kind: wanted[kind] for kind in FACTS}
     others = {kind: wanted[kind] for kind in WEIGHTS if kind != "facts"}
-    rooms = _divided(budget, {"facts": sum(facts.values()), **others}, WEIGHTS)
+    most = budget // FACTS_SHARE if any(others.values()) else budget
+    rooms = _divided(budget, {"facts": min(sum(facts.values()), most), **others}, WEIGHTS)
     return _divided(rooms.pop("facts"), facts, FACTS) | rooms
 
 
@@ -131,17 +141,13 @@ def _divided(budget: int, wanted: Mapping[str, int], weights: Mapping[str, int])
     return rooms
 
 
-def _sections(evidence: Evidence) -> list[_Section]:
-    entities = [_row(entity.name, entity.type, entity.summary or entity.description) for entity in evidence.entities]
-    relations = [
-        _row(one.source_name, one.target_name, one.summary or one.description, ", ".join(one.keywords))
-        for one in evidence.relations
-    ]
+def _sections(evidence: Evidence, most: int) -> list[_Section]:
+    """All evidence, where a table of facts has no more than so many tokens."""
     passages = [_Text(passage.source, passage.text) for passage in evidence.passages]
     return [
-        _table("entities", "Entities: name | type | description", entities),
-        _table("relations", "Relations: source | target | description | keywords", relations),
-        _table("paths", "Paths", list(map(_chain, evidence.paths))),
+        _table("entities", "Entities: name | type | description", evidence.entities, _entity, most),
+        _table("relations", "Relations: source | target | description | keywords", evidence.relations, _relation, most),
+        _table("paths", "Paths", evidence.paths, _chain, most),
         _texts("reports", "Reports", [_Text(report.title, report.text) for report in evidence.reports]),
         _texts("passages", "Passages", passages, evidence.passages),
     ]
@@ -150,7 +156,15 @@ def _sections(evidence: Evidence) -> list[_Section]:
 # --- tables -------------------------------------------------------------------------------------------
 
 
-def _table(kind: str, title: str, rows: Sequence[str]) -> _Section:
+def _table(kind: str, title: str, things: Sequence[T], written: Callable[[T], str], most: int) -> _Section:
+    """A row for each thing, as far as they can have room: what is beyond that is not even written."""
+    rows: list[str] = []
+    letters = _LETTERS_A_TOKEN * most
+    for thing in things:
+        rows.append(written(thing))
+        letters -= len(rows[-1])
+        if letters < 0:
+            break
     overhead = tokens.count(f"{title}\n\n\n") + _ROOM_FOR_MARKS
     whole = tokens.count("\n".join(rows)) + overhead if rows else 0
 
@@ -160,7 +174,7 @@ def _table(kind: str, title: str, rows: Sequence[str]) -> _Section:
             return _Filled()
         return _Filled(f"{title}\n{prompts.fence(chr(10).join(rows[:shown]))}", taken + overhead, shown)
 
-    return _Section(kind, len(rows), whole, fill)
+    return _Section(kind, len(things), whole, fill)
 
 
 def _first(rows: Sequence[str], room: int) -> tuple[int, int]:
@@ -172,6 +186,14 @@ def _first(rows: Sequence[str], room: int) -> tuple[int, int]:
             return shown, taken
         taken += size
     return len(rows), taken
+
+
+def _entity(one: Entity) -> str:
+    return _row(one.name, one.type, one.summary or one.description)
+
+
+def _relation(one: Relation) -> str:
+    return _row(one.source_name, one.target_name, one.summary or one.description, ", ".join(one.keywords))
 
 
 def _row(*cells: str) -> str:
