@@ -10,7 +10,17 @@ import pytest
 from psycopg.adapt import Dumper
 from psycopg.pq import Format
 
-from weft.store.postgres.arrays import Ids, Numbers, Texts, _IdsDumper, _NumbersDumper, _TextsDumper, array
+from weft.store.postgres.arrays import (
+    Halves,
+    Ids,
+    Numbers,
+    Texts,
+    _HalvesDumper,
+    _IdsDumper,
+    _NumbersDumper,
+    _TextsDumper,
+    array,
+)
 
 A, B = UUID(int=1), UUID(int=2**128 - 1)
 UUID_OID, TEXT_OID, INT8_OID = 2950, 25, 20
@@ -53,6 +63,15 @@ def test_numbers_span_64_bits_and_may_come_from_anything_iterable(form: Any) -> 
     numbers = [0, -1, 2**63 - 1, -(2**63)]
     expected = [number.to_bytes(8, "big", signed=True) for number in numbers]
     assert decoded(_NumbersDumper, Numbers(form(numbers))) == (INT8_OID, expected)
+
+
+def test_vectors_are_16_bit_numbers_behind_their_length() -> None:
+    class Here(_HalvesDumper):
+        element = 4711
+
+    rows = np.array([[1.0, -0.5, 65504.0], [0.1, 0.0, 1e-7]], dtype=np.float32)
+    expected = [struct.pack(">hh3e", 3, 0, *row) for row in rows]
+    assert decoded(Here, Halves(rows)) == (4711, expected)
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,13 @@ class Numbers:
         self.values = values if isinstance(values, np.ndarray) else np.fromiter(values, dtype=np.int64)
 
 
+class Halves:
+    """Vectors, one in each row. Travels as halfvec[]."""
+
+    def __init__(self, rows: NDArray[np.float32]) -> None:
+        self.rows = rows
+
+
 def array(values: Sequence[Any]) -> Any:
     """A column of ids, texts or numbers in the form in which it travels best; anything else as it is."""
     sample = next((value for value in values if value is not None), None)
@@ -44,7 +51,10 @@ def array(values: Sequence[Any]) -> Any:
 
 
 def register(connection: AsyncConnection[Any]) -> None:
-    """Let a connection send these."""
+    """Let a connection send these; it must know pgvector's types already."""
+    halfvec = connection.adapters.types["halfvec"]
+    halves = type("_HalvesDumperHere", (_HalvesDumper,), {"oid": halfvec.array_oid, "element": halfvec.oid})
+    connection.adapters.register_dumper(Halves, halves)
     for kind, dumper in ((Ids, _IdsDumper), (Texts, _TextsDumper), (Numbers, _NumbersDumper)):
         connection.adapters.register_dumper(kind, dumper)
 
@@ -77,6 +87,20 @@ class _NumbersDumper(Dumper):
         items["size"] = 8
         items["value"] = obj.values
         return _head(types["int8"].oid, len(items)) + items.tobytes()
+
+
+class _HalvesDumper(Dumper):
+    """For one database: pgvector's types have other numbers in each."""
+
+    format = Format.BINARY
+    element: int
+
+    def dump(self, obj: Halves) -> Buffer:
+        count, dimensions = obj.rows.shape
+        items = np.empty(count, dtype=[("size", ">i4"), ("of", ">i2"), ("unused", ">i2"), ("v", ">f2", (dimensions,))])
+        items["size"], items["of"], items["unused"] = 4 + 2 * dimensions, dimensions, 0
+        items["v"] = obj.rows
+        return _head(self.element, count) + items.tobytes()
 
 
 def _head(oid: int, length: int, *, nulls: bool = False) -> bytes:

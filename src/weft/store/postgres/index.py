@@ -16,13 +16,13 @@ from weft.errors import ConfigError, DatabaseError, NoVectors
 from weft.evidence import Filter, Passage, Scored, Step
 from weft.protocols import LLM, Around, Embedder, RelationFound, Reranker, Told, Vectors
 from weft.store.postgres import search
-from weft.store.postgres.arrays import Ids
+from weft.store.postgres.arrays import Halves, Ids
 from weft.store.postgres.db import Database, Row
 from weft.store.postgres.queries import QUERIES
 from weft.store.postgres.read import entity, relation
 from weft.store.postgres.scope import ALL, Scope, scope
 from weft.store.postgres.search import Layout
-from weft.store.postgres.vectors import Space, half
+from weft.store.postgres.vectors import Space
 from weft.types import Entity, Relation, VectorKind
 
 T = TypeVar("T")
@@ -125,7 +125,7 @@ class PostgresIndex:
         scope_ = await self._scope(told, filter)
         if scope_.is_empty or not len(vectors):
             return [[] for _ in vectors]
-        halves = [half(vector) for vector in vectors]
+        halves = Halves(vectors)
         for _ in range(_TRIES):
             layout = await self._layout(told)
             layout.space.check(self._embedder)  # it may have changed since the vectors were made
