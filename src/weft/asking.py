@@ -40,11 +40,13 @@ class Asking:
 
     async def _retrieve(self, query: Query, method: Method, meter: Meter) -> Evidence:
         begun, before = time.perf_counter(), meter.usage
-        llm = MeteredLLM(self.models.llm, meter) if self.models.llm else None
-        index = PostgresIndex(self.where, self.models.embedder, llm, self.models.reranker)
+        index = PostgresIndex(self.where, self.models.embedder, self._metered(meter), self.models.reranker)
         evidence = await method.retrieve(query, index)
         took = time.perf_counter() - begun
         return replace(evidence, trace=Trace(registry.name_of(method), tuple(index.steps), took, meter.usage - before))
+
+    def _metered(self, meter: Meter) -> MeteredLLM | None:
+        return MeteredLLM(self.models.llm, meter) if self.models.llm else None
 
     async def stream(
         self, query: Query, method: Method, answering: Answering, history: Sequence[Message] = (), *, context_only: bool
@@ -54,7 +56,7 @@ class Asking:
         With `context_only` the model is not asked: the answer is without text, and has what the model would be shown.
         """
         meter = Meter()
-        llm = MeteredLLM(self.models.llm, meter) if self.models.llm else None
+        llm = self._metered(meter)
         if llm is None and not context_only:
             raise ConfigError(
                 "no language model is set, so nobody can answer. Set one in weft.toml, as in model = "

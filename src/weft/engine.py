@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from datetime import datetime
 from decimal import Decimal
@@ -303,11 +303,12 @@ class AsyncWeft:
         what was said before. With `use_cot` the model thinks first, and its reasoning is kept apart; with
         `numerical_answer` it gives a number and its unit alone; with `context_only` it is not asked.
         """
+        from weft.answering import Answering
         from weft.asking import whole
 
-        options = {"use_cot": use_cot, "numerical_answer": numerical_answer}
-        pieces = self._pieces(question, method, filter, history, options, context_only=context_only, rerank=rerank)
-        return await whole(pieces)
+        asking, query, chosen = await self._put(question, method, filter, rerank=rerank)
+        answering = Answering(use_cot=use_cot, numerical_answer=numerical_answer)
+        return await whole(asking.stream(query, chosen, answering, history, context_only=context_only))
 
     async def stream(
         self,
@@ -321,9 +322,11 @@ class AsyncWeft:
         rerank: bool = False,
     ) -> AsyncIterator[str | Answer]:
         """The answer in pieces as the model writes them, and at the end the whole of it, checked: see `ask`."""
-        options = {"use_cot": use_cot, "numerical_answer": numerical_answer}
-        pieces = self._pieces(question, method, filter, history, options, context_only=False, rerank=rerank)
-        async with aclosing(pieces):
+        from weft.answering import Answering
+
+        asking, query, chosen = await self._put(question, method, filter, rerank=rerank)
+        answering = Answering(use_cot=use_cot, numerical_answer=numerical_answer)
+        async with aclosing(asking.stream(query, chosen, answering, history, context_only=False)) as pieces:
             async for piece in pieces:
                 yield piece
 
@@ -336,11 +339,8 @@ class AsyncWeft:
         rerank: bool = False,
     ) -> Evidence:
         """What a method finds for a question, and how, without an answer."""
-        from weft.asking import chosen
-
-        asking = await self._asking()
-        query = Query(storable(question), filter or Filter())
-        return await asking.retrieve(query, chosen(method or self.method, rerank=rerank))
+        asking, query, chosen = await self._put(question, method, filter, rerank=rerank)
+        return await asking.retrieve(query, chosen)
 
     async def compare(
         self,
@@ -367,27 +367,14 @@ class AsyncWeft:
         is_embedded = self._embedder is not None or self._settings.embedding_model
         return self._settings.method or ("fuse" if is_embedded else "keyword")
 
-    async def _pieces(
-        self,
-        question: str,
-        method: str | Method | None,
-        filter: Filter | None,
-        history: Sequence[Message],
-        options: dict[str, bool],
-        *,
-        context_only: bool,
-        rerank: bool,
-    ) -> AsyncGenerator[str | Answer, None]:
-        from weft.answering import Answering
+    async def _put(
+        self, question: str, method: str | Method | None, filter: Filter | None, *, rerank: bool
+    ) -> tuple[Asking, Query, Method]:
+        """A question as it is put: to whom, what, and by which method."""
         from weft.asking import chosen
 
-        asking = await self._asking()
-        with_ = chosen(method or self.method, rerank=rerank)
         query = Query(storable(question), filter or Filter())
-        pieces = asking.stream(query, with_, Answering(**options), history, context_only=context_only)
-        async with aclosing(pieces):
-            async for piece in pieces:
-                yield piece
+        return await self._asking(), query, chosen(method or self.method, rerank=rerank)
 
     async def _asking(self) -> Asking:
         from weft.asking import Asking, Models
