@@ -32,7 +32,7 @@ class Global:
         """
         high = (await keywords(query, index)).high
         found = await index.relations_near(await index.embed(high), self.keywords_top_k, query.filter)
-        ranked = best_ranks(found, [[one.item.relation.id for one in some] for some in found])
+        ranked = best_ranks(found, lambda one: one.relation.id)
         stated: defaultdict[UUID, list[UUID]] = defaultdict(list)
         for relation, chunk in await index.chunks_of_relations(list(ranked), query.filter):
             stated[chunk].append(relation)

@@ -33,7 +33,7 @@ class Guess:
         """The chunks nearest to the guess, and the facts that it was made from. The guess itself is no evidence."""
         vectors = await index.embed((await keywords(query, index)).low)
         near = await index.entities_near(vectors, self.entities_top_k, query.filter)
-        entities = [item for _, item in best_ranks(near, [[one.item.id for one in some] for some in near]).values()]
+        entities = [item for _, item in best_ranks(near, lambda entity: entity.id).values()]
         stated = await index.relations_near(vectors, self.entities_top_k, query.filter)
         around = await index.neighbourhood([entity.id for entity in entities], 1, query.filter)
         known = {one.item.relation.id: one.item.relation for some in stated for one in some} | {r.id: r for r in around}

@@ -43,7 +43,7 @@ class Local:
         """
         low = (await keywords(query, index)).low
         found = await index.entities_near(await index.embed(low), self.keywords_top_k, query.filter)
-        ranked = best_ranks(found, [[one.item.id for one in some] for some in found])
+        ranked = best_ranks(found, lambda entity: entity.id)
         # An entity that is further behind gets its turn only where those ahead have next to no chunks.
         reach = 2 * (self.graph_top_k + self.order_range)
         followed = [id_ for id_, (order, _) in ranked.items() if order <= reach]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 from uuid import UUID
 
@@ -11,12 +11,12 @@ from weft.evidence import Scored
 T = TypeVar("T")
 
 
-def best_ranks(found: Iterable[Sequence[Scored[T]]], ids: Iterable[Sequence[UUID]]) -> dict[UUID, tuple[int, T]]:
+def best_ranks(found: Iterable[Sequence[Scored[T]]], id_of: Callable[[T], UUID]) -> dict[UUID, tuple[int, T]]:
     """Everything that some search found, with its best rank in any of them, best first; of equals, the more similar."""
     best: dict[UUID, tuple[int, float, T]] = {}
-    for some, named in zip(found, ids, strict=True):
-        for rank, (one, id_) in enumerate(zip(some, named, strict=True)):
-            now = rank, -one.score, one.item
+    for some in found:
+        for rank, one in enumerate(some):
+            id_, now = id_of(one.item), (rank, -one.score, one.item)
             if id_ not in best or now[:2] < best[id_][:2]:
                 best[id_] = now
     ordered = sorted(best.items(), key=lambda pair: (*pair[1][:2], pair[0]))

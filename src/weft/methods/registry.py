@@ -45,7 +45,7 @@ def names() -> list[str]:
 def make(name: str, parameters: Mapping[str, object] | None = None) -> Method:
     """The method of that name. Parameters may be given as they are or as text: {"alpha": "0.5"}, {"part": "local"}."""
     kind = _class(name)
-    known = {parameter.name: parameter.type for parameter in describe(name).parameters}
+    known = {parameter.name: parameter.type for parameter in describe(name).parameters} if parameters else {}
     given = {key: _value(value, known.get(key, "")) for key, value in (parameters or {}).items()}
     if unknown := [key for key in given if key not in known]:
         has = f"It has {', '.join(sorted(known))}." if known else "It has none."
