@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import groupby
 from typing import Any, TypeVar
 from uuid import UUID
@@ -20,7 +21,7 @@ from weft.store.postgres.arrays import Halves, Ids
 from weft.store.postgres.db import Database, Row
 from weft.store.postgres.queries import QUERIES
 from weft.store.postgres.read import entity, relation
-from weft.store.postgres.scope import ALL, Scope, scope
+from weft.store.postgres.scope import ALL, Scope, Shape, scope
 from weft.store.postgres.search import Layout
 from weft.store.postgres.vectors import Space
 from weft.types import Entity, Relation, VectorKind
@@ -182,7 +183,9 @@ class PostgresIndex:
     async def around(self, entities: Sequence[UUID], followed: Sequence[UUID], each: int, filter: Filter) -> Around:
         """The relations of these entities, and for each one that is followed the chunks that tell most of it."""
         with self._step("around", f"{len(entities)} entities") as told:
-            rows = await self._by_ids(told, "around", filter, {"each": each}, entities=entities, followed=followed)
+            rows = await self._from_ids(
+                told, partial(search.from_ids, "around"), filter, {"each": each}, entities=entities, followed=followed
+            )
             chunks = zip(*(part or () for part in rows[0][:3]), strict=True) if rows else ()
             found = Around([relation(*row[3:]) for row in rows if row[3] is not None], [Told(*row) for row in chunks])
             told.list(Scored(_arrow(r), r.weight) for r in found.relations)
@@ -191,11 +194,8 @@ class PostgresIndex:
     async def neighbourhood(self, entities: Sequence[UUID], hops: int, filter: Filter) -> list[Relation]:
         """The relations that lead away from these entities, either way, over so many hops."""
         with self._step("neighbourhood", f"{len(entities)} entities, {hops} hops") as told:
-            scope_ = await self._scope(told, filter)
-            rows = []
-            if entities and hops and not scope_.is_empty:
-                query = search.neighbourhood(hops, scope_.shape)
-                rows = await self._rows(told, query, {"entities": Ids(entities), **scope_.params})
+            statement = partial(search.neighbourhood, hops)
+            rows = await self._from_ids(told, statement, filter, entities=entities) if hops else []
             found = [relation(*row) for row in rows]
             told.list(Scored(_arrow(r), r.weight) for r in found)
         return found
@@ -203,21 +203,23 @@ class PostgresIndex:
     async def chunks_of_entities(self, entities: Sequence[UUID], filter: Filter) -> list[tuple[UUID, UUID]]:
         """Pairs of an entity and a chunk that mentions it."""
         with self._step("chunks of entities", f"{len(entities)} entities") as told:
-            rows = await self._by_ids(told, "chunks_of_entities", filter, entities=entities)
+            rows = await self._from_ids(told, partial(search.from_ids, "chunks_of_entities"), filter, entities=entities)
             told.found = len(rows)
         return [(entity_id, chunk) for entity_id, chunk in rows]
 
     async def chunks_of_relations(self, relations: Sequence[UUID], filter: Filter) -> list[tuple[UUID, UUID]]:
         """Pairs of a relation and a chunk that states it."""
         with self._step("chunks of relations", f"{len(relations)} relations") as told:
-            rows = await self._by_ids(told, "chunks_of_relations", filter, relations=relations)
+            rows = await self._from_ids(
+                told, partial(search.from_ids, "chunks_of_relations"), filter, relations=relations
+            )
             told.found = len(rows)
         return [(relation_id, chunk) for relation_id, chunk in rows]
 
     async def relations_of_chunks(self, chunks: Sequence[UUID], filter: Filter) -> list[tuple[UUID, Relation]]:
         """Pairs of a chunk and a relation that it states, the heaviest first."""
         with self._step("relations of chunks", f"{len(chunks)} chunks") as told:
-            rows = await self._by_ids(told, "relations_of_chunks", filter, chunks=chunks)
+            rows = await self._from_ids(told, partial(search.from_ids, "relations_of_chunks"), filter, chunks=chunks)
             found = [(chunk, relation(*rest)) for chunk, *rest in rows]
             told.list(Scored(_arrow(r), r.weight) for _, r in found)
         return found
@@ -225,7 +227,7 @@ class PostgresIndex:
     async def entities(self, ids: Sequence[UUID], filter: Filter) -> list[Entity]:
         """The entities of these ids, in that order, without those that are gone."""
         with self._step("entities", f"{len(ids)} ids") as told:
-            found = [entity(*row) for row in await self._by_ids(told, "entities", filter, ids=ids)]
+            found = [entity(*row) for row in await self._from_ids(told, search.entities, filter, ids=ids)]
             told.found = len(found)
         return found
 
@@ -233,19 +235,25 @@ class PostgresIndex:
         """The chunks of these ids with these scores, in that order, without those that are gone."""
         with self._step("passages", f"{len(chunks)} chunks") as told:
             params = {"ids": Ids(c.item for c in chunks), "scores": [c.score for c in chunks]}
-            rows = await self._rows(told, search.by_ids("passages", ALL.shape), params) if chunks else []
+            rows = await self._rows(told, search.passages(), params) if chunks else []
             found = [_passage(*row) for row in rows]
             told.list(Scored(p.source, p.score) for p in found)
         return found
 
-    async def _by_ids(
-        self, told: _Telling, query: str, filter: Filter, others: Mapping[str, Any] | None = None, **ids: Sequence[UUID]
+    async def _from_ids(
+        self,
+        told: _Telling,
+        statement: Callable[[Shape], bytes],
+        filter: Filter,
+        others: Mapping[str, Any] | None = None,
+        **ids: Sequence[UUID],
     ) -> list[Row]:
+        """The rows of a statement that takes ids; none without any, or where no document may speak."""
         scope_ = await self._scope(told, filter)
         if scope_.is_empty or not any(ids.values()):
             return []
         params = {name: Ids(values) for name, values in ids.items()} | dict(others or {})
-        return await self._rows(told, search.by_ids(query, scope_.shape), {**params, **scope_.params})
+        return await self._rows(told, statement(scope_.shape), {**params, **scope_.params})
 
     # --- for the question as a whole ------------------------------------------------------------------
 

@@ -78,18 +78,25 @@ def matching(limit: int, shape: Shape) -> bytes:
     return _whole("matching", columns=columns, details=details, limit=limit, scope=scope, c_visible=visible)
 
 
+@lru_cache(maxsize=1)
+def passages() -> bytes:
+    """Chunks by their ids."""
+    columns, details = _chunk_columns(Shape(by_ids=False, facets=0))
+    return _whole("passages", columns=columns, details=details)
+
+
+@lru_cache(maxsize=64)
+def entities(shape: Shape) -> bytes:
+    """Entities by their ids."""
+    columns, details = _entity_columns(shape)
+    return _whole("entities", columns=columns, details=details, e_visible=_is_told_of("entity", "e.id", shape))
+
+
 @lru_cache(maxsize=256)
-def by_ids(query: str, shape: Shape) -> bytes:
-    """A statement that takes ids and bounds what it follows from them."""
+def from_ids(query: str, shape: Shape) -> bytes:
+    """What is next to things of these ids, by a query that bounds what it follows from each."""
     visible = {f"{letter}_visible": shape.visible(f"{letter}.document") for letter in "ml"}
-    if query == "passages":
-        columns, details = _chunk_columns(shape)
-        return _whole(query, columns=columns, details=details)
-    if query == "entities":
-        columns, details = _entity_columns(shape)
-        return _whole(query, columns=columns, details=details, e_visible=_is_told_of("entity", "e.id", shape))
-    columns = _relation("r", shape)
-    return _whole(query, columns=columns, edges=_edges("given", shape), **visible)
+    return _whole(query, columns=_relation("r", shape), edges=_edges("given", shape), **visible)
 
 
 @lru_cache(maxsize=64)

@@ -27,8 +27,8 @@ EXISTS (SELECT FROM document x WHERE x.id = {document} AND x.shown OFFSET 0)
 -- name: near
 -- The layout comes along, so that the caller sees whether it has changed since he put the tables in. How many vectors
 -- there are is hidden in a subquery, here and below: a planner that sees them counts on fewer than it would without,
--- takes its plan for the better one, and plans anew each time: half a millisecond, where a small search takes one. How
--- hard an HNSW index is searched depends on how much is wanted, and is set before it is.
+-- takes its plan for the better one, and plans anew each time, which costs as much as a small search. How hard an HNSW
+-- index is searched depends on how much is wanted, and is set before it is.
 SELECT w.space, w.own, found.*
 FROM (SELECT w.space, ARRAY(SELECT h.kind FROM shelf h WHERE h.space = w.space ORDER BY h.kind) AS own,
              set_config('hnsw.ef_search', '{effort}', false)
