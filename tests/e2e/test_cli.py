@@ -13,7 +13,7 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from tests.e2e.conftest import PROGRAM, Weft
 from weft import AsyncWeft
 from weft.extract import given
 
@@ -38,34 +39,8 @@ LINES = (
     },
 )
 
-Weft = Callable[..., subprocess.CompletedProcess[str]]
 
-
-PROGRAM = Path(sys.executable).with_name("weft")
 MODEL = "openai/any"
-
-
-@pytest.fixture
-def environment(url: str) -> dict[str, str]:
-    """An environment that names the test's database, and nothing else of Weft's."""
-    clean = {name: value for name, value in os.environ.items() if not name.upper().startswith(("WEFT_", "OPENAI_"))}
-    return {**clean, "WEFT_DATABASE_URL": url, "COLUMNS": "200"}
-
-
-@pytest.fixture
-def weft(tmp_path: Path, environment: dict[str, str]) -> Weft:
-    """Runs the command."""
-
-    def run(*arguments: str | Path, code: int = 0, stdin: str = "") -> subprocess.CompletedProcess[str]:
-        command = [PROGRAM, *arguments]
-        done = subprocess.run(
-            command, cwd=tmp_path, env=environment, input=stdin, text=True, capture_output=True, check=False
-        )
-        assert done.returncode == code, done.stderr + done.stdout
-        assert "Traceback" not in done.stderr
-        return done
-
-    return run
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
@@ -19,6 +19,7 @@ from uuid import UUID
 
 import pytest
 
+from tests.e2e.conftest import PROGRAM, Weft
 from weft import AsyncWeft
 from weft.config import Settings
 from weft.extract import given
@@ -26,7 +27,6 @@ from weft.testing import Databases
 from weft.testing.model_server import Asked
 
 ROOT = Path(__file__).parents[2]
-PROGRAM = Path(sys.executable).with_name("weft")
 MODEL = "openai/any"
 QUESTION = "Who wrote the first program?"
 
@@ -47,8 +47,6 @@ DOCUMENTS = (
         "entities": [{"name": "Ada Lovelace", "type": "person"}],
     },
 )
-
-Weft = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def reply(asked: Asked) -> str:
@@ -78,26 +76,9 @@ def url(databases: Databases) -> Iterator[str]:
 
 
 @pytest.fixture
-def environment(url: str) -> dict[str, str]:
-    """An environment that names the test's database, and nothing else of Weft's."""
-    clean = {name: value for name, value in os.environ.items() if not name.upper().startswith(("WEFT_", "OPENAI_"))}
-    return {**clean, "WEFT_DATABASE_URL": url, "COLUMNS": "100"}
-
-
-@pytest.fixture
-def weft(tmp_path: Path, environment: dict[str, str]) -> Weft:
-    """Runs the command."""
-
-    def run(*arguments: str | Path, code: int = 0, stdin: str = "") -> subprocess.CompletedProcess[str]:
-        command = [PROGRAM, *arguments]
-        done = subprocess.run(
-            command, cwd=tmp_path, env=environment, input=stdin, text=True, capture_output=True, check=False
-        )
-        assert done.returncode == code, done.stderr + done.stdout
-        assert "Traceback" not in done.stderr
-        return done
-
-    return run
+def environment(environment: dict[str, str]) -> dict[str, str]:
+    """As for all commands, in a narrower terminal."""
+    return {**environment, "COLUMNS": "100"}
 
 
 @contextmanager

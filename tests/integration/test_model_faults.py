@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.clocks import FastClock
 from weft.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
 from weft.models.names import endpoint
 from weft.models.openai import OpenAIChat, OpenAIEmbedder
-from weft.models.retry import Clock, Patience, Retrying, RetryingEmbedder
+from weft.models.retry import Patience, Retrying, RetryingEmbedder
 from weft.models.server import UselessReply
 from weft.testing import HashEmbedder
 from weft.testing.model_server import Asked, Fault, ModelServer, Trouble
@@ -63,19 +64,6 @@ PASSING = {
     Fault.DROP_MIDDLE: (r"broke the connection off: ", True),
     Fault.SLOW: (r"did not answer in full within 0\.5 s\. .*Raise the deadline", True),
 }
-
-
-class FastClock(Clock):
-    """Sleeps for no time, and tells how long it would have been."""
-
-    def __init__(self) -> None:
-        self.waits: list[float] = []
-
-    async def sleep(self, seconds: float) -> None:
-        self.waits.append(seconds)
-
-    def jitter(self) -> float:
-        return 0.0
 
 
 def script(_: Asked) -> str:

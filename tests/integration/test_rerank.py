@@ -15,13 +15,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.clocks import FastClock
 from weft.config import Settings
 from weft.errors import BadReply, ConfigError, ModelError, ModelRefused, ModelUnavailable
 from weft.models import open_chat
 from weft.models.local import LocalModel
 from weft.models.names import endpoint
 from weft.models.rerank import LLMReranker, OnnxReranker, RerankServer
-from weft.models.retry import Clock, Patience, RetryingReranker
+from weft.models.retry import Patience, RetryingReranker
 from weft.models.server import UselessReply
 from weft.store.postgres import ledger
 from weft.store.postgres.db import Database
@@ -55,11 +56,6 @@ OUTCOMES: dict[Fault, tuple[type[ModelError], str, bool]] = {
         True,
     ),
 }
-
-
-class FastClock(Clock):
-    async def sleep(self, seconds: float) -> None:
-        """Take no time."""
 
 
 @asynccontextmanager

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.clocks import FastClock
 from weft.config import Settings
 from weft.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
 from weft.models import open_chat
@@ -18,7 +19,7 @@ from weft.models.budget import most_tokens
 from weft.models.cache import CachedLLM, prompt_key
 from weft.models.names import endpoint
 from weft.models.openai import prompt_tokens
-from weft.models.retry import Clock, Patience, Retrying
+from weft.models.retry import Patience, Retrying
 from weft.models.server import UselessReply
 from weft.protocols import StreamingLLM
 from weft.store.postgres import ledger
@@ -98,19 +99,6 @@ CONTENT = {
     Fault.WRONG_SCHEMA: ('{"unexpected": [1, null, {"deep": true}]}', "stop"),
     Fault.EMPTY: ("ok", "stop"),
 }
-
-
-class FastClock(Clock):
-    """Sleeps for no time, and tells how long it would have been."""
-
-    def __init__(self) -> None:
-        self.waits: list[float] = []
-
-    async def sleep(self, seconds: float) -> None:
-        self.waits.append(seconds)
-
-    def jitter(self) -> float:
-        return 0.0
 
 
 @asynccontextmanager
