@@ -71,7 +71,7 @@ def run(peer: Peer, url: str, documents: int, chunks_each: int, *, insert: bool 
     size = str(documents * chunks_each), "--cpd", str(chunks_each)
     with tempfile.TemporaryDirectory() as work:
         command = (peer.python, DRIVER.absolute(), *size, "--dir", work, *settings, "--pg", json.dumps(_address(url)))
-        done = subprocess.run(command, env=_environment(peer), capture_output=True, text=True, check=False)
+        done = subprocess.run(command, env=environment(peer), capture_output=True, text=True, check=False)
     if done.returncode:
         raise PeerFailed(f"LightRAG broke off:\n{_end(done.stderr)}")
     figures: dict[str, Any] = json.loads(done.stdout)
@@ -116,13 +116,13 @@ def questions(peer: Peer, url: str) -> Iterator[Questions]:
     """Questions to what `run` has put into the database at `url`."""
     with tempfile.TemporaryDirectory() as work:
         errors = Path(work, "errors")
-        environment = _environment(peer) | _address(url)
+        settings = environment(peer) | _address(url)
         command = (peer.python, QUESTIONS, work)
         pipe = subprocess.PIPE
         with (
             errors.open("w") as said,
             subprocess.Popen(
-                command, env=environment, cwd=work, stdin=pipe, stdout=pipe, stderr=said, text=True
+                command, env=settings, cwd=work, stdin=pipe, stdout=pipe, stderr=said, text=True
             ) as process,
         ):
             try:
@@ -136,7 +136,7 @@ def questions(peer: Peer, url: str) -> Iterator[Questions]:
                     process.kill()
 
 
-def _environment(peer: Peer) -> dict[str, str]:
+def environment(peer: Peer) -> dict[str, str]:
     """Nothing else of our environment: LightRAG takes hundreds of settings from there."""
     return {"PATH": os.environ["PATH"], "TIKTOKEN_CACHE_DIR": str(peer.tokens)}
 

@@ -75,6 +75,18 @@ _ABOUT = {
         "score = similarity of the vectors of chunk and guess",
         "Questions that are worded quite unlike the documents. Needs a language model, which is asked twice.",
     ),
+    "walk": _About(
+        "mass goes from chunks to the names in them, each 1 / (chunks that have it + 3), and from names to\n"
+        "chunks, each exp(similarity / 0.2) · (1 if it is about the name, else 0.03 · times, at most 3)\n"
+        "score = mass after some steps",
+        "To see where the graph alone leads. For answers, weave is better.",
+    ),
+    "weave": _About(
+        "the best by ln(mass of the walk) + (0.7 · similarity + 0.3 · BM25), then\n"
+        "score = weighted sum of mass, mass of the last step, similarity to the question without its names, share of\n"
+        "the question's words, BM25, and whether one of the first five names what the chunk is about",
+        "Questions that take several passages, where one leads to the next by a name. Needs no language model.",
+    ),
 }
 
 

@@ -17,6 +17,7 @@ from weft.events import Added, Event, Listener, unheard
 from weft.evidence import Answer, Comparison, Evidence, Filter, Query
 from weft.graph.contribution import contribution
 from weft.ingest.intake import incoming, take_in
+from weft.ingest.linking import link
 from weft.ingest.settle import settle
 from weft.ingest.worker import Kit, Pace, Worker
 from weft.protocols import Embedder, Method, StreamingLLM, Vectors
@@ -253,6 +254,7 @@ class AsyncWeft:
                 embedded += (await settling).vectors
             progress(len(stored))
             stored = following
+        await link(self.database, self.workspace)
         await vectors.shelve(self.database, self.workspace, embedded)
         return new
 
@@ -274,6 +276,7 @@ class AsyncWeft:
     async def settle(self) -> int:
         """Bring the view up to date with all that is stored; how many versions of documents were settled."""
         settled = await settle(self.database, self.workspace, await self._embedding())
+        await link(self.database, self.workspace)
         await vectors.shelve(self.database, self.workspace, settled.vectors)
         return settled.documents
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weft.evidence import Evidence, Filter, Passage, Query, Scored
-from weft.types import Call, Chunk, Entity, Extraction, Metric, Prompt, Purpose, Relation, Reply, Source
+from weft.types import Call, Chunk, Entity, Extraction, Metric, Prompt, Purpose, Relation, Reply, Source, Span
 
 T = TypeVar("T")
 Vectors = NDArray[np.float32]
@@ -163,6 +164,52 @@ class RelationFound(NamedTuple):
     target: Entity
 
 
+Masses = dict[UUID, float]
+
+
+class Name(NamedTuple):
+    """A name as texts spell it, in how many chunks it occurs, and where it is in the text at hand."""
+
+    id: int
+    name: str
+    chunks: int
+    span: Span
+
+
+class Reached(NamedTuple):
+    """A chunk that a name leads to: the mass of the name, and the weight of this chunk among those it leads to."""
+
+    name: int
+    mass: float
+    chunk: UUID
+    weight: float
+
+
+class Weighed(NamedTuple):
+    """A chunk by all that can be known of it: how near it is to what is asked, which share of the question's words it
+    has, how many words it has itself, and whether one of the first chunks names what it is about."""
+
+    chunk: UUID
+    similarity: float
+    covered: float
+    words: int
+    linked: bool
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How a walk goes from chunks to names and on to chunks, and how far. See methods/walking.py."""
+
+    mention_weight: float = 0.03
+    max_tf: int = 3
+    similarity_scale: float = 0.2
+    df_offset: float = 3.0
+    names_per_passage: int = 40
+    max_names: int = 100
+    passages_per_name: int = 10
+    df_cap: int = 100
+
+
 class Index(Protocol):
     """The read side of one workspace, and the models to read it with: all that a method sees.
 
@@ -231,6 +278,27 @@ class Index(Protocol):
 
     async def passages(self, chunks: Sequence[Scored[UUID]]) -> list[Passage]:
         """The chunks of these ids with these scores, in that order, without those that are gone."""
+        ...
+
+    async def both_lists(self, text: str, vector: Vectors, limit: int, filter: Filter) -> tuple[Masses, Masses]:
+        """The chunks nearest to a vector with their similarity, and those that match a text with their score."""
+        ...
+
+    async def names_in(self, text: str) -> list[Name]:
+        """The names in a text that occur in some chunk: the longest at each place, and those inside of them."""
+        ...
+
+    async def spread(
+        self, start: Sequence[Scored[Name]] | Masses, vector: Vectors, pool: Sequence[UUID], how: Bounds, filter: Filter
+    ) -> list[Reached]:
+        """Where the mass of names, or of the names in chunks, goes: to which chunks, and how it is shared out there.
+
+        A name that is in too many chunks leads to those that are about it, and to those in the pool.
+        """
+        ...
+
+    async def weighed(self, chunks: Sequence[UUID], first: Sequence[UUID], text: str, vector: Vectors) -> list[Weighed]:
+        """These chunks once more, beside a question and a vector of what is asked; `first` are the best of them."""
         ...
 
     async def once(self, what: str, make: Callable[[], Awaitable[T]]) -> T:

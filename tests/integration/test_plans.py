@@ -43,6 +43,11 @@ LOOK_UPS = {
     "source.withdraw": ("uris",),
     "settle.claim_versions": ("uris",),
     "settle.due_versions": ("uris",),
+    "link.changed": ("documents", "gone"),
+    "link.phrases": ("phrases",),
+    "link.texts": ("chunks",),
+    "link.longest": ("firsts",),
+    "link.known": ("phrases",),
 }
 
 
@@ -82,6 +87,10 @@ async def _some(tx: Transaction, query: str, parameter: str) -> Any:
         "uris": "uri FROM document",
         "keep": "id FROM document",
         "ids": "id FROM source",
+        "chunks": "id FROM chunk",
+        "gone": "id FROM chunk",
+        "firsts": "first FROM phrase",
+        "phrases": "id FROM phrase",
     }
     if parameter not in columns:
         return Numbers([1] * 20)

@@ -13,6 +13,7 @@ import pytest
 from weft import AsyncWeft, Chunk, Document, Link, Mention, NameKey, ResolutionSettings
 from weft.errors import SpaceMismatch
 from weft.graph.contribution import contribution
+from weft.ingest.settle import settle
 from weft.protocols import Vectors
 from weft.store.postgres import record
 from weft.store.postgres.locks import lock, shards_of
@@ -145,7 +146,7 @@ async def test_readers_see_an_update_all_at_once(weft: AsyncWeft) -> None:
     await store(weft, document("a", "New name", text="new", links=[Link("New name", "Thing")]))
     assert await weft.digest() == before
     seen = set()
-    settling = asyncio.create_task(weft.settle())
+    settling = asyncio.create_task(settle(weft.database, weft.workspace, HashEmbedder()))
     while not settling.done():
         seen.add(await weft.digest())
         await asyncio.sleep(0)

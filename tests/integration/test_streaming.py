@@ -205,7 +205,8 @@ async def test_what_goes_wrong_is_told_in_plain_words_and_not_tried_again_once_a
     fault: Fault, provider: str, outcome: Outcome
 ) -> None:
     clock = FastClock()
-    async with speaking(provider, Trouble.always(fault), deadline=0.5) as (chat, server):
+    deadline = 0.5 if fault is Fault.SLOW else 30.0
+    async with speaking(provider, Trouble.always(fault), deadline=deadline) as (chat, server):
         pieces: list[str] = []
         with pytest.raises(outcome.error, match=outcome.words) as raised:
             await heard(Retrying(chat, Patience(tries=3), clock), pieces)

@@ -31,6 +31,7 @@ from weft.errors import (
 )
 from weft.events import Extracted, Failed, Listener, Settled, Summarised, Waiting, unheard
 from weft.graph.contribution import Contribution
+from weft.ingest.linking import link
 from weft.ingest.recipe import Recipe
 from weft.ingest.settle import settle
 from weft.ingest.stages import work
@@ -238,6 +239,7 @@ class Worker:
             async with self._database.transaction(self._workspace) as tx:
                 await absorb(tx.connection, self._workspace, "settle")
             settled = await settle(self._database, self._workspace, self._kit.embedder)
+            await link(self._database, self._workspace)
             if settled.documents:
                 await vectors.shelve(self._database, self._workspace, settled.vectors)
                 self._tell(Settled(settled.documents))

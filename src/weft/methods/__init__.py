@@ -10,5 +10,20 @@ from weft.methods.keyword import Keyword
 from weft.methods.local import Local
 from weft.methods.naive import Naive
 from weft.methods.subgraph import Subgraph
+from weft.methods.walk import Walk
+from weft.methods.weave import Weave
 
-__all__ = ["Cutoff", "Fuse", "Global", "Guess", "Hybrid", "Keyword", "Local", "Naive", "Rerank", "Subgraph"]
+__all__ = [
+    "Cutoff",
+    "Fuse",
+    "Global",
+    "Guess",
+    "Hybrid",
+    "Keyword",
+    "Local",
+    "Naive",
+    "Rerank",
+    "Subgraph",
+    "Walk",
+    "Weave",
+]

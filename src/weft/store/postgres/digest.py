@@ -13,7 +13,19 @@ from weft.store.postgres.db import Database, Row, Transaction
 from weft.store.postgres.queries import QUERIES
 from weft.types import Difference
 
-SECTIONS = ("documents", "chunks", "names", "entities", "relations", "tallies", "words", "texts", "vectors")
+SECTIONS = (
+    "documents",
+    "chunks",
+    "names",
+    "entities",
+    "relations",
+    "tallies",
+    "words",
+    "texts",
+    "phrases",
+    "occurrences",
+    "vectors",
+)
 _MOST_DIFFERENCES = 20
 
 

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from functools import partial
 from itertools import groupby
 from typing import Any, TypeVar
@@ -15,15 +16,29 @@ from psycopg.errors import UndefinedTable
 
 from weft.errors import ConfigError, DatabaseError, NoVectors
 from weft.evidence import Filter, Passage, Scored, Step
-from weft.protocols import LLM, Around, Embedder, RelationFound, Reranker, Told, Vectors
+from weft.protocols import (
+    LLM,
+    Around,
+    Bounds,
+    Embedder,
+    Masses,
+    Name,
+    Reached,
+    RelationFound,
+    Reranker,
+    Told,
+    Vectors,
+    Weighed,
+)
 from weft.store.postgres import search
-from weft.store.postgres.arrays import Halves, Ids
+from weft.store.postgres.arrays import Halves, Ids, Numbers
 from weft.store.postgres.db import Database, Row
 from weft.store.postgres.queries import QUERIES
 from weft.store.postgres.read import entity, relation
 from weft.store.postgres.scope import ALL, Scope, Shape, scope
 from weft.store.postgres.search import Layout
-from weft.store.postgres.vectors import Space
+from weft.store.postgres.vectors import Space, half
+from weft.text import phrases
 from weft.types import Entity, Relation, VectorKind
 
 T = TypeVar("T")
@@ -126,17 +141,22 @@ class PostgresIndex:
         scope_ = await self._scope(told, filter)
         if scope_.is_empty or not len(vectors):
             return [[] for _ in vectors]
-        halves = Halves(vectors)
+        params = {"vectors": Halves(vectors), **scope_.params}
+        workspace, shape = self._where.workspace, scope_.shape
+        rows = await self._located(told, lambda at: search.near(kind, at, workspace, limit, shape), params)
+        return _by_vector(rows, len(vectors), (await self._layout(told)).space)
+
+    async def _located(self, told: _Telling, statement: Callable[[Layout], bytes], params: dict[str, Any]) -> list[Row]:
+        """The rows of a statement that knows where the vectors are, as long as they are there."""
         for _ in range(_TRIES):
             layout = await self._layout(told)
             layout.space.check(self._embedder)  # it may have changed since the vectors were made
-            query = search.near(kind, layout, self._where.workspace, limit, scope_.shape)
             try:
-                rows = await self._rows(told, query, {"vectors": halves, **scope_.params})
+                rows = await self._rows(told, statement(layout), params)
             except UndefinedTable:
                 rows = []
             if rows and tuple(rows[0][:2]) == layout.stamp:
-                return _by_vector(rows, len(vectors), layout.space)
+                return [row[2:] for row in rows if row[2] is not None]
             self._moved()
         raise DatabaseError("the vectors of this workspace are being moved about; ask again in a moment")
 
@@ -255,6 +275,62 @@ class PostgresIndex:
         params = {name: Ids(values) for name, values in ids.items()} | dict(others or {})
         return await self._rows(told, statement(scope_.shape), {**params, **scope_.params})
 
+    # --- by names that occur --------------------------------------------------------------------------
+
+    async def both_lists(self, text: str, vector: Vectors, limit: int, filter: Filter) -> tuple[Masses, Masses]:
+        """The chunks nearest to a vector with their similarity, and those that match a text with their score."""
+        with self._step("both lists", text) as told:
+            scope_ = await self._scope(told, filter)
+            if scope_.is_empty:
+                return {}, {}
+            params = {"vector": half(vector), "text": text, **scope_.params}
+            workspace, shape = self._where.workspace, scope_.shape
+            rows = await self._located(told, lambda at: search.both_lists(at, workspace, limit, shape), params)
+            space = (await self._layout(told)).space
+            near = {id_: space.similarity(value) for by_vector, id_, value in rows if by_vector}
+            told.found = len(rows)
+        return near, {id_: value for by_vector, id_, value in rows if not by_vector}
+
+    async def names_in(self, text: str) -> list[Name]:
+        """The names in a text that occur in some chunk: the longest at each place, and those inside of them."""
+        with self._step("names in", text) as told:
+            words = phrases.words(text)
+            everything = {word.word: phrases.MOST_WORDS for word in words}
+            wanted = {phrases.number(candidate) for candidate in phrases.candidates(words, everything)}
+            rows = await self._rows(told, QUERIES["search.names_known"].encode(), {"ids": Numbers(wanted)})
+            chunks = {id_: count for id_, count in rows if count}
+            known = {c for c in phrases.candidates(words, everything) if phrases.number(c) in chunks}
+            names = [
+                Name(number := phrases.number(found.phrase), found.phrase, chunks[number], (found.start, found.end))
+                for found in phrases.occurrences(words, phrases.Vocabulary(known, everything))
+            ]
+            told.list(Scored(name.name, 1 / name.chunks) for name in names)
+        return names
+
+    async def spread(
+        self, start: Sequence[Scored[Name]] | Masses, vector: Vectors, pool: Sequence[UUID], how: Bounds, filter: Filter
+    ) -> list[Reached]:
+        """Where the mass of names, or of the names in chunks, goes: to which chunks, and how it is shared out there."""
+        with self._step("spread", f"{len(start)}") as told:
+            scope_ = await self._scope(told, filter)
+            if scope_.is_empty or not start:
+                return []
+            workspace, shape, given = self._where.workspace, scope_.shape, not isinstance(start, Mapping)
+            params = {"vector": half(vector), "pool": Ids(pool), **asdict(how), **_mass(start), **scope_.params}
+            rows = await self._located(told, lambda at: search.spread(at, workspace, shape, given=given), params)
+            told.found = len(rows)
+        return [Reached(*row) for row in rows]
+
+    async def weighed(self, chunks: Sequence[UUID], first: Sequence[UUID], text: str, vector: Vectors) -> list[Weighed]:
+        """These chunks once more, beside a question and a vector of what is asked; `first` are the best of them."""
+        with self._step("weighed", f"{len(chunks)} chunks") as told:
+            if not chunks:
+                return []
+            params = {"chunks": Ids(chunks), "first": Ids(first), "text": text, "vector": half(vector)}
+            rows = await self._located(told, lambda at: search.weighed(at, self._where.workspace), params)
+            told.found = len(rows)
+        return [Weighed(*row) for row in rows]
+
     # --- for the question as a whole ------------------------------------------------------------------
 
     async def once(self, what: str, make: Callable[[], Awaitable[T]]) -> T:
@@ -312,7 +388,7 @@ class _Telling:
 def _by_vector(rows: list[Row], vectors: int, space: Space) -> list[list[Row]]:
     """Rows of a search, one list for each vector, with similarities in place of distances."""
     found: list[list[Row]] = [[] for _ in range(vectors)]
-    for n, some in groupby((row[2:] for row in rows if row[2] is not None), key=lambda row: row[0]):
+    for n, some in groupby(rows, key=lambda row: row[0]):
         found[n - 1] = [(id_, space.similarity(distance), *rest) for _, id_, distance, *rest in some]
     return found
 
@@ -329,6 +405,17 @@ def _depths(limit: int, scope_: Scope) -> list[int]:
 def _passage(id_: UUID, score: float, uri: str, title: str, text: str, start: int, place: list[str] | None) -> Passage:
     page, *headings = place or [""]
     return Passage(id_, uri, title, text, start, score, page, tuple(headings))
+
+
+def _mass(start: Sequence[Scored[Name]] | Masses) -> dict[str, Any]:
+    if isinstance(start, Mapping):
+        return {"chunks": Ids(start), "masses": list(start.values())}
+    names = [one.item for one in start]
+    return {
+        "names": Numbers(name.id for name in names),
+        "df": Numbers(name.chunks for name in names),
+        "masses": [one.score for one in start],
+    }
 
 
 def _ends(columns: Sequence[Any], seen: dict[UUID, Entity]) -> tuple[Entity, Entity]:

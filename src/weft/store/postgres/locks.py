@@ -19,6 +19,7 @@ WHOLE = -1  # stands for all shards
 _OURS = 0x5745 << 48  # keeps clear of the locks that other programs take in the same database
 _WHOLE_LOCK = SHARDS
 _NAMES_LOCK = SHARDS + 1
+_LINKING_LOCK = SHARDS + 2
 
 
 def shards_of(names: Iterable[UUID]) -> frozenset[int]:
@@ -50,6 +51,11 @@ async def nothing_moves(tx: Transaction) -> None:
     """Taken by those who change settings or sweep: no name arrives and no batch settles meanwhile."""
     await tx.run("resolve.lock_alone", lock=_key(tx, _NAMES_LOCK))
     await lock(tx, frozenset((WHOLE,)))
+
+
+async def one_linker(tx: Transaction) -> None:
+    """Wait until nobody else links chunks of this workspace, and keep others away until the transaction ends."""
+    await tx.run("resolve.lock_alone", lock=_key(tx, _LINKING_LOCK))
 
 
 async def bump(tx: Transaction, shards: frozenset[int]) -> None:

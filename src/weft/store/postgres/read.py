@@ -43,6 +43,7 @@ async def drop_workspace(database: Database, workspace: int) -> None:
         if space:
             await tx.run("vectors.clear_space", space=space.id)
         await tx.run("text.clear")
+        await tx.run("link.clear")
         for (table,) in await tx.rows("read.tables"):
             # Row-level security narrows this to the rows of this workspace.
             await tx.connection.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(table)))

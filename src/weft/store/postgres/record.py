@@ -14,6 +14,7 @@ from weft.store.postgres.arrays import Ids
 from weft.store.postgres.db import Database, Row, Transaction
 from weft.store.postgres.locks import names_may_arrive
 from weft.store.postgres.resolution import settings, stage_keys
+from weft.text import phrases
 from weft.text.names import normalise
 from weft.types import Chunk, Document, Link, Mention, Place
 
@@ -21,7 +22,7 @@ _DOCUMENT = ("uuid", "text", "text", "uuid", "text", "text", "uuid", "text[]", "
 _CHUNK = ("uuid", "uuid", "int4", "int4", "int4", "text", "uuid")
 _MENTION = ("uuid", "uuid", "int4", "uuid", "text", "text", "text", "uuid", "int2", "int4[]")
 _LINK = ("uuid", "uuid", "int4", "uuid", "uuid", "text", "uuid", "text[]", "int2", "int2", "int4[]")
-_NAME = ("uuid", "text", "text", "text")
+_NAME = ("uuid", "text", "text", "text", "int8")
 _TRIES = 5
 
 
@@ -97,7 +98,7 @@ async def _made_anew(tx: Transaction, known: Sequence[DocumentRow]) -> None:
 
 async def _register(tx: Transaction, mentions: Iterable[MentionRow]) -> list[UUID]:
     """Enter the names that are new, each under the keys by which others alike will find it."""
-    names = {m.name: (m.name, m.written, normalise(m.written), m.type) for m in mentions}
+    names = {m.name: (m.name, m.written, normalise(m.written), m.type, _phrase(m.written)) for m in mentions}
     await tx.copy("stage_name", _NAME, names.values())
     new = [id_ for (id_,) in await tx.rows("record.insert_names")]
     how = await settings(tx)
@@ -105,6 +106,11 @@ async def _register(tx: Transaction, mentions: Iterable[MentionRow]) -> list[UUI
     await tx.run("record.insert_keys")
     await tx.run("record.insert_unlinked", names=Ids(new))
     return new
+
+
+def _phrase(written: str) -> int | None:
+    found = phrases.phrase(written)
+    return phrases.number(found) if found else None
 
 
 async def withdraw(database: Database, workspace: int, uris: Sequence[str]) -> int:

@@ -52,21 +52,39 @@ class Layout(NamedTuple):
 @lru_cache(maxsize=256)
 def near(kind: VectorKind, layout: Layout, workspace: int, limit: int, shape: Shape) -> bytes:
     """The things of a kind nearest to each vector."""
-    common = f"vector_{layout.space.id}_{kind}"
-    tables = [common, *([f"{common}_{workspace}"] if kind in layout.own else [])]
-    parts = {"operator": _OPERATORS[layout.space.metric], "limit": limit}
-    if shape.by_ids:
-        candidates = _piece(f"candidates_{kind}")
-        each = [_piece("near_in_scope", table=table, candidates=candidates, **parts) for table in tables]
-    elif shape.facets:
-        visible = _is_told_of(kind, "v.id", shape)
-        each = [_piece("near_visible", table=table, v_visible=visible, **parts) for table in tables]
-    else:
-        each = [_piece("near_all", table=table, **parts) for table in tables]
+    tables = _nearest(kind, layout, workspace, limit, shape)
     columns, details = _COLUMNS[kind](shape)
-    return _whole(
-        "near", columns=columns, details=details, tables=" UNION ALL ".join(each), limit=limit, effort=_effort(limit)
+    rows = _piece("near", columns=columns, details=details, tables=tables, limit=limit)
+    return _located(rows, limit, "ORDER BY found.n, found.distance, found.hit")
+
+
+@lru_cache(maxsize=256)
+def both_lists(layout: Layout, workspace: int, limit: int, shape: Shape) -> bytes:
+    """The chunks nearest to a vector, and those that match a text."""
+    tables = _nearest("chunk", layout, workspace, limit, shape)
+    scope = "%(scope)s" if shape.by_ids else "NULL"
+    visible = _is_told_of("chunk", "s.chunk", shape)
+    return _located(_piece("both_lists", tables=tables, limit=limit, scope=scope, c_visible=visible), limit)
+
+
+@lru_cache(maxsize=64)
+def spread(layout: Layout, workspace: int, shape: Shape, *, given: bool) -> bytes:
+    """The chunks that names lead to: names that are given, or those of given chunks."""
+    each = [f"SELECT v FROM {table} WHERE id = o.chunk" for table in _tables("chunk", layout, workspace)]
+    rows = _piece(
+        "chunks_of_names",
+        start=_piece("names_given" if given else "names_of_chunks"),
+        vectors=" UNION ALL ".join(each),
+        o_visible=_is_told_of("chunk", "o.chunk", shape),
     )
+    return _located(rows)
+
+
+@lru_cache(maxsize=64)
+def weighed(layout: Layout, workspace: int) -> bytes:
+    """Some chunks once more, by all that can be known of each."""
+    each = [f"SELECT v FROM {table} WHERE id = u.id" for table in _tables("chunk", layout, workspace)]
+    return _located(_piece("weighed", vectors=" UNION ALL ".join(each)))
 
 
 @lru_cache(maxsize=256)
@@ -107,6 +125,26 @@ def neighbourhood(hops: int, shape: Shape) -> bytes:
         steps.append(_piece("hop", n=n, before=n - 1, edges=_edges(f"reached_{n - 1}", shape)))
     every = " UNION ALL ".join(f"SELECT * FROM hop_{n}" for n in range(1, hops + 1))
     return _whole("neighbourhood", hops=",\n".join(steps), all=every, columns=_relation("r", shape))
+
+
+def _tables(kind: VectorKind, layout: Layout, workspace: int) -> list[str]:
+    common = f"vector_{layout.space.id}_{kind}"
+    return [common, *([f"{common}_{workspace}"] if kind in layout.own else [])]
+
+
+def _nearest(kind: VectorKind, layout: Layout, workspace: int, limit: int, shape: Shape) -> str:
+    """The nearest of each table, for a vector q."""
+    tables = _tables(kind, layout, workspace)
+    parts = {"operator": _OPERATORS[layout.space.metric], "limit": limit}
+    if shape.by_ids:
+        candidates = _piece(f"candidates_{kind}")
+        each = [_piece("near_in_scope", table=table, candidates=candidates, **parts) for table in tables]
+    elif shape.facets:
+        visible = _is_told_of(kind, "v.id", shape)
+        each = [_piece("near_visible", table=table, v_visible=visible, **parts) for table in tables]
+    else:
+        each = [_piece("near_all", table=table, **parts) for table in tables]
+    return " UNION ALL ".join(each)
 
 
 def _effort(limit: int) -> int:
@@ -170,6 +208,10 @@ def _called(id_: str, what: str, shape: Shape) -> str:
 
 def _piece(query: str, /, **parts: object) -> str:
     return QUERIES[f"search.{query}"].format(**_BOUNDS, **parts)
+
+
+def _located(rows: str, limit: int = 0, order: str = "") -> bytes:
+    return _whole("located", rows=rows, effort=_effort(limit), order=order)
 
 
 def _whole(query: str, /, **parts: object) -> bytes:

@@ -124,6 +124,8 @@ async def write(tx: Transaction, plan: Plan) -> None:
     await _want_summaries(tx, plan)
     await _write_documents(tx, plan.batch)
     await _write_outbox(tx, plan)
+    if plan.batch.documents:
+        await tx.run("link.changed", documents=Ids(plan.batch.coming), gone=Ids(plan.gone_chunks))
     if plan.chunks or plan.gone_chunks:  # last, as settlers of other names wait for the counts of common words
         await tx.run("text.index", coming=Ids(plan.chunks), going=Ids(plan.gone_chunks))
 

@@ -39,6 +39,15 @@ SELECT key, line FROM (
 -- name: texts
 SELECT key, line FROM text_lines() ORDER BY key COLLATE "C"
 
+-- name: phrases
+SELECT key, chunks::text FROM phrase ORDER BY key COLLATE "C"
+
+-- name: occurrences
+SELECT key, line FROM (
+    SELECT o.chunk || ' ' || coalesce(p.key, o.phrase::text), jsonb_build_array(o.times, o.inside, o.defines)::text
+    FROM occurrence o LEFT JOIN phrase p ON p.id = o.phrase
+) AS lines (key, line) ORDER BY key COLLATE "C"
+
 -- name: vectors
 -- Where there are vector tables: which text each vector stands for.
 SELECT key, line FROM (

@@ -13,6 +13,15 @@ BEGIN
     DELETE FROM shelf WHERE workspace = here AND space = of_space;
 END $$;
 
+CREATE FUNCTION weft.clear_spelling() RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'weft', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+    DELETE FROM spelling WHERE workspace = current_setting('weft.workspace')::int;
+END $$;
+
 CREATE FUNCTION weft.clear_text() RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'weft', 'pg_temp'
@@ -20,6 +29,33 @@ CREATE FUNCTION weft.clear_text() RETURNS void
     AS $$
 BEGIN
     DELETE FROM lexis WHERE workspace = current_setting('weft.workspace')::int;
+END $$;
+
+CREATE FUNCTION weft.covers(question text, chunks uuid[]) RETURNS TABLE(chunk uuid, share double precision, words integer)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'weft', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    here constant int := current_setting('weft.workspace')::int;
+    mix constant bigint := key_mix();
+    total float8;
+    asked bigint[];
+    weights float8[];
+BEGIN
+    SELECT c.chunks INTO total FROM corpus c WHERE c.workspace = here;
+    SELECT array_agg(known.word # mix), array_agg(ln(1 + total / (1 + known.holders))) INTO asked, weights
+    FROM (SELECT a.word, w.holders FROM words_of(question) a CROSS JOIN LATERAL (
+              SELECT sum(w.chunks)::float8 AS holders FROM word w WHERE w.workspace = here AND w.word = a.word) w
+          WHERE w.holders > 0 ORDER BY w.holders, a.word LIMIT 64) AS known;
+    RETURN QUERY
+    SELECT l.chunk, coalesce((
+        SELECT sum(a.weight) FROM unnest(asked, weights) AS a (key, weight)
+        WHERE l.keys[width_bucket(a.key | 15, l.keys)] >= a.key), 0) / (SELECT sum(w) FROM unnest(weights) AS w),
+        cardinality(l.keys)
+    FROM unnest(chunks) AS u (id)
+    CROSS JOIN LATERAL (SELECT * FROM lexis x WHERE x.workspace = here AND x.chunk = u.id OFFSET 0) AS l;
 END $$;
 
 CREATE FUNCTION weft.drop_workspace() RETURNS void
@@ -300,6 +336,44 @@ CREATE FUNCTION weft.sketch_of(keys bigint[], weights double precision[]) RETURN
           FROM unnest(keys, weights) AS u (key, weight) GROUP BY place LIMIT 16000) AS places
 $$;
 
+CREATE FUNCTION weft.spell(chunks uuid[], sizes bigint[], words bigint[]) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'weft', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    here constant int := current_setting('weft.workspace')::int;
+    mix constant bigint := key_mix();
+BEGIN
+    DELETE FROM spelling s WHERE s.workspace = here AND s.chunk = ANY(chunks);
+    INSERT INTO spelling (workspace, chunk, words)
+    SELECT here, c.id, ARRAY(SELECT w # mix FROM unnest(words[c.upto - c.size + 1:c.upto]) AS w)
+    FROM (SELECT id, size, sum(size) OVER (ORDER BY n)::bigint AS upto
+          FROM unnest(chunks, sizes) WITH ORDINALITY AS u (id, size, n)) AS c
+    WHERE c.size > 0;
+END $$;
+
+CREATE FUNCTION weft.spelt(sizes bigint[], words bigint[]) RETURNS SETOF uuid
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'weft', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+DECLARE
+    here constant int := current_setting('weft.workspace')::int;
+    mix constant bigint := key_mix();
+    size bigint;
+    upto bigint := 0;
+    wanted bigint[];
+BEGIN
+    FOREACH size IN ARRAY sizes LOOP
+        upto := upto + size;
+        wanted := ARRAY(SELECT w # mix FROM unnest(words[upto - size + 1:upto]) AS w);
+        RETURN QUERY SELECT f.chunk FROM (SELECT * FROM spelling s WHERE s.words @> wanted OFFSET 0) AS f
+        WHERE f.workspace = here;
+    END LOOP;
+END $$;
+
 CREATE FUNCTION weft.text_lines() RETURNS TABLE(key text, line text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'weft', 'pg_temp'
@@ -343,13 +417,16 @@ CREATE TABLE weft.name (
     type text NOT NULL,
     count bigint DEFAULT 0 NOT NULL,
     histogram bigint[] DEFAULT '{0,0,0,0,0,0,0,0,0}'::bigint[] NOT NULL,
-    entity uuid
+    entity uuid,
+    phrase bigint
 );
 ALTER TABLE ONLY weft.name ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY weft.name FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE weft.name IS 'A name as written, its type, the sums over its live mentions, and the entity it belongs to (none while nothing mentions it).';
+
+COMMENT ON COLUMN weft.name.phrase IS 'The phrase that it is looked for by in texts; none where it cannot be.';
 
 CREATE VIEW weft.anchor WITH (security_invoker='true') AS
  SELECT entity,
@@ -511,6 +588,20 @@ ALTER TABLE ONLY weft.name_key FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE weft.name_key IS 'The keys under which alike names find each other, and a mask of the characters in them that rules most others out. A plain B-tree: row-level security keeps GIN operators, which are not leakproof, from using their index.';
 
+CREATE TABLE weft.occurrence (
+    workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
+    chunk uuid NOT NULL,
+    phrase bigint NOT NULL,
+    times smallint NOT NULL,
+    inside smallint NOT NULL,
+    defines boolean NOT NULL
+);
+ALTER TABLE ONLY weft.occurrence ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY weft.occurrence FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE weft.occurrence IS 'How often a phrase occurs in a chunk, how often of that outside its title, and whether it is what the chunk is about.';
+
 CREATE TABLE weft.outbox (
     workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
     "position" bigint NOT NULL,
@@ -541,6 +632,20 @@ CREATE TABLE weft.pace (
 );
 
 COMMENT ON TABLE weft.pace IS 'When the next call to a model may be made by each of its limits, given all calls that were promised a time so far.';
+
+CREATE TABLE weft.phrase (
+    workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
+    id bigint NOT NULL,
+    key text NOT NULL,
+    first bigint NOT NULL,
+    words smallint NOT NULL,
+    chunks bigint NOT NULL
+);
+ALTER TABLE ONLY weft.phrase ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY weft.phrase FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE weft.phrase IS 'The phrases of live names, and in how many chunks each occurs. First is its first word.';
 
 CREATE TABLE weft.purse (
     workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
@@ -692,6 +797,16 @@ ALTER TABLE weft.space ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE weft.spelling (
+    workspace integer NOT NULL,
+    chunk uuid NOT NULL,
+    words bigint[] NOT NULL
+);
+ALTER TABLE ONLY weft.spelling ALTER COLUMN workspace SET STATISTICS 0;
+ALTER TABLE ONLY weft.spelling ALTER COLUMN words SET STATISTICS 0;
+
+COMMENT ON TABLE weft.spelling IS 'The distinct words of each linked chunk, as phrases have them, mixed with the workspace.';
+
 CREATE TABLE weft.spend (
     workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
     id uuid NOT NULL,
@@ -776,6 +891,27 @@ ALTER TABLE ONLY weft.unlinked FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE weft.unlinked IS 'Names that have not yet looked for others alike.';
 
+CREATE TABLE weft.unlinked_text (
+    workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
+    "position" bigint NOT NULL,
+    chunk uuid,
+    phrase bigint
+);
+ALTER TABLE ONLY weft.unlinked_text ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY weft.unlinked_text FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE weft.unlinked_text IS 'Chunks to be linked again, and phrases that may have come or gone. Only added to and taken from: nobody waits.';
+
+ALTER TABLE weft.unlinked_text ALTER COLUMN "position" ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME weft.unlinked_text_position_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE weft.word (
     workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
     word bigint NOT NULL,
@@ -851,11 +987,17 @@ ALTER TABLE ONLY weft.name_key
 ALTER TABLE ONLY weft.name
     ADD CONSTRAINT name_pkey PRIMARY KEY (workspace, id);
 
+ALTER TABLE ONLY weft.occurrence
+    ADD CONSTRAINT occurrence_pkey PRIMARY KEY (workspace, chunk, phrase);
+
 ALTER TABLE ONLY weft.outbox
     ADD CONSTRAINT outbox_pkey PRIMARY KEY (workspace, "position");
 
 ALTER TABLE ONLY weft.pace
     ADD CONSTRAINT pace_pkey PRIMARY KEY (model);
+
+ALTER TABLE ONLY weft.phrase
+    ADD CONSTRAINT phrase_pkey PRIMARY KEY (workspace, id);
 
 ALTER TABLE ONLY weft.purse
     ADD CONSTRAINT purse_pkey PRIMARY KEY (workspace);
@@ -887,6 +1029,9 @@ ALTER TABLE ONLY weft.space
 ALTER TABLE ONLY weft.space
     ADD CONSTRAINT space_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY weft.spelling
+    ADD CONSTRAINT spelling_pkey PRIMARY KEY (workspace, chunk);
+
 ALTER TABLE ONLY weft.spend
     ADD CONSTRAINT spend_pkey PRIMARY KEY (workspace, id);
 
@@ -904,6 +1049,9 @@ ALTER TABLE ONLY weft.touched
 
 ALTER TABLE ONLY weft.unlinked
     ADD CONSTRAINT unlinked_pkey PRIMARY KEY (workspace, name);
+
+ALTER TABLE ONLY weft.unlinked_text
+    ADD CONSTRAINT unlinked_text_pkey PRIMARY KEY (workspace, "position");
 
 ALTER TABLE ONLY weft.word
     ADD CONSTRAINT word_pkey PRIMARY KEY (workspace, word, tier);
@@ -932,6 +1080,12 @@ CREATE INDEX mention_name ON weft.mention USING btree (name, emphasis DESC, chun
 
 CREATE INDEX name_entity ON weft.name USING btree (entity, workspace);
 
+CREATE INDEX name_phrase ON weft.name USING btree (phrase, workspace) WHERE (phrase IS NOT NULL);
+
+CREATE INDEX occurrence_phrase ON weft.occurrence USING btree (phrase, defines DESC, times DESC, chunk, workspace);
+
+CREATE INDEX phrase_first ON weft.phrase USING btree (first, words DESC, workspace);
+
 CREATE INDEX relation_source ON weft.relation USING btree (source, weight DESC, target, workspace);
 
 CREATE INDEX relation_target ON weft.relation USING btree (target, weight DESC, source, workspace);
@@ -939,6 +1093,8 @@ CREATE INDEX relation_target ON weft.relation USING btree (target, weight DESC, 
 CREATE INDEX rule_name_rule ON weft.rule_name USING btree (rule, workspace);
 
 CREATE INDEX source_failed ON weft.source USING btree (workspace, uri) WHERE failed;
+
+CREATE INDEX spelling_words ON weft.spelling USING gin (words) WITH (fastupdate=off);
 
 CREATE INDEX spend_open ON weft.spend USING btree (workspace, owner) WHERE (state = 'open'::text);
 
@@ -970,7 +1126,11 @@ ALTER TABLE weft.name ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.name_key ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.occurrence ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.outbox ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.phrase ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.purse ENABLE ROW LEVEL SECURITY;
 
@@ -988,6 +1148,8 @@ ALTER TABLE weft.shelf ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.source ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.spelling ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.spend ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.summary ENABLE ROW LEVEL SECURITY;
@@ -999,6 +1161,8 @@ ALTER TABLE weft.tie ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.touched ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.unlinked ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.unlinked_text ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.word ENABLE ROW LEVEL SECURITY;
 
@@ -1022,7 +1186,11 @@ CREATE POLICY workspace ON weft.name USING ((workspace = (current_setting('weft.
 
 CREATE POLICY workspace ON weft.name_key USING ((workspace = (current_setting('weft.workspace'::text))::integer));
 
+CREATE POLICY workspace ON weft.occurrence USING ((workspace = (current_setting('weft.workspace'::text))::integer));
+
 CREATE POLICY workspace ON weft.outbox USING ((workspace = (current_setting('weft.workspace'::text))::integer));
+
+CREATE POLICY workspace ON weft.phrase USING ((workspace = (current_setting('weft.workspace'::text))::integer));
 
 CREATE POLICY workspace ON weft.purse USING ((workspace = (current_setting('weft.workspace'::text))::integer));
 
@@ -1052,6 +1220,8 @@ CREATE POLICY workspace ON weft.touched USING ((workspace = (current_setting('we
 
 CREATE POLICY workspace ON weft.unlinked USING ((workspace = (current_setting('weft.workspace'::text))::integer));
 
+CREATE POLICY workspace ON weft.unlinked_text USING ((workspace = (current_setting('weft.workspace'::text))::integer));
+
 CREATE POLICY workspace ON weft.word USING ((workspace = (current_setting('weft.workspace'::text))::integer));
 
 ALTER TABLE weft.workspace ENABLE ROW LEVEL SECURITY;
@@ -1063,8 +1233,14 @@ GRANT USAGE ON SCHEMA weft TO weft_app;
 REVOKE ALL ON FUNCTION weft.clear_space(of_space integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.clear_space(of_space integer) TO weft_app;
 
+REVOKE ALL ON FUNCTION weft.clear_spelling() FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.clear_spelling() TO weft_app;
+
 REVOKE ALL ON FUNCTION weft.clear_text() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.clear_text() TO weft_app;
+
+REVOKE ALL ON FUNCTION weft.covers(question text, chunks uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.covers(question text, chunks uuid[]) TO weft_app;
 
 REVOKE ALL ON FUNCTION weft.drop_workspace() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.drop_workspace() TO weft_app;
@@ -1103,6 +1279,12 @@ GRANT ALL ON FUNCTION weft.search_text(question text, most integer, k1 double pr
 
 REVOKE ALL ON FUNCTION weft.sketch_of(keys bigint[], weights double precision[]) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION weft.spell(chunks uuid[], sizes bigint[], words bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.spell(chunks uuid[], sizes bigint[], words bigint[]) TO weft_app;
+
+REVOKE ALL ON FUNCTION weft.spelt(sizes bigint[], words bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION weft.spelt(sizes bigint[], words bigint[]) TO weft_app;
+
 REVOKE ALL ON FUNCTION weft.text_lines() FROM PUBLIC;
 GRANT ALL ON FUNCTION weft.text_lines() TO weft_app;
 
@@ -1132,9 +1314,13 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.mention TO weft_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.name_key TO weft_app;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.occurrence TO weft_app;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.outbox TO weft_app;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE weft.pace TO weft_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.phrase TO weft_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.purse TO weft_app;
 
@@ -1165,6 +1351,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.tie TO weft_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.touched TO weft_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.unlinked TO weft_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.unlinked_text TO weft_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.word TO weft_app;
 

@@ -24,7 +24,7 @@ EXISTS (SELECT FROM facet f WHERE f.document = {document} AND f.facet IN (SELECT
 -- name: is_shown
 EXISTS (SELECT FROM document x WHERE x.id = {document} AND x.shown OFFSET 0)
 
--- name: near
+-- name: located
 -- The layout comes along, so that the caller sees whether it has changed since he put the tables in. How many vectors
 -- there are is hidden in a subquery, here and below: a planner that sees them counts on fewer than it would without,
 -- takes its plan for the better one, and plans anew each time, which costs as much as a small search. How hard an HNSW
@@ -33,13 +33,13 @@ SELECT w.space, w.own, found.*
 FROM (SELECT w.space, ARRAY(SELECT h.kind FROM shelf h WHERE h.space = w.space ORDER BY h.kind) AS own,
              set_config('hnsw.ef_search', '{effort}', false)
       FROM workspace w OFFSET 0) AS w
-LEFT JOIN LATERAL (
-    SELECT q.n, hit.id AS hit, hit.distance, {columns}
-    FROM unnest((SELECT %(vectors)s::halfvec[])) WITH ORDINALITY AS q (v, n)
-    CROSS JOIN LATERAL (SELECT id, distance FROM ({tables}) AS part ORDER BY distance, id LIMIT {limit}) AS hit
-    {details}
-) AS found ON true
-ORDER BY found.n, found.distance, found.hit
+LEFT JOIN LATERAL ({rows}) AS found ON true {order}
+
+-- name: near
+SELECT q.n, hit.id AS hit, hit.distance, {columns}
+FROM unnest((SELECT %(vectors)s::halfvec[])) WITH ORDINALITY AS q (v, n)
+CROSS JOIN LATERAL (SELECT id, distance FROM ({tables}) AS part ORDER BY distance, id LIMIT {limit}) AS hit
+{details}
 
 -- name: near_all
 (SELECT v.id, v.v {operator} q.v AS distance FROM {table} v ORDER BY v.v {operator} q.v LIMIT {limit})
@@ -242,3 +242,65 @@ SELECT stated.chunk, {columns} FROM (
     WHERE {l_visible}) AS stated
 CROSS JOIN LATERAL (SELECT * FROM relation WHERE id = stated.relation OFFSET 0) AS r
 ORDER BY r.weight DESC, r.source_name, r.target_name, r.id, stated.chunk
+
+-- name: both_lists
+-- The chunks nearest to a vector, and those that match a text.
+SELECT true AS by_vector, hit.id, hit.distance AS value
+FROM (SELECT %(vector)s::halfvec AS v OFFSET 0) AS q
+CROSS JOIN LATERAL (SELECT id, distance FROM ({tables}) AS part ORDER BY distance, id LIMIT {limit}) AS hit
+UNION ALL
+SELECT false, s.chunk, s.score FROM search_text(%(text)s, {limit}, 1.2, 0.75, {scope}) AS s
+WHERE {c_visible}
+
+-- name: names_known
+SELECT p.id, p.chunks FROM unnest(%(ids)s::bigint[]) AS u (id)
+CROSS JOIN LATERAL (SELECT id, chunks FROM phrase WHERE id = u.id OFFSET 0) AS p
+
+-- name: names_of_chunks
+-- The rarest names in each of these chunks, weighed by how rare they are among those; all in all the heaviest.
+SELECT phrase, chunks, sum(share) AS mass FROM (
+    SELECT o.phrase, o.chunks, f.mass * o.weight / sum(o.weight) OVER (PARTITION BY f.chunk) AS share
+    FROM unnest(%(chunks)s::uuid[], %(masses)s::float8[]) AS f (chunk, mass)
+    CROSS JOIN LATERAL (
+        SELECT o.phrase, p.chunks, 1 / (p.chunks + %(df_offset)s::float8) AS weight
+        FROM (SELECT phrase FROM occurrence WHERE chunk = f.chunk AND inside > 0 OFFSET 0) AS o
+        CROSS JOIN LATERAL (SELECT chunks FROM phrase WHERE id = o.phrase OFFSET 0) AS p
+        ORDER BY p.chunks, o.phrase LIMIT %(names_per_passage)s) AS o) AS shares
+GROUP BY phrase, chunks ORDER BY mass DESC, phrase LIMIT %(max_names)s
+
+-- name: names_given
+SELECT * FROM unnest(%(names)s::bigint[], %(df)s::bigint[], %(masses)s::float8[]) AS g (phrase, chunks, mass)
+
+-- name: chunks_of_names
+-- From each name the chunks that it leads to, seen from a vector: the one that is about it far before the others, and
+-- those nearer to the question before those that are not (by the cosine, whatever the index goes by). A name that is in
+-- too many chunks leads to the former and to known ones.
+SELECT n.phrase, n.mass, c.chunk, c.weight FROM (SELECT %(vector)s::halfvec AS v OFFSET 0) AS q CROSS JOIN ({start}) AS n
+CROSS JOIN LATERAL (
+    SELECT o.chunk, exp((1 - (v.v <=> q.v)) / %(similarity_scale)s)
+        * CASE WHEN o.defines THEN 1 ELSE %(mention_weight)s * least(o.times, %(max_tf)s) END AS weight
+    FROM (
+        SELECT chunk, times, defines FROM occurrence WHERE phrase = n.phrase AND n.chunks <= %(df_cap)s
+        UNION ALL
+        (SELECT chunk, times, defines FROM occurrence
+         WHERE phrase = n.phrase AND defines AND n.chunks > %(df_cap)s ORDER BY times DESC, chunk LIMIT %(df_cap)s)
+        UNION ALL
+        SELECT o.chunk, o.times, o.defines FROM unnest(%(pool)s::uuid[]) AS p (id)
+        CROSS JOIN LATERAL (SELECT chunk, times, defines FROM occurrence
+            WHERE chunk = p.id AND phrase = n.phrase AND NOT defines OFFSET 0) AS o
+        WHERE n.chunks > %(df_cap)s) AS o
+    CROSS JOIN LATERAL ({vectors}) AS v
+    WHERE {o_visible}
+    ORDER BY weight DESC, o.chunk LIMIT %(passages_per_name)s) AS c
+
+-- name: weighed
+-- Some chunks once more: how near each is to a vector, which share of a text's words it has, how many it has itself, and
+-- whether one of the first of them names what it is about.
+SELECT u.id, 1 - (v.v <=> q.v), coalesce(k.share, 0), coalesce(k.words, 0), EXISTS (
+    SELECT FROM occurrence d CROSS JOIN LATERAL unnest(%(first)s::uuid[]) AS f (id)
+    CROSS JOIN LATERAL (SELECT FROM occurrence WHERE chunk = f.id AND phrase = d.phrase OFFSET 0) AS o
+    WHERE d.chunk = u.id AND d.defines AND f.id <> u.id)
+FROM (SELECT %(vector)s::halfvec AS v OFFSET 0) AS q
+CROSS JOIN unnest(%(chunks)s::uuid[]) AS u (id)
+CROSS JOIN LATERAL ({vectors}) AS v
+LEFT JOIN covers(%(text)s, %(chunks)s::uuid[]) AS k ON k.chunk = u.id

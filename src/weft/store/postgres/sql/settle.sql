@@ -7,6 +7,7 @@ SELECT DISTINCT uri FROM (
 
 -- name: any_due
 SELECT EXISTS (SELECT FROM document WHERE wanted <> shown) OR EXISTS (SELECT FROM touched)
+    OR EXISTS (SELECT FROM unlinked_text)
 
 -- name: claim_versions
 -- Looked at again once locked, in words that no index on what is due would be taken for.
@@ -143,10 +144,16 @@ CROSS JOIN LATERAL (
 
 -- name: write_names
 -- All of them are there; an upsert finds each by its key, as an UPDATE that joins might not.
+WITH now AS (
+    SELECT * FROM unnest(%(id)s::uuid[], %(times)s::bigint[], %(histogram)s::text[], %(entity)s::uuid[])
+        AS u (id, count, histogram, entity)),
+woken AS (  -- or fallen asleep: texts have to be looked through for it, or are rid of it
+    INSERT INTO unlinked_text (phrase)
+    SELECT DISTINCT n.phrase FROM now
+    CROSS JOIN LATERAL (SELECT phrase, entity FROM name WHERE id = now.id OFFSET 0) AS n
+    WHERE n.phrase IS NOT NULL AND (n.entity IS NULL) <> (now.entity IS NULL))
 INSERT INTO name (id, written, normal, type, count, histogram, entity)
-SELECT id, '', '', '', count, histogram::bigint[], entity
-FROM unnest(%(id)s::uuid[], %(times)s::bigint[], %(histogram)s::text[], %(entity)s::uuid[])
-    AS u (id, count, histogram, entity)
+SELECT id, '', '', '', count, histogram::bigint[], entity FROM now
 ON CONFLICT (workspace, id) DO UPDATE
 SET count = excluded.count, histogram = excluded.histogram, entity = excluded.entity
 

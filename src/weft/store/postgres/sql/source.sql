@@ -50,3 +50,4 @@ SELECT uri, error, failures FROM source WHERE failed ORDER BY uri LIMIT %(limit)
 
 -- name: any_left
 SELECT EXISTS (SELECT FROM source WHERE NOT failed) OR EXISTS (SELECT FROM document WHERE wanted <> shown)
+    OR EXISTS (SELECT FROM unlinked_text)

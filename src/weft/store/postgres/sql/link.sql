@@ -1,0 +1,76 @@
+-- name: any
+SELECT EXISTS (SELECT FROM unlinked_text)
+
+-- name: due_phrases
+SELECT position, phrase FROM unlinked_text WHERE phrase IS NOT NULL ORDER BY position LIMIT %(limit)s
+
+-- name: due_chunks
+SELECT position, chunk FROM unlinked_text WHERE chunk IS NOT NULL ORDER BY position LIMIT %(limit)s
+
+-- name: done
+DELETE FROM unlinked_text WHERE position = ANY(%(positions)s)
+
+-- name: phrases
+-- Phrases by their ids: how a live name writes each, if one does, and whether it is known as live so far.
+SELECT u.id, n.written, EXISTS (SELECT FROM phrase p WHERE p.id = u.id)
+FROM unnest(%(phrases)s::bigint[]) AS u (id)
+LEFT JOIN LATERAL (SELECT written FROM name WHERE phrase = u.id AND entity IS NOT NULL LIMIT 1) AS n ON true
+
+-- name: phrases_come
+-- One that comes back before the chunks that have it were linked again finds itself there.
+INSERT INTO phrase (id, key, first, words, chunks)
+SELECT u.id, u.key, u.first, u.words, (SELECT count(*) FROM occurrence o WHERE o.phrase = u.id)
+FROM unnest(%(ids)s::bigint[], %(keys)s::text[], %(firsts)s::bigint[], %(words)s::bigint[]) AS u (id, key, first, words)
+
+-- name: chunks_that_spell
+INSERT INTO unlinked_text (chunk) SELECT DISTINCT spelt(%(sizes)s::bigint[], %(words)s::bigint[])
+
+-- name: phrases_go
+WITH gone AS (DELETE FROM phrase WHERE id = ANY(%(ids)s) RETURNING id)
+INSERT INTO unlinked_text (chunk)
+SELECT DISTINCT o.chunk FROM gone g CROSS JOIN LATERAL (SELECT chunk FROM occurrence WHERE phrase = g.id OFFSET 0) AS o
+
+-- name: texts
+SELECT u.id, c.text, c.start, c.n, d.title, d.places
+FROM unnest(%(chunks)s::uuid[]) AS u (id)
+CROSS JOIN LATERAL (SELECT document, text, start, n FROM chunk WHERE id = u.id OFFSET 0) AS c
+CROSS JOIN LATERAL (SELECT title, places FROM document WHERE id = c.document AND shown OFFSET 0) AS d
+
+-- name: longest
+SELECT u.first, p.words FROM unnest(%(firsts)s::bigint[]) AS u (first)
+CROSS JOIN LATERAL (SELECT words FROM phrase WHERE first = u.first ORDER BY words DESC LIMIT 1) AS p
+
+-- name: known
+SELECT p.id FROM unnest(%(phrases)s::bigint[]) AS u (id)
+CROSS JOIN LATERAL (SELECT id FROM phrase WHERE id = u.id OFFSET 0) AS p
+
+-- name: write
+-- The occurrences of these chunks as they are now, in place of those they had; phrases are told how many more or fewer
+-- chunks have them.
+WITH gone AS (DELETE FROM occurrence WHERE chunk = ANY(%(chunks)s) RETURNING chunk, phrase),
+come AS (
+    SELECT * FROM unnest(%(chunk)s::uuid[], %(phrase)s::bigint[], %(times)s::bigint[], %(inside)s::bigint[], %(defines)s::boolean[])
+        AS u (chunk, phrase, times, inside, defines)),
+sums AS (
+    SELECT phrase, sum(sign) AS more FROM (
+        SELECT phrase, 1 AS sign FROM come UNION ALL SELECT phrase, -1 FROM gone) AS change
+    GROUP BY phrase HAVING sum(sign) <> 0)
+UPDATE phrase p SET chunks = p.chunks + s.more FROM sums s WHERE p.id = s.phrase
+
+-- name: insert
+INSERT INTO occurrence (chunk, phrase, times, inside, defines)
+SELECT * FROM unnest(%(chunk)s::uuid[], %(phrase)s::bigint[], %(times)s::bigint[], %(inside)s::bigint[], %(defines)s::boolean[])
+
+-- name: spell
+SELECT spell(%(chunks)s::uuid[], %(sizes)s::bigint[], %(words)s::bigint[])
+
+-- name: clear
+SELECT clear_spelling()
+
+-- name: changed
+-- All chunks of the documents that come, as a title may be new where a text is not, and those that are gone.
+INSERT INTO unlinked_text (chunk)
+SELECT c.id FROM unnest(%(documents)s::uuid[]) AS d (id)
+CROSS JOIN LATERAL (SELECT id FROM chunk WHERE document = d.id OFFSET 0) AS c
+UNION
+SELECT unnest(%(gone)s::uuid[])

@@ -1,0 +1,142 @@
+"""Phrases: names as a text may spell them, and where in a text they occur.
+
+A phrase is a name without case, accents, apostrophes and leading article. It occurs in a text where its words stand in
+a row, at least one of them with a capital: the longest phrase at each place, and inside that any further ones of two
+or more words.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Container, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+MOST_WORDS = 8
+LEAD = 60  # characters in which a text without a title says what it is about
+
+_LEAST = 3  # characters
+_WORD = re.compile(r"[^\W_]+(?:['’](?![sS]\b)[^\W_]+)?")  # a possessive 's is a word of its own
+_ASIDE = re.compile(r"\s*\([^()]*\)\s*$")  # what tells a title from others of the same name, as in "Mercury (planet)"
+_ARTICLES = frozenset({"the", "a", "an"})
+# Alone, these name nothing.
+_NO_NAMES = frozenset(
+    re.findall(
+        r"\w+",
+        """
+    the a an of in on at to for and or by with from is was were are be been his her its their he she it they this that
+    these those who what which when where why how did do does as not no one two first second new i you we my your our
+    all most more other some after before during between into over under than then there here born died also known film
+    album song band american british english french german
+    """,
+    )
+)
+
+
+class Word(NamedTuple):
+    """A word as phrases have it, where it is in the text, and whether it begins with a capital or a digit."""
+
+    word: str
+    start: int
+    end: int
+    capital: bool
+
+
+class Occurrence(NamedTuple):
+    """A phrase, and where in the text it is."""
+
+    phrase: str
+    start: int
+    end: int
+
+
+def words(text: str) -> list[Word]:
+    """The words of a text, in order."""
+    return [
+        Word(_plain(match[0]), match.start(), match.end(), match[0][0].isupper() or match[0][0].isdigit())
+        for match in _WORD.finditer(text)
+    ]
+
+
+@lru_cache(maxsize=65536)
+def _plain(word: str) -> str:
+    folded = word.casefold()
+    if folded.isascii():
+        return folded.replace("'", "")
+    letters = unicodedata.normalize("NFKD", folded)
+    return "".join(c for c in letters if not unicodedata.combining(c) and c not in "'’")
+
+
+@lru_cache(maxsize=65536)
+def phrase(name: str) -> str:
+    """The phrase of a name; empty for one that nobody could look for in a text."""
+    parts = [word.word for word in words(name)]
+    while parts and parts[0] in _ARTICLES:
+        parts = parts[1:]
+    if len(parts) > 1 and parts[-1] == "s":
+        parts = parts[:-1]
+    found = " ".join(parts)
+    if len(found) < _LEAST or len(parts) > MOST_WORDS or found in _NO_NAMES or found.isdigit():
+        return ""
+    return found
+
+
+def title_phrases(title: str) -> list[str]:
+    """The phrases that a title may go by: first without what it has in brackets at its end, then as it is."""
+    return [found for found in dict.fromkeys((phrase(_ASIDE.sub("", title)), phrase(title))) if found]
+
+
+@lru_cache(maxsize=65536)
+def number(found: str) -> int:
+    """The number under which a phrase, or a word of one, is stored."""
+    return int.from_bytes(hashlib.blake2b(found.encode(), digest_size=8).digest(), "big", signed=True)
+
+
+class Vocabulary:
+    """The phrases that are known, and how many words those have at most that begin with a word."""
+
+    def __init__(self, known: Container[str], longest: Mapping[str, int]) -> None:
+        self._known = known
+        self._longest = longest
+
+    def end(self, text: Sequence[Word], at: int, most: int, least: int) -> int:
+        """Where the longest phrase ends that begins here, no further than `most` and beyond `least`; 0 without one."""
+        for end in range(min(most, at + self._longest.get(text[at].word, 0)), least, -1):
+            if _joined(text, at, end) in self._known and any(word.capital for word in text[at:end]):
+                return end
+        return 0
+
+
+def candidates(text: Sequence[Word], longest: Mapping[str, int]) -> Iterator[str]:
+    """What may be a phrase in a text, if `longest` says how many words those have at most that begin with a word."""
+    for at, first in enumerate(text):
+        for end in range(at + 1, min(len(text), at + longest.get(first.word, 0)) + 1):
+            if any(word.capital for word in text[at:end]):
+                yield _joined(text, at, end)
+
+
+def occurrences(text: Sequence[Word], vocabulary: Vocabulary) -> list[Occurrence]:
+    """Where known phrases are in a text."""
+    found: list[Occurrence] = []
+    at = 0
+    while at < len(text):
+        end = 0 if text[at].word in _ARTICLES else vocabulary.end(text, at, len(text), at)
+        if not end:
+            at += 1
+            continue
+        found.append(_occurrence(text, at, end))
+        for inner in range(at, end):
+            if nested := vocabulary.end(text, inner, end - (inner == at), inner + 1):
+                found.append(_occurrence(text, inner, nested))
+        at = end
+    return found
+
+
+def _occurrence(text: Sequence[Word], at: int, end: int) -> Occurrence:
+    return Occurrence(_joined(text, at, end), text[at].start, text[end - 1].end)
+
+
+def _joined(text: Sequence[Word], at: int, end: int) -> str:
+    return " ".join([word.word for word in text[at:end]])
