@@ -38,6 +38,10 @@ class _About(NamedTuple):
 
 
 _ABOUT = {
+    "auto": _About(
+        "weave where at least least_linked of the chunks share a name with others, else fuse",
+        "The default.",
+    ),
     "naive": _About(
         "score = similarity of the vectors of chunk and question",
         "Questions in other words than the documents'. It is the yardstick for all others.",
@@ -48,7 +52,7 @@ _ABOUT = {
     ),
     "fuse": _About(
         "score = Σ over the parts of weight / (k + rank), or of weight · score brought to 0 … 1",
-        "The default: what words and vectors agree on, with no call to a model.",
+        "What words and vectors agree on, with no call to a model; where documents share no names.",
     ),
     "local": _About(
         "chunks in the order of the entities that mention them, but one with more of the entity's neighbours in it\n"
@@ -83,8 +87,9 @@ _ABOUT = {
     ),
     "weave": _About(
         "the best by ln(mass of the walk) + (0.7 · similarity + 0.3 · BM25), then\n"
-        "score = weighted sum of mass, mass of the last step, similarity to the question without its names, share of\n"
-        "the question's words, BM25, and whether one of the first five names what the chunk is about",
+        "score = weighted sum of ln(mass), similarity to the question without its names, what the chunk and another\n"
+        "of the first ten have of the question together, what it adds to one that it shares a name with, and whether\n"
+        "one of the first names what it is about",
         "Questions that take several passages, where one leads to the next by a name. Needs no language model.",
     ),
 }

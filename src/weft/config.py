@@ -73,7 +73,7 @@ class Settings(BaseSettings):
     )
     method: str | None = Field(
         default=None,
-        description="The method that answers questions: `weft methods` lists them. Without it, fuse where there is an "
+        description="The method that answers questions: `weft methods` lists them. Without it, auto where there is an "
         "embedding model, else keyword.",
         examples=["hybrid"],
     )

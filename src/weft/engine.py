@@ -365,10 +365,10 @@ class AsyncWeft:
 
     @property
     def method(self) -> str:
-        """The method that answers where none is named: as the settings say, or else by words and vectors, or by words
-        alone where nothing is embedded."""
+        """The method that answers where none is named: as the settings say, or else whichever fits the documents, or by
+        words alone where nothing is embedded."""
         is_embedded = self._embedder is not None or self._settings.embedding_model
-        return self._settings.method or ("fuse" if is_embedded else "keyword")
+        return self._settings.method or ("auto" if is_embedded else "keyword")
 
     async def _put(
         self, question: str, method: str | Method | None, filter: Filter | None, *, rerank: bool

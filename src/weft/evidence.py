@@ -143,6 +143,11 @@ class Trace:
         """How many statements the database was given."""
         return sum(step.statements for step in self.steps)
 
+    @property
+    def nodes(self) -> int:
+        """How many chunks, names, entities and relations its searches brought up, each as often as one did."""
+        return sum(step.found for step in self.steps if step.statements)
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:

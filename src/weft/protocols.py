@@ -186,14 +186,18 @@ class Reached(NamedTuple):
 
 
 class Weighed(NamedTuple):
-    """A chunk by all that can be known of it: how near it is to what is asked, which share of the question's words it
-    has, how many words it has itself, and whether one of the first chunks names what it is about."""
+    """A chunk by what can be known of it beside a question: how near it is to a vector, and how many words it has.
+
+    `shares` has a number for each word of the question that the documents know: its share of their weight, or 0 where
+    the chunk does not have it. `names` are those in the text, `about` is the one that the text is about.
+    """
 
     chunk: UUID
     similarity: float
-    covered: float
     words: int
-    linked: bool
+    shares: Sequence[float]
+    names: Sequence[int]
+    about: int | None
 
 
 @dataclass(frozen=True)
@@ -284,6 +288,10 @@ class Index(Protocol):
         """The chunks nearest to a vector with their similarity, and those that match a text with their score."""
         ...
 
+    async def linked(self) -> float:
+        """Which share of the chunks has a name that some others have too; of a sample, where there are many."""
+        ...
+
     async def names_in(self, text: str) -> list[Name]:
         """The names in a text that occur in some chunk: the longest at each place, and those inside of them."""
         ...
@@ -297,8 +305,8 @@ class Index(Protocol):
         """
         ...
 
-    async def weighed(self, chunks: Sequence[UUID], first: Sequence[UUID], text: str, vector: Vectors) -> list[Weighed]:
-        """These chunks once more, beside a question and a vector of what is asked; `first` are the best of them."""
+    async def weighed(self, chunks: Sequence[UUID], text: str, vector: Vectors) -> list[Weighed]:
+        """These chunks once more, in order, beside a question and a vector of what is asked."""
         ...
 
     async def once(self, what: str, make: Callable[[], Awaitable[T]]) -> T:

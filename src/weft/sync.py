@@ -409,8 +409,8 @@ class Weft(_Waiting):
 
     @property
     def method(self) -> str:
-        """The method that answers where none is named: as the settings say, or else by words and vectors, or by words
-        alone where nothing is embedded."""
+        """The method that answers where none is named: as the settings say, or else whichever fits the documents, or by
+        words alone where nothing is embedded."""
         return self._weft.method
 
     # --- people's rules and settings ------------------------------------------------------------------

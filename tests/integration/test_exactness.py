@@ -34,7 +34,7 @@ NAMES = (
     *("Zürich", "Zurich", "ZURICH", "Zuerich"),
     *("Q3 2023 report", "Q4 2023 report", "q3 2023 report", "Q3 2023 reports"),
     *("Ada", "Ida", "ada"),
-    *("northern line", "northern lines", "southern line"),
+    *("northern line", "northern lines", "southern line", "Ada Marten"),
     *("東京", "Dong Jing", "%", "\\ \"{}'"),
 )
 TYPES = ("", "person", "place")
@@ -42,7 +42,9 @@ TYPES = ("", "person", "place")
 names = st.builds(NameKey, st.sampled_from(NAMES), st.sampled_from(TYPES))
 descriptions = st.sampled_from(("", "one thing", "another", "a third"))
 keywords = st.lists(st.sampled_from(("k", "l", "m")), max_size=2).map(tuple)
-texts = st.sampled_from(("alpha beta", "gamma", "delta epsilon", ""))
+# Texts that spell names which other documents bring and take away, one inside another too.
+spelt = st.lists(st.sampled_from((*NAMES, "Northern Line", "Ada Marten Aldous", "and")), min_size=1, max_size=4)
+texts = st.one_of(st.sampled_from(("alpha beta", "gamma", "delta epsilon", "")), spelt.map(" ".join))
 
 
 @st.composite
@@ -62,8 +64,12 @@ chunks = st.builds(
     Chunk, texts, mentions=st.lists(mentions(), max_size=4).map(tuple), links=st.lists(links(), max_size=2).map(tuple)
 )
 uris = st.sampled_from([f"doc/{n}" for n in range(6)])
+titles = st.sampled_from(("", "DOC", "Ada", "Zürich", "Q3 2023 report"))
 documents = st.builds(
-    lambda uri, parts: Document(uri, tuple(parts), title=uri.upper()), uris, st.lists(chunks, min_size=1, max_size=2)
+    lambda uri, parts, title: Document(uri, tuple(parts), title=title),
+    uris,
+    st.lists(chunks, min_size=1, max_size=2),
+    titles,
 )
 
 

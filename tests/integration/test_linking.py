@@ -59,6 +59,14 @@ async def test_the_title_says_what_a_first_chunk_is_about(weft: AsyncWeft) -> No
     assert await occurrences(weft) == {"a": {"mercury": (1, 0, True), "sun": (1, 1, False)}}
 
 
+async def test_a_name_that_arrives_finds_the_texts_that_it_stands_over(weft: AsyncWeft) -> None:
+    await weft.add_documents([document("a", "It is near us.", title="Mercury")])
+    await weft.add_documents([document("b", "Elsewhere.", "Mercury")])
+    assert await occurrences(weft) == {"a": {"mercury": (1, 0, True)}}
+    await weft.remove(["b"])
+    assert await occurrences(weft) == {}
+
+
 async def test_another_title_over_the_same_text_is_noticed(weft: AsyncWeft) -> None:
     text = "It is near the Sun, says Ada."
     await weft.add_documents([document("a", text, "Mercury", "Venus", "Sun", title="Mercury")])

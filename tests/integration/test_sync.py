@@ -99,7 +99,7 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
     with Counted(url, "test", HashEmbedder(), llm=Model(), settings=Settings(extractor="capitals")) as weft:
         begun = weft.clock()
         assert weft.workspace == 1
-        assert weft.method == "fuse"
+        assert weft.method == "auto"
         assert weft.estimate(tmp_path).documents == 1
         assert weft.add(tmp_path, Source("text", TEXT), listener=heard.append).extracted == 2
         assert heard

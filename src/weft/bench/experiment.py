@@ -105,7 +105,8 @@ def _outcome(question: Question, name: str, run: str, evidence: Evidence, usage:
     for passage in evidence.passages:
         best.setdefault(passage.uri, passage.score)
     trace = evidence.trace
-    return Outcome(run, question.id, name, tuple(best.items()), trace.seconds, trace.statements, usage)
+    found = tuple(best.items())
+    return Outcome(run, question.id, name, found, trace.seconds, trace.statements, usage, nodes=trace.nodes)
 
 
 def _answered(answer: Answer, seconds: float) -> Answered:

@@ -40,6 +40,7 @@ class Outcome:
     statements: int
     usage: Usage
     answered: Answered | None = None
+    nodes: int = 0
 
     @property
     def ranked(self) -> list[str]:

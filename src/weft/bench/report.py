@@ -121,7 +121,7 @@ def _kinds(found: Results) -> Iterable[str]:
 
 def _costs(found: Results) -> Iterable[str]:
     yield "<h2>What a question takes</h2>"
-    headings = ("half within", "95 % within", "statements", "passages", "model calls", "tokens", "price")
+    headings = ("half within", "95 % within", "statements", "nodes", "passages", "model calls", "tokens", "price")
     yield _table(headings, {one.name: _cost(one, found.questions) for one in found.methods})
     if any(one.usage.kept for one in found.methods):
         yield (
@@ -138,6 +138,7 @@ def _cost(method: MethodResult, questions: int) -> tuple[str, ...]:
         f"{1000 * method.p50:,.0f} ms",
         f"{1000 * method.p95:,.0f} ms",
         f"{method.statements:.1f}",
+        f"{method.nodes:,.0f}",
         f"{method.passages:.1f}",
         f"{used.calls / questions:.1f}{kept}",
         f"{(used.tokens_in + used.tokens_out) / questions:,.0f}",

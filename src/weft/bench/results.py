@@ -40,6 +40,7 @@ class MethodResult:
     p50: float
     p95: float
     statements: float
+    nodes: float
     passages: float
     usage: Usage
 
@@ -195,6 +196,7 @@ def _method(
         p50,
         p95,
         float(np.mean([one.statements for one in found])),
+        float(np.mean([one.nodes for one in found])),
         float(np.mean([len(one.found) for one in found])),
         sum((one.usage for one in found), Usage(price=Decimal(0))),
     )

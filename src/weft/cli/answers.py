@@ -52,7 +52,8 @@ def doubts(answer: Answer) -> list[RenderableType]:
 def took(evidence: Evidence, usage: Usage, seconds: float | None = None) -> Text:
     """One quiet line: the method, what it found, how long it took, and what models were given for it."""
     trace = evidence.trace
-    found = f"{trace.method}: {count(len(evidence.passages), 'passage')} in {1000 * trace.seconds:,.0f} ms"
+    method = " → ".join([trace.method, *(step.best[0].item for step in trace.steps if step.what == "chose")])
+    found = f"{method}: {count(len(evidence.passages), 'passage')} in {1000 * trace.seconds:,.0f} ms"
     answered = [f"answered in {seconds:.1f} s"] if seconds is not None else []
     return Text(", ".join([found, *answered, *spent(usage)]), style="dim")
 

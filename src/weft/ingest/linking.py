@@ -117,8 +117,9 @@ async def _chunks(tx: Transaction, ids: Sequence[UUID]) -> int:
     await tx.run("link.write", chunks=Ids(ids), **values)
     if rows:
         await tx.run("link.insert", **values)
-    spelt = [{phrases.number(word.word) for word in words.get(id_, ())} for id_ in ids]
-    await tx.run("link.spell", chunks=Ids(ids), **_packed(spelt))
+    spelt = {id_: {word.word for word in words[id_]}.union(*map(str.split, titles[id_])) for id_ in words}
+    numbers = [{phrases.number(word) for word in spelt.get(id_, ())} for id_ in ids]
+    await tx.run("link.spell", chunks=Ids(ids), **_packed(numbers))
     return len(texts)
 
 

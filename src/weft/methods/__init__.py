@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weft.methods.auto import Auto
 from weft.methods.combine import Cutoff, Fuse, Rerank
 from weft.methods.global_ import Global
 from weft.methods.guess import Guess
@@ -14,6 +15,7 @@ from weft.methods.walk import Walk
 from weft.methods.weave import Weave
 
 __all__ = [
+    "Auto",
     "Cutoff",
     "Fuse",
     "Global",

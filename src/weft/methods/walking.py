@@ -33,13 +33,11 @@ _FIRST_FRONTIER = 20
 
 
 class Walked(NamedTuple):
-    """How much mass each chunk has at the end, how much of that came with the last step, how well each chunk of both
-    lists fits by itself, and by its words alone, from 0 to 1; and what is asked beside names, as a vector."""
+    """How much mass each chunk has at the end, how well each chunk of both lists fits by itself, from 0 to 1, and what
+    is asked beside names, as a vector."""
 
     mass: Masses
-    last: Masses
     seed: Masses
-    by_words: Masses
     asked: Vectors
 
 
@@ -66,8 +64,7 @@ class Walking:
         names = await index.names_in(query.text)
         vector, asked = await index.embed([query.text, _without(query.text, names)])
         near, matching = await index.both_lists(query.text, vector, _LIST_DEPTH, query.filter)
-        by_words = _by_words(matching)
-        seed = _mixed(by_words, _by_vector(near), _DENSE_WEIGHT)
+        seed = _mixed(_by_words(matching), _by_vector(near), _DENSE_WEIGHT)
         restart = normalised({id_: exp((s - 1) / _SEED_TEMPERATURE) for id_, s in best(seed, _SEEDS).items()})
         # A chunk on the way need not speak of the names that the way began with: what else is asked counts as well.
         looked_for = (1 - self.asked_share) * vector + self.asked_share * asked
@@ -79,13 +76,12 @@ class Walking:
             start = [Scored(name, share) for name, share in shares.items()]
             entry = _arrived(await index.spread(start, looked_for, pool, bounds, query.filter))
             restart = _mixed(restart, normalised(entry), self.question_name_share) if entry else restart
-        mass, arrived = restart, Masses()
+        mass = restart
         for step in range(self.iterations):
             frontier = best(mass, self.frontier if step else _FIRST_FRONTIER)
             reached = await index.spread(frontier, looked_for, pool, bounds, query.filter)
-            arrived = _arrived(reached)
-            mass = _mixed(restart, arrived, self.damping)
-        return Walked(mass, arrived, seed, by_words, asked)
+            mass = _mixed(restart, _arrived(reached), self.damping)
+        return Walked(mass, seed, asked)
 
 
 def best(weights: Mapping[UUID, float], most: int) -> Masses:

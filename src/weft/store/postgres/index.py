@@ -291,6 +291,13 @@ class PostgresIndex:
             told.found = len(rows)
         return near, {id_: value for by_vector, id_, value in rows if not by_vector}
 
+    async def linked(self) -> float:
+        """Which share of the chunks has a name that some others have too; of a sample, where there are many."""
+        with self._step("linked", "chunks that share a name") as told:
+            [[share]] = await self._rows(told, QUERIES["search.linked"].encode(), {"most": Bounds().df_cap})
+            told.found = 1
+        return float(share)
+
     async def names_in(self, text: str) -> list[Name]:
         """The names in a text that occur in some chunk: the longest at each place, and those inside of them."""
         with self._step("names in", text) as told:
@@ -321,12 +328,12 @@ class PostgresIndex:
             told.found = len(rows)
         return [Reached(*row) for row in rows]
 
-    async def weighed(self, chunks: Sequence[UUID], first: Sequence[UUID], text: str, vector: Vectors) -> list[Weighed]:
-        """These chunks once more, beside a question and a vector of what is asked; `first` are the best of them."""
+    async def weighed(self, chunks: Sequence[UUID], text: str, vector: Vectors) -> list[Weighed]:
+        """These chunks once more, in order, beside a question and a vector of what is asked."""
         with self._step("weighed", f"{len(chunks)} chunks") as told:
             if not chunks:
                 return []
-            params = {"chunks": Ids(chunks), "first": Ids(first), "text": text, "vector": half(vector)}
+            params = {"chunks": Ids(chunks), "text": text, "vector": half(vector)}
             rows = await self._located(told, lambda at: search.weighed(at, self._where.workspace), params)
             told.found = len(rows)
         return [Weighed(*row) for row in rows]

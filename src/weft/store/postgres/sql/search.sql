@@ -252,6 +252,14 @@ UNION ALL
 SELECT false, s.chunk, s.score FROM search_text(%(text)s, {limit}, 1.2, 0.75, {scope}) AS s
 WHERE {c_visible}
 
+-- name: linked
+-- Ids of documents are as good as drawn at random, so the first are a sample.
+SELECT coalesce(avg(CASE WHEN EXISTS (
+    SELECT FROM occurrence o
+    CROSS JOIN LATERAL (SELECT FROM phrase WHERE id = o.phrase AND chunks BETWEEN 2 AND %(most)s OFFSET 0) AS p
+    WHERE o.chunk = c.id) THEN 1 ELSE 0 END), 0)::float8
+FROM (SELECT id FROM chunk ORDER BY document, id LIMIT 300) AS c
+
 -- name: names_known
 SELECT p.id, p.chunks FROM unnest(%(ids)s::bigint[]) AS u (id)
 CROSS JOIN LATERAL (SELECT id, chunks FROM phrase WHERE id = u.id OFFSET 0) AS p
@@ -294,13 +302,13 @@ CROSS JOIN LATERAL (
     ORDER BY weight DESC, o.chunk LIMIT %(passages_per_name)s) AS c
 
 -- name: weighed
--- Some chunks once more: how near each is to a vector, which share of a text's words it has, how many it has itself, and
--- whether one of the first of them names what it is about.
-SELECT u.id, 1 - (v.v <=> q.v), coalesce(k.share, 0), coalesce(k.words, 0), EXISTS (
-    SELECT FROM occurrence d CROSS JOIN LATERAL unnest(%(first)s::uuid[]) AS f (id)
-    CROSS JOIN LATERAL (SELECT FROM occurrence WHERE chunk = f.id AND phrase = d.phrase OFFSET 0) AS o
-    WHERE d.chunk = u.id AND d.defines AND f.id <> u.id)
+-- Some chunks once more: how near each is to a vector, how many words it has, which of a text's, the names in it (outside
+-- its title, but for what it is about), and the one that it is about.
+SELECT u.id, 1 - (v.v <=> q.v), coalesce(k.words, 0), coalesce(k.shares, '{{}}'),
+    ARRAY(SELECT phrase FROM occurrence WHERE chunk = u.id AND (inside > 0 OR defines)),
+    (SELECT phrase FROM occurrence WHERE chunk = u.id AND defines)
 FROM (SELECT %(vector)s::halfvec AS v OFFSET 0) AS q
-CROSS JOIN unnest(%(chunks)s::uuid[]) AS u (id)
+CROSS JOIN unnest(%(chunks)s::uuid[]) WITH ORDINALITY AS u (id, n)
 CROSS JOIN LATERAL ({vectors}) AS v
 LEFT JOIN covers(%(text)s, %(chunks)s::uuid[]) AS k ON k.chunk = u.id
+ORDER BY u.n

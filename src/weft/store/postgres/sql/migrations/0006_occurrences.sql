@@ -88,8 +88,9 @@ BEGIN
     END LOOP;
 END $$;
 
--- Which share of the question's words each of these chunks has, rare ones counting more, and how many words it has.
-CREATE FUNCTION covers(question text, chunks uuid[]) RETURNS TABLE (chunk uuid, share float8, words int)
+-- How many words each of these chunks has, and which of the question's are among them: for each of those the share that it
+-- has of their weight, as rare ones count more, or 0 where the chunk does not have it.
+CREATE FUNCTION covers(question text, chunks uuid[]) RETURNS TABLE (chunk uuid, words int, shares float8[])
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = weft, pg_temp SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE
@@ -98,17 +99,17 @@ DECLARE
     total float8;
     asked bigint[];
     weights float8[];
+    whole float8;
 BEGIN
     SELECT c.chunks INTO total FROM corpus c WHERE c.workspace = here;
-    SELECT array_agg(known.word # mix), array_agg(ln(1 + total / (1 + known.holders))) INTO asked, weights
-    FROM (SELECT a.word, w.holders FROM words_of(question) a CROSS JOIN LATERAL (
+    SELECT array_agg(known.word # mix), array_agg(known.weight), sum(known.weight) INTO asked, weights, whole
+    FROM (SELECT a.word, ln(1 + total / (1 + w.holders)) AS weight FROM words_of(question) a CROSS JOIN LATERAL (
               SELECT sum(w.chunks)::float8 AS holders FROM word w WHERE w.workspace = here AND w.word = a.word) w
           WHERE w.holders > 0 ORDER BY w.holders, a.word LIMIT 64) AS known;
     RETURN QUERY
-    SELECT l.chunk, coalesce((
-        SELECT sum(a.weight) FROM unnest(asked, weights) AS a (key, weight)
-        WHERE l.keys[width_bucket(a.key | 15, l.keys)] >= a.key), 0) / (SELECT sum(w) FROM unnest(weights) AS w),
-        cardinality(l.keys)
+    SELECT l.chunk, cardinality(l.keys), ARRAY(
+        SELECT CASE WHEN l.keys[width_bucket(a.key | 15, l.keys)] >= a.key THEN a.weight / whole ELSE 0 END
+        FROM unnest(asked, weights) WITH ORDINALITY AS a (key, weight, n) ORDER BY a.n)
     FROM unnest(chunks) AS u (id)
     CROSS JOIN LATERAL (SELECT * FROM lexis x WHERE x.workspace = here AND x.chunk = u.id OFFSET 0) AS l;
 END $$;

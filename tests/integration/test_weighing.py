@@ -1,0 +1,90 @@
+"""What weave weighs: what two chunks have of a question together, what one adds to another, and what names what."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+import pytest
+
+from weft import AsyncWeft, Chunk, Document, Mention
+from weft.evidence import Evidence, Query
+from weft.methods import Auto, Fuse, Keyword, Weave
+from weft.protocols import Index, Weighed
+from weft.testing import HashEmbedder
+from weft.text import phrases
+
+QUESTION = "Which river is crossed by the bridge that Tovrick Works put up?"
+
+
+def about(title: str, text: str, *names: str) -> Document:
+    return Document(title, (Chunk(f"{title}\n{text}", mentions=tuple(map(Mention, (title, *names)))),), title=title)
+
+
+BRIDGE = about("Ambrel Bridge", "A bridge over the Lhine, put up by Tovrick Works.", "Tovrick Works", "Lhine")
+WORKS = about("Tovrick Works", "A maker of iron.")
+RIVER = about("Lhine", "A river that is crossed in many places.")
+
+
+@dataclass
+class Looking:
+    """A method that weighs the chunks of these documents."""
+
+    uris: Sequence[str]
+    weighed: list[Weighed] = field(default_factory=list)
+    linked: float = 0.0
+
+    async def retrieve(self, query: Query, index: Index) -> Evidence:
+        found = await Keyword(top_k=50).retrieve(query, index)
+        ids: dict[str, UUID] = {passage.uri: passage.id for passage in found.passages}
+        [vector] = await index.embed([query.text])
+        self.weighed = await index.weighed([ids[uri] for uri in self.uris], query.text, vector)
+        self.linked = await index.linked()
+        return found
+
+
+async def test_a_chunk_is_known_by_its_words_its_names_and_what_it_is_about(weft: AsyncWeft) -> None:
+    await weft.add_documents([BRIDGE, WORKS, RIVER])
+    looking = Looking(["Lhine", "Ambrel Bridge"])
+    await weft.retrieve(QUESTION, looking)
+    river, bridge = looking.weighed
+    number = {name: phrases.number(phrases.phrase(name)) for name in ("Lhine", "Ambrel Bridge", "Tovrick Works")}
+    assert (river.about, bridge.about) == (number["Lhine"], number["Ambrel Bridge"])
+    assert set(river.names) == {number["Lhine"]}
+    assert set(bridge.names) == set(number.values())
+    # Of what the documents know of the question, the bridge has all but "river" and "crossed", and the river these.
+    assert 0 < sum(river.shares) < sum(bridge.shares) < 1
+    assert sum(map(max, river.shares, bridge.shares)) == pytest.approx(1)
+    embedder = HashEmbedder()
+    asked, text = await embedder.embed([QUESTION, RIVER.chunks[0].text])
+    assert river.similarity == pytest.approx(float(asked @ text), abs=0.01)
+
+
+async def test_what_completes_the_question_comes_before_what_repeats_it(weft: AsyncWeft) -> None:
+    repeating = [about(f"Bridge {n}", "A bridge that Tovrick Works put up.", "Tovrick Works") for n in range(8)]
+    await weft.add_documents([BRIDGE, WORKS, RIVER, *repeating])
+    woven = await weft.retrieve(QUESTION, Weave(top_k=3))
+    assert "Lhine" in {passage.uri for passage in woven.passages}
+    fused = await weft.retrieve(QUESTION, Fuse(top_k=3))
+    assert "Lhine" not in {passage.uri for passage in fused.passages}
+
+
+async def test_auto_asks_by_weave_where_chunks_share_names_and_by_fusion_where_not(weft: AsyncWeft) -> None:
+    await weft.add_documents([BRIDGE, WORKS, RIVER])
+    assert chosen(await weft.retrieve(QUESTION, Auto())) == ["weave"]
+    await weft.remove(["Ambrel Bridge", "Tovrick Works", "Lhine"])
+    await weft.add_documents([Document(f"{n}", (Chunk(f"there was rain on day {n} by the river"),)) for n in range(9)])
+    found = await weft.retrieve(QUESTION, Auto(top_k=4))
+    assert chosen(found) == ["fuse"]
+    assert len(found.passages) == 4
+
+
+def chosen(evidence: Evidence) -> list[str]:
+    return [step.best[0].item for step in evidence.trace.steps if step.what == "chose"]
+
+
+async def test_the_share_of_chunks_that_share_a_name_is_counted(weft: AsyncWeft) -> None:
+    lone = about("Quendrith", "Alone.")
+    await weft.add_documents([BRIDGE, WORKS, RIVER, lone])
+    looking = Looking(["Lhine"])
+    await weft.retrieve(QUESTION, looking)
+    assert looking.linked == pytest.approx(3 / 4)
