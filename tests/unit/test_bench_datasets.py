@@ -79,7 +79,7 @@ def test_a_set_in_the_folder_of_benchmark_data_goes_by_its_name(folder: Path) ->
     assert found.notes == (
         "1 of the questions are left out: not all of their supporting passages are known",
         "1 of the questions are left out: they come from a collection of easy ones (AMOR)",
-        "1 of the questions are left out: no supporting passages are known",
+        "1 of the questions are left out: neither supporting passages nor evidence are known",
     )
 
 
@@ -185,6 +185,15 @@ def test_questions_of_ones_own_are_about_documents_that_are_there(tmp_path: Path
     assert found.passages is None
     assert [question.id for question in found.questions] == ["line 1", "2"]
     assert [(list(q.supporting), q.answers) for q in found.questions] == [(["a.md"], ()), (["b.md"], ("So",))]
+
+
+def test_evidence_will_do_where_no_document_is_named(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "novel_questions.json",
+        [{"id": "n1", "question": "Which?", "question_type": "Fact Retrieval", "evidence": ["One.", "Two."]}],
+    )
+    [question] = datasets.find(str(path)).questions
+    assert (question.supporting, question.evidence, question.kind) == ({}, "One. Two.", "Fact Retrieval")
 
 
 @pytest.mark.parametrize(

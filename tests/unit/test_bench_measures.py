@@ -5,7 +5,7 @@ from math import log2
 import pytest
 
 from weft.bench.bootstrap import Interval, difference, interval
-from weft.bench.measures import Measure, exact_match, measure, token_f1, usual
+from weft.bench.measures import EVIDENCE_WITHIN, Measure, evidence_found, exact_match, measure, token_f1, usual
 from weft.errors import ConfigError
 
 # Of b, d and e, two are among the first four: b at rank 2, d at rank 4.
@@ -94,3 +94,11 @@ def test_an_interval_is_as_wide_as_the_normal_one_and_the_same_each_time() -> No
     assert (found.low, found.high) == pytest.approx((0.504, 0.696), abs=0.02)
     assert found == interval(values)
     assert interval([]) == Interval(0.0, 0.0, 0.0)
+
+
+def test_evidence_is_found_by_its_longer_words_in_the_first_characters() -> None:
+    evidence = "The heath is called Cornish heath."
+    assert evidence_found(evidence, ["Erica vagans, or CORNISH heath"]) == 2 / 3
+    assert evidence_found(evidence, ["It is called so.", "The Cornish heath."]) == 1
+    assert evidence_found(evidence, ["x" * EVIDENCE_WITHIN, "Cornish heath, as it is called"]) == 0
+    assert evidence_found("of it", ["of it"]) == 0

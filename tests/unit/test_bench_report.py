@@ -4,6 +4,7 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
@@ -69,6 +70,20 @@ def test_methods_come_best_first_with_their_scores() -> None:
     assert (naive.passages, keyword.passages, naive.statements) == (2.0, 1.0, 3.0)
     assert naive.usage.tokens_in == 400
     assert naive.parameters == {"top_k": 5}
+
+
+def test_where_only_evidence_is_known_that_is_what_counts() -> None:
+    asked = [Question(f"q{n}", f"Question {n}?", {}, evidence="It was Ada.") for n in range(4)]
+    found = [
+        replace(outcome(one.id, name, "p1"), evidence=share)
+        for one in asked
+        for name, share in (("keyword", 0.25), ("naive", 0.75))
+    ]
+    methods: dict[str, Method] = {"keyword": Keyword(), "naive": Naive()}
+    shown = results(experiment(asked, methods), Ran(tuple(found)), passages=3, under={})
+    assert (shown.leading, shown.measures) == ("evidence", ("evidence",))
+    assert verdict(shown).startswith("On small, naive finds 75 % of the words of the evidence in its first 6,000")
+    assert "Evidence: It was Ada." in report.page(shown)
 
 
 def test_a_difference_is_told_with_its_interval() -> None:

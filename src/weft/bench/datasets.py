@@ -78,12 +78,12 @@ def _from_file(path: Path) -> Dataset:
         raise UnreadableFile(f"{path} is empty. Each line is like {_OWN}.")
     if has_marked(first) or has_named(first):
         return read(path, first)
-    if "question" not in first or "supporting" not in first:
+    if "question" not in first or not ("supporting" in first or "evidence" in first):
         raise first.broken(f"it is of no form that Weft knows. Of your own, each line is like {_OWN}")
     return Dataset(path.name.partition(".")[0], tuple(map(_own, rows(path))))
 
 
 def _own(row: Row) -> Question:
-    if not row.texts("supporting"):
-        raise row.broken('"supporting" names no document')
+    if not (row.texts("supporting") or row.texts("evidence")):
+        raise row.broken('"supporting" names no document, and there is no "evidence"')
     return question(row)

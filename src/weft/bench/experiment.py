@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from weft.bench.measures import Measure
+from weft.bench.measures import Measure, evidence_found
 from weft.bench.outcomes import Answered, Kept, Outcome
 from weft.bench.types import Dataset, Question
 from weft.errors import ConfigError
@@ -106,7 +106,9 @@ def _outcome(question: Question, name: str, run: str, evidence: Evidence, usage:
         best.setdefault(passage.uri, passage.score)
     trace = evidence.trace
     found = tuple(best.items())
-    return Outcome(run, question.id, name, found, trace.seconds, trace.statements, usage, nodes=trace.nodes)
+    seen = evidence_found(question.evidence, (p.text for p in evidence.passages)) if question.evidence else None
+    taken = trace.seconds, trace.statements, usage
+    return Outcome(run, question.id, name, found, *taken, nodes=trace.nodes, evidence=seen)
 
 
 def _answered(answer: Answer, seconds: float) -> Answered:

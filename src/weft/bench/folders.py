@@ -13,7 +13,8 @@ from weft.bench.reading import Row, first_of, rows
 from weft.bench.types import Dataset, Passage, Question
 from weft.errors import ConfigError, UnreadableFile
 
-_CORPUS = ("corpus.jsonl", "corpus_gold_only.jsonl")
+_KINDS = ("kind", "type", "question_type")
+_CORPUS = ("corpus.jsonl", "corpus_gold_only.jsonl", "chunks.jsonl")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +66,13 @@ def _reason_to_leave_out(row: Row, split: str) -> str:
         return "not all of their supporting passages are known"
     if "AMOR" in str(row.get("source", "")):
         return "they come from a collection of easy ones (AMOR)"
-    return "" if row.texts("supporting") else "no supporting passages are known"
+    is_known = row.texts("supporting") or row.texts("evidence")
+    return "" if is_known else "neither supporting passages nor evidence are known"
 
 
 def question(row: Row) -> Question:
-    """A question of a row with id, question, supporting and, where they are known, answers, hops or type, and split."""
+    """A question of a row with id, question, supporting or evidence and, where they are known, answers, hops or type,
+    and split."""
     return Question(
         row.text("id") if "id" in row else f"{row.unit} {row.number}",
         row.text("question"),
@@ -77,13 +80,14 @@ def question(row: Row) -> Question:
         row.texts("answers") or row.texts("answer"),
         kind(row.values),
         str(row.get("split", "")),
+        " ".join(row.texts("evidence")),
     )
 
 
 def kind(values: Any) -> str:
     """What a question is told apart by: how many hops its answer takes, or its type."""
     hops = values.get("hops")
-    return f"{hops} hops" if hops else str(values.get("kind") or values.get("type") or "")
+    return f"{hops} hops" if hops else str(next(filter(None, map(values.get, _KINDS)), ""))
 
 
 def read_beir(folder: Path, split: str = "") -> Dataset:

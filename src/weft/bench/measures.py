@@ -16,6 +16,8 @@ from weft.errors import ConfigError
 
 Gold = Mapping[str, int]
 
+EVIDENCE_WITHIN = 6000  # characters
+_LONG_WORD = re.compile(r"[^\W_]{4,}")
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
@@ -47,6 +49,17 @@ def average_precision(ranked: Sequence[str], gold: Gold, k: int) -> float:
             found += 1
             total += found / rank
     return total / len(gold)
+
+
+def evidence_found(evidence: str, texts: Iterable[str]) -> float:
+    """Which share of the words of some evidence, of four letters or more, is in the first characters of the texts."""
+    wanted = _words(evidence)
+    read = " ".join(texts)[:EVIDENCE_WITHIN]
+    return len(wanted & _words(read)) / len(wanted) if wanted else 0.0
+
+
+def _words(text: str) -> set[str]:
+    return {word.lower() for word in _LONG_WORD.findall(text)}
 
 
 def _discounted(grades: Iterable[int]) -> float:

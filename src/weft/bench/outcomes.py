@@ -29,7 +29,8 @@ class Answered:
 class Outcome:
     """What one method found for one question: documents with their scores, best first, and what that took.
 
-    `run` is a key of all that it depends on besides the question.
+    `run` is a key of all that it depends on besides the question, `nodes` how much its searches brought up, `evidence`
+    how much of the question's evidence it found, where that is known.
     """
 
     run: str
@@ -41,6 +42,7 @@ class Outcome:
     usage: Usage
     answered: Answered | None = None
     nodes: int = 0
+    evidence: float | None = None
 
     @property
     def ranked(self) -> list[str]:

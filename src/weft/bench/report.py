@@ -15,6 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from weft.bench import plots
+from weft.bench.measures import EVIDENCE_WITHIN
 from weft.bench.results import MethodResult, Results, Telling, answer
 from weft.bench.verdict import verdict
 from weft.errors import ConfigError
@@ -24,6 +25,7 @@ _HELP = {
     "ndcg": "the same, but earlier ranks count more",
     "mrr": "one over the rank of the first supporting passage",
     "map": "the precision at the rank of each supporting passage, averaged",
+    "evidence": f"share of the words of the evidence in the first {EVIDENCE_WITHIN:,} characters found",
     "exact match": "the answer is one of those that are known",
     "F1": "how far its words are those of a known answer",
     "supported": "share of its sentences that a passage supports",
@@ -157,14 +159,15 @@ def _tellings(found: Results) -> Iterable[str]:
 
 def _telling(found: Results, one: Telling) -> str:
     scores = ", ".join(f"{method.name} {100 * one.scores[method.name]:.0f} %" for method in found.methods)
-    wanted = "; ".join(_title(found, id_) for id_ in one.supporting)
+    supporting = "; ".join(_title(found, id_) for id_ in one.supporting)
+    wanted = f"Supporting: {supporting}" if supporting else f"Evidence: {one.evidence}"
     columns = "".join(
         f"<div><strong>{escape(method.name)}</strong>{_found(found, one, method.name)}</div>"
         for method in found.methods
     )
     return (
         f'<details><summary>{escape(one.question)}<br><span class="dim">{escape(scores)}</span></summary>'
-        f'<p class="dim">Supporting: {escape(wanted)}</p><div class="columns">{columns}</div></details>'
+        f'<p class="dim">{escape(wanted)}</p><div class="columns">{columns}</div></details>'
     )
 
 

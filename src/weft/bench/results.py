@@ -61,13 +61,14 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """A question on which methods differ: what supports it, and what each of them found first."""
+    """A question on which methods differ: what supports it, what each of them found first, and its evidence."""
 
     id: str
     question: str
     supporting: tuple[str, ...]
     scores: Mapping[str, float]
     found: Mapping[str, tuple[str, ...]]
+    evidence: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +110,9 @@ def results(
     by_method: defaultdict[str, list[Outcome]] = defaultdict(list)
     for outcome in ran.outcomes:
         by_method[outcome.method].append(outcome)
-    leading = _leading(experiment.measures)
     values = {name: _values(found, questions, experiment.measures) for name, found in by_method.items()}
+    is_ranked = all(question.supporting for question in dataset.questions)
+    leading = _leading(experiment.measures) if is_ranked else "evidence"
     names = sorted(values, key=lambda name: -float(np.mean(values[name][leading])))
     measured = tuple(next(iter(values.values())))
     telling = _telling(by_method, values, questions, experiment.measures, leading)
@@ -164,7 +166,11 @@ def _values(
     found: Sequence[Outcome], questions: Mapping[str, Question], measures: Sequence[Measure]
 ) -> dict[str, list[float]]:
     """For each measure its number for each question."""
-    values = {one.name: [one.of(o.ranked, questions[o.question].supporting) for o in found] for one in measures}
+    values: dict[str, list[float]] = {}
+    if all(questions[one.question].supporting for one in found):
+        values = {one.name: [one.of(o.ranked, questions[o.question].supporting) for o in found] for one in measures}
+    if all(one.evidence is not None for one in found):
+        values["evidence"] = [one.evidence or 0.0 for one in found]
     given = [(one.answered, questions[one.question].answers) for one in found]
     if all(answered for answered, _ in given):
         if any(answers for _, answers in given):
@@ -239,7 +245,7 @@ def _telling(
     scores = [{name: values[name][leading][at] for name in by_method} for at in range(len(asked))]
     spread = [max(one.values()) - min(one.values()) for one in scores]
     furthest = sorted((at for at in range(len(asked)) if spread[at] > 0), key=lambda at: (-spread[at], at))
-    k = next(one.k for one in measures if one.name == leading)
+    k = next((one.k for one in measures if one.name == leading), _USUAL_K)
     return tuple(
         Telling(
             asked[at],
@@ -247,6 +253,7 @@ def _telling(
             tuple(questions[asked[at]].supporting),
             scores[at],
             {name: tuple(found[at].ranked[:k]) for name, found in by_method.items()},
+            questions[asked[at]].evidence,
         )
         for at in furthest[:_TELLING]
     )

@@ -25,7 +25,8 @@ class Passage:
 class Question:
     """A question, and which passages support its answer: by their ids, each with how relevant it is.
 
-    `kind` is what questions are told apart by: "2 hops", "comparison".
+    Where no passages are known, `evidence` may be: what has to be found, in anybody's words. `kind` is what questions
+    are told apart by: "2 hops", "comparison".
     """
 
     id: str
@@ -34,6 +35,7 @@ class Question:
     answers: tuple[str, ...] = ()
     kind: str = ""
     split: str = ""
+    evidence: str = ""
 
 
 @dataclass(frozen=True, slots=True)

