@@ -531,6 +531,12 @@ class AsyncWeft:
         """A hash of all that readers can see: equal digests, equal indexes, whatever the ids inside."""
         return await digest.digest(self.database, self.workspace)
 
+    async def state(self) -> str:
+        """A key that changes whenever documents, rules or vectors do. Unlike a digest it is quick, and says nothing of
+        another database."""
+        async with self.database.transaction(self.workspace) as tx:
+            return str(await tx.value("read.state"))
+
     async def verify(self, progress: Progress = _unseen) -> Verdict:
         """Build the index anew beside this one, from the documents as they are now, and compare.
 

@@ -520,6 +520,11 @@ class Weft(_Waiting):
         """A hash of all that readers can see: equal digests, equal indexes, whatever the ids inside."""
         return self._wait_for(lambda weft: weft.digest())
 
+    def state(self) -> str:
+        """A key that changes whenever documents, rules or vectors do. Unlike a digest it is quick, and says nothing of
+        another database."""
+        return self._wait_for(lambda weft: weft.state())
+
     def verify(self, progress: Progress = _unseen) -> Verdict:
         """Build the index anew beside this one, from the documents as they are now, and compare.
 

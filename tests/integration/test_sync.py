@@ -144,6 +144,8 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         vector = asyncio.run(HashEmbedder(32).embed([TEXT]))[0]
         assert len(weft.nearest("chunk", vector, 2)) == 2
         assert weft.changes(limit=3)
+        state = weft.state()
+        assert weft.state() == state
 
         with weft.rebuilt() as beside:
             assert beside.digest() == weft.digest()
@@ -151,6 +153,7 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
             beside.close()  # which is not for it to close
         assert weft.verify().exact
         assert weft.remove(["a"]) == 1
+        assert weft.state() != state
         assert weft.sweep() >= 0
         weft.drop()
         weft.close()

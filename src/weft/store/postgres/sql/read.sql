@@ -7,6 +7,12 @@ SELECT (SELECT count(*) FROM document WHERE shown),
        (SELECT count(*) FROM touched),
        (SELECT s.model FROM workspace w JOIN space s ON s.id = w.space)
 
+-- name: state
+-- Which documents there are, how often anything was settled, and in which space vectors are.
+SELECT concat_ws(' ', count(*), bit_xor(hashtextextended(id::text, 0)), (SELECT sum(version) FROM shard),
+    (SELECT space FROM workspace))
+FROM document WHERE shown
+
 -- name: entities
 SELECT e.id, e.name, e.type, e.description, e.aliases, e.count, e.histogram, e.degree, coalesce(s.text, '')
 FROM (SELECT * FROM entity ORDER BY count DESC, name COLLATE "C", id LIMIT %(limit)s) e
