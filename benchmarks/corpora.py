@@ -56,9 +56,9 @@ def scale() -> Iterator[Document]:
     return chain(wordnet(), debian(), freebase())
 
 
-def passages() -> Iterator[str]:
-    """202,187 real passages without a graph."""
-    for name in ("wikipedia_paragraphs", "debian12", "wordnet30"):
+def passages(*names: str) -> Iterator[str]:
+    """202,187 real passages without a graph; of some of the three collections alone, if these are named."""
+    for name in names or ("wikipedia_paragraphs", "debian12", "wordnet30"):
         for row in rows(f"scale/{name}/passages"):
             yield f"{row['title']}\n{row['text']}"
 

@@ -44,9 +44,8 @@ def found(name: str) -> Dataset:
 
 
 def spread(dataset: Dataset, questions: int) -> Dataset:
-    """So many questions, from all over the set."""
-    every = max(1, len(dataset.questions) // questions)
-    return replace(dataset, questions=dataset.questions[::every][:questions])
+    """So many questions at most, from all over the set: sets are sorted by hops."""
+    return replace(dataset, questions=dataset.questions[:: -(-len(dataset.questions) // questions)])
 
 
 def untitled(dataset: Dataset) -> Dataset:
@@ -137,12 +136,13 @@ class Shelf:
     async def among_others(
         self, dataset: Dataset, extraction: Extraction, most: int | None
     ) -> AsyncIterator[AsyncWeft]:
-        """The same among passages of dictionaries, package lists and an encyclopedia, which support no question: all
-        there are, or so many. The names of the set are found in them too; they bring no names of their own."""
+        """The same among 181,095 passages of a dictionary and a list of packages, or so many of them. The names of the
+        set are found in them too; they bring none of their own. (Paragraphs of an encyclopedia might support questions
+        without being marked as such.)"""
         async with self.loaded(dataset, extraction) as weft:
             filling = await AsyncWeft.enter(self.database, f"{dataset.name} {extraction}", self.kept)
             if (await weft.status()).documents == sum(1 for _ in dataset.passages or ()):
-                texts = islice(corpora.passages(), most)
+                texts = islice(corpora.passages("wordnet30", "debian12"), most)
                 await filling.add_documents(Document(f"other/{n}", (Chunk(text),)) for n, text in enumerate(texts))
             yield weft
 

@@ -39,7 +39,7 @@ class _About(NamedTuple):
 
 _ABOUT = {
     "auto": _About(
-        "weave where at least least_linked of the chunks share a name with others, else fuse",
+        "weave where at least least_subjects of the chunks are about a name that few others have, else fuse",
         "The default.",
     ),
     "naive": _About(

@@ -288,8 +288,8 @@ class Index(Protocol):
         """The chunks nearest to a vector with their similarity, and those that match a text with their score."""
         ...
 
-    async def linked(self) -> float:
-        """Which share of the chunks has a name that some others have too; of a sample, where there are many."""
+    async def subjects(self) -> float:
+        """Which share of the chunks is about a name that few others have; of a sample, where there are many."""
         ...
 
     async def names_in(self, text: str) -> list[Name]:

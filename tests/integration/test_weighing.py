@@ -31,14 +31,14 @@ class Looking:
 
     uris: Sequence[str]
     weighed: list[Weighed] = field(default_factory=list)
-    linked: float = 0.0
+    subjects: float = 0.0
 
     async def retrieve(self, query: Query, index: Index) -> Evidence:
         found = await Keyword(top_k=50).retrieve(query, index)
         ids: dict[str, UUID] = {passage.uri: passage.id for passage in found.passages}
         [vector] = await index.embed([query.text])
         self.weighed = await index.weighed([ids[uri] for uri in self.uris], query.text, vector)
-        self.linked = await index.linked()
+        self.subjects = await index.subjects()
         return found
 
 
@@ -68,7 +68,7 @@ async def test_what_completes_the_question_comes_before_what_repeats_it(weft: As
     assert "Lhine" not in {passage.uri for passage in fused.passages}
 
 
-async def test_auto_asks_by_weave_where_chunks_share_names_and_by_fusion_where_not(weft: AsyncWeft) -> None:
+async def test_auto_asks_by_weave_where_chunks_have_subjects_and_by_fusion_where_not(weft: AsyncWeft) -> None:
     await weft.add_documents([BRIDGE, WORKS, RIVER])
     assert chosen(await weft.retrieve(QUESTION, Auto())) == ["weave"]
     await weft.remove(["Ambrel Bridge", "Tovrick Works", "Lhine"])
@@ -82,9 +82,9 @@ def chosen(evidence: Evidence) -> list[str]:
     return [step.best[0].item for step in evidence.trace.steps if step.what == "chose"]
 
 
-async def test_the_share_of_chunks_that_share_a_name_is_counted(weft: AsyncWeft) -> None:
-    lone = about("Quendrith", "Alone.")
-    await weft.add_documents([BRIDGE, WORKS, RIVER, lone])
+async def test_the_share_of_chunks_with_a_subject_of_their_own_is_counted(weft: AsyncWeft) -> None:
+    nameless = Document("rain", (Chunk("there was rain on the river"),))
+    await weft.add_documents([BRIDGE, WORKS, RIVER, nameless])
     looking = Looking(["Lhine"])
     await weft.retrieve(QUESTION, looking)
-    assert looking.linked == pytest.approx(3 / 4)
+    assert looking.subjects == pytest.approx(3 / 4)

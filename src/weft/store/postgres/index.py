@@ -291,10 +291,10 @@ class PostgresIndex:
             told.found = len(rows)
         return near, {id_: value for by_vector, id_, value in rows if not by_vector}
 
-    async def linked(self) -> float:
-        """Which share of the chunks has a name that some others have too; of a sample, where there are many."""
-        with self._step("linked", "chunks that share a name") as told:
-            [[share]] = await self._rows(told, QUERIES["search.linked"].encode(), {"most": Bounds().df_cap})
+    async def subjects(self) -> float:
+        """Which share of the chunks is about a name that few others have; of a sample, where there are many."""
+        with self._step("subjects", "chunks with one of their own") as told:
+            [[share]] = await self._rows(told, QUERIES["search.subjects"].encode(), {})
             told.found = 1
         return float(share)
 

@@ -252,12 +252,11 @@ UNION ALL
 SELECT false, s.chunk, s.score FROM search_text(%(text)s, {limit}, 1.2, 0.75, {scope}) AS s
 WHERE {c_visible}
 
--- name: linked
+-- name: subjects
 -- Ids of documents are as good as drawn at random, so the first are a sample.
 SELECT coalesce(avg(CASE WHEN EXISTS (
-    SELECT FROM occurrence o
-    CROSS JOIN LATERAL (SELECT FROM phrase WHERE id = o.phrase AND chunks BETWEEN 2 AND %(most)s OFFSET 0) AS p
-    WHERE o.chunk = c.id) THEN 1 ELSE 0 END), 0)::float8
+    SELECT FROM occurrence o CROSS JOIN LATERAL (SELECT FROM phrase WHERE id = o.phrase AND chunks <= 10 OFFSET 0) AS p
+    WHERE o.chunk = c.id AND o.defines) THEN 1 ELSE 0 END), 0)::float8
 FROM (SELECT id FROM chunk ORDER BY document, id LIMIT 300) AS c
 
 -- name: names_known
