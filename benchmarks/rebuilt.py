@@ -34,14 +34,13 @@ from numpy.typing import NDArray
 from psycopg import sql
 
 from weft import AsyncWeft
-from weft.answering import sentences
 from weft.errors import ConfigError, NoVectors
 from weft.evidence import Evidence, Query, Scored
 from weft.extract.capitals import CapitalsExtractor
 from weft.protocols import Embedder, Index, Method, Vectors
 from weft.store.postgres import vectors
 from weft.store.postgres.db import Transaction
-from weft.text import phrases
+from weft.text import phrases, sentences
 from weft.types import Chunk, Source, VectorKind
 
 Floats = NDArray[np.float64]

@@ -79,6 +79,18 @@ _ABOUT = {
         "score = similarity of the vectors of chunk and guess",
         "Questions that are worded quite unlike the documents. Needs a language model, which is asked twice.",
     ),
+    "community": _About(
+        "reports of one level, all of them or those nearest to the question; a model says what each has to say of it,\n"
+        "and how much that helps; score of a passage = Σ of that over the findings that rest on it",
+        "Questions about all documents at once: themes, trends, what matters most. Needs `weft communities build` "
+        "once, and one call for each map_tokens of reports if there is a model.",
+    ),
+    "drift": _About(
+        "the reports nearest to the question, then the question and what follows from them by another method;\n"
+        "score = Σ over these of 1 / (60 + rank)",
+        "Questions that begin wide and end at particulars. Needs `weft communities build` once, and one call if there "
+        "is a model.",
+    ),
     "walk": _About(
         "mass goes from chunks to the names in them, each 1 / (chunks that have it + 3), and from names to\n"
         "chunks, each exp(similarity / 0.2) · (1 if it is about the name, else 0.03 · times, at most 3)\n"

@@ -94,6 +94,12 @@ class Settings(BaseSettings):
     chunk_overlap: int = Field(
         default=0, ge=0, description="Tokens that a chunk repeats of the one before. What they say is counted twice."
     )
+    max_community_size: int = Field(
+        default=10, ge=2, description="Entities in a community that is not divided further, where it can be."
+    )
+    report_tokens: int = Field(
+        default=8000, ge=1000, description="Tokens of facts that a report about a community is written from at most."
+    )
     max_reply_tokens: int = Field(default=4096, ge=256, description="Tokens that a model's reply may have at most.")
     deadline: float = Field(default=300.0, gt=0, description="Seconds after which a model call is given up.")
     calls_at_once: int = Field(

@@ -12,33 +12,42 @@ from typing import TYPE_CHECKING, Self
 from uuid import UUID, uuid4
 
 from weft.config import Settings
-from weft.errors import UnknownWorkspace
-from weft.events import Added, Event, Listener, unheard
+from weft.errors import UnknownCommunity, UnknownWorkspace
+from weft.events import Added, Event, Listener, Reported, unheard
 from weft.evidence import Answer, Comparison, Evidence, Filter, Query
+from weft.graph.communities import How
 from weft.graph.contribution import contribution
+from weft.ingest.communities import regroup
 from weft.ingest.intake import incoming, take_in
 from weft.ingest.linking import link
 from weft.ingest.settle import settle
 from weft.ingest.worker import Kit, Pace, Worker
 from weft.protocols import Embedder, Method, StreamingLLM, Vectors
 from weft.store.embedded import EmbeddedServer, default_directory
-from weft.store.postgres import digest, headway, ledger, read, record, resolution, sources, vectors
+from weft.store.postgres import communities, digest, headway, ledger, read, record, resolution, sources, vectors
 from weft.store.postgres.db import Database
 from weft.store.postgres.headway import Headway
 from weft.store.postgres.index import PostgresIndex, Whereabouts
 from weft.store.postgres.migrate import migrate
+from weft.store.postgres.queue import enqueue
 from weft.store.postgres.vectors import Space
 from weft.text.names import storable
 from weft.types import (
     Budget,
     Change,
+    Community,
+    CommunityReport,
     Document,
     Entity,
     Estimate,
+    Former,
+    Hierarchy,
     Hit,
     Message,
     NameKey,
+    Regrouped,
     Relation,
+    ReportEstimate,
     ResolutionSettings,
     Rule,
     RuleKind,
@@ -392,6 +401,83 @@ class AsyncWeft:
             reranker = await (await self._work_with()).reranker(self._settings.reranker)
         return Asking(self._where, Models(embedder, llm, reranker))
 
+    # --- communities ----------------------------------------------------------------------------------
+
+    async def find_communities(self) -> Regrouped:
+        """Find the communities of the graph as it is settled now; what that changed.
+
+        Nothing is done where the graph is as it was. No model is asked: `write_reports` does that.
+        """
+        return await regroup(self.database, self.workspace, self._how_grouped())
+
+    async def estimate_reports(self) -> ReportEstimate:
+        """What `write_reports` would take. Nothing is sent to any model."""
+        from weft import wiring
+        from weft.ingest.reports import estimate
+
+        kit = await self._kit(unheard)
+        price = wiring.price(self._settings, self._settings.model) if self._settings.model else wiring.FREE
+        return await estimate(self.database, self.workspace, kit.reporting, price)
+
+    async def write_reports(self, listener: Listener = unheard) -> Reported:
+        """Write about all communities that have no report, or a stale one; how many that were.
+
+        Without a language model, names and sentences are picked out of the documents. Like `add` it may be stopped at
+        any moment and run again, and other workers of this workspace go on with it.
+        """
+        async with self.database.transaction(self.workspace) as tx:
+            await communities.want(tx)
+            await enqueue(tx.connection, self.workspace, "report", [b""])
+        counted = _CountedReports(listener)
+        worker = Worker(self.database, self.workspace, await self._kit(counted), counted, self._pace())
+        no_more = asyncio.Event()
+        no_more.set()
+        try:
+            await worker.run_until_done(no_more)
+        finally:
+            worker.abandon()
+        return counted.total
+
+    async def hierarchy(self) -> Hierarchy | None:
+        """The communities as a whole, level by level; None where none were looked for yet."""
+        async with self.database.transaction(self.workspace) as tx:
+            return await communities.hierarchy(tx)
+
+    async def communities(
+        self, level: int | None = None, *, within: UUID | None = None, since: datetime | None = None, limit: int = 50
+    ) -> list[Community]:
+        """Communities, the largest first: of a level, right within another, or changed since then."""
+        async with self.database.transaction(self.workspace) as tx:
+            return await communities.listed(tx, level=level, within=within, since=since, limit=limit)
+
+    async def former_communities(self, since: datetime, limit: int = 50) -> list[Former]:
+        """Communities that are no more since then, the latest first."""
+        async with self.database.transaction(self.workspace) as tx:
+            return await communities.former(tx, since, limit)
+
+    async def community(self, id: UUID | str) -> Community:
+        """The community of this id, or of the one id that begins like this."""
+        async with self.database.transaction(self.workspace) as tx:
+            found = await communities.beginning(tx, str(id).lower())
+            if len(found) != 1:
+                problem = "no community" if not found else "more than one community"
+                raise UnknownCommunity(f"there is {problem} whose id begins with {id}. `weft communities` lists them.")
+            [one] = await communities.listed(tx, id_=found[0], limit=1)
+            return one
+
+    async def report(self, community: UUID) -> CommunityReport | None:
+        """What is written about a community, if anything is."""
+        async with self.database.transaction(self.workspace) as tx:
+            return await communities.report(tx, community)
+
+    async def members(self, community: UUID, limit: int = 50) -> list[Entity]:
+        """The entities in a community, those with most relations first."""
+        async with self.database.transaction(self.workspace) as tx:
+            return await communities.members(tx, community, limit)
+
+    def _how_grouped(self) -> How:
+        return How(most=self._settings.max_community_size)
+
     # --- people's rules and settings ------------------------------------------------------------------
 
     async def merge(self, *names: NameKey, id: UUID | None = None) -> Rule:
@@ -544,6 +630,8 @@ class AsyncWeft:
         settled first, and nobody should add or remove documents meanwhile.
         """
         await self.settle()
+        if await self.hierarchy():
+            await self.find_communities()
         async with self.rebuilt(progress) as beside:
             mine, other = await self.digest(), await beside.digest()
             differing = (
@@ -561,6 +649,9 @@ class AsyncWeft:
                 await resolution.add_rule(self.database, beside.workspace, rule.kind, rule.names, rule.label)
             async for documents in record.read(self.database, self.workspace):
                 await beside.add_documents(documents, progress)
+            if found := await self.hierarchy():
+                how = How(found.most, found.resolution, found.seed)
+                await regroup(self.database, beside.workspace, how)
             yield beside
         finally:
             await read.drop_workspace(self.database, beside.workspace)
@@ -583,6 +674,20 @@ class _Counted:
 
     def __call__(self, event: Event) -> None:
         self.added = self.added.after(event)
+        self._listener(event)
+
+
+class _CountedReports:
+    """A listener that keeps count of reports, and passes everything on."""
+
+    def __init__(self, listener: Listener) -> None:
+        self._listener = listener
+        self.total = Reported(0)
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, Reported):
+            reports, without = self.total.reports + event.reports, self.total.without_model + event.without_model
+            self.total = Reported(reports, without)
         self._listener(event)
 
 

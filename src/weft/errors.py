@@ -4,6 +4,7 @@ WeftError
 ├── ConfigError              a setting is missing or makes no sense
 │   ├── PriceUnknown         there is a budget in money for a model whose price nobody has told
 │   ├── NoVectors            the workspace has no vectors to be searched
+│   ├── NoReports            nothing is written about communities of the workspace
 │   └── UnknownMethod        there is no method of that name, or none with such a parameter
 ├── InvalidDocument          a document cannot be stored as it is
 │   └── UnreadableFile       a file cannot be read as what it is said to be
@@ -18,6 +19,7 @@ WeftError
 │   ├── MigrationError       the schema is not what this version of Weft expects
 │   └── NotIsolated          the connection would see more than one workspace
 ├── UnknownWorkspace
+├── UnknownCommunity
 ├── SpaceMismatch            vectors of one model were about to meet those of another
 └── RuleError                a merge, split or rename that cannot be carried out
 
@@ -39,6 +41,10 @@ class PriceUnknown(ConfigError):
 
 class NoVectors(ConfigError):
     """The workspace has no vectors to be searched."""
+
+
+class NoReports(ConfigError):
+    """Nothing is written about communities of the workspace."""
 
 
 class UnknownMethod(ConfigError):
@@ -108,6 +114,10 @@ class NotIsolated(DatabaseError):
 
 class UnknownWorkspace(WeftError):
     """There is no workspace of that name."""
+
+
+class UnknownCommunity(WeftError):
+    """There is no community of that id."""
 
 
 class SpaceMismatch(WeftError):

@@ -63,6 +63,14 @@ class Summarised:
 
 
 @dataclass(frozen=True, slots=True)
+class Reported:
+    """So many reports about communities were written; so many of them without the model that was to write them."""
+
+    reports: int
+    without_model: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Waiting:
     """Work waits for something that time or a person must bring: a budget, a model, a database."""
 
@@ -98,7 +106,7 @@ class Added:
         return self
 
 
-Event = Found | Unreadable | Skipped | Extracted | Failed | Settled | Summarised | Waiting
+Event = Found | Unreadable | Skipped | Extracted | Failed | Settled | Summarised | Reported | Waiting
 Listener = Callable[[Event], None]
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weft.evidence import Evidence, Filter, Passage, Query, Scored
-from weft.types import Call, Chunk, Entity, Extraction, Metric, Prompt, Purpose, Relation, Reply, Source, Span
+from weft.types import Call, Chunk, Entity, Extraction, Finding, Metric, Prompt, Purpose, Relation, Reply, Source, Span
 
 T = TypeVar("T")
 Vectors = NDArray[np.float32]
@@ -214,6 +214,20 @@ class Bounds:
     df_cap: int = 100
 
 
+class ReportFound(NamedTuple):
+    """A report about a community of so many entities. The score says how near it is to a question, if one was put."""
+
+    id: UUID
+    level: int
+    size: int
+    title: str
+    summary: str
+    rating: float
+    findings: Sequence[Finding]
+    stale: bool
+    score: float
+
+
 class Index(Protocol):
     """The read side of one workspace, and the models to read it with: all that a method sees.
 
@@ -230,6 +244,11 @@ class Index(Protocol):
     @property
     def reranker(self) -> Reranker | None:
         """The model that reranks; None where none is set."""
+        ...
+
+    @property
+    def embeds(self) -> bool:
+        """Whether texts can be embedded here."""
         ...
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
@@ -307,6 +326,15 @@ class Index(Protocol):
 
     async def weighed(self, chunks: Sequence[UUID], text: str, vector: Vectors) -> list[Weighed]:
         """These chunks once more, in order, beside a question and a vector of what is asked."""
+        ...
+
+    async def report_levels(self) -> list[int]:
+        """How many reports there are to read at each level of communities, from the outermost on: those of that level,
+        and those further out that are not divided further."""
+        ...
+
+    async def reports(self, level: int, limit: int, vector: Vectors | None) -> list[ReportFound]:
+        """The reports to read at a level: those nearest to a vector, or about the largest communities without one."""
         ...
 
     async def once(self, what: str, make: Callable[[], Awaitable[T]]) -> T:

@@ -413,6 +413,53 @@ class Weft(_Waiting):
         words alone where nothing is embedded."""
         return self._weft.method
 
+    # --- communities ----------------------------------------------------------------------------------
+
+    def find_communities(self) -> Regrouped:
+        """Find the communities of the graph as it is settled now; what that changed.
+
+        Nothing is done where the graph is as it was. No model is asked: `write_reports` does that.
+        """
+        return self._wait_for(lambda weft: weft.find_communities())
+
+    def estimate_reports(self) -> ReportEstimate:
+        """What `write_reports` would take. Nothing is sent to any model."""
+        return self._wait_for(lambda weft: weft.estimate_reports())
+
+    def write_reports(self, listener: Listener = unheard) -> Reported:
+        """Write about all communities that have no report, or a stale one; how many that were.
+
+        Without a language model, names and sentences are picked out of the documents. Like `add` it may be stopped at
+        any moment and run again, and other workers of this workspace go on with it.
+        """
+        return self._wait_for(lambda weft: weft.write_reports(listener))
+
+    def hierarchy(self) -> Hierarchy | None:
+        """The communities as a whole, level by level; None where none were looked for yet."""
+        return self._wait_for(lambda weft: weft.hierarchy())
+
+    def communities(
+        self, level: int | None = None, *, within: UUID | None = None, since: datetime | None = None, limit: int = 50
+    ) -> list[Community]:
+        """Communities, the largest first: of a level, right within another, or changed since then."""
+        return self._wait_for(lambda weft: weft.communities(level, within=within, since=since, limit=limit))
+
+    def former_communities(self, since: datetime, limit: int = 50) -> list[Former]:
+        """Communities that are no more since then, the latest first."""
+        return self._wait_for(lambda weft: weft.former_communities(since, limit))
+
+    def community(self, id: UUID | str) -> Community:
+        """The community of this id, or of the one id that begins like this."""
+        return self._wait_for(lambda weft: weft.community(id))
+
+    def report(self, community: UUID) -> CommunityReport | None:
+        """What is written about a community, if anything is."""
+        return self._wait_for(lambda weft: weft.report(community))
+
+    def members(self, community: UUID, limit: int = 50) -> list[Entity]:
+        """The entities in a community, those with most relations first."""
+        return self._wait_for(lambda weft: weft.members(community, limit))
+
     # --- people's rules and settings ------------------------------------------------------------------
 
     def merge(self, *names: NameKey, id: UUID | None = None) -> Rule:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from decimal import Decimal
 from typing import Literal
 from uuid import UUID
@@ -21,16 +22,17 @@ RuleKind = Literal["merge", "split", "rename"]
 Resolution = Literal["fuzzy", "exact", "off"]
 Sameness = Literal["name_and_type", "name"]
 Metric = Literal["cosine", "l2", "inner"]
-VectorKind = Literal["chunk", "entity", "relation"]
+VectorKind = Literal["chunk", "entity", "relation", "community"]
 PlaceKind = Literal["page", "heading"]
 Role = Literal["system", "user", "assistant"]
 Finish = Literal["stop", "length"]
+Written = Literal["written", "stale", "unwritten", "small"]
 
 _UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")  # PostgreSQL takes neither NUL nor lone surrogates
 _MOST = 2**31
 _LONGEST_URI = 2000  # bytes; PostgreSQL indexes no longer ones
 
-VECTOR_KINDS: tuple[VectorKind, ...] = ("chunk", "entity", "relation")
+VECTOR_KINDS: tuple[VectorKind, ...] = ("chunk", "entity", "relation", "community")
 
 
 # --- what documents say -------------------------------------------------------------------------------
@@ -393,6 +395,146 @@ class Status:
     waiting_documents: int
     waiting_names: int
     embedding_model: str
+
+
+# --- communities --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One level of communities, 0 being the outermost: how many there are, of which size, and what is written of them.
+
+    `small` ones have too few members to be written about.
+    """
+
+    level: int
+    communities: int
+    members: int
+    largest: int
+    written: int
+    stale: int
+    small: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hierarchy:
+    """The communities of a workspace as a whole: how and when they were found, and how well they part the graph.
+
+    `alone` entities have no relation, and so are in no community. `modularity` is of the outermost level. `behind`: the
+    graph has changed since.
+    """
+
+    library: str
+    seed: int
+    resolution: float
+    most: int
+    entities: int
+    alone: int
+    modularity: float
+    found: datetime
+    behind: bool
+    levels: tuple[Level, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Community:
+    """Entities that hang together, named by those that are related to most others.
+
+    The id follows it through changes of its members. `written` says what there is of a report, `changed` when its
+    members, their relations or what is said of them last did.
+    """
+
+    id: UUID
+    level: int
+    parent: UUID | None
+    names: tuple[str, ...]
+    size: int
+    relations: int
+    parts: int
+    title: str
+    rating: float | None
+    written: Written
+    since: datetime
+    changed: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that a report says, and what it rests on: entities, relations, and chunks that speak of them."""
+
+    summary: str
+    text: str
+    entities: tuple[UUID, ...] = ()
+    relations: tuple[UUID, ...] = ()
+    chunks: tuple[UUID, ...] = ()
+
+    @property
+    def rests_on_something(self) -> bool:
+        return bool(self.entities or self.relations)
+
+
+@dataclass(frozen=True, slots=True)
+class CommunityReport:
+    """What is written about a community.
+
+    `rating` says from 0 to 10 how much it matters, `reason` why. `author` is the model that wrote it; without one it is
+    extractive, made of names and sentences of the documents, and `problem` says why, where a model was to write it.
+    `stale`: the community has changed since.
+    """
+
+    title: str
+    summary: str
+    rating: float
+    reason: str
+    findings: tuple[Finding, ...]
+    author: str = ""
+    problem: str = ""
+    stale: bool = False
+    made: datetime | None = None
+
+    @property
+    def text(self) -> str:
+        """All that it says, for a reader."""
+        parts = (f"{one.summary}\n{one.text}".strip() for one in self.findings)
+        return "\n\n".join((self.summary, *parts))
+
+
+@dataclass(frozen=True, slots=True)
+class Former:
+    """A community that is no more, and since when."""
+
+    id: UUID
+    level: int
+    size: int
+    title: str
+    gone: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Regrouped:
+    """What finding communities anew has changed: how many came, have other contents, are as they were, and went."""
+
+    came: int
+    changed: int
+    same: int
+    gone: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReportEstimate:
+    """What writing all reports that are missing or stale would take. Prices are None where they are not known.
+
+    Communities that are written from the reports of others are counted as if these were as long as they may be.
+    """
+
+    reports: int
+    current: int
+    model: str
+    calls: int
+    answered: int
+    tokens_in: int
+    most_tokens_out: int
+    most_price: Decimal | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,10 @@ async def _tenant(database: Database, name: str) -> AsyncWeft:
     )
     await weft.add_documents([Document("1", (said,), metadata={"k": 1}), Document("2", (replace(said, text="more"),))])
     await weft.merge(NameKey("Ada Lovelace"), NameKey("Countess"))
+    ring = (Link("Byron", "Annabella"), Link("Annabella", "Augusta"), Link("Augusta", "Byron"))
+    await weft.add_documents([Document("3", (Chunk("On Byron", links=ring),))])
+    await weft.find_communities()
+    await weft.write_reports()
     async with database.transaction(weft.workspace) as tx:
         space = await vectors.space(tx)
         assert space
@@ -45,6 +49,7 @@ async def _tenant(database: Database, name: str) -> AsyncWeft:
         await tx.execute("INSERT INTO summary VALUES (DEFAULT, gen_random_uuid(), 'entity', gen_random_uuid())")
         await tx.execute("INSERT INTO touched (name) VALUES (gen_random_uuid())")
         await tx.execute("INSERT INTO unlinked (name) VALUES (gen_random_uuid())")
+        await tx.execute("INSERT INTO former_community VALUES (DEFAULT, gen_random_uuid(), 0, 3, 't', now())")
         await tx.execute("INSERT INTO unlinked_text (chunk) VALUES (gen_random_uuid())")
     return weft
 

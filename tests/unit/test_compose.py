@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weft.answering.compose import Context, LeftOut, compose
-from weft.answering.sentences import cut, split
 from weft.evidence import Evidence, Passage, Path, Report
 from weft.text import tokens
+from weft.text.sentences import cut, split
 from weft.types import Entity, Relation
 
 ID = UUID(int=1)

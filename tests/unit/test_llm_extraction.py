@@ -9,8 +9,8 @@ import pytest
 from weft import prompts
 from weft.errors import BadReply, ConfigError, ModelUnavailable
 from weft.extract.findings import EXAMPLE_WORDS, NOTHING_FOUND
+from weft.extract.lenient import CUT_OFF, MENDED
 from weft.extract.llm import LLMExtractor
-from weft.extract.schema import CUT_OFF, MENDED
 from weft.types import Chunk, Extraction, Link, Mention, Prompt, Purpose, Reply, Source
 
 TEXT = "Ada Lovelace wrote notes on the Engine. Charles Babbage built it; ada lovelace praised it."

@@ -29,10 +29,11 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 
-from weft.answering import quotes, sentences, words
+from weft.answering import quotes, words
 from weft.answering.marks import Mark
 from weft.answering.numbers import Number, numbers, values
 from weft.evidence import Citation, Passage, Sentence, Support
+from weft.text import sentences
 from weft.types import Span
 
 LEAST_SHARED = 0.25

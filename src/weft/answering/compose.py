@@ -12,17 +12,16 @@ passage between marks of its own, so that none can pass for another.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import TypeVar
 
 from weft import prompts
-from weft.answering.sentences import cut
 from weft.evidence import Evidence, Passage, Path
 from weft.text import tokens
-from weft.text.names import tidy
+from weft.text.rows import LONGEST_CELL, line, row
+from weft.text.sentences import cut
 from weft.types import Entity, Relation
 
 T = TypeVar("T")
@@ -33,13 +32,9 @@ FACTS: Mapping[str, int] = {"entities": 1, "relations": 1, "paths": 1}
 FACTS_SHARE = 3  # facts have a third of the room at most
 
 _LETTERS_A_TOKEN = 8  # more than any table has on average
-_LONGEST_CELL = 600  # characters; a description that no model made short may be of any length
 _LONGEST_NAME = 200
 _SHORTEST_CUT = 24  # tokens; less of a passage tells nothing, unless it is all that there is
 _ROOM_FOR_MARKS = 32  # tokens, at most, of the two lines round a text
-# Rows are parted by bars, and only passages have numbers in brackets.
-_AMBIGUOUS = str.maketrans("|[]【】", "/()()")
-_PLAIN = re.compile(r"(?:[!-Z\\^-{}~]++(?: [!-Z\\^-{}~]++)*+)?")  # what needs no tidying: most of what there is
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +175,8 @@ def _table(kind: str, title: str, things: Sequence[T], written: Callable[[T], st
 def _first(rows: Sequence[str], room: int) -> tuple[int, int]:
     """How many of the first rows there is room for, and how many tokens they take."""
     taken = 0
-    for shown, row in enumerate(rows):
-        size = tokens.count(f"{row}\n")
+    for shown, one in enumerate(rows):
+        size = tokens.count(f"{one}\n")
         if taken + size > room:
             return shown, taken
         taken += size
@@ -189,37 +184,25 @@ def _first(rows: Sequence[str], room: int) -> tuple[int, int]:
 
 
 def _entity(one: Entity) -> str:
-    return _row(one.name, one.type, one.summary or one.description)
+    return row(one.name, one.type, one.summary or one.description)
 
 
 def _relation(one: Relation) -> str:
-    return _row(one.source_name, one.target_name, one.summary or one.description, ", ".join(one.keywords))
-
-
-def _row(*cells: str) -> str:
-    return " | ".join(_line(cell, _LONGEST_CELL) for cell in cells)
+    return row(one.source_name, one.target_name, one.summary or one.description, ", ".join(one.keywords))
 
 
 def _chain(path: Path) -> str:
     """A path as it reads: `A -[description]-> B <-[description]- C`."""
-    parts = [_line(path.names[0], _LONGEST_NAME)] if path.names else []
+    parts = [line(path.names[0], _LONGEST_NAME)] if path.names else []
     for before, after, relation in zip(path.names, path.names[1:], path.relations, strict=False):
-        what = _line(relation.summary or relation.description, _LONGEST_CELL)
+        what = line(relation.summary or relation.description, LONGEST_CELL)
         forward, backward = f"-[{what}]->", f"<-[{what}]-"
-        parts += [backward if _runs_back(relation, before, after) else forward, _line(after, _LONGEST_NAME)]
+        parts += [backward if _runs_back(relation, before, after) else forward, line(after, _LONGEST_NAME)]
     return " ".join(parts)
 
 
 def _runs_back(relation: Relation, before: str, after: str) -> bool:
     return relation.source_name != before and (relation.source_name == after or relation.target_name == before)
-
-
-def _line(text: str, most: int) -> str:
-    """The text on one line, with nothing in it that could be taken for the layout round it."""
-    if len(text) <= most and _PLAIN.fullmatch(text):
-        return text
-    tidied = tidy(text[: 4 * most]).translate(_AMBIGUOUS)
-    return tidied if len(tidied) <= most else f"{tidied[: most - 1]}…"
 
 
 # --- texts --------------------------------------------------------------------------------------------
@@ -235,7 +218,7 @@ class _Text:
     def block(self, number: int, body: str) -> str:
         label = f"[{number}] " if number else ""
         ending = "" if body == self.body else " …"
-        return prompts.fence(f"{label}{_line(self.head, _LONGEST_NAME)}\n{body}{ending}")
+        return prompts.fence(f"{label}{line(self.head, _LONGEST_NAME)}\n{body}{ending}")
 
 
 def _texts(kind: str, title: str, texts: Sequence[_Text], passages: Sequence[Passage] = ()) -> _Section:

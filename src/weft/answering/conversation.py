@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 
 from weft import prompts
-from weft.answering.sentences import cut
 from weft.answering.thoughts import Thoughts
 from weft.errors import BadReply
 from weft.evidence import Usage
 from weft.protocols import LLM
 from weft.text import tokens
 from weft.text.names import storable, tidy
+from weft.text.sentences import cut
 from weft.types import Message, Prompt, Purpose, Reply
 
 MAX_TOKENS = 1000  # that a model may write for a question, its thoughts included

@@ -63,7 +63,8 @@ def trace(found: Trace) -> list[RenderableType]:
 
 def excerpt(text: str, question: str) -> str:
     """As much of a passage as is read at a glance, from the sentence that has most of the question's words."""
-    from weft.answering import sentences, words
+    from weft.answering import words
+    from weft.text import sentences
 
     text = _HEADING.sub("", text) or text
     wanted = words.content(question)

@@ -12,7 +12,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from weft import prompts
 from weft.errors import BadReply, ConfigError
 from weft.extract.findings import OTHER, Harvest, example
-from weft.extract.schema import Findings, Unusable, read, schema
+from weft.extract.lenient import Unusable, read
+from weft.extract.schema import Findings, schema
 from weft.protocols import LLM
 from weft.text.names import key, tidy
 from weft.types import Chunk, Extraction, Message, Prompt, Purpose, Reply, Source
@@ -144,9 +145,9 @@ class LLMExtractor:
 async def _read(reply: Reply) -> tuple[Findings, tuple[str, ...]]:
     cut_off = reply.finish == "length"
     if len(reply.text) < _QUICK:
-        return read(reply.text, cut_off=cut_off)
+        return read(Findings, reply.text, cut_off=cut_off)
     # In a thread, as mending a long and hopeless reply can take a second.
-    return await asyncio.to_thread(read, reply.text, cut_off=cut_off)
+    return await asyncio.to_thread(read, Findings, reply.text, cut_off=cut_off)
 
 
 def _with_other(types: Mapping[str, str]) -> dict[str, str]:

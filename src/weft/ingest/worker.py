@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import chain
@@ -30,14 +30,16 @@ from weft.errors import (
     WeftError,
 )
 from weft.events import Extracted, Failed, Listener, Settled, Summarised, Waiting, unheard
+from weft.extract.reports import ReportWriter
 from weft.graph.contribution import Contribution
 from weft.ingest.linking import link
 from weft.ingest.recipe import Recipe
+from weft.ingest.reports import Reporting, write_reports
 from weft.ingest.settle import settle
 from weft.ingest.stages import work
 from weft.ingest.summaries import Summarise, summarise_some
 from weft.protocols import Embedder, Extractor
-from weft.store.postgres import record, resolution, sources, summaries, vectors
+from weft.store.postgres import communities, record, resolution, sources, summaries, vectors
 from weft.store.postgres.db import Database
 from weft.store.postgres.queue import Kind, absorb, enqueue, entrypoint, manager, take_up
 from weft.store.postgres.sources import Begun, Job
@@ -66,11 +68,18 @@ class Pace:
 
 @dataclass(frozen=True)
 class Kit:
-    """What a worker works with: extractors by recipe, the embedder of the workspace, and a summariser, if any."""
+    """What a worker works with: extractors by recipe, the embedder of the workspace, a summariser and a writer of
+    reports, if any."""
 
     extractor: Callable[[Recipe], Extractor]
     embedder: Embedder | None = None
     summarise: Summarise | None = None
+    writer: ReportWriter | None = None
+
+    @property
+    def reporting(self) -> Reporting:
+        """What reports are written with."""
+        return Reporting(self.writer, self.embedder)
 
 
 class Worker:
@@ -103,6 +112,7 @@ class Worker:
             "document": self._documents,
             "settle": self._settle,
             "summary": self._summary,
+            "report": self._report,
         }
         self._jobs: set[asyncio.Future[None]] = set()
         self._manager: QueueManager | None = None
@@ -153,8 +163,9 @@ class Worker:
 
     async def _done(self) -> bool:
         async with self._database.transaction(self._workspace) as tx:
-            left = bool(await tx.value("source.any_left"))
-            return not left and not (self._kit.summarise and await summaries.any_wanted(tx))
+            if await tx.value("source.any_left") or (self._kit.summarise and await summaries.any_wanted(tx)):
+                return False
+            return not await communities.any_wanted(tx, by_model=self._kit.reporting.by_model)
 
     async def _work(self) -> None:
         """Work on one connection to the queue, until it breaks or is told to stop."""
@@ -252,12 +263,20 @@ class Worker:
                 await enqueue(tx.connection, self._workspace, "settle", [b""], self._pace.try_again_after)
             if self._kit.summarise and await summaries.any_wanted(tx):
                 await enqueue(tx.connection, self._workspace, "summary", [b""])
+            if await communities.any_wanted(tx, by_model=self._kit.reporting.by_model):
+                await enqueue(tx.connection, self._workspace, "report", [b""])
 
     async def _summary(self, _: QueuedJob) -> None:
         if self._kit.summarise:
             self._check_stopping()
             while done := await summarise_some(self._database, self._workspace, self._kit.summarise):
                 self._tell(Summarised(done))
+
+    async def _report(self, _: QueuedJob) -> None:
+        async with aclosing(write_reports(self._database, self._workspace, self._kit.reporting)) as writing:
+            async for written in writing:
+                self._tell(written)
+                self._check_stopping()
 
     # --- in batches -----------------------------------------------------------------------------------
 

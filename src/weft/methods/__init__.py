@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from weft.methods.auto import Auto
 from weft.methods.combine import Cutoff, Fuse, Rerank
+from weft.methods.community import Community
+from weft.methods.drift import Drift
 from weft.methods.global_ import Global
 from weft.methods.guess import Guess
 from weft.methods.hybrid import Hybrid
@@ -16,7 +18,9 @@ from weft.methods.weave import Weave
 
 __all__ = [
     "Auto",
+    "Community",
     "Cutoff",
+    "Drift",
     "Fuse",
     "Global",
     "Guess",

@@ -135,10 +135,13 @@ class _Cutter:
     def chunks(self, part: _Part) -> Iterator[Chunk]:
         """The part as chunks that are full, but for the last."""
         before, begin = part.first, part.first
+        start = -1  # of the chunk before
         while begin < part.last:
             end, made = self._next(begin, part.last)
             if made:
-                yield self._with_overlap(made, before, begin, end)
+                made = self._with_overlap(made, before, begin, end, start)
+                start = made.start
+                yield made
             before, begin = begin, end
 
     def _next(self, begin: int, last: int) -> tuple[int, Chunk | None]:
@@ -171,11 +174,13 @@ class _Cutter:
         bare = text.lstrip()
         return Chunk(bare, start + len(text) - len(bare), tokens.count(bare)) if bare else None
 
-    def _with_overlap(self, made: Chunk, before: int, begin: int, end: int) -> Chunk:
-        """The chunk, begun earlier by what the sizes allow: whole sentences, or else words."""
+    def _with_overlap(self, made: Chunk, before: int, begin: int, end: int, after: int) -> Chunk:
+        """The chunk, begun earlier by what the sizes allow, but after the start of the one before: whole sentences, or
+        else words."""
         sums, ranks = self._borders.sums, self._borders.ranks
         earliest = bisect_left(sums, sums[begin] - self._sizes.overlap, before + 1, begin)
         nearby = range(earliest, begin)
         whole = [i for i in nearby if ranks[i] >= SENTENCE] or [i for i in nearby if ranks[i] >= WORD]
         longer = (self._made(i, end) for i in whole)
-        return next((one for one in longer if one and one.tokens <= self._sizes.max_chunk_size), made)
+        fitting = (one for one in longer if one and one.start > after and one.tokens <= self._sizes.max_chunk_size)
+        return next(fitting, made)

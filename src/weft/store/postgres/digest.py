@@ -24,6 +24,7 @@ SECTIONS = (
     "texts",
     "phrases",
     "occurrences",
+    "communities",
     "vectors",
 )
 _MOST_DIFFERENCES = 20

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -25,6 +25,7 @@ from weft.protocols import (
     Name,
     Reached,
     RelationFound,
+    ReportFound,
     Reranker,
     Told,
     Vectors,
@@ -32,6 +33,7 @@ from weft.protocols import (
 )
 from weft.store.postgres import search
 from weft.store.postgres.arrays import Halves, Ids, Numbers
+from weft.store.postgres.communities import read_findings
 from weft.store.postgres.db import Database, Row
 from weft.store.postgres.queries import QUERIES
 from weft.store.postgres.read import entity, relation
@@ -81,6 +83,10 @@ class PostgresIndex:
     @property
     def reranker(self) -> Reranker | None:
         return self._reranker
+
+    @property
+    def embeds(self) -> bool:
+        return self._embedder is not None
 
     # --- by meaning -----------------------------------------------------------------------------------
 
@@ -339,6 +345,33 @@ class PostgresIndex:
             told.found = len(rows)
         return [Weighed(*row) for row in rows]
 
+    # --- by communities -------------------------------------------------------------------------------
+
+    async def report_levels(self) -> list[int]:
+        """How many reports there are to read at each level of communities, from the outermost on."""
+        with self._step("report levels", "") as told:
+            rows = await self._rows(told, QUERIES["search.report_levels"].encode(), {})
+            told.found = len(rows)
+        whole = accumulate((leaves for _, leaves in rows), initial=0)
+        return [here + further_out for (here, _), further_out in zip(rows, whole, strict=False)]
+
+    async def reports(self, level: int, limit: int, vector: Vectors | None) -> list[ReportFound]:
+        """The reports to read at a level: those nearest to a vector, or about the largest communities without one."""
+        with self._step("reports", f"level {level}") as told:
+            params: dict[str, Any] = {"level": level, "limit": limit}
+            if vector is None:
+                rows = await self._rows(told, search.largest_reports(), params)
+            else:
+                params["vector"] = half(vector)
+                rows = await self._located(told, lambda at: search.reports(at, self._where.workspace), params)
+            similarity = (await self._layout(told)).space.similarity if vector is not None else _no_similarity
+            found = [
+                ReportFound(*(*row, read_findings(findings), stale, similarity(distance)))
+                for *row, findings, stale, distance in rows
+            ]
+            told.list(Scored(one.title, one.score) for one in found)
+        return found
+
     # --- for the question as a whole ------------------------------------------------------------------
 
     async def once(self, what: str, make: Callable[[], Awaitable[T]]) -> T:
@@ -433,6 +466,10 @@ def _ends(columns: Sequence[Any], seen: dict[UUID, Entity]) -> tuple[Entity, Ent
         if end[0] not in seen:
             seen[end[0]] = entity(*end)
     return seen[source[0]], seen[target[0]]
+
+
+def _no_similarity(_: float) -> float:
+    return 0.0
 
 
 def _arrow(found: Relation) -> str:

@@ -20,10 +20,10 @@ SCHEMA = "weft_queue"
 CHANNEL = Channel("weft_queue")
 _WAKE = "weft_queue_wake"
 
-Kind = Literal["document", "settle", "summary"]
+Kind = Literal["document", "settle", "summary", "report"]
 
 # Settling first: it is short, and it lets people see what is there. A higher number goes first.
-_PRIORITY: dict[Kind, int] = {"document": 0, "settle": 1, "summary": 0}
+_PRIORITY: dict[Kind, int] = {"document": 0, "settle": 1, "summary": 0, "report": 0}
 
 # All by name, as what is not would be read from the environment, under names as common as FUNCTION.
 _SETTINGS = DBSettings(

@@ -87,6 +87,20 @@ def weighed(layout: Layout, workspace: int) -> bytes:
     return _located(_piece("weighed", vectors=" UNION ALL ".join(each)))
 
 
+@lru_cache(maxsize=64)
+def reports(layout: Layout, workspace: int) -> bytes:
+    """The reports of a level that are nearest to a vector."""
+    each = [f"SELECT v FROM {table} WHERE id = c.id" for table in _tables("community", layout, workspace)]
+    near = _piece("report_near", vectors=" UNION ALL ".join(each), operator=_OPERATORS[layout.space.metric])
+    return _located(_piece("reports", near=near, distance="v.distance"))
+
+
+@lru_cache(maxsize=1)
+def largest_reports() -> bytes:
+    """The reports of a level about the largest communities."""
+    return _whole("reports", near="", distance="0")
+
+
 @lru_cache(maxsize=256)
 def matching(limit: int, shape: Shape) -> bytes:
     """The chunks that match a text."""

@@ -234,6 +234,7 @@ _TEXTS: dict[VectorKind, Callable[..., str]] = {
     "chunk": lambda text: text,
     "entity": entity_text,
     "relation": relation_text,
+    "community": lambda title, summary: f"{title}\n{summary}",
 }
 
 

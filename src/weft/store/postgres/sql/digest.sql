@@ -48,6 +48,16 @@ SELECT key, line FROM (
     FROM occurrence o LEFT JOIN phrase p ON p.id = o.phrase
 ) AS lines (key, line) ORDER BY key COLLATE "C"
 
+-- name: communities
+-- A community goes by its level and its anchor: its id is a label.
+SELECT key, line FROM (
+    SELECT 'community ' || c.level || ' ' || c.anchor, jsonb_build_array(p.anchor, c.size, c.relations, c.hash)::text
+    FROM community c LEFT JOIN community p ON p.n = c.parent
+    UNION ALL
+    SELECT 'member ' || a.id, jsonb_build_array(c.level, c.anchor)::text
+    FROM member m LEFT JOIN anchor a ON a.entity = m.entity LEFT JOIN community c ON c.n = m.leaf
+) AS lines (key, line) ORDER BY key COLLATE "C"
+
 -- name: vectors
 -- Where there are vector tables: which text each vector stands for.
 SELECT key, line FROM (

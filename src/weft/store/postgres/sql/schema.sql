@@ -6,7 +6,7 @@ CREATE FUNCTION weft.clear_space(of_space integer) RETURNS void
     AS $$
 DECLARE here int := current_setting('weft.workspace')::int; kind text;
 BEGIN
-    FOREACH kind IN ARRAY ARRAY['chunk', 'entity', 'relation'] LOOP
+    FOREACH kind IN ARRAY ARRAY['chunk', 'entity', 'relation', 'community'] LOOP
         EXECUTE format('DELETE FROM %I WHERE workspace = %s', format('vector_%s_%s', of_space, kind), here);
         EXECUTE format('DROP TABLE IF EXISTS %I', format('vector_%s_%s_%s', of_space, kind, here));
     END LOOP;
@@ -210,7 +210,7 @@ BEGIN
     IF made IS NULL THEN
         INSERT INTO space (model, dimensions, metric) VALUES (of_model, of_dimensions, of_metric)
         RETURNING id INTO made;
-        FOREACH kind IN ARRAY ARRAY['chunk', 'entity', 'relation'] LOOP
+        FOREACH kind IN ARRAY ARRAY['chunk', 'entity', 'relation', 'community'] LOOP
             PERFORM make_vector_table(format('vector_%s_%s', made, kind), of_dimensions);
         END LOOP;
     END IF;
@@ -453,6 +453,26 @@ ALTER TABLE ONLY weft.chunk FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE weft.chunk IS 'A span of a document. Its id is the same in every version that has that text.';
 
+CREATE TABLE weft.community (
+    workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
+    n integer NOT NULL,
+    last integer NOT NULL,
+    parent integer,
+    id uuid NOT NULL,
+    anchor uuid NOT NULL,
+    level integer NOT NULL,
+    size bigint NOT NULL,
+    relations bigint NOT NULL,
+    hash uuid NOT NULL,
+    since timestamp with time zone NOT NULL,
+    changed timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY weft.community ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY weft.community FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE weft.community IS 'A community by its place in the tree: all within it come right after it, up to last. The id is a label that follows it through changes, the anchor the smallest id among the names of its members. The hash is of its members, their relations and all descriptions.';
+
 CREATE TABLE weft.corpus (
     workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
     chunks bigint NOT NULL,
@@ -514,6 +534,40 @@ ALTER TABLE ONLY weft.facet FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE weft.facet IS 'What a version of a document can be filtered by.';
 
+CREATE TABLE weft.former_community (
+    workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
+    id uuid NOT NULL,
+    level integer NOT NULL,
+    size bigint NOT NULL,
+    title text NOT NULL,
+    gone timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY weft.former_community ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY weft.former_community FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE weft.former_community IS 'Communities that are no more, for those who ask what has changed; kept for a year.';
+
+CREATE TABLE weft.hierarchy (
+    workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
+    library text NOT NULL,
+    seed bigint NOT NULL,
+    resolution double precision NOT NULL,
+    most integer NOT NULL,
+    graph bigint NOT NULL,
+    entities bigint NOT NULL,
+    alone bigint NOT NULL,
+    levels integer NOT NULL,
+    modularity double precision NOT NULL,
+    found timestamp with time zone DEFAULT now() NOT NULL,
+    writing boolean DEFAULT false NOT NULL
+);
+ALTER TABLE ONLY weft.hierarchy ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY weft.hierarchy FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE weft.hierarchy IS 'How and when the communities of a workspace were found, and in how many settled batches its graph had come about. Writing: reports are wanted.';
+
 CREATE TABLE weft.lexis (
     workspace integer NOT NULL,
     chunk uuid NOT NULL,
@@ -550,6 +604,17 @@ ALTER TABLE ONLY weft.link ALTER COLUMN workspace SET STATISTICS 0;
 ALTER TABLE ONLY weft.link FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE weft.link IS 'One relation as one chunk speaks of it, between two names that the chunk mentions.';
+
+CREATE TABLE weft.member (
+    workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
+    entity uuid NOT NULL,
+    leaf integer NOT NULL
+);
+ALTER TABLE ONLY weft.member ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY weft.member FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE weft.member IS 'The innermost community of each entity that has a relation. It is in all communities round that as well.';
 
 CREATE TABLE weft.mention (
     workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
@@ -695,6 +760,26 @@ ALTER TABLE ONLY weft.reply ALTER COLUMN workspace SET STATISTICS 0;
 ALTER TABLE ONLY weft.reply FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE weft.reply IS 'What a model replied, by a hash of all that it was asked: asked and paid for once. Without payload: its owner is asking now.';
+
+CREATE TABLE weft.report (
+    workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
+    community uuid NOT NULL,
+    hash uuid NOT NULL,
+    title text NOT NULL,
+    summary text NOT NULL,
+    rating double precision NOT NULL,
+    reason text NOT NULL,
+    findings jsonb NOT NULL,
+    author text NOT NULL,
+    problem text NOT NULL,
+    text_hash uuid NOT NULL,
+    made timestamp with time zone DEFAULT now() NOT NULL
+);
+ALTER TABLE ONLY weft.report ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY weft.report FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE weft.report IS 'What is written about a community, and the hash of what it was written from: another one by now, and it is stale. The author is a model, or empty where sentences were picked out without one; the problem says why no model wrote it.';
 
 CREATE TABLE weft.rule (
     workspace integer DEFAULT (current_setting('weft.workspace'::text))::integer NOT NULL,
@@ -957,6 +1042,9 @@ ALTER TABLE ONLY weft.alike
 ALTER TABLE ONLY weft.chunk
     ADD CONSTRAINT chunk_pkey PRIMARY KEY (workspace, document, id);
 
+ALTER TABLE ONLY weft.community
+    ADD CONSTRAINT community_pkey PRIMARY KEY (workspace, n);
+
 ALTER TABLE ONLY weft.corpus
     ADD CONSTRAINT corpus_pkey PRIMARY KEY (workspace);
 
@@ -969,11 +1057,20 @@ ALTER TABLE ONLY weft.entity
 ALTER TABLE ONLY weft.facet
     ADD CONSTRAINT facet_pkey PRIMARY KEY (workspace, document, facet);
 
+ALTER TABLE ONLY weft.former_community
+    ADD CONSTRAINT former_community_pkey PRIMARY KEY (workspace, id);
+
+ALTER TABLE ONLY weft.hierarchy
+    ADD CONSTRAINT hierarchy_pkey PRIMARY KEY (workspace);
+
 ALTER TABLE ONLY weft.lexis
     ADD CONSTRAINT lexis_pkey PRIMARY KEY (workspace, chunk);
 
 ALTER TABLE ONLY weft.link
     ADD CONSTRAINT link_pkey PRIMARY KEY (workspace, document, chunk, n);
+
+ALTER TABLE ONLY weft.member
+    ADD CONSTRAINT member_pkey PRIMARY KEY (workspace, entity);
 
 ALTER TABLE ONLY weft.mention
     ADD CONSTRAINT mention_pkey PRIMARY KEY (workspace, document, chunk, n);
@@ -1007,6 +1104,9 @@ ALTER TABLE ONLY weft.relation
 
 ALTER TABLE ONLY weft.reply
     ADD CONSTRAINT reply_pkey PRIMARY KEY (workspace, key);
+
+ALTER TABLE ONLY weft.report
+    ADD CONSTRAINT report_pkey PRIMARY KEY (workspace, community);
 
 ALTER TABLE ONLY weft.rule_name
     ADD CONSTRAINT rule_name_pkey PRIMARY KEY (workspace, name, rule);
@@ -1064,6 +1164,12 @@ ALTER TABLE ONLY weft.workspace
 
 CREATE INDEX chunk_id ON weft.chunk USING btree (id, workspace);
 
+CREATE UNIQUE INDEX community_id ON weft.community USING btree (id, workspace);
+
+CREATE INDEX community_level ON weft.community USING btree (level, workspace);
+
+CREATE INDEX community_parent ON weft.community USING btree (parent, workspace);
+
 CREATE INDEX document_due ON weft.document USING btree (workspace, uri) WHERE (wanted <> shown);
 
 CREATE UNIQUE INDEX document_uri ON weft.document USING btree (uri, workspace) WHERE wanted;
@@ -1072,9 +1178,13 @@ CREATE INDEX document_versions ON weft.document USING btree (uri, workspace);
 
 CREATE INDEX facet_documents ON weft.facet USING btree (facet, document, workspace);
 
+CREATE INDEX former_community_gone ON weft.former_community USING btree (gone, workspace);
+
 CREATE INDEX lexis_keys ON weft.lexis USING gin (keys) WITH (fastupdate=off);
 
 CREATE INDEX link_ends ON weft.link USING btree (source, target, strength DESC, chunk, workspace);
+
+CREATE INDEX member_leaf ON weft.member USING btree (leaf, workspace);
 
 CREATE INDEX mention_name ON weft.mention USING btree (name, emphasis DESC, chunk, workspace);
 
@@ -1108,6 +1218,8 @@ ALTER TABLE weft.alike ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.chunk ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.community ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.corpus ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.document ENABLE ROW LEVEL SECURITY;
@@ -1116,9 +1228,15 @@ ALTER TABLE weft.entity ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.facet ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE weft.former_community ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.hierarchy ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE weft.lexis ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.link ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.member ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.mention ENABLE ROW LEVEL SECURITY;
 
@@ -1137,6 +1255,8 @@ ALTER TABLE weft.purse ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.relation ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.reply ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE weft.report ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE weft.rule ENABLE ROW LEVEL SECURITY;
 
@@ -1170,6 +1290,8 @@ CREATE POLICY workspace ON weft.alike USING ((workspace = (current_setting('weft
 
 CREATE POLICY workspace ON weft.chunk USING ((workspace = (current_setting('weft.workspace'::text))::integer));
 
+CREATE POLICY workspace ON weft.community USING ((workspace = (current_setting('weft.workspace'::text))::integer));
+
 CREATE POLICY workspace ON weft.corpus USING ((workspace = (current_setting('weft.workspace'::text))::integer));
 
 CREATE POLICY workspace ON weft.document USING ((workspace = (current_setting('weft.workspace'::text))::integer));
@@ -1178,7 +1300,13 @@ CREATE POLICY workspace ON weft.entity USING ((workspace = (current_setting('wef
 
 CREATE POLICY workspace ON weft.facet USING ((workspace = (current_setting('weft.workspace'::text))::integer));
 
+CREATE POLICY workspace ON weft.former_community USING ((workspace = (current_setting('weft.workspace'::text))::integer));
+
+CREATE POLICY workspace ON weft.hierarchy USING ((workspace = (current_setting('weft.workspace'::text))::integer));
+
 CREATE POLICY workspace ON weft.link USING ((workspace = (current_setting('weft.workspace'::text))::integer));
+
+CREATE POLICY workspace ON weft.member USING ((workspace = (current_setting('weft.workspace'::text))::integer));
 
 CREATE POLICY workspace ON weft.mention USING ((workspace = (current_setting('weft.workspace'::text))::integer));
 
@@ -1197,6 +1325,8 @@ CREATE POLICY workspace ON weft.purse USING ((workspace = (current_setting('weft
 CREATE POLICY workspace ON weft.relation USING ((workspace = (current_setting('weft.workspace'::text))::integer));
 
 CREATE POLICY workspace ON weft.reply USING ((workspace = (current_setting('weft.workspace'::text))::integer));
+
+CREATE POLICY workspace ON weft.report USING ((workspace = (current_setting('weft.workspace'::text))::integer));
 
 CREATE POLICY workspace ON weft.rule USING ((workspace = (current_setting('weft.workspace'::text))::integer));
 
@@ -1300,6 +1430,8 @@ GRANT SELECT ON TABLE weft.anchor TO weft_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.chunk TO weft_app;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.community TO weft_app;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.corpus TO weft_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.document TO weft_app;
@@ -1308,7 +1440,13 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.entity TO weft_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.facet TO weft_app;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.former_community TO weft_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.hierarchy TO weft_app;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.link TO weft_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.member TO weft_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.mention TO weft_app;
 
@@ -1327,6 +1465,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.purse TO weft_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.relation TO weft_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.reply TO weft_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.report TO weft_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE weft.rule TO weft_app;
 

@@ -311,3 +311,17 @@ CROSS JOIN unnest(%(chunks)s::uuid[]) WITH ORDINALITY AS u (id, n)
 CROSS JOIN LATERAL ({vectors}) AS v
 LEFT JOIN covers(%(text)s, %(chunks)s::uuid[]) AS k ON k.chunk = u.id
 ORDER BY u.n
+
+-- name: report_levels
+SELECT count(*), count(*) FILTER (WHERE c.last = c.n) FROM community c
+WHERE EXISTS (SELECT FROM report r WHERE r.community = c.id OFFSET 0) GROUP BY c.level ORDER BY c.level
+
+-- name: reports
+-- Those of a level, and those further out that are not divided further.
+SELECT c.id, c.level, c.size, r.title, r.summary, r.rating, r.findings, r.hash <> c.hash, {distance}::float8
+FROM (SELECT * FROM community WHERE level = %(level)s OR (level < %(level)s AND last = n) OFFSET 0) AS c
+CROSS JOIN LATERAL (SELECT * FROM report WHERE community = c.id OFFSET 0) AS r {near}
+ORDER BY {distance}, c.size DESC, c.n LIMIT %(limit)s
+
+-- name: report_near
+CROSS JOIN LATERAL (SELECT near.v {operator} q.v AS distance FROM (SELECT %(vector)s::halfvec AS v OFFSET 0) AS q, ({vectors}) AS near) AS v

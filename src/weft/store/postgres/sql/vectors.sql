@@ -74,3 +74,10 @@ DELETE FROM {table} v WHERE NOT EXISTS (SELECT FROM entity e WHERE e.id = v.id)
 
 -- name: extra_relation
 DELETE FROM {table} v WHERE NOT EXISTS (SELECT FROM relation r WHERE r.id = v.id)
+
+-- name: missing_community
+SELECT r.community, r.text_hash, r.title, r.summary FROM report r
+WHERE NOT EXISTS (SELECT FROM {table} v WHERE v.id = r.community AND v.text_hash = r.text_hash) LIMIT %(limit)s
+
+-- name: extra_community
+DELETE FROM {table} v WHERE NOT EXISTS (SELECT FROM report r WHERE r.community = v.id)

@@ -47,7 +47,7 @@ BEGIN
     IF made IS NULL THEN
         INSERT INTO space (model, dimensions, metric) VALUES (of_model, of_dimensions, of_metric)
         RETURNING id INTO made;
-        FOREACH kind IN ARRAY ARRAY['chunk', 'entity', 'relation'] LOOP
+        FOREACH kind IN ARRAY ARRAY['chunk', 'entity', 'relation', 'community'] LOOP
             PERFORM make_vector_table(format('vector_%s_%s', made, kind), of_dimensions);
         END LOOP;
     END IF;
@@ -99,7 +99,7 @@ CREATE FUNCTION clear_space(of_space int) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = weft, public, pg_temp AS $$
 DECLARE here int := current_setting('weft.workspace')::int; kind text;
 BEGIN
-    FOREACH kind IN ARRAY ARRAY['chunk', 'entity', 'relation'] LOOP
+    FOREACH kind IN ARRAY ARRAY['chunk', 'entity', 'relation', 'community'] LOOP
         EXECUTE format('DELETE FROM %I WHERE workspace = %s', format('vector_%s_%s', of_space, kind), here);
         EXECUTE format('DROP TABLE IF EXISTS %I', format('vector_%s_%s_%s', of_space, kind, here));
     END LOOP;

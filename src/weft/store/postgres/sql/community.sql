@@ -1,0 +1,188 @@
+-- name: plan
+-- All of a workspace is read, and the planner takes that for next to nothing: see migration 1.
+SELECT set_config('enable_nestloop', 'off', true), set_config('work_mem', '256MB', true)
+
+-- name: graph
+-- How many batches were settled so far: another number, another graph.
+SELECT coalesce(sum(version), 0)::bigint FROM shard
+
+-- name: nodes
+-- All entities in an order that depends on what documents say alone, each with a hash of what is said of it, and the
+-- innermost community that it was in so far.
+SELECT a.entity, a.id::uuid, md5(concat_ws(E'\x1f', a.id, e.type, e.text_hash))::uuid, coalesce(m.leaf, -1)
+FROM anchor a JOIN entity e ON e.id = a.entity LEFT JOIN member m ON m.entity = a.entity ORDER BY a.id COLLATE "C"
+
+-- name: edges
+WITH node AS MATERIALIZED (SELECT entity, id, (row_number() OVER (ORDER BY id COLLATE "C") - 1)::int AS n FROM anchor)
+SELECT s.n, t.n, r.weight::float8, md5(s.id || t.id || r.text_hash)::uuid
+FROM relation r JOIN node s ON s.entity = r.source JOIN node t ON t.entity = r.target
+
+-- name: hierarchy
+SELECT library, seed, resolution, most, entities, alone, modularity, found,
+       graph <> (SELECT coalesce(sum(version), 0) FROM shard) FROM hierarchy
+
+-- name: levels
+SELECT c.level, count(*), sum(c.size)::bigint, max(c.size), count(r.community), count(*) FILTER (WHERE r.hash <> c.hash),
+       count(*) FILTER (WHERE c.size < %(least)s)
+FROM community c LEFT JOIN report r ON r.community = c.id GROUP BY c.level ORDER BY c.level
+
+-- name: known
+SELECT n, last, coalesce(parent, -1), level, id, size, hash, since, changed FROM community ORDER BY n
+
+-- name: stage
+CREATE TEMPORARY TABLE IF NOT EXISTS stage_community (n int, last int, parent int, level int, id uuid, anchor uuid,
+    size int, relations int, hash uuid) ON COMMIT DELETE ROWS;
+CREATE TEMPORARY TABLE IF NOT EXISTS stage_member (entity uuid, leaf int) ON COMMIT DELETE ROWS
+
+-- name: retire
+INSERT INTO former_community (id, level, size, title, gone)
+SELECT c.id, c.level, c.size, coalesce(r.title, ''), now() FROM community c LEFT JOIN report r ON r.community = c.id
+WHERE NOT EXISTS (SELECT FROM stage_community s WHERE s.id = c.id)
+
+-- name: forget_former
+DELETE FROM former_community WHERE gone < now() - interval '1 year'
+
+-- name: keep_dates
+-- What stays as it was keeps both dates; what changed, the first.
+CREATE TEMPORARY TABLE stage_date ON COMMIT DROP AS SELECT id, hash, since, changed FROM community
+
+-- name: clear
+WITH gone AS (DELETE FROM member) DELETE FROM community
+
+-- name: write
+INSERT INTO community (n, last, parent, id, anchor, level, size, relations, hash, since, changed)
+SELECT s.n, s.last, nullif(s.parent, -1), s.id, s.anchor, s.level, s.size, s.relations, s.hash,
+       coalesce(d.since, now()), CASE WHEN d.hash = s.hash THEN d.changed ELSE now() END
+FROM stage_community s LEFT JOIN stage_date d ON d.id = s.id ORDER BY s.n
+
+-- name: write_members
+INSERT INTO member (entity, leaf) SELECT entity, leaf FROM stage_member ORDER BY leaf
+
+-- name: orphans
+DELETE FROM report r WHERE NOT EXISTS (SELECT FROM community c WHERE c.id = r.community) RETURNING r.community
+
+-- name: write_hierarchy
+INSERT INTO hierarchy (library, seed, resolution, most, graph, entities, alone, levels, modularity)
+VALUES (%(library)s, %(seed)s, %(resolution)s, %(most)s, %(graph)s, %(entities)s, %(alone)s, %(levels)s, %(modularity)s)
+ON CONFLICT (workspace) DO UPDATE SET library = excluded.library, seed = excluded.seed, resolution = excluded.resolution,
+    most = excluded.most, graph = excluded.graph, entities = excluded.entities, alone = excluded.alone,
+    levels = excluded.levels, modularity = excluded.modularity, found = now()
+
+-- name: analyse
+ANALYZE community, member
+
+-- name: listed
+SELECT c.id, c.level, p.id, ARRAY(
+           SELECT e.name FROM (SELECT entity FROM member WHERE leaf BETWEEN c.n AND c.last OFFSET 0) m
+           CROSS JOIN LATERAL (SELECT name, degree, id FROM entity WHERE id = m.entity OFFSET 0) e
+           ORDER BY e.degree DESC, e.name COLLATE "C", e.id LIMIT 3),
+       c.size, c.relations, (SELECT count(*) FROM community x WHERE x.parent = c.n)::int, coalesce(r.title, ''), r.rating,
+       CASE WHEN r.hash = c.hash THEN 'written' WHEN r.hash IS NOT NULL THEN 'stale' WHEN c.size < %(least)s THEN 'small'
+            ELSE 'unwritten' END,
+       c.since, c.changed
+FROM (SELECT * FROM community c
+      WHERE (%(level)s::int IS NULL OR c.level = %(level)s)
+          AND (%(within)s::uuid IS NULL OR c.parent = (SELECT n FROM community WHERE id = %(within)s))
+          AND (%(id)s::uuid IS NULL OR c.id = %(id)s)
+          AND (%(since)s::timestamptz IS NULL OR c.changed >= %(since)s)
+          AND (NOT %(in_order)s OR c.n > %(after)s)
+      ORDER BY CASE WHEN %(in_order)s THEN c.n ELSE -c.size END, c.n LIMIT %(limit)s) c
+LEFT JOIN community p ON p.n = c.parent
+LEFT JOIN LATERAL (SELECT * FROM report WHERE community = c.id OFFSET 0) r ON true
+ORDER BY CASE WHEN %(in_order)s THEN c.n ELSE -c.size END, c.n
+
+-- name: beginning
+SELECT id FROM community WHERE id::text LIKE %(beginning)s || '%%' ORDER BY id LIMIT 2
+
+-- name: former
+SELECT id, level, size, title, gone FROM former_community WHERE gone >= %(since)s ORDER BY gone DESC, size DESC, id LIMIT %(limit)s
+
+-- name: report
+SELECT r.title, r.summary, r.rating, r.reason, r.findings, r.author, r.problem, r.hash <> c.hash, r.made
+FROM report r JOIN community c ON c.id = r.community WHERE r.community = %(id)s
+
+-- name: members
+SELECT e.id, e.name, e.type, e.description, e.aliases, e.count, e.histogram, e.degree, coalesce(s.text, '')
+FROM (SELECT e.* FROM community c
+      CROSS JOIN LATERAL (SELECT entity FROM member WHERE leaf BETWEEN c.n AND c.last OFFSET 0) m
+      CROSS JOIN LATERAL (SELECT * FROM entity WHERE id = m.entity OFFSET 0) e
+      WHERE c.id = %(id)s ORDER BY e.degree DESC, e.name COLLATE "C", e.id LIMIT %(limit)s) e
+LEFT JOIN LATERAL (SELECT text FROM summary WHERE hash = e.text_hash OFFSET 0) s ON true
+ORDER BY e.degree DESC, e.name COLLATE "C", e.id
+
+-- name: want
+UPDATE hierarchy SET writing = true
+
+-- name: any_wanted
+SELECT EXISTS (
+    SELECT FROM hierarchy h JOIN community c ON true LEFT JOIN report r ON r.community = c.id
+    WHERE h.writing AND c.size >= %(least)s
+        AND (r.hash IS DISTINCT FROM c.hash OR (%(by_model)s AND r.author = '' AND r.problem = '')))
+
+-- name: wanted
+-- The innermost first, as those round them may be written from their reports.
+SELECT c.n, c.last, c.level, c.id, c.hash, c.size, c.relations FROM community c LEFT JOIN report r ON r.community = c.id
+WHERE c.size >= %(least)s AND (c.level < %(level)s OR (c.level = %(level)s AND c.n > %(after)s))
+    AND (r.hash IS DISTINCT FROM c.hash OR (%(by_model)s AND r.author = '' AND r.problem = ''))
+ORDER BY c.level DESC, c.n LIMIT %(limit)s
+
+-- name: count_current
+SELECT count(*) FROM community c JOIN report r ON r.community = c.id AND r.hash = c.hash
+WHERE NOT (%(by_model)s AND r.author = '' AND r.problem = '')
+
+-- name: facts_entities
+-- The members of communities, the most related first, each with a chunk that speaks of it.
+SELECT u.n, e.id, e.name, e.type, coalesce(s.text, e.description), e.aliases, m.chunk
+FROM unnest(%(ns)s::bigint[], %(lasts)s::bigint[]) AS u (n, last)
+CROSS JOIN LATERAL (
+    SELECT e.* FROM (SELECT entity FROM member WHERE leaf BETWEEN u.n AND u.last OFFSET 0) m
+    CROSS JOIN LATERAL (SELECT * FROM entity WHERE id = m.entity OFFSET 0) e
+    ORDER BY e.degree DESC, e.name COLLATE "C", e.id LIMIT %(most)s) e
+LEFT JOIN LATERAL (SELECT text FROM summary WHERE hash = e.text_hash OFFSET 0) s ON true
+LEFT JOIN LATERAL (
+    SELECT m.chunk FROM (SELECT id FROM name WHERE entity = e.id ORDER BY count DESC, id LIMIT 1) AS n
+    CROSS JOIN LATERAL (SELECT chunk, document FROM mention WHERE name = n.id ORDER BY emphasis DESC, chunk LIMIT 8) m
+    WHERE EXISTS (SELECT FROM document d WHERE d.id = m.document AND d.shown OFFSET 0) LIMIT 1) m ON true
+ORDER BY u.n, e.degree DESC, e.name COLLATE "C", e.id
+
+-- name: facts_relations
+-- The relations within communities, the heaviest first, each with a chunk that states it. With `between`, those alone
+-- whose ends are in different parts.
+SELECT u.n, r.id, r.source, r.target, r.source_name, r.target_name, coalesce(s.text, r.description), r.weight, l.chunk
+FROM unnest(%(ns)s::bigint[], %(lasts)s::bigint[]) AS u (n, last)
+CROSS JOIN LATERAL (
+    SELECT r.* FROM (SELECT entity, leaf FROM member WHERE leaf BETWEEN u.n AND u.last OFFSET 0) m
+    CROSS JOIN LATERAL (SELECT * FROM relation WHERE source = m.entity OFFSET 0) r
+    CROSS JOIN LATERAL (SELECT leaf FROM member WHERE entity = r.target OFFSET 0) o
+    WHERE o.leaf BETWEEN u.n AND u.last
+        AND (NOT %(between)s OR NOT EXISTS (
+            SELECT FROM community c WHERE c.parent = u.n AND m.leaf BETWEEN c.n AND c.last AND o.leaf BETWEEN c.n AND c.last))
+    ORDER BY r.weight DESC, r.source_name COLLATE "C", r.target_name COLLATE "C", r.id LIMIT %(most)s) r
+LEFT JOIN LATERAL (SELECT text FROM summary WHERE hash = r.text_hash OFFSET 0) s ON true
+LEFT JOIN LATERAL (
+    SELECT l.chunk FROM (SELECT source, target FROM tie WHERE relation = r.id ORDER BY weight DESC, source LIMIT 1) AS t
+    CROSS JOIN LATERAL (
+        SELECT chunk, document FROM link WHERE source = t.source AND target = t.target ORDER BY strength DESC, chunk LIMIT 8) l
+    WHERE EXISTS (SELECT FROM document d WHERE d.id = l.document AND d.shown OFFSET 0) LIMIT 1) l ON true
+ORDER BY u.n, r.weight DESC, r.source_name COLLATE "C", r.target_name COLLATE "C", r.id
+
+-- name: facts_parts
+-- What is written about the parts of communities, the largest first.
+SELECT c.parent, r.title, r.summary, r.rating, r.reason, r.findings, r.author, r.problem, r.hash <> c.hash, r.made
+FROM community c JOIN report r ON r.community = c.id WHERE c.parent = ANY(%(ns)s::bigint[]) ORDER BY c.parent, c.size DESC, c.n
+
+-- name: texts
+SELECT DISTINCT ON (c.id) c.id, c.text FROM unnest(%(chunks)s::uuid[]) AS u (id)
+CROSS JOIN LATERAL (SELECT id, document, text FROM chunk WHERE id = u.id OFFSET 0) AS c
+WHERE EXISTS (SELECT FROM document d WHERE d.id = c.document AND d.shown OFFSET 0) ORDER BY c.id
+
+-- name: keep
+INSERT INTO report (community, hash, title, summary, rating, reason, findings, author, problem, text_hash)
+SELECT u.* FROM unnest(%(communities)s::uuid[], %(hashes)s::uuid[], %(titles)s::text[], %(summaries)s::text[],
+    %(ratings)s::float8[], %(reasons)s::text[], %(findings)s::text[]::jsonb[], %(authors)s::text[], %(problems)s::text[],
+    %(text_hashes)s::uuid[]) AS u (community, hash, title, summary, rating, reason, findings, author, problem, text_hash)
+WHERE EXISTS (SELECT FROM community c WHERE c.id = u.community)
+ON CONFLICT (workspace, community) DO UPDATE SET hash = excluded.hash, title = excluded.title, summary = excluded.summary,
+    rating = excluded.rating, reason = excluded.reason, findings = excluded.findings, author = excluded.author,
+    problem = excluded.problem, text_hash = excluded.text_hash, made = now()
+RETURNING community
