@@ -475,6 +475,17 @@ class AsyncWeft:
         async with self.database.transaction(self.workspace) as tx:
             return await communities.members(tx, community, limit)
 
+    async def export_graph(self, path: str | Path) -> None:
+        """Write the graph with its communities to a file, as its name ends: in .graphml, or in .json with reports."""
+        from weft.exporting import form
+
+        file = Path(path)
+        written = form(file)
+        with await asyncio.to_thread(file.open, "w", encoding="utf-8") as opened:
+            async with aclosing(written(self.database, self.workspace)) as pieces:
+                async for piece in pieces:
+                    opened.write(piece)
+
     def _how_grouped(self) -> How:
         return How(most=self._settings.max_community_size)
 

@@ -17,20 +17,26 @@ from uuid import UUID
 from weft.config import Settings
 from weft.engine import AsyncWeft, Progress, _unseen
 from weft.errors import WeftError
-from weft.events import Added, Listener, unheard
+from weft.events import Added, Listener, Reported, unheard
 from weft.evidence import Answer, Comparison, Evidence, Filter
 from weft.protocols import Embedder, Method, StreamingLLM, Vectors
 from weft.store.postgres.headway import Headway
 from weft.types import (
     Budget,
     Change,
+    Community,
+    CommunityReport,
     Document,
     Entity,
     Estimate,
+    Former,
+    Hierarchy,
     Hit,
     Message,
     NameKey,
+    Regrouped,
     Relation,
+    ReportEstimate,
     ResolutionSettings,
     Rule,
     SetAside,
@@ -459,6 +465,10 @@ class Weft(_Waiting):
     def members(self, community: UUID, limit: int = 50) -> list[Entity]:
         """The entities in a community, those with most relations first."""
         return self._wait_for(lambda weft: weft.members(community, limit))
+
+    def export_graph(self, path: str | Path) -> None:
+        """Write the graph with its communities to a file, as its name ends: in .graphml, or in .json with reports."""
+        self._wait_for(lambda weft: weft.export_graph(path))
 
     # --- people's rules and settings ------------------------------------------------------------------
 
