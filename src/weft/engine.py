@@ -238,7 +238,7 @@ class AsyncWeft:
     async def _kit(self, listener: Listener) -> Kit:
         workshop = await self._work_with()
         workshop.listener = listener
-        return workshop.kit(await self._embedding())
+        return workshop.kit(await self._embedding(), self._llm)
 
     def _pace(self) -> Pace:
         return Pace(tries=self._settings.tries, try_again_after=self._settings.try_again_after)
@@ -416,7 +416,7 @@ class AsyncWeft:
         from weft.ingest.reports import estimate
 
         kit = await self._kit(unheard)
-        price = wiring.price(self._settings, self._settings.model) if self._settings.model else wiring.FREE
+        price = wiring.price(self._settings, kit.writer.model) if kit.writer else wiring.FREE
         return await estimate(self.database, self.workspace, kit.reporting, price)
 
     async def write_reports(self, listener: Listener = unheard) -> Reported:

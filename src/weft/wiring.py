@@ -13,7 +13,7 @@ from weft.events import Listener, Waiting, unheard
 from weft.extract.capitals import CapitalsExtractor
 from weft.extract.llm import LLMExtractor
 from weft.extract.nlp import NlpExtractor
-from weft.extract.reports import ReportWriter
+from weft.extract.reports import MAX_TOKENS, ReportWriter
 from weft.extract.summarise import Summariser
 from weft.ingest.estimate import Prices
 from weft.ingest.recipe import Recipe
@@ -200,21 +200,21 @@ class Workshop:
             price(self._settings, embedding) if embedding else FREE,
         )
 
-    def kit(self, embedder: Embedder | None) -> Kit:
-        """What a worker works with."""
-        return Kit(self.extractor, embedder, self._summarise(), self.report_writer())
+    def kit(self, embedder: Embedder | None, llm: StreamingLLM | None) -> Kit:
+        """What a worker works with. Reports are written by this model, or by that of the settings without one."""
+        return Kit(self.extractor, embedder, self._summarise(), self._report_writer(llm))
 
     def _summarise(self) -> Summarise | None:
         if not self._settings.model or self._settings.extractor not in ("auto", "llm"):
             return None
         return Summariser(self.chat(self._settings.model)).summarise
 
-    def report_writer(self) -> ReportWriter | None:
-        """What writes reports about communities; None where no model is set."""
-        if not self._settings.model:
+    def _report_writer(self, given: StreamingLLM | None) -> ReportWriter | None:
+        if given is None and not self._settings.model:
             return None
-        llm = self.chat(self._settings.model)
-        return ReportWriter(llm, budget=self._settings.report_tokens, forget=llm.forget)
+        llm = self.wrap(given) if given else self.chat(self._settings.model or "")
+        most = min(MAX_TOKENS, self._settings.max_reply_tokens)
+        return ReportWriter(llm, budget=self._settings.report_tokens, max_tokens=most, forget=llm.forget)
 
     def _waiting(self, reason: str) -> None:
         self.listener(Waiting(reason))

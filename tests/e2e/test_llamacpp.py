@@ -14,18 +14,18 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from weft import Answer, AsyncWeft
+from weft import Answer, AsyncWeft, Chunk, Document, Link
 from weft.config import Settings
 from weft.events import Event, Extracted, Failed
 from weft.extract.findings import NOTHING_FOUND
-from weft.methods import Fuse
+from weft.methods import Community, Drift, Fuse
 from weft.models import open_chat
 from weft.models.around import Listening
 from weft.models.checks import check_chat
 from weft.models.names import endpoint
 from weft.store.postgres.db import Database
 from weft.testing import HashEmbedder
-from weft.types import Document, Message, Prompt, Purpose, Source
+from weft.types import Message, Prompt, Purpose, Source
 
 MODEL = "llamacpp/smollm2"
 CONTEXT = 2048
@@ -191,6 +191,40 @@ async def test_a_question_is_answered_in_pieces_and_checked_whatever_a_small_mod
         assert (spent.tokens_in, spent.tokens_out) == (answer.usage.tokens_in, answer.usage.tokens_out)
         assert (await weft.ask("Where did Ada Lovelace work?", Fuse(top_k=2))).usage.kept == 1
         assert counted(llama) == after
+
+
+async def test_reports_are_written_and_answer_whatever_a_small_model_makes_of_them(
+    database: Database, llama: str
+) -> None:
+    ring = (
+        ("Ada Lovelace", "Charles Babbage"),
+        ("Charles Babbage", "Mary Somerville"),
+        ("Mary Somerville", "Ada Lovelace"),
+    )
+    documents = [
+        Document(f"{a}", (Chunk(f"{a} wrote a letter to {b} about the engine.", links=(Link(a, b, "wrote to"),)),))
+        for a, b in ring
+    ]
+    settings = Settings(model=MODEL, model_url=f"{llama}/v1", max_reply_tokens=256, model_tries=1)
+    async with aclosing(await AsyncWeft.enter(database, "grouped", HashEmbedder(), settings=settings)) as weft:
+        await weft.add_documents(documents)
+        await weft.find_communities()
+        written = await weft.write_reports()
+        assert written.reports == 1
+        [community] = await weft.communities()
+        report = await weft.report(community.id)
+        assert report is not None
+        assert (report.author == MODEL) == (written.without_model == 0)
+        assert bool(report.problem) == (report.author == "")
+        [spent] = await weft.receipt()
+        assert (spent.stage, spent.calls) == ("report", 1)
+        assert (await weft.write_reports()).reports == 0
+
+        for method in (Community(reply_tokens=200), Drift(reply_tokens=100, part=Fuse(top_k=2))):
+            answer = await weft.ask("Who wrote to whom?", method)
+            assert answer.text
+            shown = {passage.id for passage in answer.evidence.passages}
+            assert {citation.passage.id for citation in answer.citations} <= shown
 
 
 def status(url: str, folder: Path) -> dict[str, object]:

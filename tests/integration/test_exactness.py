@@ -1,8 +1,8 @@
 """The law of the index: whatever happened, it equals one built from scratch from what is there now.
 
-Random histories of inserts, updates, deletes, batch deletes, rules, changes of threshold and of model, by one or two
-writers at once, with connections that break between any two statements. After each the digest must equal that of a
-fresh build from the surviving documents, stored in another order and in other batches.
+Random histories of inserts, updates, deletes, batch deletes, rules, changes of threshold and of model, of communities
+found in between, by one or two writers at once, with connections that break between any two statements. After each the
+digest must equal that of a fresh build from the surviving documents, stored in another order and in other batches.
 """
 
 import asyncio
@@ -107,6 +107,7 @@ step = st.one_of(
         ),
     ),
     steps("sweep", st.none()),
+    steps("group", st.none()),
     steps("embed", st.sampled_from((8, 16))),
 )
 history = st.lists(step, min_size=1, max_size=8)
@@ -158,6 +159,8 @@ class Writer:
                 await resolution.change_settings(database, workspace, step.what)
             case "sweep":
                 await self.weft.sweep()
+            case "group":
+                await self.weft.find_communities()
             case "embed":
                 await self.weft.change_space(HashEmbedder(step.what))
 
@@ -211,6 +214,8 @@ class World:
         if not early:
             await self._lay_down(fresh, rules, how)
         await fresh.settle()
+        for one in (weft, fresh):
+            await one.find_communities()
         if await weft.digest() != await fresh.digest():
             lines = await digest.differences(weft.database, weft.workspace, fresh.workspace)
             raise AssertionError("\n".join(map(str, lines)))

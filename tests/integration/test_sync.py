@@ -119,6 +119,18 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         assert weft.retrieve("Ada", "keyword").passages
         assert [row.method for row in weft.compare("Ada", ["naive", "keyword"]).rows] == ["naive", "keyword"]
 
+        assert weft.hierarchy() is None
+        assert weft.find_communities().came
+        assert weft.hierarchy()
+        assert weft.estimate_reports().current == 0
+        assert weft.write_reports().reports == weft.estimate_reports().current
+        [community, *_] = weft.communities()
+        assert weft.community(community.id) == community
+        assert weft.members(community.id)
+        assert weft.report(community.id) or community.written == "small"
+        assert weft.former_communities(begun) == []
+        weft.export_graph(tmp_path / "graph.json")
+
         rule = weft.merge(NameKey("Ada Lovelace"), NameKey("Countess"))
         assert weft.rules() == [rule]
         weft.undo(rule.id)
@@ -131,7 +143,7 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
 
         assert weft.allow(price=Decimal(1)).price_cap == 1
         assert weft.budget().price_cap == 1
-        assert weft.receipt() == []
+        assert [spent.stage for spent in weft.receipt()] == ["report"]
         assert weft.receipt_by_document() == []
         assert weft.headway(begun).waiting == 0
         assert weft.notes(begun) == {}

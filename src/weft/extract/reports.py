@@ -6,6 +6,7 @@ What is asked depends on the community's facts alone, so that equal ones are ask
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Annotated, NamedTuple
 
@@ -30,10 +31,14 @@ _SHOWN = 200  # characters of a reply
 _PURPOSE = Purpose("report")
 
 
+# Whatever form they come in: "E1, R2", ["E1", "R2"], "[e1]".
+_Numbers = Annotated[Sequence[str], BeforeValidator(lambda given: re.findall(r"\b[EFR]\d+", str(given).upper()))]
+
+
 class _FindingFound(Lenient):
     summary: str
     text: str = ""
-    references: Annotated[Sequence[str], BeforeValidator(lambda v: v.split(",") if isinstance(v, str) else v)] = ()
+    references: _Numbers = ()
 
 
 class _ReportFound(Lenient):
@@ -45,7 +50,8 @@ class _ReportFound(Lenient):
 
 
 _TEXT = {"type": "string"}
-_FINDING = an_object({"summary": _TEXT, "text": _TEXT, "references": {"type": "array", "items": _TEXT}})
+# References as text, not as a list: a model that has begun to count would not find its end.
+_FINDING = an_object({"summary": _TEXT, "text": _TEXT, "references": _TEXT})
 _SCHEMA = json.dumps(
     an_object(
         {
@@ -159,7 +165,7 @@ def _fitting(rows: list[_Row], budget: int) -> Iterator[_Row]:
 
 def _finding(found: _FindingFound, seen: Shown) -> Finding:
     """A finding with all that it rests on: through those about parts, what these rest on."""
-    named = [seen.rows[number] for number in map(_number, found.references) if number in seen.rows]
+    named = [seen.rows[number] for number in found.references if number in seen.rows]
     entities = [fact for fact in named if isinstance(fact, EntityFact)]
     relations = [fact for fact in named if isinstance(fact, RelationFact)]
     parts = [fact for fact in named if isinstance(fact, Finding)]
@@ -171,10 +177,6 @@ def _finding(found: _FindingFound, seen: Shown) -> Finding:
         tuple(dict.fromkeys((*(fact.id for fact in relations), *(id_ for one in parts for id_ in one.relations)))),
         tuple(dict.fromkeys((*chunks, *(id_ for one in parts for id_ in one.chunks)))),
     )
-
-
-def _number(reference: str) -> str:
-    return reference.strip(" []()").upper()
 
 
 def _named(facts: Facts) -> str:

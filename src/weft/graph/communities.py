@@ -56,13 +56,11 @@ class Tree(NamedTuple):
 
     def at(self, level: int) -> Ints:
         """For each node the community of that level that it is in; the innermost one, where that is further up."""
-        outer = self.leaf
-        while True:
-            deeper = np.flatnonzero((outer != NONE) & (self.level[outer] > level))
-            if not deeper.size:
-                return outer
-            outer = outer.copy()
+        outer = self.leaf.copy()
+        inside = np.flatnonzero(outer != NONE)
+        while (deeper := inside[self.level[outer[inside]] > level]).size:
             outer[deeper] = self.parent[outer[deeper]]
+        return outer
 
     @property
     def depth(self) -> int:

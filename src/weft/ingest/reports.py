@@ -58,10 +58,16 @@ async def write_reports(database: Database, workspace: int, how: Reporting) -> A
                 texts = await store.texts(tx, chain.from_iterable(map(central.chunks_of, facts)))
             if not wanted:
                 return
-            made = await asyncio.gather(*(_written(one, texts, how.writer) for one in facts))
-            await _keep(database, workspace, list(zip(wanted, made, strict=True)), how.embedder)
+            writing = (_written(one, texts, how.writer) for one in facts)
+            # All come to their end: what they cost is paid.
+            outcomes = list(zip(wanted, await asyncio.gather(*writing, return_exceptions=True), strict=True))
+            made = [(one, report) for one, report in outcomes if isinstance(report, CommunityReport)]
+            await _keep(database, workspace, made, how.embedder)
             after = wanted[-1].level, wanted[-1].n
-            yield Reported(len(made), sum(bool(report.problem) for report in made))
+            yield Reported(len(made), sum(bool(report.problem) for _, report in made))
+            for _, error in outcomes:
+                if isinstance(error, BaseException):
+                    raise error
 
 
 def _page(how: Reporting) -> int:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from asyncio import gather
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from itertools import accumulate
+from typing import Annotated, NamedTuple
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 from pydantic.dataclasses import dataclass
 
 from weft import prompts
@@ -21,15 +23,18 @@ from weft.text import tokens
 from weft.types import Finding, Message, Prompt, Purpose
 
 _PURPOSE = Purpose("partial")
-_MAX_TOKENS = 1500
 _BEST = 100.0
 _SHOWN = 200  # characters of a reply
+
+
+# Whatever form they come in: 3, "3", "[3]", "3, 4".
+_Numbers = Annotated[Sequence[int], BeforeValidator(lambda given: re.findall(r"\d+", str(given)))]
 
 
 class _PointFound(Lenient):
     text: str
     helpfulness: Figure = 0
-    references: Sequence[str] = ()
+    references: _Numbers = ()
 
 
 class _Points(Lenient):
@@ -37,7 +42,8 @@ class _Points(Lenient):
 
 
 _TEXT = {"type": "string"}
-_POINT = {"text": _TEXT, "helpfulness": {"type": "number"}, "references": {"type": "array", "items": _TEXT}}
+# As text, not as a list: a model that has begun to count would not find its end.
+_POINT = {"text": _TEXT, "helpfulness": {"type": "number"}, "references": _TEXT}
 _SCHEMA = json.dumps(an_object({"points": {"type": "array", "items": an_object(_POINT)}}))
 
 
@@ -61,6 +67,7 @@ class Community:
         default=32, ge=1, le=1000, description="How many reports to read. Of more, those nearest to the question."
     )
     map_tokens: int = Field(default=6000, ge=500, description="How many tokens of reports the model is shown at once.")
+    reply_tokens: int = Field(default=1500, ge=50, description="How many tokens the model may write about them.")
     max_points: int = Field(default=20, ge=1, description="How many of the most helpful points to keep.")
     top_k: int = Field(default=8, ge=1, le=1000, description="How many passages to keep.")
 
@@ -88,7 +95,7 @@ class Community:
     async def _asked(self, question: str, found: Sequence[ReportFound], index: Index, llm: LLM) -> list[_Point]:
         """What the model finds in the reports, some at a time."""
         some = list(_batches(found, self.map_tokens))
-        answers = await gather(*(_partial(question, batch, llm) for batch in some))
+        answers = await gather(*(self._partial(question, batch, llm) for batch in some))
         points = [point for answer in answers if not isinstance(answer, BadReply) for point in answer]
         problems = [answer for answer in answers if isinstance(answer, BadReply)]
         if problems and len(problems) == len(answers):
@@ -97,6 +104,22 @@ class Community:
             index.note("unreadable", *(Scored(str(problem), 0.0) for problem in problems))
         index.note("points", *(Scored(point.text, point.helpfulness) for point in points))
         return points
+
+    async def _partial(self, question: str, batch: Sequence[ReportFound], llm: LLM) -> list[_Point] | BadReply:
+        """What some reports have to say, or the error that the reply could not be read."""
+        firsts = accumulate((len(report.findings) for report in batch), initial=1)
+        texts = (_shown(report, first) for report, first in zip(batch, firsts, strict=False))
+        asked = "\n\n".join(map(prompts.fence, (question, *texts)))
+        messages = Message("system", prompts.load("partial").text), Message("user", asked)
+        reply = await llm.complete(Prompt(messages, self.reply_tokens, _SCHEMA), _PURPOSE)
+        try:
+            found, _ = read(_Points, reply.text, cut_off=reply.finish == "length")
+        except Unusable as problem:
+            return BadReply(
+                f"{llm.model} gave no points that can be read: {problem}. Its reply begins "
+                f"{reply.text[:_SHOWN]!r}. Try another model, or a method that needs none, as in --method fuse."
+            )
+        return [point for one in found.points for point in _points(one, batch)]
 
 
 def _as_they_are(found: Sequence[ReportFound]) -> list[_Point]:
@@ -123,35 +146,16 @@ def _batches(found: Sequence[ReportFound], most: int) -> Iterator[list[ReportFou
         yield batch
 
 
-def _shown(report: ReportFound, number: int) -> str:
-    findings = (f"{number}.{n} {one.summary}: {one.text}" for n, one in enumerate(report.findings, 1))
-    return "\n".join((f"{number} {report.title}", report.summary, *findings))
-
-
-async def _partial(question: str, batch: Sequence[ReportFound], llm: LLM) -> list[_Point] | BadReply:
-    """What some reports have to say, or the error that the reply could not be read."""
-    texts = [_shown(report, number) for number, report in enumerate(batch, 1)]
-    asked = "\n\n".join(map(prompts.fence, (question, *texts)))
-    messages = Message("system", prompts.load("partial").text), Message("user", asked)
-    reply = await llm.complete(Prompt(messages, _MAX_TOKENS, _SCHEMA), _PURPOSE)
-    try:
-        found, _ = read(_Points, reply.text, cut_off=reply.finish == "length")
-    except Unusable as problem:
-        return BadReply(
-            f"{llm.model} gave no points that can be read: {problem}. Its reply begins {reply.text[:_SHOWN]!r}. Try "
-            "another model, or a method that needs none, as in --method fuse."
-        )
-    return [point for one in found.points for point in _points(one, batch)]
+def _shown(report: ReportFound, first: int) -> str:
+    """A report with its findings, numbered from there on."""
+    findings = (f"{number}. {one.summary}: {one.text}" for number, one in enumerate(report.findings, first))
+    return "\n".join((report.title, report.summary, *findings))
 
 
 def _points(found: _PointFound, batch: Sequence[ReportFound]) -> Iterator[_Point]:
     """A point for each report that it refers to; none for one that refers to nothing that is there."""
-    known = {
-        f"{number}.{n}": (report, finding)
-        for number, report in enumerate(batch, 1)
-        for n, finding in enumerate(report.findings, 1)
-    }
-    named = [known[reference] for reference in (one.strip(" []()") for one in found.references) if reference in known]
+    known = [(report, finding) for report in batch for finding in report.findings]
+    named = [known[number - 1] for number in dict.fromkeys(found.references) if 1 <= number <= len(known)]
     for report in {report.id: report for report, _ in named}.values():
         findings = [finding for of, finding in named if of.id == report.id]
         yield _Point(report, found.text, min(max(found.helpfulness, 0.0), _BEST), findings)

@@ -21,7 +21,6 @@ from weft.protocols import LLM, Index, Method, ReportFound
 from weft.types import Message, Prompt, Purpose
 
 _PURPOSE = Purpose("drift")
-_MAX_TOKENS = 800
 _SHOWN = 200  # characters of a reply
 
 
@@ -40,6 +39,7 @@ class Drift:
 
     max_reports: int = Field(default=4, ge=1, le=100, description="How many reports to begin with.")
     follow_ups: int = Field(default=3, ge=0, le=20, description="How many questions to follow up with.")
+    reply_tokens: int = Field(default=800, ge=50, description="How many tokens the model may write.")
     part: Method = Field(default=Weave(top_k=10), description="The method that questions are followed up by.")
     top_k: int = Field(default=8, ge=1, le=1000, description="How many passages to keep.")
 
@@ -65,7 +65,7 @@ class Drift:
         asked = "\n\n".join(map(prompts.fence, (question, *texts)))
         instructions = prompts.load("drift").render(most=str(self.follow_ups))
         messages = Message("system", instructions), Message("user", asked)
-        reply = await llm.complete(Prompt(messages, _MAX_TOKENS, _SCHEMA), _PURPOSE)
+        reply = await llm.complete(Prompt(messages, self.reply_tokens, _SCHEMA), _PURPOSE)
         try:
             return read(_Plan, reply.text, cut_off=reply.finish == "length")[0]
         except Unusable as problem:

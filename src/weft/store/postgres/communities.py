@@ -158,14 +158,7 @@ async def listed(
 ) -> list[Community]:
     """Communities of a level, within another, or changed since then; the largest first."""
     wanted = {"level": level, "within": within, "id": id_, "since": since, "limit": limit}
-    rows = await tx.rows("community.listed", **wanted, least=LEAST_MEMBERS, in_order=False, after=NONE)
-    return [_community(row) for row in rows]
-
-
-async def page(tx: Transaction, after: int, limit: int) -> list[Community]:
-    """The next communities in the order of the tree: each right before all that are within it."""
-    wanted = {"level": None, "within": None, "id": None, "since": None, "limit": limit}
-    rows = await tx.rows("community.listed", **wanted, least=LEAST_MEMBERS, in_order=True, after=after)
+    rows = await tx.rows("community.listed", **wanted, least=LEAST_MEMBERS)
     return [_community(row) for row in rows]
 
 

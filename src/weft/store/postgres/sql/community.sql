@@ -85,11 +85,10 @@ FROM (SELECT * FROM community c
           AND (%(within)s::uuid IS NULL OR c.parent = (SELECT n FROM community WHERE id = %(within)s))
           AND (%(id)s::uuid IS NULL OR c.id = %(id)s)
           AND (%(since)s::timestamptz IS NULL OR c.changed >= %(since)s)
-          AND (NOT %(in_order)s OR c.n > %(after)s)
-      ORDER BY CASE WHEN %(in_order)s THEN c.n ELSE -c.size END, c.n LIMIT %(limit)s) c
+      ORDER BY c.size DESC, c.n LIMIT %(limit)s) c
 LEFT JOIN community p ON p.n = c.parent
 LEFT JOIN LATERAL (SELECT * FROM report WHERE community = c.id OFFSET 0) r ON true
-ORDER BY CASE WHEN %(in_order)s THEN c.n ELSE -c.size END, c.n
+ORDER BY c.size DESC, c.n
 
 -- name: beginning
 SELECT id FROM community WHERE id::text LIKE %(beginning)s || '%%' ORDER BY id LIMIT 2
