@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs.pages import ROOT, blocks, commands, run
 from weft.methods import registry
 from weft.testing.model_server import Asked
 
-ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "asking.md").read_text("utf-8")
 
 DOCUMENT = {
@@ -32,11 +32,6 @@ def reply(asked: Asked) -> str:
         return json.dumps({"low_level": ["first program"], "high_level": ["computing"]})
     quote = "Note G by Ada Lovelace is often called the first program"
     return f'Ada Lovelace wrote it, in a note that is called the first program [1 "{quote}"]. She was paid for it.'
-
-
-def blocks(language: str) -> list[str]:
-    found = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
-    return [block for of, block in found if of == language]
 
 
 @pytest.fixture(scope="module")
@@ -65,22 +60,16 @@ def folder(tmp_path: Path, model_url: str, environment: dict[str, str]) -> Path:
     return tmp_path
 
 
-def run(folder: Path, environment: dict[str, str], *words: str) -> str:
-    done = subprocess.run([sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
-    return done.stdout
-
-
 def test_the_commands(folder: Path, environment: dict[str, str]) -> None:
-    commands = [c for block in blocks("") for c in block.splitlines() if c.startswith("weft ")]
-    assert len(commands) == 7
-    shown = [run(folder, environment, "-m", *shlex.split(command, comments=True)) for command in commands]
+    listed = commands(PAGE)
+    assert len(listed) == 7
+    shown = [run(folder, environment, "-m", *shlex.split(command, comments=True)) for command in listed]
     assert "Not supported by any passage:\n  She was paid for it.  (no citation)" in shown[0]
     assert "[1] The Analytical Engine\n  “Note G by Ada Lovelace is often called the first program”\n" in shown[0]
 
 
 def test_the_same_from_python(folder: Path, environment: dict[str, str]) -> None:
-    [code] = blocks("python")
+    [code] = blocks(PAGE, "python")
     lines = run(folder, environment, "-c", code).splitlines()
     assert "not supported: She was paid for it. uncited" in lines
     assert any(line.startswith("1 notes/engine.md 0 56 Note G by Ada Lovelace") for line in lines)

@@ -20,7 +20,7 @@ from weft.errors import BudgetReached, ConfigError, ModelUnavailable, NoReports,
 from weft.extract.reports import ReportWriter
 from weft.graph.succession import LEAST_SHARED
 from weft.ingest.reports import Reporting, write_reports
-from weft.methods import Community, Drift, Naive
+from weft.methods import Community, Drift, Keyword, Naive
 from weft.store.postgres.communities import LEAST_MEMBERS
 from weft.store.postgres.db import Database
 from weft.testing import HashEmbedder
@@ -381,6 +381,20 @@ async def test_community_without_a_model_reads_the_nearest_reports(database: Dat
     assert 0 < len(found.passages) <= 4
     scores = [report.score for report in found.reports]
     assert scores == sorted(scores, reverse=True)
+
+
+async def test_where_nothing_is_embedded_the_largest_speak(database: Database) -> None:
+    weft = await AsyncWeft.enter(database, "test")
+    await weft.add_documents([*towns("Aldar"), *(told("Berth", a, b) for a, b in combinations(FOLK[:4], 2))])
+    await weft.find_communities()
+    await weft.write_reports()
+    found = await weft.retrieve("Who?", Community(max_reports=1))
+    assert [report.title for report in found.reports] == [
+        "ferryman of Aldar, innkeeper of Aldar, miller of Aldar and 4 more"
+    ]
+    found = await weft.retrieve("Who is the miller of Aldar?", Drift(part=Keyword()))
+    assert found.passages
+    assert len(found.reports) == 2
 
 
 async def test_community_keeps_the_points_that_help_and_the_passages_behind_them(database: Database) -> None:

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weft.graph import communities as finding
-from weft.graph.communities import NONE, Graph, How, Tree, communities, modularity
+from weft.graph.communities import LARGE, NONE, How, Tree, communities, modularity
 from weft.graph.content import contents
+from weft.graph.moving import Graph, Ints, merged, moved
 from weft.graph.succession import LEAST_SHARED, successors
 
 Edge = tuple[int, int, int]
@@ -31,7 +31,8 @@ def graph(edges: list[Edge], size: int = SIZE) -> Graph:
         (np.array(column, np.int64) for column in zip(*edges, strict=True)) if edges else ([], [], [])
     )
     ends = np.array(source, np.int64), np.array(target, np.int64)
-    return finding.graph(size, *ends, np.array(weight, np.float64))
+    marks = np.random.default_rng(0).integers(0, 2**64, size, np.uint64)
+    return merged(size, *ends, np.array(weight, np.float64), marks)
 
 
 def cliques(*sizes: int, start: int = 0) -> list[Edge]:
@@ -135,15 +136,50 @@ def test_two_nodes_and_nothing() -> None:
 def test_modularity_is_the_library_s(edges: list[Edge]) -> None:
     whole = graph(edges)
     top = communities(whole, How(4)).at(0)
-    listed = [(str(a), str(b), w) for a, b, w in zip(*map(np.ndarray.tolist, whole[1:]), strict=True)]
+    listed = [(str(a), str(b), w) for a, b, w in zip(*map(np.ndarray.tolist, whole[1:4]), strict=True)]
     named = {str(node): int(top[node]) for node in {*whole.a.tolist(), *whole.b.tolist()}}
     assert modularity(whole, top) == pytest.approx(graspologic_native.modularity(listed, named))
+
+
+# --- large parts --------------------------------------------------------------------------------------
+
+
+def random_graph(seed: int, size: int = 600, edges: int = 1500) -> list[Edge]:
+    """Most edges lead to somebody near."""
+    chance = Random(seed)
+    ring = [(n, (n + 1) % size, 1) for n in range(size)]
+    near = [
+        (n := chance.randrange(size), (n + chance.randint(2, 12)) % size, chance.randint(1, 9)) for _ in range(edges)
+    ]
+    far = [(chance.randrange(size), chance.randrange(size), 1) for _ in range(edges // 10)]
+    return [*ring, *near, *(edge for edge in far if edge[0] != edge[1])]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_large_part_falls_into_communities_as_good_as_leiden_s(seed: int) -> None:
+    edges = random_graph(seed)
+    whole = graph(edges, 600)
+    assert whole.size > LARGE
+    labels = moved(whole, 1.0)
+    for label in np.unique(labels):
+        assert _hangs_together(frozenset(np.flatnonzero(labels == label).tolist()), edges)
+    listed = [(str(a), str(b), w) for a, b, w in zip(*map(np.ndarray.tolist, whole[1:4]), strict=True)]
+    best, _ = graspologic_native.leiden(listed, seed=0)
+    assert modularity(whole, labels) > 0.97 * best
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_change_in_a_large_part_is_felt_where_it_is(seed: int) -> None:
+    edges = random_graph(seed)
+    before = {own for own in members(found(edges, size=600)) if len(own) > 1}
+    after = [own for own in members(found(edges[:-1], size=600)) if len(own) > 1]
+    assert sum(own not in before for own in after) < 0.2 * len(after)
 
 
 # --- succession ---------------------------------------------------------------------------------------
 
 
-def sizes(inside: Sets) -> finding.Ints:
+def sizes(inside: Sets) -> Ints:
     return np.array([len(own) for own in inside], np.int64)
 
 

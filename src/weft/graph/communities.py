@@ -1,8 +1,10 @@
-"""Communities: the parts of a graph that hang together, and their parts in turn, by the Leiden algorithm.
+"""Communities: the parts of a graph that hang together, and their parts in turn.
 
 Nodes are numbers, and what comes out depends on nothing but the graph and the settings. Each part that the graph falls
-into is looked at alone, and so is each community that is divided further, always from the same seed: what is in one
-place does not depend on what is elsewhere, so that a change here leaves communities there as they were.
+into is looked at alone, and so is each community that is divided further: what is in one place does not depend on what
+is elsewhere, so that a change here leaves communities there as they were. Small parts are divided by the Leiden
+algorithm, always from the same seed; large ones, in which that would make other choices everywhere after any change, by
+moving (moving.py).
 
 A part of a few nodes is one community as it is. A node without neighbours is in none.
 """
@@ -16,13 +18,12 @@ from typing import NamedTuple
 
 import graspologic_native
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from weft.graph.moving import Graph, Ints, moved, reached, rows
 
-LIBRARY = f"graspologic-native {version('graspologic-native')}"
+LIBRARY = f"graspologic-native {version('graspologic-native')}, moving 1"  # raised whenever moving.py finds others
 NONE = -1
+LARGE = 300  # nodes of a part that is divided by moving
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +33,6 @@ class How:
     most: int = 10
     resolution: float = 1.0
     seed: int = 0
-
-
-class Graph(NamedTuple):
-    """So many nodes, and edges between two of them each, with their weights. No two edges have the same ends."""
-
-    size: int
-    a: Ints
-    b: Ints
-    weight: Floats
 
 
 class Tree(NamedTuple):
@@ -66,14 +58,6 @@ class Tree(NamedTuple):
     def depth(self) -> int:
         """How many levels there are."""
         return int(self.level.max()) + 1 if self.level.size else 0
-
-
-def graph(size: int, source: Ints, target: Ints, weight: Floats) -> Graph:
-    """A graph of edges in any order and direction: those between the same two nodes add up."""
-    low, high = np.minimum(source, target), np.maximum(source, target)
-    ends, which = np.unique(low * size + high, return_inverse=True)
-    summed: Floats = np.bincount(which, weight, ends.size).astype(np.float64)
-    return Graph(size, ends // max(size, 1), ends % max(size, 1), summed)
 
 
 def communities(whole: Graph, how: How) -> Tree:
@@ -126,19 +110,19 @@ class _Growing:
     def divide(self, whole: Graph, how: How) -> None:
         part = _Part(np.arange(whole.size), whole)
         waiting: list[_Division] = []
-        groups = _Groups(part, _components(whole))
+        groups = _Groups(part, reached(whole.size, whole.a, whole.b))
         small = np.flatnonzero((groups.sizes > 1) & (groups.sizes <= how.most))
         self._add(groups, small, NONE, 0)
         for group in np.flatnonzero(groups.sizes > how.most):
             piece = groups.part(int(group))
-            waiting.append(_Division(piece, _leiden(piece.inner, how), NONE, 0))
+            waiting.append(_Division(piece, _divided(piece.inner, how), NONE, 0))
         while waiting:
             part, labels, parent, level = waiting.pop()
             groups = _Groups(part, labels)
             first = self._add(groups, np.arange(groups.sizes.size), parent, level)
             for group in np.flatnonzero(groups.sizes > how.most):
                 piece = groups.part(int(group))
-                finer = _leiden(piece.inner, how)
+                finer = _divided(piece.inner, how)
                 if finer.any():  # it can be divided
                     waiting.append(_Division(piece, finer, first + int(group), level + 1))
 
@@ -201,7 +185,7 @@ class _Groups:
         self.sizes = np.bincount(self.labels)
         by_group = np.argsort(self.labels, kind="stable")
         self._nodes = np.split(by_group, np.cumsum(self.sizes)[:-1]) if self.sizes.size else []
-        a, b, weight = part.inner.a, part.inner.b, part.inner.weight
+        _, a, b, weight, self._marks = part.inner
         within = np.flatnonzero(self.labels[a] == self.labels[b])
         within = within[np.argsort(self.labels[a[within]], kind="stable")]
         self._a, self._b, self._weight = a[within], b[within], weight[within]
@@ -213,35 +197,20 @@ class _Groups:
         """One group as a part of its own."""
         edges = slice(self._ends[group], self._ends[group + 1])
         a, b = self._place[self._a[edges]], self._place[self._b[edges]]
-        inner = Graph(int(self.sizes[group]), a, b, self._weight[edges])
-        return _Part(self.nodes[self._nodes[group]], inner)
+        own = self._nodes[group]
+        return _Part(self.nodes[own], Graph(own.size, a, b, self._weight[edges], self._marks[own]))
 
 
-def _components(whole: Graph) -> Ints:
-    """For each node the smallest one that can be reached from it."""
-    reached = np.arange(whole.size)
-    while True:
-        least = np.minimum(reached[whole.a], reached[whole.b])
-        nearer = reached.copy()
-        np.minimum.at(nearer, reached[whole.a], least)
-        np.minimum.at(nearer, reached[whole.b], least)
-        while not np.array_equal(further := nearer[nearer], nearer):
-            nearer = further
-        if np.array_equal(nearer, reached):
-            return reached
-        reached = nearer
-
-
-def _leiden(part: Graph, how: How) -> Ints:
+def _divided(part: Graph, how: How) -> Ints:
     """A label for each node of a part: 0 for the community of the first node, 1 for that of the first not in it, …"""
-    rows, columns = np.concatenate((part.a, part.b)), np.concatenate((part.b, part.a))
-    order = np.lexsort((columns, rows))
-    starts = np.zeros(part.size + 1, np.int64)
-    np.cumsum(np.bincount(rows, minlength=part.size), out=starts[1:])
-    weights = np.concatenate((part.weight, part.weight))[order]
-    _, found = graspologic_native.leiden_csr(
-        starts, columns[order].astype(np.int32), weights, part.size, resolution=how.resolution, seed=how.seed
-    )
-    labels = np.fromiter(map(found.__getitem__, range(part.size)), np.int64, part.size)
+    labels = moved(part, how.resolution) if part.size > LARGE else _by_leiden(part, how)
     _, first, which = np.unique(labels, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[which]
+
+
+def _by_leiden(part: Graph, how: How) -> Ints:
+    starts, others, weights = rows(part)
+    _, found = graspologic_native.leiden_csr(
+        starts, others.astype(np.int32), weights, part.size, resolution=how.resolution, seed=how.seed
+    )
+    return np.fromiter(map(found.__getitem__, range(part.size)), np.int64, part.size)

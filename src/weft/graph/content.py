@@ -9,7 +9,8 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from weft.graph.communities import NONE, Ints, Tree
+from weft.graph.communities import NONE, Tree
+from weft.graph.moving import Ints
 
 Halves = NDArray[np.uint64]  # two for each hash
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from weft.graph.communities import NONE, Ints, Tree
+from weft.graph.communities import NONE, Tree
+from weft.graph.moving import Ints
 
 LEAST_SHARED = 1 / 3  # of the members that two communities have together
 

@@ -12,10 +12,11 @@ from uuid import UUID, uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from weft.graph import communities, content
-from weft.graph.communities import LIBRARY, NONE, Floats, How, Ints, Tree
+from weft.graph import content
+from weft.graph.communities import LIBRARY, NONE, How, Tree
 from weft.graph.content import Contents
 from weft.graph.facts import EntityFact, RelationFact
+from weft.graph.moving import Floats, Graph, Ints, merged
 from weft.store.postgres import blocks
 from weft.store.postgres.arrays import Ids, Numbers, Texts
 from weft.store.postgres.blocks import Column, Kind
@@ -52,8 +53,9 @@ class Network(NamedTuple):
     relations: NDArray[np.uint64]
 
     @property
-    def graph(self) -> communities.Graph:
-        return communities.graph(len(self.entities), self.source, self.target, self.weight)
+    def graph(self) -> Graph:
+        marks = np.ascontiguousarray(blocks.halves(self.anchors)[:, 1])
+        return merged(len(self.entities), self.source, self.target, self.weight, marks)
 
 
 class Known(NamedTuple):

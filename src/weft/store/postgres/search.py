@@ -98,7 +98,7 @@ def reports(layout: Layout, workspace: int) -> bytes:
 @lru_cache(maxsize=1)
 def largest_reports() -> bytes:
     """The reports of a level about the largest communities."""
-    return _whole("reports", near="", distance="0")
+    return _whole("reports", near="", distance="0::float8")
 
 
 @lru_cache(maxsize=256)

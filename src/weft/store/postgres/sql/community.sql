@@ -68,9 +68,6 @@ ON CONFLICT (workspace) DO UPDATE SET library = excluded.library, seed = exclude
     most = excluded.most, graph = excluded.graph, entities = excluded.entities, alone = excluded.alone,
     levels = excluded.levels, modularity = excluded.modularity, found = now()
 
--- name: analyse
-ANALYZE community, member
-
 -- name: listed
 SELECT c.id, c.level, p.id, ARRAY(
            SELECT e.name FROM (SELECT entity FROM member WHERE leaf BETWEEN c.n AND c.last OFFSET 0) m

@@ -1,0 +1,26 @@
+"""A page of the documentation, and what it shows."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def blocks(page: str, language: str) -> list[str]:
+    """The blocks of code in a language, in order; with none given, commands."""
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    return [block for of, block in found if of == language]
+
+
+def commands(page: str) -> list[str]:
+    """The commands of Weft on a page."""
+    return [line for block in blocks(page, "") for line in block.splitlines() if line.startswith("weft ")]
+
+
+def run(folder: Path, environment: dict[str, str], *words: str) -> str:
+    """What Python prints for these words; it must end well."""
+    done = subprocess.run([sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
+    return done.stdout
