@@ -432,10 +432,13 @@ class AsyncWeft:
         worker = Worker(self.database, self.workspace, await self._kit(counted), counted, self._pace())
         no_more = asyncio.Event()
         no_more.set()
+        working = asyncio.create_task(worker.run_until_done(no_more))
         try:
-            await worker.run_until_done(no_more)
+            await asyncio.wait((working,))
+            await working
         finally:
             worker.abandon()
+            await asyncio.gather(working, return_exceptions=True)
         return counted.total
 
     async def hierarchy(self) -> Hierarchy | None:
@@ -481,10 +484,12 @@ class AsyncWeft:
 
         file = Path(path)
         written = form(file)
-        with await asyncio.to_thread(file.open, "w", encoding="utf-8") as opened:
+        partial = file.with_name(f"{file.name}.part")  # what was there stays until all is written
+        with await asyncio.to_thread(partial.open, "w", encoding="utf-8") as opened:
             async with aclosing(written(self.database, self.workspace)) as pieces:
                 async for piece in pieces:
                     opened.write(piece)
+        await asyncio.to_thread(partial.replace, file)
 
     def _how_grouped(self) -> How:
         return How(most=self._settings.max_community_size)

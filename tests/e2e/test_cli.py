@@ -1,27 +1,18 @@
 """The `weft` command as a user runs it, in a folder of its own, on a real database."""
 
 import asyncio
-import fcntl
 import gzip
 import json
-import os
-import pty
 import re
-import select
 import signal
 import subprocess
-import sys
-import termios
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
 
-from tests.e2e.conftest import PROGRAM, Weft
+from tests.e2e.conftest import PROGRAM, Weft, answer, model_server, typed
 from weft import AsyncWeft
 from weft.extract import given
 
@@ -60,13 +51,6 @@ def filled(url: str, file: Path) -> None:
             await index.add_documents(given.read(file))
 
     asyncio.run(fill())
-
-
-def answer(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
-    """The JSON object that is all of stdout."""
-    found = json.loads(done.stdout)
-    assert isinstance(found, dict)
-    return found
 
 
 def test_init_makes_the_workspace_and_writes_the_settings_once(weft: Weft, url: str, tmp_path: Path) -> None:
@@ -153,18 +137,6 @@ def test_an_unknown_setting_is_named(weft: Weft, tmp_path: Path) -> None:
 
 
 # --- from files -----------------------------------------------------------------------------------------
-
-
-@contextmanager
-def model_server(*arguments: str) -> Iterator[str]:
-    """A model server in a process of its own; its URL."""
-    command = [sys.executable, "-m", "weft.testing.model_server", *arguments]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout
-        try:
-            yield process.stdout.readline().strip()
-        finally:
-            process.terminate()
 
 
 @pytest.fixture
@@ -343,50 +315,11 @@ def test_on_a_terminal_it_asks_first_shows_a_bar_and_ctrl_c_says_how_to_go_on(
     with model_server("--delay", "4") as url:  # so that Ctrl-C comes in time on a busy machine, too
         settle_for(tmp_path, url, calls_at_once=1)
         weft("init")
-        assert "Go on? [y/N]" in _typed(tmp_path, environment, {"[y/N]": "n\n"}, 1)
-        shown = _typed(tmp_path, environment, {"[y/N]": "y\n", " of 3 ": "\x03"}, 130)
+        assert "Go on? [y/N]" in typed(tmp_path, environment, ["add", "notes"], {"[y/N]": "n\n"}, 1)
+        shown = typed(tmp_path, environment, ["add", "notes"], {"[y/N]": "y\n", " of 3 ": "\x03"}, 130)
         assert re.search(r"Adding .* of 3", shown)
         assert "What is done is kept." in shown
         assert "To go on: weft add notes" in shown
         rest = answer(weft("add", "notes", "--json"))
         assert rest["waiting"] == 0
         assert answer(weft("status", "--json"))["documents"] == 3
-
-
-def _typed(folder: Path, environment: dict[str, str], answers: dict[str, str], code: int) -> str:
-    """All that `weft add notes` writes to a terminal, where each answer is typed when its cue has shown."""
-    ours, theirs = pty.openpty()
-    command = [str(PROGRAM), "add", "notes"]
-    with subprocess.Popen(
-        command,
-        cwd=folder,
-        env={**environment, "TERM": "xterm"},
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        preexec_fn=_own_terminal,
-    ) as process:
-        os.close(theirs)
-        shown = _converse(ours, dict(answers))
-        assert process.wait(60) == code, shown
-    os.close(ours)
-    return re.sub(r"\x1b\[[\d;?]*[a-zA-Z]", "", shown)
-
-
-def _own_terminal() -> None:
-    """Let the terminal be the one that Ctrl-C is typed at."""
-    os.setsid()
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-
-
-def _converse(terminal: int, answers: dict[str, str]) -> str:
-    shown, end = "", time.monotonic() + 60
-    while time.monotonic() < end:
-        if select.select([terminal], [], [], 0.1)[0]:
-            try:
-                shown += os.read(terminal, 65536).decode(errors="replace")
-            except OSError:  # the other side is closed
-                break
-        for cue in [cue for cue in answers if cue in shown]:
-            os.write(terminal, answers.pop(cue).encode())
-    return shown

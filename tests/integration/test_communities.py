@@ -21,6 +21,7 @@ from weft.extract.reports import ReportWriter
 from weft.graph.succession import LEAST_SHARED
 from weft.ingest.reports import Reporting, write_reports
 from weft.methods import Community, Drift, Keyword, Naive
+from weft.store.postgres import communities as store
 from weft.store.postgres.communities import LEAST_MEMBERS
 from weft.store.postgres.db import Database
 from weft.testing import HashEmbedder
@@ -227,6 +228,17 @@ def assert_labels_follow(before: Members, now: Members) -> None:
                 assert max(kept.get(old, 0.0), kept.get(new, 0.0)) >= value
 
 
+async def test_a_community_that_becomes_too_small_loses_its_report(weft: AsyncWeft) -> None:
+    await weft.add_documents([told("Aldar", a, b) for a, b in combinations(FOLK[:3], 2)])
+    await weft.find_communities()
+    await weft.write_reports()
+    await weft.remove(["Aldar/miller/smith", "Aldar/miller/reeve"])
+    await weft.find_communities()
+    [town] = await weft.communities()
+    assert (town.size, town.written) == (2, "small")
+    assert await weft.report(town.id) is None
+
+
 async def test_what_went_and_what_changed_can_be_asked_for(weft: AsyncWeft) -> None:
     await weft.add_documents(towns("Aldar", "Berth"))
     await weft.find_communities()
@@ -307,7 +319,11 @@ async def test_a_model_that_fails_leaves_a_report_that_says_so(weft: AsyncWeft) 
     assert report is not None
     assert report.author == ""
     assert "of no use" in report.problem
-    assert await write(weft, Model()) == 0, "it is not asked again for the same"
+    async with weft.database.transaction(weft.workspace) as tx:
+        await store.want(tx)
+        assert not await store.any_wanted(tx, by_model=True), "it is no reason to go on asking"
+    assert await write(weft, Model()) == 1, "who asks for reports once more has it tried once more"
+    assert await write(weft, Model()) == 0
 
 
 async def test_what_was_written_before_an_error_is_kept_and_not_asked_for_again(weft: AsyncWeft) -> None:

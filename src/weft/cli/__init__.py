@@ -8,7 +8,21 @@ from typing import Annotated
 
 import typer
 
-from weft.cli import add, ask, bench, compare, database, doctor, estimate, index, methods, money, rules, worker
+from weft.cli import (
+    add,
+    ask,
+    bench,
+    communities,
+    compare,
+    database,
+    doctor,
+    estimate,
+    index,
+    methods,
+    money,
+    rules,
+    worker,
+)
 
 app = typer.Typer(
     help="A knowledge graph over your documents, kept exactly up to date, in PostgreSQL.",
@@ -51,6 +65,7 @@ app.command()(doctor.doctor)
 app.command()(index.verify)
 app.command()(index.sweep)
 app.command()(rules.resolution)
+app.add_typer(communities.app, name="communities")
 app.add_typer(rules.app, name="rule")
 app.add_typer(database.server, name="db")
 app.add_typer(database.workspaces, name="workspace")

@@ -19,13 +19,13 @@ from weft.cli import estimate as estimating
 from weft.cli.amounts import Allowance, parse_allowance
 from weft.cli.inputs import Inputs, sort_out
 from weft.cli.live import watched
-from weft.cli.models_in_force import check_priced, is_paid, is_priced
+from weft.cli.models_in_force import check_priced, is_paid, is_priced, of_documents
 from weft.cli.money import receipt_table
-from weft.cli.options import DatabaseUrl, Extractor, Json, Model, Paths, Uri, Workspace, Yes
+from weft.cli.options import Budget, DatabaseUrl, Extractor, Json, Model, Paths, Uri, Workspace, Yes
 from weft.cli.output import INTERRUPTED, Reply, count, marked, next_step, progress, replying, say, spinning
 from weft.cli.session import in_workspace, load_settings
-from weft.cli.tally import Tally, grouped, some
-from weft.errors import BudgetReached, WeftError
+from weft.cli.tally import Tally, grouped, some, way_on
+from weft.errors import WeftError
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -40,19 +40,12 @@ Said = Annotated[
         metavar="FILE", exists=True, dir_okay=False, help="JSON lines with entities and triples, by the same ids."
     ),
 ]
-BudgetOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="AMOUNT",
-        help='What may be spent from now on: 2.00 is money, "500k tokens" are tokens, none is no limit.',
-    ),
-]
 
 
 def add(
     paths: Paths,
     uri: Uri = None,
-    budget: BudgetOption = None,
+    budget: Budget = None,
     extractor: Extractor = None,
     model: Model = None,
     said: Said = None,
@@ -84,9 +77,9 @@ def add(
         allowance = parse_allowance(budget) if budget else None
         inputs = sort_out(paths, uri, said)
         if inputs.files and allowance and allowance.price is not None:
-            check_priced(settings)
+            check_priced(settings, of_documents(settings))
         run = _Run(settings, inputs, allowance)
-        if inputs.files and is_paid(settings) and not _agreed(run, yes):
+        if inputs.files and is_paid(settings, of_documents(settings)) and not _agreed(run, yes):
             raise typer.Exit(1)
         if inputs.given:
             run.add_given(said)
@@ -156,7 +149,7 @@ class _Run:
         if self.allowance:
             await weft.allow(price=self.allowance.price, tokens=self.allowance.tokens)
         self._since = await weft.clock()
-        async with watched(weft, self._since, is_priced=is_priced(self.settings)) as watch:
+        async with watched(weft, self._since, is_priced=is_priced(self.settings, of_documents(self.settings))) as watch:
             try:
                 await weft.add(*self.inputs.files, listener=self.tally)
             except WeftError as error:
@@ -214,7 +207,7 @@ def _tell(reply: Reply, run: _Run, again: str) -> None:
         reply.fail("stopped. What is done is kept.", answer, *text, then=next_step(again, heading="To go on"))
         raise typer.Exit(INTERRUPTED)
     if run.error:
-        reply.fail(str(run.error), answer, *text, then=_way_on(run, again))
+        reply.fail(str(run.error), answer, *text, then=way_on(run.error, again, has_budget=run.allowance is not None))
         raise typer.Exit(1)
     reply(answer, *text, _next(run, again))
     if found.set_aside or (tally.unreadable and not run.read):
@@ -241,14 +234,6 @@ def _next(run: _Run, again: str) -> RenderableType:
     if not run.read:
         return next_step("weft add --help", "shows what can be added")
     return next_step("weft entities", "shows what they speak of most")
-
-
-def _way_on(run: _Run, again: str) -> RenderableType:
-    if not isinstance(run.error, BudgetReached):
-        return next_step("weft doctor", f"then go on with {again}")
-    if run.allowance:
-        return next_step(again, "as much again; what is done is not paid for twice", heading="To go on")
-    return next_step(f"{again} --budget AMOUNT", "what is done is not paid for twice", heading="To go on")
 
 
 def _again(paths: Sequence[str], uri: str | None, budget: str | None) -> str:

@@ -222,7 +222,7 @@ def _unanswered(asked: Asked, answer: Answer, *, show_evidence: bool) -> list[Re
         return [marked("Nothing was found.")]
     if asked.context_only:
         return [Text(clean(answer.context))]
-    return [] if show_evidence else finding.passages(answer.evidence.passages, asked.question)
+    return [] if show_evidence else finding.texts(answer.evidence, asked.question)
 
 
 def _reasoning(answer: Answer) -> list[RenderableType]:

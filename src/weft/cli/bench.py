@@ -14,7 +14,7 @@ import typer
 from rich.console import RenderableType
 
 from weft.cli import estimate as estimating
-from weft.cli.models_in_force import is_paid
+from weft.cli.models_in_force import is_paid, of_documents
 from weft.cli.options import DatabaseUrl, Json, Workspace, Yes
 from weft.cli.output import count, marked, next_step, progress, replying, say, spinning, table
 from weft.cli.session import in_workspace, load_settings
@@ -182,7 +182,7 @@ def _agreed(run: _Run, yes: bool) -> bool:
     if run.answers and run.settings.model and wiring.price(run.settings, run.settings.model) != wiring.FREE:
         asks = len(run.dataset.questions) * len(run.methods)
         say(f"{count(asks, 'answer')} will be asked of {run.settings.model}, those that are kept excepted.")
-    if run.dataset.passages is not None and not run.is_said and is_paid(run.settings):
+    if run.dataset.passages is not None and not run.is_said and is_paid(run.settings, of_documents(run.settings)):
         with spinning("Counting …"):
             wanted = list(loading.sources(run.dataset))
             found = in_workspace(lambda weft: weft.estimate(*wanted), run.settings, make=True)

@@ -17,7 +17,7 @@ from weft.cli.tally import Tally
 if TYPE_CHECKING:
     from decimal import Decimal
 
-    from weft.types import Estimate
+    from weft.types import Estimate, ReportEstimate
 
 
 def estimate(
@@ -75,6 +75,21 @@ def shown(found: Estimate) -> list[RenderableType]:
     unknown = [found.model] if found.price is None else []
     unknown += [found.embedding_model] if found.embedding_price is None else []
     return [pairs(rows), *notes, *map(_how_to_price, unknown)]
+
+
+def reports_shown(found: ReportEstimate) -> list[RenderableType]:
+    """An estimate of reports about communities, for people."""
+    rows: dict[str, object] = {"reports": f"{found.reports:,} to write, {found.current:,} up to date"}
+    if not found.model:
+        return [pairs({**rows, "model": "none: nothing is asked, nothing is paid"})]
+    answered = f" ({count(found.answered, 'report')} answered already)" if found.answered else ""
+    rows |= {
+        "calls": f"{found.calls:,} to {found.model}{answered}",
+        "tokens to it": f"{found.tokens_in:,}",
+        "tokens from it": f"{found.most_tokens_out:,} at most",
+        "price": f"{_price(found.most_price)}{' at most' if found.most_price else ''}",
+    }
+    return [pairs(rows), *([_how_to_price(found.model)] if found.most_price is None else [])]
 
 
 def _embedding(found: Estimate) -> dict[str, object]:

@@ -15,7 +15,7 @@ from weft.cli.output import count, indented, table
 from weft.cli.writing import clean
 
 if TYPE_CHECKING:
-    from weft.evidence import Evidence, Passage, Path, Scored, Step, Trace
+    from weft.evidence import Evidence, Passage, Path, Report, Scored, Step, Trace
 
 _EXCERPT = 320  # characters of a passage
 _MOST = 10  # of entities, relations and paths; --json has all
@@ -26,7 +26,7 @@ _HEADING = re.compile(r"^#{1,6}[ \t].*\n*", re.MULTILINE)  # the source names th
 
 def shown(evidence: Evidence, question: str) -> list[RenderableType]:
     """All that was found and how, the most telling part of each passage in place of the whole."""
-    parts: list[RenderableType] = [*passages(evidence.passages, question)]
+    parts: list[RenderableType] = [*texts(evidence, question)]
     if evidence.entities:
         parts += [*_headed("Entities", len(evidence.entities)), _entities(evidence)]
     if evidence.relations:
@@ -34,6 +34,26 @@ def shown(evidence: Evidence, question: str) -> list[RenderableType]:
     if evidence.paths:
         parts += [*_headed("Paths", len(evidence.paths)), *(_path(one) for one in evidence.paths[:_MOST])]
     return [*parts, *trace(evidence.trace)]
+
+
+def texts(evidence: Evidence, question: str) -> list[RenderableType]:
+    """Reports, if there are any, and passages."""
+    parts = passages(evidence.passages, question)
+    if not evidence.reports:
+        return parts
+    told = [part for report in evidence.reports[:_MOST] for part in ("", *_report(report, question))]
+    return [
+        *_headed("Reports", len(evidence.reports))[1:],
+        *told,
+        *_headed("Passages", len(evidence.passages)),
+        "",
+        *parts,
+    ]
+
+
+def _report(report: Report, question: str) -> list[RenderableType]:
+    head = Text.assemble((one_line(report.title), "bold"), (f"  {report.score:.3f}", "dim"))
+    return [head, indented(excerpt(report.text, question))]
 
 
 def passages(found: Sequence[Passage], question: str) -> list[RenderableType]:

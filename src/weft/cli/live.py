@@ -1,4 +1,4 @@
-"""A bar that shows how a run goes on, by looking at the database: other workers may do part of the work."""
+"""Bars that show how a run goes on, by looking at the database: other workers may do part of the work."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from rich.text import Text
 
 from weft.cli.amounts import money, short
 from weft.cli.output import Pace, count, err
+from weft.cli.tally import ReportTally
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -54,11 +55,9 @@ class Watch:
 
     def notes(self, purse: Budget) -> str:
         """What a person wants to know besides: what it costs, what failed, what is left to do at the end."""
-        tokens = purse.tokens - self._purse.tokens
-        spent = money(purse.price - self._purse.price) if self._is_priced else f"{short(tokens)} tokens"
         last = self.done == self.total and self.now.descriptions
         parts = (
-            f"{spent} spent" if tokens else "",
+            _spent(self._purse, purse, is_priced=self._is_priced),
             f"{self.set_aside:,} set aside" if self.set_aside else "",
             f"{count(self.now.descriptions, 'description')} to sum up" if last else "",
         )
@@ -74,8 +73,7 @@ class _Done(ProgressColumn):
 async def watched(weft: AsyncWeft, since: datetime, *, is_priced: bool) -> AsyncIterator[Watch]:
     """A bar on stderr, if that is a terminal, while something runs; and what was seen when it is over."""
     watch = Watch(await weft.headway(since), await weft.budget(), is_priced=is_priced)
-    columns = (TextColumn("Adding"), BarColumn(24), _Done(), Pace(), TextColumn("{task.fields[notes]}", style="dim"))
-    with Progress(*columns, console=err, disable=not err.is_terminal) as bar:
+    with _bar("Adding") as bar:
         task = bar.add_task("", total=None, notes="")
 
         async def look() -> None:
@@ -83,20 +81,57 @@ async def watched(weft: AsyncWeft, since: datetime, *, is_priced: bool) -> Async
             purse = await weft.database.insist(weft.budget)
             bar.update(task, completed=watch.done, total=watch.total or None, notes=watch.notes(purse))
 
-        looking = asyncio.create_task(_look_again_and_again(look))
-        try:
+        async with _looking(look):
             yield watch
-        finally:
-            looking.cancel()
-            with suppress(asyncio.CancelledError):
-                await looking
-        await look()
         bar.update(task, visible=bool(watch.total))
 
 
-async def _look_again_and_again(look: Callable[[], Awaitable[None]]) -> None:
+@asynccontextmanager
+async def writing(weft: AsyncWeft, tally: ReportTally, wanted: int, *, is_priced: bool) -> AsyncIterator[None]:
+    """A bar on stderr, if that is a terminal, while so many reports are written, which `tally` counts."""
+    before = await weft.budget()
+    with _bar("Writing") as bar:
+        task = bar.add_task("", total=wanted, notes="")
+
+        async def look() -> None:
+            purse = await weft.database.insist(weft.budget)
+            bar.update(task, completed=tally.reports, notes=_spent(before, purse, is_priced=is_priced))
+
+        async with _looking(look):
+            yield
+
+
+def _bar(what: str) -> Progress:
+    bar = BarColumn(24 if err.width >= 100 else 12)  # so that all of it is on one line
+    columns = TextColumn(what), bar, _Done(), Pace(), TextColumn("{task.fields[notes]}", style="dim")
+    return Progress(*columns, console=err, disable=not err.is_terminal)
+
+
+def _spent(before: Budget, now: Budget, *, is_priced: bool) -> str:
+    """What was spent between, in money where that can be told; nothing where nothing was."""
+    tokens = now.tokens - before.tokens
+    spent = money(now.price - before.price) if is_priced else f"{short(tokens)} tokens"
+    return f"{spent} spent" if tokens else ""
+
+
+@asynccontextmanager
+async def _looking(look: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
+    """Look again and again meanwhile, and once more at the end."""
+    over = asyncio.Event()
+    looking = asyncio.create_task(_look_again_and_again(look, over))
+    try:
+        yield
+    finally:
+        over.set()
+        looking.cancel()
+        with suppress(asyncio.CancelledError):
+            await looking
+    await look()
+
+
+async def _look_again_and_again(look: Callable[[], Awaitable[None]], over: asyncio.Event) -> None:
     clock = asyncio.get_running_loop()
-    while True:
+    while not over.is_set():  # whoever is cancelled when the pool lends a connection may never learn of it
         began = clock.time()
         await look()
         await asyncio.sleep(max(_PAUSE, _SHARE * (clock.time() - began)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from weft.errors import PriceUnknown
@@ -10,33 +11,38 @@ if TYPE_CHECKING:
     from weft.config import Settings
 
 
-def models(settings: Settings) -> list[str]:
+def of_documents(settings: Settings) -> list[str]:
     """The models that are called when documents are worked."""
     from weft import wiring
 
     return [name for name in (wiring.recipe(settings).model, settings.embedding_model) if name]
 
 
-def is_priced(settings: Settings) -> bool:
+def of_reports(settings: Settings) -> list[str]:
+    """The models that are called when reports about communities are written."""
+    return [name for name in (settings.model, settings.embedding_model) if name]
+
+
+def is_priced(settings: Settings, models: Sequence[str]) -> bool:
     """Whether what is spent can be told in money: the price of each model is known, and one costs something."""
     from weft import wiring
 
-    prices = [wiring.price(settings, name) for name in models(settings)]
+    prices = [wiring.price(settings, name) for name in models]
     return None not in prices and any(price != wiring.FREE for price in prices)
 
 
-def is_paid(settings: Settings) -> bool:
+def is_paid(settings: Settings, models: Sequence[str]) -> bool:
     """Whether a model has to be paid, as far as anybody knows."""
     from weft import wiring
 
-    return any(wiring.price(settings, name) != wiring.FREE for name in models(settings))
+    return any(wiring.price(settings, name) != wiring.FREE for name in models)
 
 
-def check_priced(settings: Settings) -> None:
+def check_priced(settings: Settings, models: Sequence[str]) -> None:
     """Raise PriceUnknown if a budget in money cannot be kept."""
     from weft import wiring
 
-    for name in models(settings):
+    for name in models:
         if wiring.price(settings, name) is None:
             raise PriceUnknown(
                 f"a budget in money needs a price, and that of {name} is not known. Set it under [prices] in "

@@ -30,3 +30,10 @@ Extractor = Annotated[
 Model = Annotated[
     str | None, typer.Option(metavar="PROVIDER/MODEL", help="The language model, if not the one in the settings.")
 ]
+Budget = Annotated[
+    str | None,
+    typer.Option(
+        metavar="AMOUNT",
+        help='What may be spent from now on: 2.00 is money, "500k tokens" are tokens, none is no limit.',
+    ),
+]

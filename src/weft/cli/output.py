@@ -149,8 +149,12 @@ def indented(text: str) -> RenderableType:
 
 
 def count(number: int, noun: str) -> str:
-    """A number with its noun: `1 document`, `1,200 documents`."""
-    return f"{number:,} {noun if number == 1 else noun + 's'}"
+    """A number with its noun: `1 document`, `1,200 documents`, `12 entities`."""
+    return f"{number:,} {noun if number == 1 else _plural(noun)}"
+
+
+def _plural(noun: str) -> str:
+    return f"{noun[:-1]}ies" if noun.endswith("ty") else f"{noun}s"
 
 
 def _print(console: Console, part: RenderableType) -> None:

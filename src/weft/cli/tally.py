@@ -1,4 +1,4 @@
-"""What a run has come to: which files could not be read, which were passed over, and why."""
+"""What a run has come to: which files could not be read or were passed over, and why; which reports were written."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 from rich.text import Text
 
-from weft.cli.output import count, indented, marked
+from weft.cli.output import count, indented, marked, next_step, say
+from weft.errors import BudgetReached, WeftError
 
 if TYPE_CHECKING:
     from weft.events import Event, Unreadable
@@ -51,6 +52,27 @@ class Tally:
         return shown
 
 
+class ReportTally:
+    """A listener that counts reports, and says what their writing waits for: once, until it has gone on."""
+
+    def __init__(self) -> None:
+        self.reports = 0
+        self.without_model = 0
+        self._waits = False
+
+    def __call__(self, event: Event) -> None:
+        from weft.events import Reported, Waiting
+
+        match event:
+            case Reported(reports, without_model):
+                self.reports += reports
+                self.without_model += without_model
+                self._waits = False
+            case Waiting(reason) if not self._waits:
+                self._waits = True
+                say(marked(f"Waiting: {reason}"))
+
+
 def some(problems: list[str], noun: str, what: str) -> list[RenderableType]:
     """The first of some problems, under a heading that counts them."""
     more = len(problems) - SHOWN
@@ -65,3 +87,12 @@ def grouped(reasons: Mapping[str, int], noun: str, what: str) -> list[Renderable
     """One line for each reason, the most frequent first."""
     ordered = sorted(reasons.items(), key=lambda each: (-each[1], each[0]))
     return [Text(f"{count(number, noun)} {what}: {reason}") for reason, number in ordered]
+
+
+def way_on(error: WeftError, again: str, *, has_budget: bool) -> Text:
+    """What to do about an error that stopped a run. `again` is the command that goes on, with as much to spend."""
+    if not isinstance(error, BudgetReached):
+        return next_step("weft doctor", f"then go on with {again}")
+    if has_budget:
+        return next_step(again, "as much again; what is done is not paid for twice", heading="To go on")
+    return next_step(f"{again} --budget AMOUNT", "what is done is not paid for twice", heading="To go on")

@@ -69,7 +69,7 @@ class _Log:
         self._waiting = 0
 
     def __call__(self, event: Event) -> None:
-        from weft.events import Extracted, Failed, Waiting
+        from weft.events import Extracted, Failed, Reported, Waiting
 
         self.added = self.added.after(event)
         match event:
@@ -81,6 +81,9 @@ class _Log:
             case Extracted() if self._reason:
                 self._reason = ""
                 self.line("going on", "green")
+            case Reported(reports, without):
+                alone = f", {without:,} of them without the model" if without else ""
+                self.line(f"{count(reports, 'report')} about communities written{alone}", "dim")
             case Extracted(_, _, notes) if notes:
                 self.line(f"{event.uri}: {'; '.join(notes)}", "dim")
         self._show()

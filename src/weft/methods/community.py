@@ -83,7 +83,7 @@ class Community:
         points = await self._asked(query.text, found, index, index.llm) if index.llm else _as_they_are(found)
         best = sorted((point for point in points if point.helpfulness > 0), key=lambda point: -point.helpfulness)
         best = best[: self.max_points]
-        rests_on = [Scored(finding, point.helpfulness) for point in best for finding in point.findings]
+        rests_on = [Scored(finding, point.helpfulness / _BEST) for point in best for finding in point.findings]
         passages = await reports.passages(rests_on, self.top_k, index)
         return Evidence(tuple(passages), reports=tuple(_told(best)))
 
@@ -125,7 +125,7 @@ class Community:
 def _as_they_are(found: Sequence[ReportFound]) -> list[_Point]:
     """All that reports say, where nobody can be asked what of it helps: the nearer to the question, the better."""
     return [
-        _Point(report, f"{finding.summary}: {finding.text}".strip(": "), _BEST / rank, [finding])
+        _Point(report, finding.text or finding.summary, _BEST / rank, [finding])
         for rank, report in enumerate(found, 1)
         for finding in report.findings
     ]

@@ -111,7 +111,7 @@ async def write(
         graph=graph.version, entities=len(graph.entities), alone=int((~inside).sum()), levels=tree.depth,
         modularity=modularity,
     )  # fmt: skip
-    return [id_ for (id_,) in await tx.rows("community.orphans")]
+    return [id_ for (id_,) in await tx.rows("community.orphans", least=LEAST_MEMBERS)]
 
 
 def labels(follows: Ints, before: Sequence[UUID]) -> list[UUID]:

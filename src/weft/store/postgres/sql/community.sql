@@ -36,7 +36,13 @@ CREATE TEMPORARY TABLE IF NOT EXISTS stage_member (entity uuid, leaf int) ON COM
 
 -- name: retire
 INSERT INTO former_community (id, level, size, title, gone)
-SELECT c.id, c.level, c.size, coalesce(r.title, ''), now() FROM community c LEFT JOIN report r ON r.community = c.id
+SELECT c.id, c.level, c.size, coalesce(r.title, names.joined, ''), now()
+FROM community c LEFT JOIN report r ON r.community = c.id
+LEFT JOIN LATERAL (
+    SELECT string_agg(e.name, ', ' ORDER BY e.degree DESC, e.name COLLATE "C") AS joined FROM (
+        SELECT e.name, e.degree FROM (SELECT entity FROM member WHERE leaf BETWEEN c.n AND c.last OFFSET 0) m
+        CROSS JOIN LATERAL (SELECT name, degree, id FROM entity WHERE id = m.entity OFFSET 0) e
+        ORDER BY e.degree DESC, e.name COLLATE "C", e.id LIMIT 3) AS e) AS names ON true
 WHERE NOT EXISTS (SELECT FROM stage_community s WHERE s.id = c.id)
 
 -- name: forget_former
@@ -59,7 +65,9 @@ FROM stage_community s LEFT JOIN stage_date d ON d.id = s.id ORDER BY s.n
 INSERT INTO member (entity, leaf) SELECT entity, leaf FROM stage_member ORDER BY leaf
 
 -- name: orphans
-DELETE FROM report r WHERE NOT EXISTS (SELECT FROM community c WHERE c.id = r.community) RETURNING r.community
+-- Those of communities that are no more, or have become too small to be written about.
+DELETE FROM report r WHERE NOT EXISTS (SELECT FROM community c WHERE c.id = r.community AND c.size >= %(least)s)
+RETURNING r.community
 
 -- name: write_hierarchy
 INSERT INTO hierarchy (library, seed, resolution, most, graph, entities, alone, levels, modularity)
@@ -88,7 +96,7 @@ LEFT JOIN LATERAL (SELECT * FROM report WHERE community = c.id OFFSET 0) r ON tr
 ORDER BY c.size DESC, c.n
 
 -- name: beginning
-SELECT id FROM community WHERE id::text LIKE %(beginning)s || '%%' ORDER BY id LIMIT 2
+SELECT id FROM community WHERE starts_with(id::text, %(beginning)s) ORDER BY id LIMIT 2
 
 -- name: former
 SELECT id, level, size, title, gone FROM former_community WHERE gone >= %(since)s ORDER BY gone DESC, size DESC, id LIMIT %(limit)s
@@ -116,15 +124,16 @@ SELECT EXISTS (
         AND (r.hash IS DISTINCT FROM c.hash OR (%(by_model)s AND r.author = '' AND r.problem = '')))
 
 -- name: wanted
--- The innermost first, as those round them may be written from their reports.
+-- The innermost first, as those round them may be written from their reports. What the model failed at before is tried
+-- once more, but is no reason to begin.
 SELECT c.n, c.last, c.level, c.id, c.hash, c.size, c.relations FROM community c LEFT JOIN report r ON r.community = c.id
 WHERE c.size >= %(least)s AND (c.level < %(level)s OR (c.level = %(level)s AND c.n > %(after)s))
-    AND (r.hash IS DISTINCT FROM c.hash OR (%(by_model)s AND r.author = '' AND r.problem = ''))
+    AND (r.hash IS DISTINCT FROM c.hash OR (%(by_model)s AND r.author = ''))
 ORDER BY c.level DESC, c.n LIMIT %(limit)s
 
 -- name: count_current
 SELECT count(*) FROM community c JOIN report r ON r.community = c.id AND r.hash = c.hash
-WHERE NOT (%(by_model)s AND r.author = '' AND r.problem = '')
+WHERE NOT (%(by_model)s AND r.author = '')
 
 -- name: facts_entities
 -- The members of communities, the most related first, each with a chunk that speaks of it.
