@@ -125,7 +125,8 @@ def _extractions(sets: Figures) -> list[str]:
     ]
     said = (
         "\n## Names found otherwise\n\nThe two small sets that `weave` was tuned on, so its figures here flatter it:"
-        " with names by their capitals, and with the triples that GPT-3.5 found (given). Recall at 2 / 5 / 10.\n"
+        " with names by their capitals, with those that spaCy finds (nlp), and with the triples that GPT-3.5 found"
+        " (given). Recall at 2 / 5 / 10.\n"
     )
     return [said, _table(("method", *wanted), rows)]
 
