@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from written import table, write_or_check
 
 from weft.bench import plots
 from weft.bench.bootstrap import Interval
@@ -77,7 +78,7 @@ def _sets(sets: Figures) -> list[str]:
             f"![Recall at 5](plots/{name}.svg)\n",
         ]
         rows = [(method, _three(found), _span(found.get("weave_ahead_at_5"))) for method, found in _ranked(one)]
-        shown.append(_table(("method", "recall at 2 / 5 / 10", "weave is ahead at 5 by"), rows))
+        shown.append(table(("method", "recall at 2 / 5 / 10", "weave is ahead at 5 by"), rows))
     return shown
 
 
@@ -91,14 +92,14 @@ def _reference(found: Figures) -> list[str]:
         "\n## Beside the reference\n\nThe method was specified by a program that holds everything in memory. All"
         " questions of the sets; recall at 2 / 5 / 10.\n"
     )
-    return [said, _table(("set", "questions", "reference", "weave", "ahead at 5 by"), rows)]
+    return [said, table(("set", "questions", "reference", "weave", "ahead at 5 by"), rows)]
 
 
 def _kinds(found: Figures) -> list[str]:
     kinds = found["musique"]["by_kind"]
     rows = [(kind, f"{kinds['fuse'][kind]:.1f}", f"{share:.1f}") for kind, share in kinds["weave"].items()]
     said = "\n## By the number of hops\n\nMuSiQue, recall at 5; in brackets how many questions.\n"
-    return [said, _table(("", "fuse", "weave"), rows)]
+    return [said, table(("", "fuse", "weave"), rows)]
 
 
 def _lightrag(found: Figures) -> list[str]:
@@ -113,7 +114,7 @@ def _lightrag(found: Figures) -> list[str]:
         " have 3,000 passages\nand those that support the questions, which are the first 300 (of MuSiQue, all of two"
         " hops).\n"
     )
-    return [said, _table(("set", "questions", "method", "recall at 2 / 5 / 10", "weave is ahead at 5 by"), rows)]
+    return [said, table(("set", "questions", "method", "recall at 2 / 5 / 10", "weave is ahead at 5 by"), rows)]
 
 
 def _extractions(sets: Figures) -> list[str]:
@@ -128,7 +129,7 @@ def _extractions(sets: Figures) -> list[str]:
         " with names by their capitals, with those that spaCy finds (nlp), and with the triples that GPT-3.5 found"
         " (given). Recall at 2 / 5 / 10.\n"
     )
-    return [said, _table(("method", *wanted), rows)]
+    return [said, table(("method", *wanted), rows)]
 
 
 def _untitled(found: Figures) -> list[str]:
@@ -141,7 +142,7 @@ def _untitled(found: Figures) -> list[str]:
         "\n## Without titles\n\nThe same passages without a title anywhere: what a passage is about is then the name"
         " that it begins with.\n"
     )
-    return [said, _table(("set", "method", "recall at 2 / 5 / 10", "weave is ahead at 5 by"), rows)]
+    return [said, table(("set", "method", "recall at 2 / 5 / 10", "weave is ahead at 5 by"), rows)]
 
 
 def _prose(found: Figures) -> list[str]:
@@ -154,7 +155,7 @@ def _prose(found: Figures) -> list[str]:
         "\n## Ordinary prose\n\nGraphRAG-Bench gives the evidence in words of its own, not passages. So this is the"
         " share of the evidence's words that is in the first 6,000 characters found.\n"
     )
-    return [said, _table(("set", "questions", "method", "words found", "weave is ahead by"), rows)]
+    return [said, table(("set", "questions", "method", "words found", "weave is ahead by"), rows)]
 
 
 def _cost(found: Figures) -> list[str]:
@@ -177,7 +178,7 @@ def _cost(found: Figures) -> list[str]:
     )
     return [
         said,
-        _table(("passages", "method", "recall at 5", "statements", "nodes, mean / p99", "p50 ms", "p95 ms"), rows),
+        table(("passages", "method", "recall at 5", "statements", "nodes, mean / p99", "p50 ms", "p95 ms"), rows),
     ]
 
 
@@ -201,21 +202,10 @@ def _interval(found: Sequence[float]) -> Interval:
     return Interval(*(value / 100 for value in found))
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    lines += ["| " + " | ".join(row) + " |" for row in rows]
-    return "\n".join(lines) + "\n"
-
-
 def main() -> None:
     figures = json.loads(RESULTS.read_text("utf-8"))
     wanted = {PAGE: page(figures)} | {PAGE.parent / "plots" / name: svg for name, svg in drawn(figures).items()}
-    for file, text in wanted.items():
-        if "--check" not in sys.argv:
-            file.parent.mkdir(exist_ok=True)
-            file.write_text(text, "utf-8")
-        elif not file.is_file() or file.read_text("utf-8") != text:
-            sys.exit(f"{file.name} is out of date: run `make quality`")
+    write_or_check(wanted, "quality")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from written import write_or_check
+
 from weft.config import PREFIX, Settings
 from weft.methods import registry
 from weft.methods.registry import Description
@@ -137,17 +139,8 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-PAGES = {"settings.md": settings_page, "methods.md": methods_page}
-
-
 def main() -> None:
-    FOLDER.mkdir(exist_ok=True)
-    for name, page in PAGES.items():
-        file = FOLDER / name
-        if "--check" not in sys.argv:
-            file.write_text(page(), "utf-8")
-        elif not file.is_file() or file.read_text("utf-8") != page():
-            sys.exit(f"{name} is out of date: run `make reference`")
+    write_or_check({FOLDER / "settings.md": settings_page(), FOLDER / "methods.md": methods_page()}, "reference")
 
 
 if __name__ == "__main__":

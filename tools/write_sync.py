@@ -12,6 +12,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from written import write_or_check
+
 SOURCES = Path(__file__).parents[1] / "src" / "weft"
 SOURCE, TARGET = SOURCES / "engine.py", SOURCES / "sync.py"
 
@@ -115,11 +117,7 @@ def _instead(node: ast.AST) -> ast.AST:
 
 
 def main() -> None:
-    if "--check" in sys.argv:
-        if TARGET.read_text("utf-8") != module():
-            sys.exit(f"{TARGET.name} is out of date: run `make sync`")
-        return
-    TARGET.write_text(module(), "utf-8")
+    write_or_check({TARGET: module()}, "sync")
 
 
 if __name__ == "__main__":
