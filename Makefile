@@ -6,7 +6,7 @@ COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-ha
 	--quiet --upgrade --custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check test test-all db docs quality reference sync bench lock schema fmt clean
+.PHONY: help setup check test test-all db docs quality communities reference sync bench lock schema fmt clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,10 +40,14 @@ docs: setup  ## check that every link in the documentation resolves, and that wh
 	$(BIN)/python tools/check_docs.py
 	$(BIN)/python tools/write_reference.py --check
 	$(BIN)/python tools/write_quality.py --check
+	$(BIN)/python tools/write_communities.py --check
 	$(BIN)/python tools/write_sync.py --check
 
 quality: setup  ## write the page on what methods find anew, from the results of benchmarks/quality.py
 	$(BIN)/python tools/write_quality.py
+
+communities: setup  ## write the figures and pictures of communities anew, from the results of benchmarks/communities.py
+	$(BIN)/python tools/write_communities.py
 
 reference: setup  ## write the reference pages anew
 	$(BIN)/python tools/write_reference.py

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weft.graph.communities import LARGE, NONE, How, Tree, communities, modularity
-from weft.graph.content import contents
+from weft.graph.content import contents, of_relations
 from weft.graph.moving import Graph, Ints, merged, moved
 from weft.graph.succession import LEAST_SHARED, successors
 
@@ -248,3 +248,14 @@ def test_a_change_in_one_place_changes_the_hashes_of_the_communities_round_it_al
     after = contents(tree, nodes, whole.a, whole.b, relations).hashes
     for own, a, b in zip(members(tree), before, after, strict=True):
         assert (a != b) == (7 in own)
+
+
+def test_a_relation_is_another_with_another_text_other_ends_or_turned_round() -> None:
+    texts, sources, targets = hashes(1, 3), hashes(2, 3), hashes(3, 3)
+    made = [
+        of_relations(texts, sources, targets),
+        of_relations(texts, targets, sources),
+        of_relations(hashes(4, 3), sources, targets),
+        of_relations(texts, hashes(5, 3), targets),
+    ]
+    assert len({row.tobytes() for some in made for row in some}) == 4 * 3

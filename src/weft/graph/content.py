@@ -45,6 +45,18 @@ def contents(tree: Tree, nodes: Halves, source: Ints, target: Ints, relations: H
     return Contents(members, inside, hashed)
 
 
+def of_relations(texts: Halves, sources: Halves, targets: Halves) -> Halves:
+    """Hashes of relations from those of their texts, and the anchors of the entities that each is from and to."""
+    return _mixed(texts + _mixed(sources + _mixed(targets)))
+
+
+def _mixed(values: Halves) -> Halves:
+    """Numbers that have nothing to do with each other, from any that differ (splitmix64's last step)."""
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return values ^ (values >> np.uint64(31))
+
+
 def _add(sums: Halves, counts: Ints, community: Ints, hashes: Halves) -> None:
     which = np.flatnonzero(community != NONE)
     np.add.at(sums, community[which], hashes[which])

@@ -60,6 +60,21 @@ def halves(ids: Column) -> NDArray[np.uint64]:
     return np.frombuffer(ids.tobytes(), ">u8").reshape(-1, 2).astype(np.uint64)
 
 
+def places(ids: Column, *wanted: Column) -> list[NDArray[np.int64]]:
+    """Where each of the wanted ids is among these, all of which differ."""
+    known = halves(ids)
+    order = np.argsort(known[:, 0], kind="stable")
+    return [_place(known[order], order, halves(each)) for each in wanted]
+
+
+def _place(known: NDArray[np.uint64], order: NDArray[np.int64], wanted: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """By the first half, and on from there where several share that, as good as never."""
+    at = np.searchsorted(known[:, 0], wanted[:, 0])
+    while (wrong := np.flatnonzero(known[at, 1] != wanted[:, 1])).size:
+        at[wrong] += 1
+    return order[at]
+
+
 def _layout(columns: Mapping[str, Kind]) -> np.dtype[Any]:
     """A row as it travels: how many fields there are, and for each its size and its value."""
     fields: list[tuple[str, str]] = [("fields", ">i2")]

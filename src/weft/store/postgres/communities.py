@@ -28,7 +28,7 @@ from weft.types import Community, CommunityReport, Entity, Finding, Former, Hier
 LEAST_MEMBERS = 3  # of a community that is written about: two things and what is between them are a relation
 
 _NODES: Mapping[str, Kind] = {"entity": "uuid", "anchor": "uuid", "hash": "uuid", "leaf": "int"}
-_EDGES: Mapping[str, Kind] = {"source": "int", "target": "int", "weight": "float", "hash": "uuid"}
+_EDGES: Mapping[str, Kind] = {"source": "uuid", "target": "uuid", "weight": "float", "hash": "uuid"}
 _MEMBERS: Mapping[str, Kind] = {"entity": "uuid", "leaf": "int"}
 _COMMUNITIES: Mapping[str, Kind] = {
     "n": "int", "last": "int", "parent": "int", "level": "int", "id": "uuid", "anchor": "uuid", "size": "int",
@@ -73,9 +73,11 @@ async def network(tx: Transaction) -> Network:
     version = int(await tx.value("community.graph"))
     nodes = await blocks.read(tx, "community.nodes", _NODES)
     edges = await blocks.read(tx, "community.edges", _EDGES)
-    said, stated = blocks.halves(nodes["hash"]), blocks.halves(edges["hash"])
+    said, anchors = blocks.halves(nodes["hash"]), blocks.halves(nodes["anchor"])
+    source, target = blocks.places(nodes["entity"], edges["source"], edges["target"])
+    stated = content.of_relations(blocks.halves(edges["hash"]), anchors[source], anchors[target])
     named = nodes["entity"], nodes["anchor"], said, nodes["leaf"]
-    return Network(version, *named, edges["source"], edges["target"], edges["weight"], stated)
+    return Network(version, *named, source, target, edges["weight"], stated)
 
 
 async def known(tx: Transaction, leaves: Ints) -> Known:

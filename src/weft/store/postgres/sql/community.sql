@@ -13,9 +13,7 @@ SELECT a.entity, a.id::uuid, md5(concat_ws(E'\x1f', a.id, e.type, e.text_hash)):
 FROM anchor a JOIN entity e ON e.id = a.entity LEFT JOIN member m ON m.entity = a.entity ORDER BY a.id COLLATE "C"
 
 -- name: edges
-WITH node AS MATERIALIZED (SELECT entity, id, (row_number() OVER (ORDER BY id COLLATE "C") - 1)::int AS n FROM anchor)
-SELECT s.n, t.n, r.weight::float8, md5(s.id || t.id || r.text_hash)::uuid
-FROM relation r JOIN node s ON s.entity = r.source JOIN node t ON t.entity = r.target
+SELECT source, target, weight::float8, text_hash FROM relation
 
 -- name: hierarchy
 SELECT library, seed, resolution, most, entities, alone, modularity, found,

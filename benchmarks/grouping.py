@@ -1,0 +1,107 @@
+"""`find_communities` in a process that does nothing else: what it takes, stage by stage, and what came of it.
+
+Reads a JSON object with the database and the workspace, and prints one. Given a file for them, it leaves the edges
+there that communities were found by.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import hashlib
+import inspect
+import json
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
+from pkgutil import resolve_name
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+from peak import peak_mb
+
+from weft import AsyncWeft
+from weft.graph.moving import Graph
+from weft.store.postgres import communities
+from weft.store.postgres.db import Database
+
+STAGES = {
+    "weft.store.postgres.communities.network": "reading",
+    "weft.graph.communities.communities": "detecting",
+    "weft.store.postgres.communities.write": "writing",
+}
+
+
+async def run(url: str, workspace: str, edges: str = "") -> dict[str, Any]:
+    async with Database(url) as database:
+        weft = await AsyncWeft.enter(database, workspace, make=False)
+        with _timed(STAGES) as stages:
+            began = time.perf_counter()
+            changed = await weft.find_communities()
+            seconds = time.perf_counter() - began
+        peak = peak_mb()
+        if edges:
+            graph = await graph_of(weft)
+            np.savez(edges, a=graph.a, b=graph.b, weight=graph.weight)
+        costs = {"seconds": seconds, **{stage: stages[stage] for stage in STAGES.values()}, "peak_mb": peak}
+        return {**costs, "changed": asdict(changed), "digest": await digest(weft)}
+
+
+async def graph_of(weft: AsyncWeft) -> Graph:
+    """The graph that communities are found in: what is related, in either direction, is one edge."""
+    async with weft.database.transaction(weft.workspace, snapshot=True) as tx:
+        return (await communities.network(tx)).graph
+
+
+async def digest(weft: AsyncWeft) -> str:
+    """A hash of all communities and of who is in them, whatever their labels."""
+    async with weft.database.transaction(weft.workspace, snapshot=True) as tx:
+        lines = await tx.rows("digest.communities")
+    return hashlib.sha256(repr(lines).encode()).hexdigest()
+
+
+async def forget(weft: AsyncWeft) -> None:
+    """Leave no communities, as if they had never been looked for."""
+    async with weft.database.transaction(weft.workspace) as tx:
+        await tx.execute("DELETE FROM member; DELETE FROM community; DELETE FROM report; DELETE FROM former_community")
+        await tx.execute("DELETE FROM hierarchy")
+
+
+@contextmanager
+def _timed(functions: Mapping[str, str]) -> Iterator[dict[str, float]]:
+    """Seconds by stage, waiting included, in these functions, for as long as the context lasts."""
+    seconds: defaultdict[str, float] = defaultdict(float)
+    with ExitStack() as patches:
+        for where, stage in functions.items():
+            module, _, name = where.rpartition(".")
+            timed = _with_clock(resolve_name(f"{module}:{name}"), stage, seconds)
+            patches.enter_context(patch(where, timed))
+        yield seconds
+
+
+def _with_clock(function: Callable[..., Any], stage: str, seconds: dict[str, float]) -> Callable[..., Any]:
+    @contextmanager
+    def clock() -> Iterator[None]:
+        began = time.perf_counter()
+        yield
+        seconds[stage] += time.perf_counter() - began
+
+    @functools.wraps(function)
+    async def later(*args: Any, **given: Any) -> Any:
+        with clock():
+            return await function(*args, **given)
+
+    @functools.wraps(function)
+    def now(*args: Any, **given: Any) -> Any:
+        with clock():
+            return function(*args, **given)
+
+    return later if inspect.iscoroutinefunction(function) else now
+
+
+if __name__ == "__main__":
+    print(json.dumps(asyncio.run(run(**json.load(sys.stdin)))))
