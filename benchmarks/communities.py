@@ -91,9 +91,9 @@ class Bench:
             "relations": status.relations,
             "edges": int(graph.weight.size),
             **figures,
-            "ratio": _ratio(runs, "seconds"),
-            "ratio_detecting": round(figures["first"]["detecting"] / figures["library"]["seconds"], 2),
-            "ratio_peak": _ratio(runs, "peak_mb"),
+            "ratio": _ratio(runs, "seconds", "seconds"),
+            "ratio_detecting": _ratio(runs, "detecting", "seconds"),
+            "ratio_peak": _ratio(runs, "peak_mb", "peak_mb"),
             **_hierarchy(await weft.hierarchy()),
             "parts": parted.within_parts(graph, HOW, labels),
             "same_every_time": len(digests) == 1,
@@ -203,10 +203,10 @@ def _medians(runs: Sequence[Figures]) -> Figures:
     return costs | {name: last[name] for name in ("changed", "levels", "modularity") if name in last}
 
 
-def _ratio(runs: Mapping[str, Sequence[Figures]], what: str) -> float:
+def _ratio(runs: Mapping[str, Sequence[Figures]], ours: str, theirs: str) -> float:
     """How much more of it our runs take than the library's, round by round."""
     pairs = zip(runs["first"], runs["library"], strict=True)
-    return round(float(median(ours[what] / theirs[what] for ours, theirs in pairs)), 2)
+    return round(float(median(mine[ours] / other[theirs] for mine, other in pairs)), 2)
 
 
 def _hierarchy(found: Hierarchy | None) -> Figures:
