@@ -8,10 +8,8 @@ import re
 import select
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -19,14 +17,14 @@ from uuid import UUID
 
 import pytest
 
-from tests.e2e.conftest import PROGRAM, Weft
+from tests.e2e.conftest import PROGRAM, Weft, model_server
 from weft import AsyncWeft
 from weft.config import Settings
 from weft.extract import given
 from weft.testing import Databases
 from weft.testing.model_server import Asked
 
-ROOT = Path(__file__).parents[2]
+SCRIPT = ("--script", f"{__name__}:reply")
 MODEL = "openai/any"
 QUESTION = "Who wrote the first program?"
 
@@ -81,23 +79,9 @@ def environment(environment: dict[str, str]) -> dict[str, str]:
     return {**environment, "COLUMNS": "100"}
 
 
-@contextmanager
-def model_server(*arguments: str) -> Iterator[str]:
-    """A model server that replies by the script above; its URL."""
-    script = ("--script", f"{__name__}:reply") if "--script" not in arguments else ()
-    command = [sys.executable, "-m", "weft.testing.model_server", *script, *arguments]
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env, cwd=ROOT) as process:
-        assert process.stdout
-        try:
-            yield process.stdout.readline().strip()
-        finally:
-            process.terminate()
-
-
 @pytest.fixture(scope="module")
 def model_url() -> Iterator[str]:
-    with model_server() as url:
+    with model_server(*SCRIPT) as url:
         yield url
 
 
@@ -257,7 +241,9 @@ def test_methods_are_compared(weft: Weft) -> None:
     assert re.search(r"^local +2 +2 +1 ", shown, re.M)
     assert re.search(r"^naive +\d+% ", shown.partition("Passages in common")[2], re.M)
     found = answer(weft("compare", QUESTION, "--json"))
-    assert [row["problem"] for row in found["methods"]] == [""] * 11
+    problems = {row["method"]: row["problem"] for row in found["methods"]}
+    assert {method for method, problem in problems.items() if problem} == {"community", "drift"}
+    assert "weft communities build" in problems["community"], "nothing is written about communities here"
     assert {frozenset(pair["methods"]) for pair in found["overlap"]} >= {frozenset(("keyword", "naive"))}
 
 
@@ -313,7 +299,7 @@ def test_where_there_are_no_vectors_the_way_to_them_is_told_and_works(
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (("--method", "nope"), "there is no method 'nope'. There are auto, fuse,"),
+        (("--method", "nope"), "there is no method 'nope'. There are auto, community, drift, fuse,"),
         (("--method", "local", "--set", "top_k=1"), "the method local has no parameter top_k. It has graph_top_k,"),
         (("--method", "keyword", "--set", "top_k=many"), "the method keyword cannot be had like this: top_k:"),
         (("--where", "year"), "'year' has no name and value. Write name=value."),
@@ -341,7 +327,7 @@ def test_methods_are_listed_without_a_database(weft: Weft, environment: dict[str
 
 @pytest.mark.usefixtures("filled")
 def test_an_answer_that_breaks_off_says_so_under_what_has_come(weft: Weft, tmp_path: Path) -> None:
-    with model_server("--fault", "error-middle:1") as url:
+    with model_server(*SCRIPT, "--fault", "error-middle:1") as url:
         settle_for(tmp_path, url, embedding_model=None, method="keyword", model_tries=1)
         broken = weft("ask", "Who wrote the one that broke off?", code=1)
         assert broken.stdout.rstrip("\n") == "Note"
@@ -352,7 +338,7 @@ def test_an_answer_that_breaks_off_says_so_under_what_has_come(weft: Weft, tmp_p
 def test_on_a_terminal_words_come_one_by_one_and_ctrl_c_ends_it_quietly(
     tmp_path: Path, environment: dict[str, str]
 ) -> None:
-    with model_server("--fault", "slow:1") as url:
+    with model_server(*SCRIPT, "--fault", "slow:1") as url:
         settle_for(tmp_path, url, embedding_model=None, method="keyword")
         ours, theirs = pty.openpty()
         command = [str(PROGRAM), "ask", "Who wrote the slow one?"]
