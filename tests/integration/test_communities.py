@@ -458,6 +458,16 @@ async def test_drift_follows_up_on_reports(database: Database) -> None:
     assert [one.item for one in followed.best] == ["Who is the miller of Berth?", "Who rows?"]
 
 
+async def test_drift_says_so_when_a_plan_cannot_be_read_and_asks_beside_titles(database: Database) -> None:
+    weft = await _built(database, {"drift": "I would rather not."})
+    found = await weft.retrieve("Who meets whom?", Drift(follow_ups=2, part=Naive(top_k=3)))
+    assert found.passages
+    [told] = [step for step in found.trace.steps if step.what == "unreadable"]
+    assert "gave no follow-ups that can be read" in told.best[0].item
+    [followed] = [step for step in found.trace.steps if step.what == "follow-ups"]
+    assert all(one.item.startswith("Who meets whom? ") for one in followed.best)
+
+
 async def test_drift_without_a_model_asks_beside_titles(database: Database) -> None:
     weft = await _built(database)
     found = await weft.retrieve("Who meets whom?", Drift(follow_ups=2, part=Naive(top_k=3)))

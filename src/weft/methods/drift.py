@@ -46,14 +46,17 @@ class Drift:
     async def retrieve(self, query: Query, index: Index) -> Evidence:
         """The passages that the question and the follow-ups agree on, and the reports that they came from.
 
-        Follow-ups are the model's; without one, the question beside each report's title.
+        Follow-ups are the model's. Without one, or where its reply cannot be read, which the trace then says, they are
+        the question beside each report's title.
         """
         levels = await reports.levels(query, index)
         found = await reports.nearest(query, index, len(levels) - 1, self.max_reports)
+        plan = _Plan(follow_ups=[f"{query.text} {report.title}" for report in found])
         if index.llm:
-            plan = await self._plan(query.text, found, index.llm)
-        else:
-            plan = _Plan(follow_ups=[f"{query.text} {report.title}" for report in found])
+            try:
+                plan = await self._plan(query.text, found, index.llm)
+            except BadReply as problem:
+                index.note("unreadable", Scored(str(problem), 0.0))
         further = [asked for asked in plan.follow_ups if asked.strip()][: self.follow_ups]
         index.note("follow-ups", *(Scored(asked, 1.0) for asked in further))
         asked = (self.part, *(_Instead(text, self.part) for text in further))
