@@ -123,7 +123,7 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         assert weft.find_communities().came
         assert weft.hierarchy()
         assert weft.estimate_reports().current == 0
-        assert weft.write_reports().reports == weft.estimate_reports().reports  # no report can be read, and none is current
+        assert weft.write_reports().reports == weft.estimate_reports().reports  # none can be read, so none is current
         [community, *_] = weft.communities()
         assert weft.community(community.id) == community
         assert weft.members(community.id)
