@@ -11,12 +11,10 @@ loaded for `scale` stays in benchmarks/.communities, so that a second run takes 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import random
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -31,8 +29,8 @@ import community_tree
 import corpora
 import grouping
 import parted
+import parts
 from counting import Counting
-from served import served
 
 from weft import AsyncWeft, Chunk, Document, Link, Mention
 from weft.extract.reports import ReportWriter
@@ -40,7 +38,6 @@ from weft.graph.communities import How
 from weft.ingest.reports import Reporting, write_reports
 from weft.store.postgres import communities as store
 from weft.store.postgres.db import Database
-from weft.store.postgres.migrate import migrate
 from weft.types import Hierarchy
 
 Figures = dict[str, Any]
@@ -272,37 +269,16 @@ def _spread(values: Sequence[float]) -> list[float]:
 
 
 async def run(url: str, folder: Path, options: argparse.Namespace) -> Figures:
-    await migrate(url)
-    figures: Figures = {"library": f"graspologic-native {version('graspologic-native')}"}
     async with Database(url) as database:
         bench = Bench(database, folder, smoke=options.smoke)
-        for part in (bench.scale, bench.change, bench.trees):
-            if not options.only or part.__name__ in options.only.split(","):
-                print(part.__name__, file=sys.stderr)
-                began = time.perf_counter()
-                figures[part.__name__] = await part()
-                print(f"  took {time.perf_counter() - began:.0f} s", file=sys.stderr)
-    return figures
+        named = (("scale", bench.scale), ("change", bench.change), ("trees", bench.trees))
+        figures = await parts.carried_out(named, options.only)
+    return {"library": f"graspologic-native {version('graspologic-native')}", **figures}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--smoke", action="store_true", help="a few documents, to see that it runs")
-    parser.add_argument("--only", default="", help="parts to run, as in scale,trees; the others' results stay")
-    options = parser.parse_args()
-    if problem := corpora.missing():
-        if options.smoke:  # nothing to try it on here, which is no fault of the code
-            print(f"skipped: {problem}")
-            return
-        sys.exit(problem)
-    with tempfile.TemporaryDirectory() as passing:
-        folder = Path(passing) if options.smoke else KEPT
-        with served(folder) as server:
-            figures = asyncio.run(run(server.url, folder, options))
-    if not options.smoke:
-        before = json.loads(RESULTS.read_text()) if options.only and RESULTS.exists() else {}
-        RESULTS.write_text(json.dumps(before | figures, indent=1) + "\n")
-    print(json.dumps(figures))
+    parts.main(parser, run, KEPT, RESULTS)
 
 
 if __name__ == "__main__":

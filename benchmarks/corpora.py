@@ -7,6 +7,7 @@ import heapq
 import json
 import os
 import random
+import sys
 from collections import defaultdict, deque
 from collections.abc import Iterator
 from itertools import chain, zip_longest
@@ -23,6 +24,16 @@ BENCH = Path(os.environ.get("WEFT_BENCH_DATA", Path(__file__).parents[2] / "shar
 def missing() -> str | None:
     """What to tell somebody who has no benchmark data; None when it is there."""
     return None if BENCH.is_dir() else f"no benchmark data at {BENCH}: set WEFT_BENCH_DATA to the folder that holds it"
+
+
+def are_there(*, smoke: bool) -> bool:
+    """Whether there is benchmark data. Without it a smoke run says that it is skipped, and any other ends here."""
+    problem = missing()
+    if problem and not smoke:
+        sys.exit(problem)
+    if problem:  # nothing to try it on here, which is no fault of the code
+        print(f"skipped: {problem}")
+    return problem is None
 
 
 def rows(name: str) -> Iterator[Any]:

@@ -323,11 +323,8 @@ def main() -> None:
     parser.add_argument("--only", default="", help="parts to run, as in a,d; results are not written then")
     parser.add_argument("--database-url", help="a PostgreSQL to use in place of a bundled one of its own")
     options = parser.parse_args()
-    if problem := corpora.missing():
-        if options.smoke:  # nothing to try it on here, which is no fault of the code
-            print(f"skipped: {problem}")
-            return
-        sys.exit(problem)
+    if not corpora.are_there(smoke=options.smoke):
+        return
     with tempfile.TemporaryDirectory() as root:
         Path(root).chmod(0o755)  # the server may run as a user of its own
         server = EmbeddedServer(Path(root, "server"))

@@ -16,8 +16,6 @@ import gzip
 import json
 import os
 import sys
-import tempfile
-import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,13 +23,12 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-import corpora
+import parts
 import peer_lightrag
 import peer_retrieval
 import quality_sets as sets
 import rebuilt
 from quality_sets import Extraction, Shelf
-from served import served
 
 from weft import AsyncWeft
 from weft.bench import datasets
@@ -44,7 +41,6 @@ from weft.evidence import Usage
 from weft.methods import Auto, Fuse, Keyword, Naive, Weave, registry
 from weft.protocols import Method
 from weft.store.postgres.db import Database
-from weft.store.postgres.migrate import migrate
 
 Figures = dict[str, Any]
 HERE = Path(__file__).parent
@@ -294,38 +290,23 @@ def _percent(one: Interval) -> list[float]:
 
 
 async def run(url: str, folder: Path, options: argparse.Namespace) -> Figures:
-    await migrate(url)
-    figures: Figures = {}
     async with Database(url) as database, sets.opened(database, folder) as shelf:
         bench = Bench(shelf, folder, smoke=options.smoke, peers=options.peers)
-        for part in (bench.sets, bench.reference, bench.lightrag, bench.untitled, bench.prose, bench.cost):
-            if not options.only or part.__name__ in options.only.split(","):
-                print(part.__name__, file=sys.stderr)
-                began = time.perf_counter()
-                figures[part.__name__] = await part()
-                print(f"  took {time.perf_counter() - began:.0f} s", file=sys.stderr)
-    return figures
+        named = (
+            ("sets", bench.sets),
+            ("reference", bench.reference),
+            ("lightrag", bench.lightrag),
+            ("untitled", bench.untitled),
+            ("prose", bench.prose),
+            ("cost", bench.cost),
+        )
+        return await parts.carried_out(named, options.only)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--smoke", action="store_true", help="a few questions on a small set, to see that it runs")
     parser.add_argument("--peers", action="store_true", help="LightRAG too; it is installed if it is not there")
-    parser.add_argument("--only", default="", help="parts to run, as in sets,cost; the others' results stay")
-    options = parser.parse_args()
-    if problem := corpora.missing():
-        if options.smoke:  # nothing to try it on here, which is no fault of the code
-            print(f"skipped: {problem}")
-            return
-        sys.exit(problem)
-    with tempfile.TemporaryDirectory() as passing:
-        folder = Path(passing) if options.smoke else KEPT
-        with served(folder) as server:
-            figures = asyncio.run(run(server.url, folder, options))
-    if not options.smoke:
-        before = json.loads(RESULTS.read_text()) if options.only and RESULTS.exists() else {}
-        RESULTS.write_text(json.dumps(before | figures, indent=1) + "\n")
-    print(json.dumps(figures))
+    parts.main(parser, run, KEPT, RESULTS)
 
 
 if __name__ == "__main__":

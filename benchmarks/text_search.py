@@ -243,11 +243,8 @@ def main() -> None:
     parser.add_argument("--smoke", action="store_true", help="a hundredth of the size, to see that it runs")
     parser.add_argument("--only", default="", help="parts to run, as in a,b; results are not written then")
     options = parser.parse_args()
-    if problem := corpora.missing():
-        if options.smoke:  # nothing to try it on here, which is no fault of the code
-            print(f"skipped: {problem}")
-            return
-        sys.exit(problem)
+    if not corpora.are_there(smoke=options.smoke):
+        return
     with tempfile.TemporaryDirectory() as root, served(Path(root)) as server:
         figures = asyncio.run(run(server.url, options.smoke, options.only))
     if not options.smoke and not options.only:

@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
 from uuid import UUID, uuid4
 
 from weft.config import Settings
@@ -68,6 +68,7 @@ if TYPE_CHECKING:
 # looks at the index does not wait for them.
 
 Progress = Callable[[int], None]
+Total = TypeVar("Total", Added, Reported)
 
 _DOCUMENTS_AT_ONCE = 256
 _SAID_AT_ONCE = 20_000  # mentions and links
@@ -192,7 +193,7 @@ class AsyncWeft:
         """
         from weft import wiring
 
-        counted = _Counted(listener)
+        counted = _Counted(listener, Added())
         recipe = wiring.recipe(self._settings)
         kit = await self._kit(counted)
         worker = Worker(self.database, self.workspace, kit, counted, self._pace())
@@ -209,7 +210,7 @@ class AsyncWeft:
             worker.abandon()
             taking.cancel()
             await asyncio.gather(taking, working, return_exceptions=True)
-        return counted.added
+        return counted.total
 
     async def estimate(self, *what: str | Path | Source, listener: Listener = unheard) -> Estimate:
         """What adding these would take, in documents, chunks, tokens and money. Nothing is sent to any model."""
@@ -428,7 +429,7 @@ class AsyncWeft:
         async with self.database.transaction(self.workspace) as tx:
             await communities.want(tx)
             await enqueue(tx.connection, self.workspace, "report", [b""])
-        counted = _CountedReports(listener)
+        counted = _Counted(listener, Reported())
         worker = Worker(self.database, self.workspace, await self._kit(counted), counted, self._pace())
         no_more = asyncio.Event()
         no_more.set()
@@ -681,29 +682,15 @@ class AsyncWeft:
         await read.drop_workspace(self.database, self.workspace)
 
 
-class _Counted:
+class _Counted(Generic[Total]):
     """A listener that keeps count, and passes everything on."""
 
-    def __init__(self, listener: Listener) -> None:
+    def __init__(self, listener: Listener, total: Total) -> None:
         self._listener = listener
-        self.added = Added()
+        self.total: Total = total
 
     def __call__(self, event: Event) -> None:
-        self.added = self.added.after(event)
-        self._listener(event)
-
-
-class _CountedReports:
-    """A listener that keeps count of reports, and passes everything on."""
-
-    def __init__(self, listener: Listener) -> None:
-        self._listener = listener
-        self.total = Reported(0)
-
-    def __call__(self, event: Event) -> None:
-        if isinstance(event, Reported):
-            reports, without = self.total.reports + event.reports, self.total.without_model + event.without_model
-            self.total = Reported(reports, without)
+        self.total = self.total.after(event)
         self._listener(event)
 
 

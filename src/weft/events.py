@@ -66,8 +66,14 @@ class Summarised:
 class Reported:
     """So many reports about communities were written; so many of them without the model that was to write them."""
 
-    reports: int
+    reports: int = 0
     without_model: int = 0
+
+    def after(self, event: Event) -> Reported:
+        """These and the reports of an event."""
+        if not isinstance(event, Reported):
+            return self
+        return Reported(self.reports + event.reports, self.without_model + event.without_model)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,9 +22,10 @@ from weft.cli.live import watched
 from weft.cli.models_in_force import check_priced, is_paid, is_priced, of_documents
 from weft.cli.money import receipt_table
 from weft.cli.options import Budget, DatabaseUrl, Extractor, Json, Model, Paths, Uri, Workspace, Yes
-from weft.cli.output import INTERRUPTED, Reply, count, marked, next_step, progress, replying, say, spinning
+from weft.cli.output import Reply, count, marked, next_step, progress, replying, say, spinning
 from weft.cli.session import in_workspace, load_settings
-from weft.cli.tally import Tally, grouped, some, way_on
+from weft.cli.stopping import end_if_stopped
+from weft.cli.tally import Tally, grouped, some
 from weft.errors import WeftError
 
 if TYPE_CHECKING:
@@ -203,12 +204,7 @@ def _tell(reply: Reply, run: _Run, again: str) -> None:
     text = [*_counts(run), *tally.lines(), *_oddities(found)]
     if found.receipt:
         text.append(receipt_table(found.receipt))
-    if run.is_interrupted:
-        reply.fail("stopped. What is done is kept.", answer, *text, then=next_step(again, heading="To go on"))
-        raise typer.Exit(INTERRUPTED)
-    if run.error:
-        reply.fail(str(run.error), answer, *text, then=way_on(run.error, again, has_budget=run.allowance is not None))
-        raise typer.Exit(1)
+    end_if_stopped(reply, run, answer, text, again)
     reply(answer, *text, _next(run, again))
     if found.set_aside or (tally.unreadable and not run.read):
         raise typer.Exit(1)

@@ -17,9 +17,10 @@ from weft.cli.live import writing
 from weft.cli.models_in_force import check_priced, is_paid, is_priced, of_reports
 from weft.cli.money import receipt_table
 from weft.cli.options import Budget, DatabaseUrl, Json, Model, Workspace, Yes
-from weft.cli.output import INTERRUPTED, Reply, count, marked, next_step, replying, say, spinning
+from weft.cli.output import Reply, count, marked, next_step, replying, say, spinning
 from weft.cli.session import in_workspace, load_settings
-from weft.cli.tally import ReportTally, way_on
+from weft.cli.stopping import end_if_stopped
+from weft.cli.tally import ReportTally
 from weft.errors import ConfigError, WeftError
 
 if TYPE_CHECKING:
@@ -141,12 +142,7 @@ def _tell(reply: Reply, run: _Run, again: str) -> None:
     text = [_found(run.found), *_written(run)]
     if run.receipt:
         text.append(receipt_table(run.receipt))
-    if run.is_interrupted:
-        reply.fail("stopped. What is done is kept.", answer, *text, then=next_step(again, heading="To go on"))
-        raise typer.Exit(INTERRUPTED)
-    if run.error:
-        reply.fail(str(run.error), answer, *text, then=way_on(run.error, again, has_budget=run.allowance is not None))
-        raise typer.Exit(1)
+    end_if_stopped(reply, run, answer, text, again)
     reply(answer, *text, *_next(run.found, is_written=True))
 
 

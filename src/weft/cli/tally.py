@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 from rich.text import Text
 
-from weft.cli.output import count, indented, marked, next_step, say
-from weft.errors import BudgetReached, WeftError
+from weft.cli.output import count, indented, marked, say
 
 if TYPE_CHECKING:
     from weft.events import Event, Unreadable
@@ -87,12 +86,3 @@ def grouped(reasons: Mapping[str, int], noun: str, what: str) -> list[Renderable
     """One line for each reason, the most frequent first."""
     ordered = sorted(reasons.items(), key=lambda each: (-each[1], each[0]))
     return [Text(f"{count(number, noun)} {what}: {reason}") for reason, number in ordered]
-
-
-def way_on(error: WeftError, again: str, *, has_budget: bool) -> Text:
-    """What to do about an error that stopped a run. `again` is the command that goes on, with as much to spend."""
-    if not isinstance(error, BudgetReached):
-        return next_step("weft doctor", f"then go on with {again}")
-    if has_budget:
-        return next_step(again, "as much again; what is done is not paid for twice", heading="To go on")
-    return next_step(f"{again} --budget AMOUNT", "what is done is not paid for twice", heading="To go on")

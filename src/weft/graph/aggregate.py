@@ -111,6 +111,11 @@ def relation_text(source: str, target: str, description: str, keywords: Sequence
     return f"{source} -> {target}{words}" + (f": {description}" if description else "")
 
 
+def report_text(title: str, summary: str) -> str:
+    """The text that a report is found by."""
+    return f"{title}\n{summary}"
+
+
 def first_distinct(said: Iterable[tuple[UUID, str]], most: int) -> list[str]:
     """The first `most` distinct values in the order of their hashes: a choice that depends only on what is there."""
     return [value for _, value in sorted(dict(said).items())[:most]]

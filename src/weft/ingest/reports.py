@@ -129,13 +129,13 @@ async def estimate(database: Database, workspace: int, how: Reporting, price: Pr
             total += len(wanted)
             after = wanted[-1].level, wanted[-1].n
             if how.writer:
-                prompts = [how.writer.prompt(facts) for facts in await _facts(tx, wanted, how)]
-                known = await replies.answered(tx, [prompt_key(how.writer.model, prompt) for prompt in prompts])
+                asked = [how.writer.prompt(facts) for facts in await _facts(tx, wanted, how)]
+                prompts = {prompt_key(how.writer.model, prompt): prompt for prompt in asked}
+                known = await replies.answered(tx, list(prompts))
                 answered += len(known)
-                for prompt in prompts:
-                    if prompt_key(how.writer.model, prompt) not in known:
-                        calls += 1
-                        tokens_in += sum(tokens.count(message.content) for message in prompt.messages)
+                calls += len(prompts) - len(known)
+                new = (prompt for key, prompt in prompts.items() if key not in known)
+                tokens_in += sum(tokens.count(message.content) for prompt in new for message in prompt.messages)
     most_out = calls * how.writer.max_tokens if how.writer else 0
     model = how.writer.model if how.writer else ""
     most_price = price.of(tokens_in, most_out) if price else None

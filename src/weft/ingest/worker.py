@@ -263,7 +263,8 @@ class Worker:
                 await enqueue(tx.connection, self._workspace, "settle", [b""], self._pace.try_again_after)
             if self._kit.summarise and await summaries.any_wanted(tx):
                 await enqueue(tx.connection, self._workspace, "summary", [b""])
-            if await communities.any_wanted(tx, by_model=self._kit.reporting.by_model):
+            # Settling alone makes no report stale: what is wanted was left by somebody.
+            if is_idle and await communities.any_wanted(tx, by_model=self._kit.reporting.by_model):
                 await enqueue(tx.connection, self._workspace, "report", [b""])
 
     async def _summary(self, _: QueuedJob) -> None:

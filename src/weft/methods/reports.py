@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from uuid import UUID
 
 from weft.errors import ConfigError, NoReports
-from weft.evidence import Passage, Query, Scored
+from weft.evidence import Filter, Passage, Query, Scored
 from weft.protocols import Index, ReportFound
 from weft.types import Finding
 
@@ -44,7 +44,7 @@ async def passages(findings: Sequence[Scored[Finding]], limit: int, index: Index
     if len(found) < min(limit, len(weights)):
         relations = _weights((relation, one.score) for one in findings for relation in one.item.relations)
         there = {passage.id for passage in found}
-        stated = await index.chunks_of_relations([one.item for one in _best(relations, limit)], Query("").filter)
+        stated = await index.chunks_of_relations([one.item for one in _best(relations, limit)], Filter())
         more = _weights((chunk, relations[relation]) for relation, chunk in stated if chunk not in there)
         found += await index.passages(_best(more, limit - len(found)))
     return found

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weft.graph import content
+from weft.graph.aggregate import report_text
 from weft.graph.communities import LIBRARY, NONE, How, Tree
 from weft.graph.content import Contents
 from weft.graph.facts import EntityFact, RelationFact
@@ -281,11 +282,6 @@ class Kept(NamedTuple):
     community: UUID
     text_hash: UUID
     text: str
-
-
-def report_text(title: str, summary: str) -> str:
-    """The text that a report is found by."""
-    return f"{title}\n{summary}"
 
 
 async def keep(tx: Transaction, written: Sequence[tuple[Wanted, CommunityReport]]) -> list[Kept]:

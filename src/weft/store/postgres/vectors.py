@@ -19,7 +19,7 @@ from pgvector import HalfVector
 from psycopg import AsyncCursor, sql
 
 from weft.errors import ConfigError, SpaceMismatch
-from weft.graph.aggregate import entity_text, relation_text
+from weft.graph.aggregate import entity_text, relation_text, report_text
 from weft.graph.plan import Text
 from weft.protocols import Embedder, Vectors
 from weft.store.postgres.arrays import Ids
@@ -234,7 +234,7 @@ _TEXTS: dict[VectorKind, Callable[..., str]] = {
     "chunk": lambda text: text,
     "entity": entity_text,
     "relation": relation_text,
-    "community": lambda title, summary: f"{title}\n{summary}",
+    "community": report_text,
 }
 
 
