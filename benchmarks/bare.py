@@ -20,7 +20,7 @@ SEARCH = "SELECT id, v <=> %s AS d FROM bare_vectors WHERE tenant = %s ORDER BY 
 def connect(url: str) -> psycopg.Connection[Any]:
     """A connection above row-level security, as bare as it gets."""
     connection = psycopg.connect(url, autocommit=True)
-    connection.execute("SET search_path = weft, public; SET maintenance_work_mem = '1GB'")
+    connection.execute("SET search_path = trueweave, public; SET maintenance_work_mem = '1GB'")
     register_vector(connection)
     return connection
 
@@ -49,7 +49,7 @@ def load_again(url: str, workspace: int) -> dict[str, float]:
 def _tables(connection: psycopg.Connection[Any]) -> list[str]:
     """All tables that hold rows of workspaces, those of the vectors included."""
     found = connection.execute(
-        "SELECT relname FROM pg_class WHERE relnamespace = 'weft'::regnamespace AND relkind = 'r'"
+        "SELECT relname FROM pg_class WHERE relnamespace = 'trueweave'::regnamespace AND relkind = 'r'"
         " AND relrowsecurity AND relname NOT IN ('workspace', 'shelf', 'shard') ORDER BY 1"
     )
     return [name for (name,) in found]
@@ -70,7 +70,7 @@ def _rows(connection: psycopg.Connection[Any], table: str, workspace: int) -> tu
 
 def _twin(connection: psycopg.Connection[Any], table: str) -> None:
     """An empty table with the same columns and indexes, but for the HNSW index, which is built at the end."""
-    connection.execute(f"CREATE TABLE bare.{table} (LIKE weft.{table} INCLUDING ALL)")
+    connection.execute(f"CREATE TABLE bare.{table} (LIKE trueweave.{table} INCLUDING ALL)")
     indexes = connection.execute(
         "SELECT c.oid::regclass::text FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid"
         " JOIN pg_am a ON a.oid = c.relam WHERE a.amname = 'hnsw' AND i.indrelid = %s::regclass",
@@ -123,7 +123,7 @@ class Shelf:
 class Chunks:
     """All chunks with their vectors in one table, and one statement that finds the nearest: what one writes by hand.
 
-    There is an HNSW index where Weft has one for that workspace, with the same settings.
+    There is an HNSW index where Trueweave has one for that workspace, with the same settings.
     """
 
     _NEAREST = (
@@ -165,7 +165,7 @@ async def chunks(url: str, workspace: int, table: str) -> AsyncIterator[Chunks]:
         connection.execute("VACUUM ANALYZE bare_chunk")
         try:
             async with await psycopg.AsyncConnection.connect(url, autocommit=True) as asking:
-                await asking.execute("SET search_path = weft, public; SET jit = off; SET hnsw.ef_search = 80")
+                await asking.execute("SET search_path = trueweave, public; SET jit = off; SET hnsw.ef_search = 80")
                 await asking.execute("SET hnsw.iterative_scan = relaxed_order")
                 await register_vector_async(asking)
                 yield Chunks(asking, has_hnsw=has_hnsw)

@@ -32,13 +32,13 @@ import parted
 import parts
 from counting import Counting
 
-from weft import AsyncWeft, Chunk, Document, Link, Mention
-from weft.extract.reports import ReportWriter
-from weft.graph.communities import How
-from weft.ingest.reports import Reporting, write_reports
-from weft.store.postgres import communities as store
-from weft.store.postgres.db import Database
-from weft.types import Hierarchy
+from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention
+from trueweave.extract.reports import ReportWriter
+from trueweave.graph.communities import How
+from trueweave.ingest.reports import Reporting, write_reports
+from trueweave.store.postgres import communities as store
+from trueweave.store.postgres.db import Database
+from trueweave.types import Hierarchy
 
 Figures = dict[str, Any]
 HERE = Path(__file__).parent
@@ -62,25 +62,25 @@ class Bench:
     # has gone, when the communities must be the same as at first, and when nothing has changed.
     async def scale(self) -> Figures:
         read, number = (corpora.musique_train100, 100) if self._smoke else (corpora.scale, 195_636)
-        weft = await self._loaded("scale", read, number)
+        trueweave = await self._loaded("scale", read, number)
         one_more = _between(read())
-        await weft.remove([one_more.uri])  # left by a run that was stopped
+        await trueweave.remove([one_more.uri])  # left by a run that was stopped
         edges, labels = self._folder / "edges.npz", self._folder / "labels.npy"
         runs: dict[str, list[Figures]] = {"first": [], "after_one_document": [], "unchanged": [], "library": []}
         digests = set()
         for _ in range(1 if self._smoke else 3):
-            await grouping.forget(weft)
-            runs["first"].append(self._found(weft, "scale", edges))
+            await grouping.forget(trueweave)
+            runs["first"].append(self._found(trueweave, "scale", edges))
             theirs = {"edges": str(edges), "labels": str(labels), "most": HOW.most, "seed": HOW.seed}
             runs["library"].append(_alone("leiden_alone.py", **theirs))
             digests.add(runs["first"][-1]["digest"])
-            await weft.add_documents([one_more])
-            runs["after_one_document"].append(self._found(weft, "scale"))
-            await weft.remove([one_more.uri])
-            digests.add(self._found(weft, "scale")["digest"])
-            runs["unchanged"].append(self._found(weft, "scale"))
+            await trueweave.add_documents([one_more])
+            runs["after_one_document"].append(self._found(trueweave, "scale"))
+            await trueweave.remove([one_more.uri])
+            digests.add(self._found(trueweave, "scale")["digest"])
+            runs["unchanged"].append(self._found(trueweave, "scale"))
             print(f"  {json.dumps({name: each[-1] for name, each in runs.items()})}", file=sys.stderr)
-        status, graph = await weft.status(), await grouping.graph_of(weft)
+        status, graph = await trueweave.status(), await grouping.graph_of(trueweave)
         figures = {name: _medians(each) for name, each in runs.items()}
         return {
             "documents": status.documents,
@@ -91,13 +91,13 @@ class Bench:
             "ratio": _ratio(runs, "seconds", "seconds"),
             "ratio_detecting": _ratio(runs, "detecting", "seconds"),
             "ratio_peak": _ratio(runs, "peak_mb", "peak_mb"),
-            **_hierarchy(await weft.hierarchy()),
+            **_hierarchy(await trueweave.hierarchy()),
             "parts": parted.within_parts(graph, HOW, labels),
             "same_every_time": len(digests) == 1,
         }
 
-    def _found(self, weft: AsyncWeft, workspace: str, edges: Path | None = None) -> Figures:
-        return _alone("grouping.py", url=weft.database.url, workspace=workspace, edges=str(edges or ""))
+    def _found(self, trueweave: AsyncTrueweave, workspace: str, edges: Path | None = None) -> Figures:
+        return _alone("grouping.py", url=trueweave.database.url, workspace=workspace, edges=str(edges or ""))
 
     # How many calls of a model the reports take, and how many when 1 % of the documents, drawn at random, are gone:
     # beside writing all reports anew. The index after the change must be the one that is built from what is left.
@@ -108,12 +108,12 @@ class Bench:
             sets["musique_train100"] = corpora.musique_train100
         for name, read in sets.items():
             documents = read()[: 50 if self._smoke else None]
-            async with self._passing(f"change {name}", documents) as weft:
-                await weft.find_communities()
-                at_first = await _written(weft, Counting())
+            async with self._passing(f"change {name}", documents) as trueweave:
+                await trueweave.find_communities()
+                at_first = await _written(trueweave, Counting())
                 draws = []
                 for seed in range(1 if self._smoke else 5):
-                    draws.append(await _changed(weft, documents, seed, at_first))
+                    draws.append(await _changed(trueweave, documents, seed, at_first))
                     print(f"  {name}: {json.dumps(draws[-1])}", file=sys.stderr)
             figures[name] = {
                 "documents": len(documents),
@@ -135,47 +135,47 @@ class Bench:
         sets = {"christmas_carol": corpora.christmas_carol, "graphragbench_medical": corpora.medical}
         for name, read in sets.items():
             documents = read()[: 10 if self._smoke else None]
-            async with self._passing(f"trees {name}", documents) as weft:
-                await weft.find_communities()
-                digests = {await weft.digest()}
-                await grouping.forget(weft)
-                await weft.find_communities()
-                digests.add(await weft.digest())
+            async with self._passing(f"trees {name}", documents) as trueweave:
+                await trueweave.find_communities()
+                digests = {await trueweave.digest()}
+                await grouping.forget(trueweave)
+                await trueweave.find_communities()
+                digests.add(await trueweave.digest())
                 shuffled = random.Random(0).sample(documents, len(documents))
                 async with self._passing(f"trees {name} again", shuffled) as beside:
                     await beside.find_communities()
                     digests.add(await beside.digest())
-                await weft.write_reports()
-                status = await weft.status()
+                await trueweave.write_reports()
+                status = await trueweave.status()
                 figures[name] = {
                     "documents": status.documents,
                     "relations": status.relations,
-                    **_hierarchy(await weft.hierarchy()),
-                    **await community_tree.figures(weft, HOW),
+                    **_hierarchy(await trueweave.hierarchy()),
+                    **await community_tree.figures(trueweave, HOW),
                     "same_every_time": len(digests) == 1,
                 }
         return figures
 
-    async def _loaded(self, name: str, read: Callable[[], Iterable[Document]], number: int) -> AsyncWeft:
+    async def _loaded(self, name: str, read: Callable[[], Iterable[Document]], number: int) -> AsyncTrueweave:
         """A workspace with so many of the documents, which stays."""
-        weft = await AsyncWeft.enter(self._database, name)
-        if (await weft.status()).documents < number:
+        trueweave = await AsyncTrueweave.enter(self._database, name)
+        if (await trueweave.status()).documents < number:
             began = time.perf_counter()
-            await weft.add_documents(islice(read(), number))
+            await trueweave.add_documents(islice(read(), number))
             print(f"  {name}: {number:,} documents in {time.perf_counter() - began:.0f} s", file=sys.stderr)
-        return weft
+        return trueweave
 
     @asynccontextmanager
-    async def _passing(self, name: str, documents: Sequence[Document]) -> AsyncIterator[AsyncWeft]:
+    async def _passing(self, name: str, documents: Sequence[Document]) -> AsyncIterator[AsyncTrueweave]:
         """A workspace with these documents, gone at the end."""
-        await (await AsyncWeft.enter(self._database, name)).drop()  # left by a run that was stopped
-        weft = await AsyncWeft.enter(self._database, name)
+        await (await AsyncTrueweave.enter(self._database, name)).drop()  # left by a run that was stopped
+        trueweave = await AsyncTrueweave.enter(self._database, name)
         try:
-            await weft.add_documents(documents)
-            yield weft
+            await trueweave.add_documents(documents)
+            yield trueweave
         finally:
-            await weft.aclose()
-            await weft.drop()
+            await trueweave.aclose()
+            await trueweave.drop()
 
 
 def _alone(script: str, **given: Any) -> Figures:
@@ -219,27 +219,27 @@ def _hierarchy(found: Hierarchy | None) -> Figures:
     }
 
 
-async def _written(weft: AsyncWeft, model: Counting) -> Counting:
+async def _written(trueweave: AsyncTrueweave, model: Counting) -> Counting:
     """The model, when it has written all reports that are wanting."""
     reporting = Reporting(ReportWriter(model))
-    async for _ in write_reports(weft.database, weft.workspace, reporting):
+    async for _ in write_reports(trueweave.database, trueweave.workspace, reporting):
         pass
     return model
 
 
-async def _changed(weft: AsyncWeft, documents: Sequence[Document], seed: int, at_first: Counting) -> Figures:
+async def _changed(trueweave: AsyncTrueweave, documents: Sequence[Document], seed: int, at_first: Counting) -> Figures:
     """What comes of removing 1 % of the documents, which are put back in the end."""
     gone = random.Random(seed).sample(documents, max(1, round(len(documents) / 100)))
-    await weft.remove([document.uri for document in gone])
-    touched = await _touched(weft)
-    regrouped = await weft.find_communities()
-    after = await _written(weft, Counting(at_first.known))
-    async with weft.rebuilt() as beside:
+    await trueweave.remove([document.uri for document in gone])
+    touched = await _touched(trueweave)
+    regrouped = await trueweave.find_communities()
+    after = await _written(trueweave, Counting(at_first.known))
+    async with trueweave.rebuilt() as beside:
         anew = await _written(beside, Counting())
-        same = await weft.digest() == await beside.digest()
-    await weft.add_documents(gone)
-    await weft.find_communities()
-    await _written(weft, Counting(at_first.known))
+        same = await trueweave.digest() == await beside.digest()
+    await trueweave.add_documents(gone)
+    await trueweave.find_communities()
+    await _written(trueweave, Counting(at_first.known))
     return {
         "removed": len(gone),
         "touched": touched,
@@ -252,10 +252,10 @@ async def _changed(weft: AsyncWeft, documents: Sequence[Document], seed: int, at
     }
 
 
-async def _touched(weft: AsyncWeft) -> int:
+async def _touched(trueweave: AsyncTrueweave) -> int:
     """How many communities that are written about say something else by now, were their members to stay: what a
     change costs at least."""
-    async with weft.database.transaction(weft.workspace, snapshot=True) as tx:
+    async with trueweave.database.transaction(trueweave.workspace, snapshot=True) as tx:
         graph = await store.network(tx)
         before = await store.known(tx, graph.leaves)
     now = store.contents(graph, before.tree)

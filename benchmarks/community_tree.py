@@ -12,9 +12,9 @@ import grouping
 import parted
 from packing import Circle, pack, place
 
-from weft import AsyncWeft
-from weft.graph.communities import How
-from weft.types import Community
+from trueweave import AsyncTrueweave
+from trueweave.graph.communities import How
+from trueweave.types import Community
 
 Figures = dict[str, Any]
 _ALL = 1_000_000
@@ -25,9 +25,9 @@ _RIM, _NAMED = 3.0, 17.0  # between the edge of a community and what is in it, w
 _BIG = 10  # members of an outermost community that is named
 
 
-async def figures(weft: AsyncWeft, how: How) -> Figures:
+async def figures(trueweave: AsyncTrueweave, how: How) -> Figures:
     """Sizes, modularity beside Leiden without levels, the largest communities with their parts, and a drawing."""
-    found = await weft.communities(limit=_ALL)
+    found = await trueweave.communities(limit=_ALL)
     outermost = [one for one in found if one.level == 0]
     parts: dict[Any, list[Community]] = {}
     for one in found:
@@ -36,9 +36,9 @@ async def figures(weft: AsyncWeft, how: How) -> Figures:
     return {
         "communities": len(found),
         "median_size": {"outermost": median(one.size for one in outermost), "innermost": median(innermost)},
-        "without_levels": parted.without_levels(await grouping.graph_of(weft), how),
+        "without_levels": parted.without_levels(await grouping.graph_of(trueweave), how),
         "largest": [_branch(one, parts) for one in outermost[:_SHOWN]],
-        "drawing": await _drawing(weft, outermost, parts),
+        "drawing": await _drawing(trueweave, outermost, parts),
     }
 
 
@@ -53,11 +53,11 @@ def _branch(one: Community, parts: Mapping[Any, Sequence[Community]]) -> Figures
 
 
 async def _drawing(
-    weft: AsyncWeft, outermost: Sequence[Community], parts: Mapping[Any, Sequence[Community]]
+    trueweave: AsyncTrueweave, outermost: Sequence[Community], parts: Mapping[Any, Sequence[Community]]
 ) -> Figures:
     """Circles by level, entities as dots in them, and names: numbers as text, which is short."""
     dot = _DOTS / math.sqrt(sum(one.size for one in outermost))
-    circles = [await _circle(weft, one, parts, dot) for one in outermost]
+    circles = [await _circle(trueweave, one, parts, dot) for one in outermost]
     pack(circles, _WIDE)
     place(circles)
     left, top = (min(getattr(one, axis) - one.r for one in circles) for axis in "xy")
@@ -74,10 +74,12 @@ async def _drawing(
     }
 
 
-async def _circle(weft: AsyncWeft, one: Community, parts: Mapping[Any, Sequence[Community]], dot: float) -> Circle:
+async def _circle(
+    trueweave: AsyncTrueweave, one: Community, parts: Mapping[Any, Sequence[Community]], dot: float
+) -> Circle:
     if one.parts:
-        inner = [await _circle(weft, part, parts, dot) for part in parts[one.id]]
+        inner = [await _circle(trueweave, part, parts, dot) for part in parts[one.id]]
     else:
-        inner = [Circle(entity.name, dot) for entity in await weft.members(one.id, one.size)]
+        inner = [Circle(entity.name, dot) for entity in await trueweave.members(one.id, one.size)]
     rim = _NAMED if one.level == 0 and one.size >= _BIG else _RIM
     return Circle(one.names[0], inner=inner, rim=rim)

@@ -15,15 +15,19 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from weft import Chunk, Document, Link, Mention
-from weft.extract import given
+from trueweave import Chunk, Document, Link, Mention
+from trueweave.extract import given
 
-BENCH = Path(os.environ.get("WEFT_BENCH_DATA", Path(__file__).parents[2] / "shared" / "bench"))
+BENCH = Path(os.environ.get("TRUEWEAVE_BENCH_DATA", Path(__file__).parents[2] / "shared" / "bench"))
 
 
 def missing() -> str | None:
     """What to tell somebody who has no benchmark data; None when it is there."""
-    return None if BENCH.is_dir() else f"no benchmark data at {BENCH}: set WEFT_BENCH_DATA to the folder that holds it"
+    return (
+        None
+        if BENCH.is_dir()
+        else f"no benchmark data at {BENCH}: set TRUEWEAVE_BENCH_DATA to the folder that holds it"
+    )
 
 
 def are_there(*, smoke: bool) -> bool:

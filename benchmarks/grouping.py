@@ -24,49 +24,49 @@ from unittest.mock import patch
 import numpy as np
 from peak import peak_mb
 
-from weft import AsyncWeft
-from weft.graph.moving import Graph
-from weft.store.postgres import communities
-from weft.store.postgres.db import Database
+from trueweave import AsyncTrueweave
+from trueweave.graph.moving import Graph
+from trueweave.store.postgres import communities
+from trueweave.store.postgres.db import Database
 
 STAGES = {
-    "weft.store.postgres.communities.network": "reading",
-    "weft.graph.communities.communities": "detecting",
-    "weft.store.postgres.communities.write": "writing",
+    "trueweave.store.postgres.communities.network": "reading",
+    "trueweave.graph.communities.communities": "detecting",
+    "trueweave.store.postgres.communities.write": "writing",
 }
 
 
 async def run(url: str, workspace: str, edges: str = "") -> dict[str, Any]:
     async with Database(url) as database:
-        weft = await AsyncWeft.enter(database, workspace, make=False)
+        trueweave = await AsyncTrueweave.enter(database, workspace, make=False)
         with _timed(STAGES) as stages:
             began = time.perf_counter()
-            changed = await weft.find_communities()
+            changed = await trueweave.find_communities()
             seconds = time.perf_counter() - began
         peak = peak_mb()
         if edges:
-            graph = await graph_of(weft)
+            graph = await graph_of(trueweave)
             np.savez(edges, a=graph.a, b=graph.b, weight=graph.weight)
         costs = {"seconds": seconds, **{stage: stages[stage] for stage in STAGES.values()}, "peak_mb": peak}
-        return {**costs, "changed": asdict(changed), "digest": await digest(weft)}
+        return {**costs, "changed": asdict(changed), "digest": await digest(trueweave)}
 
 
-async def graph_of(weft: AsyncWeft) -> Graph:
+async def graph_of(trueweave: AsyncTrueweave) -> Graph:
     """The graph that communities are found in: what is related, in either direction, is one edge."""
-    async with weft.database.transaction(weft.workspace, snapshot=True) as tx:
+    async with trueweave.database.transaction(trueweave.workspace, snapshot=True) as tx:
         return (await communities.network(tx)).graph
 
 
-async def digest(weft: AsyncWeft) -> str:
+async def digest(trueweave: AsyncTrueweave) -> str:
     """A hash of all communities and of who is in them, whatever their labels."""
-    async with weft.database.transaction(weft.workspace, snapshot=True) as tx:
+    async with trueweave.database.transaction(trueweave.workspace, snapshot=True) as tx:
         lines = await tx.rows("digest.communities")
     return hashlib.sha256(repr(lines).encode()).hexdigest()
 
 
-async def forget(weft: AsyncWeft) -> None:
+async def forget(trueweave: AsyncTrueweave) -> None:
     """Leave no communities, as if they had never been looked for."""
-    async with weft.database.transaction(weft.workspace) as tx:
+    async with trueweave.database.transaction(trueweave.workspace) as tx:
         await tx.execute("DELETE FROM member; DELETE FROM community; DELETE FROM report; DELETE FROM former_community")
         await tx.execute("DELETE FROM hierarchy")
 

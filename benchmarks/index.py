@@ -28,13 +28,13 @@ import bare
 import corpora
 import numpy as np
 
-from weft import AsyncWeft, Chunk, Document, Link, Mention
-from weft.graph.contribution import contribution
-from weft.store.embedded import EmbeddedServer
-from weft.store.postgres import record, resolution, vectors
-from weft.store.postgres.db import Database
-from weft.store.postgres.migrate import migrate
-from weft.testing import HashEmbedder
+from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention
+from trueweave.graph.contribution import contribution
+from trueweave.store.embedded import EmbeddedServer
+from trueweave.store.postgres import record, resolution, vectors
+from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.migrate import migrate
+from trueweave.testing import HashEmbedder
 
 Figures = dict[str, Any]
 RESULTS = Path(__file__).parent / "results" / "index.json"
@@ -50,9 +50,9 @@ class Bench:
     def of(self, full: int, least: int = 10) -> int:
         return max(least, int(full * self.size))
 
-    async def workspace(self, database: Database, name: str, dimensions: int | None = None) -> AsyncWeft:
+    async def workspace(self, database: Database, name: str, dimensions: int | None = None) -> AsyncTrueweave:
         embedder = HashEmbedder(dimensions) if dimensions else None
-        return await AsyncWeft.enter(database, name, embedder)
+        return await AsyncTrueweave.enter(database, name, embedder)
 
     # (a) Documents a second for passages with real triples, beside the same rows by COPY and HNSW build.
     async def a_load(self) -> Figures:
@@ -60,14 +60,14 @@ class Bench:
         runs = []
         async with Database(self.url) as database:
             for run in range(3):
-                weft = await self.workspace(database, f"a{run}", 384)
+                trueweave = await self.workspace(database, f"a{run}", 384)
                 started = time.perf_counter()
-                await weft.add_documents(documents)
+                await trueweave.add_documents(documents)
                 seconds = time.perf_counter() - started
-                twin = bare.load_again(self.url, weft.workspace)
+                twin = bare.load_again(self.url, trueweave.workspace)
                 runs.append((seconds, twin["copy"] + twin["hnsw"], twin["copy"]))
-                status = await weft.status()
-                await weft.drop()
+                status = await trueweave.status()
+                await trueweave.drop()
         seconds, bare_seconds, copy_seconds = (median(column) for column in zip(*runs, strict=True))
         return {
             "documents": len(documents),
@@ -93,18 +93,18 @@ class Bench:
     # (d) One more mention of an entity that has 100,000, beside one more of an entity that has 10.
     async def d_hub(self) -> Figures:
         async with Database(self.url) as database:
-            weft = await self.workspace(database, "d", 64)
+            trueweave = await self.workspace(database, "d", 64)
             sizes = {"Hub": self.of(100_000, 1000), "Small": 10}
             for name, times in sizes.items():
-                await weft.add_documents(_mentioning(name, times))
+                await trueweave.add_documents(_mentioning(name, times))
             milliseconds: dict[str, list[float]] = {name: [] for name in sizes}
             for number in range(self.of(40, 5)):
                 for name in sizes:
                     said = Mention(name, description=f"Seen again, number {number}."), Mention(f"Other {number}")
                     link = Link(name, f"Other {number}", "stands beside")
                     document = Document(f"more/{name}/{number}", (Chunk("One more.", mentions=said, links=(link,)),))
-                    milliseconds[name].append(await _milliseconds(weft.add_documents([document])))
-            await weft.drop()
+                    milliseconds[name].append(await _milliseconds(trueweave.add_documents([document])))
+            await trueweave.drop()
         hub, small = median(milliseconds["Hub"]), median(milliseconds["Small"])
         return {
             "mentions_of_hub": sizes["Hub"],
@@ -119,33 +119,33 @@ class Bench:
         names = corpora.person_names(seed=1)
         known: list[str] = []
         async with Database(self.url) as database:
-            weft = await self.workspace(database, "e")
+            trueweave = await self.workspace(database, "e")
             for target in (self.of(10_000, 1000), self.of(100_000, 2000), self.of(1_000_000, 4000)):
                 more = list(islice(names, target - len(known)))
-                await weft.add_documents(_mentioning_all(more, f"known/{target}"))
+                await trueweave.add_documents(_mentioning_all(more, f"known/{target}"))
                 known += more
-                tries = [await self._resolve_thousand(weft, known, round_) for round_ in range(5)]
+                tries = [await self._resolve_thousand(trueweave, known, round_) for round_ in range(5)]
                 found = tries[0][1]
                 figures[f"{target}_names"] = {"ms_per_name": round(median(ms for ms, _ in tries), 3), "pairs": found}
-            await weft.drop()
+            await trueweave.drop()
         first, last = (figures[name]["ms_per_name"] for name in (next(iter(figures)), next(reversed(figures))))
         return {**figures, "growth": round(last / first, 2)}
 
-    async def _resolve_thousand(self, weft: AsyncWeft, known: list[str], round_: int) -> tuple[float, int]:
+    async def _resolve_thousand(self, trueweave: AsyncTrueweave, known: list[str], round_: int) -> tuple[float, int]:
         chosen = random.Random(round_)
         strangers = corpora.person_names(seed=100 + round_)
         new = [_misspelt(name, chosen) for name in chosen.sample(known, 500)] + list(islice(strangers, 500))
         await record.store(
-            weft.database, weft.workspace, [contribution(d) for d in _mentioning_all(new, f"new/{round_}")]
+            trueweave.database, trueweave.workspace, [contribution(d) for d in _mentioning_all(new, f"new/{round_}")]
         )
-        async with weft.database.transaction(weft.workspace) as tx:
+        async with trueweave.database.transaction(trueweave.workspace) as tx:
             ids = [id_ for (id_,) in await (await tx.execute("SELECT name FROM unlinked")).fetchall()]
         started = time.perf_counter()
-        pairs = await resolution.find_alike(weft.database, weft.workspace, ids)
+        pairs = await resolution.find_alike(trueweave.database, trueweave.workspace, ids)
         seconds = time.perf_counter() - started
-        await record.withdraw(weft.database, weft.workspace, [f"new/{round_}/0"])
-        await weft.settle()
-        await weft.sweep()
+        await record.withdraw(trueweave.database, trueweave.workspace, [f"new/{round_}/0"])
+        await trueweave.settle()
+        await trueweave.sweep()
         return 1000 * seconds / len(ids), pairs
 
     # (f) The ten nearest chunks in workspaces that hold 0.1, 1, 10 and 90 % of 200,000 vectors, beside plain SQL.
@@ -158,38 +158,38 @@ class Bench:
         queries = [vectors.half(v) for v in await embedder.embed(asked)]
         figures: Figures = {}
         async with Database(self.url) as database:
-            wefts: dict[str, AsyncWeft] = {}
+            trueweaves: dict[str, AsyncTrueweave] = {}
             for share, part in shares.items():
-                wefts[share] = weft = await self.workspace(database, f"f {share}", 384)
+                trueweaves[share] = trueweave = await self.workspace(database, f"f {share}", 384)
                 mine, texts = (
                     texts[: int(len(texts) * part) + 1],
                     texts[int(len(texts) * part) + 1 :] if part < 0.5 else [],
                 )
                 started = time.perf_counter()
-                await weft.add_documents(Document(f"{n}", (Chunk(text),)) for n, text in enumerate(mine))
+                await trueweave.add_documents(Document(f"{n}", (Chunk(text),)) for n, text in enumerate(mine))
                 print(f"  {share}: {len(mine)} vectors in {time.perf_counter() - started:.0f} s", file=sys.stderr)
-            shelf = bare.Shelf(self.url, [weft.workspace for weft in wefts.values()])
-            for share, weft in wefts.items():
-                figures[share] = await _search(weft, shelf, queries)
-                await weft.drop()
+            shelf = bare.Shelf(self.url, [trueweave.workspace for trueweave in trueweaves.values()])
+            for share, trueweave in trueweaves.items():
+                figures[share] = await _search(trueweave, shelf, queries)
+                await trueweave.drop()
             shelf.close()
         return figures
 
 
-async def _search(weft: AsyncWeft, shelf: bare.Shelf, queries: Sequence[Any]) -> Figures:
-    truth, exact_ms = shelf.search("exact", weft.workspace, queries)
-    filtered, filtered_ms = shelf.search("filtered hnsw", weft.workspace, queries)
+async def _search(trueweave: AsyncTrueweave, shelf: bare.Shelf, queries: Sequence[Any]) -> Figures:
+    truth, exact_ms = shelf.search("exact", trueweave.workspace, queries)
+    filtered, filtered_ms = shelf.search("filtered hnsw", trueweave.workspace, queries)
     found: list[list[float]] = []
     times: list[float] = []
     for query in queries:
         vector = np.array(query.to_list(), dtype=np.float32)
         started = time.perf_counter()
-        hits = await weft.nearest("chunk", vector, 10)
+        hits = await trueweave.nearest("chunk", vector, 10)
         times.append(time.perf_counter() - started)
         found.append([hit.distance for hit in hits])
     ways = {"exact": (1.0, exact_ms), "filtered hnsw": (_recall(filtered, truth), filtered_ms)}
     best = min((ms, way) for way, (recall, ms) in ways.items() if recall >= 0.95)
-    status = await weft.status()
+    status = await trueweave.status()
     return {
         "vectors": status.chunks,
         "recall_at_10": round(_recall(found, truth), 4),
@@ -217,21 +217,21 @@ async def _scale(bench: Bench) -> Figures:
     async with Database(bench.url) as database:
         little = await bench.workspace(database, "c little", 64)
         await little.add_documents(islice(corpora.wordnet(), small))
-        weft = await bench.workspace(database, "b", 64)
+        trueweave = await bench.workspace(database, "b", 64)
         documents = corpora.scale()
         started = time.perf_counter()
-        await weft.add_documents(islice(documents, halfway), _ticker("b"))
+        await trueweave.add_documents(islice(documents, halfway), _ticker("b"))
         loading = time.perf_counter() - started
-        deleting = await _delete_same(little, weft, small, bench.of(40, 5))
+        deleting = await _delete_same(little, trueweave, small, bench.of(40, 5))
         started = time.perf_counter()
-        await weft.add_documents(islice(documents, max(0, limit - halfway)), _ticker("b"))
+        await trueweave.add_documents(islice(documents, max(0, limit - halfway)), _ticker("b"))
         loading += time.perf_counter() - started
-        status = await weft.status()
+        status = await trueweave.status()
         links = 0
-        async with database.transaction(weft.workspace) as tx:
+        async with database.transaction(trueweave.workspace) as tx:
             row = await (await tx.execute("SELECT count(*) FROM link")).fetchone()
             links = row[0] if row else 0
-        await weft.drop()
+        await trueweave.drop()
         await little.drop()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {
@@ -249,15 +249,15 @@ async def _scale(bench: Bench) -> Figures:
     }
 
 
-async def _delete_same(little: AsyncWeft, large: AsyncWeft, among: int, times: int) -> Figures:
+async def _delete_same(little: AsyncTrueweave, large: AsyncTrueweave, among: int, times: int) -> Figures:
     """Delete the same documents from both, one at a time and by turns; they are put back afterwards."""
     chosen = random.Random(3).sample(range(among), times)
     picked = set(chosen)
     back = [d for n, d in enumerate(islice(corpora.wordnet(), among)) if n in picked]
-    milliseconds: dict[AsyncWeft, list[float]] = {little: [], large: []}
+    milliseconds: dict[AsyncTrueweave, list[float]] = {little: [], large: []}
     for document in back:
-        for weft in (little, large):
-            milliseconds[weft].append(await _milliseconds(weft.remove([document.uri])))
+        for trueweave in (little, large):
+            milliseconds[trueweave].append(await _milliseconds(trueweave.remove([document.uri])))
     await large.add_documents(back)
     a, b = median(milliseconds[little]), median(milliseconds[large])
     return {"little_ms": round(a, 1), "large_ms": round(b, 1), "ratio": round(b / a, 2)}

@@ -26,10 +26,10 @@ import peer_lightrag
 import reports
 from peer_lightrag import Peer, PeerMissing
 from served import served
+from trueweave_run import Figures, Job, run
 from watch import Relay, Server
-from weft_run import Figures, Job, run
 
-from weft.store.postgres.migrate import migrate
+from trueweave.store.postgres.migrate import migrate
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "ingest.json"
@@ -49,15 +49,15 @@ class Bench:
     def of(self, full: int, least: int) -> int:
         return max(least, int(full * self._size))
 
-    # (a) Weft and LightRAG take turns, on the same documents, at the same instant model, with an embedding of the same
-    # cost per text, each as it comes: Weft reads a chunk once, LightRAG asks the model twice for each (it gleans once).
-    # Weft with two processes is one worker for each core, which LightRAG cannot have. In `weft_gleaning` Weft asks as
-    # often as LightRAG does.
-    # Both must find the graph that is in the reports; a relation to and fro is two for Weft and one for LightRAG.
-    # LightRAG sums up descriptions sooner than Weft does, and asks its model a third more for that.
+    # (a) Trueweave and LightRAG take turns, on the same documents, at the same instant model, with an embedding of the
+    # same cost per text, each as it comes: Trueweave reads a chunk once, LightRAG asks the model twice for each (it
+    # gleans once). Trueweave with two processes is one worker for each core, which LightRAG cannot have. In
+    # `trueweave_gleaning` Trueweave asks as often as LightRAG does.
+    # Both must find the graph that is in the reports; a relation to and fro is two for Trueweave and one for LightRAG.
+    # LightRAG sums up descriptions sooner than Trueweave does, and asks its model a third more for that.
     #
-    # Weft does all that it does for a paid model: queue, cache, budget with a cap, limits, settling, summaries. The
-    # embedder counts as one in this process, as an ONNX model does. Each has its own default concurrency. CPU is in
+    # Trueweave does all that it does for a paid model: queue, cache, budget with a cap, limits, settling, summaries.
+    # The embedder counts as one in this process, as an ONNX model does. Each has its own default concurrency. CPU is in
     # milliseconds a chunk, of the client (all its processes together) and of all of PostgreSQL; memory is the client's.
     # Commits are all transactions, also those that only read; `writes` are those that wrote. `stages` are from one
     # more run, slowed down a little by the stopwatch.
@@ -69,21 +69,23 @@ class Bench:
 
     def _beside_peer(self, documents: int, chunks_each: int) -> Figures:
         ways = {
-            "weft": (1, 1),
-            "weft_two_processes": (1, 2),
-            "weft_gleaning": (2, 1),
-            "weft_gleaning_two_processes": (2, 2),
+            "trueweave": (1, 1),
+            "trueweave_two_processes": (1, 2),
+            "trueweave_gleaning": (2, 1),
+            "trueweave_gleaning_two_processes": (2, 2),
         }
         runs: dict[str, list[Figures]] = {way: [] for way in ways}
         theirs: list[Figures] = []
         for round_ in range(self._rounds):
             for way, (gleaning, processes) in ways.items():
-                runs[way].append(self._weft(Job("", documents, chunks_each, gleaning), processes))
-            if self._peer and round_ < self._rounds - 1:  # so Weft comes before and after
+                runs[way].append(self._trueweave(Job("", documents, chunks_each, gleaning), processes))
+            if self._peer and round_ < self._rounds - 1:  # so Trueweave comes before and after
                 theirs.append(self._lightrag(self._peer, documents, chunks_each))
         figures: Figures = {"documents": documents, "chunks_each": chunks_each}
         figures |= {way: _middle(made) for way, made in runs.items()}
-        figures["weft"] |= self._count_weft(documents, chunks_each) | {"stages": self._stages(documents, chunks_each)}
+        figures["trueweave"] |= self._count_trueweave(documents, chunks_each) | {
+            "stages": self._stages(documents, chunks_each)
+        }
         if self._peer:
             figures["lightrag"] = _middle(theirs) | self._count_lightrag(self._peer, documents, chunks_each)
             rate = figures["lightrag"]["chunks_per_second"]
@@ -100,8 +102,8 @@ class Bench:
         return self._passages("capitals", self.of(2000, 20))
 
     def _passages(self, extractor: str, documents: int) -> Figures:
-        watched = self._weft(Job("", documents, extractor=extractor, watched=True))
-        runs = [self._weft(Job("", documents, extractor=extractor)) for _ in range(self._rounds - 1)] or [watched]
+        watched = self._trueweave(Job("", documents, extractor=extractor, watched=True))
+        runs = [self._trueweave(Job("", documents, extractor=extractor)) for _ in range(self._rounds - 1)] or [watched]
         middle = _middle(runs)
         loading = watched["stages"].get("loading spaCy", 0.0)
         per_core = [made["chunks"] / (made["cpu"] - loading) for made in runs]
@@ -115,14 +117,14 @@ class Bench:
 
     # --- single runs ----------------------------------------------------------------------------------
 
-    def _weft(self, job: Job, processes: int = 1) -> Figures:
-        with self._server.database(f"weft_{next(self._numbers)}") as url:
+    def _trueweave(self, job: Job, processes: int = 1) -> Figures:
+        with self._server.database(f"trueweave_{next(self._numbers)}") as url:
             asyncio.run(migrate(url))
             before = self._server.work(url)
             figures = run(Job(**{**vars(job), "url": url}), processes)
             done = self._server.work(url).since(before)
         figures |= {"documents": job.documents, "server_cpu": done.cpu, "commits": done.commits, "writes": done.writes}
-        _tell(f"weft, {job.extractor}, processes: {processes}, calls a chunk: {job.gleaning}", figures)
+        _tell(f"trueweave, {job.extractor}, processes: {processes}, calls a chunk: {job.gleaning}", figures)
         return figures
 
     def _lightrag(self, peer: Peer, documents: int, chunks_each: int) -> Figures:
@@ -150,11 +152,11 @@ class Bench:
         return figures
 
     def _stages(self, documents: int, chunks_each: int) -> Figures:
-        return _by_stage(self._weft(Job("", documents, chunks_each, 1, watched=True)))
+        return _by_stage(self._trueweave(Job("", documents, chunks_each, 1, watched=True)))
 
-    def _count_weft(self, documents: int, chunks_each: int) -> Figures:
+    def _count_trueweave(self, documents: int, chunks_each: int) -> Figures:
         few = min(COUNTED, documents)
-        with self._server.database("weft_counted") as url:
+        with self._server.database("trueweave_counted") as url:
             asyncio.run(migrate(url))
             relay = Relay(url)
             with relay.open() as through:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 
-from weft.models.onnx import OnnxEmbedder
+from trueweave.models.onnx import OnnxEmbedder
 
 
 async def minilm() -> OnnxEmbedder:

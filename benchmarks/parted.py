@@ -8,9 +8,9 @@ from typing import Any
 import graspologic_native
 import numpy as np
 
-from weft.graph import communities
-from weft.graph.communities import How
-from weft.graph.moving import Graph, reached
+from trueweave.graph import communities
+from trueweave.graph.communities import How
+from trueweave.graph.moving import Graph, reached
 
 Figures = dict[str, Any]
 _PARTS = 3

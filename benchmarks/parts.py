@@ -15,7 +15,7 @@ from typing import Any
 import corpora
 from served import served
 
-from weft.store.postgres.migrate import migrate
+from trueweave.store.postgres.migrate import migrate
 
 Figures = dict[str, Any]
 Part = Callable[[], Awaitable[Figures]]

@@ -1,6 +1,6 @@
-"""LightRAG on the same PostgreSQL, with a model that answers at once: what Weft's own cost is held against.
+"""LightRAG on the same PostgreSQL, with a model that answers at once: what Trueweave's own cost is held against.
 
-The driver lies in a folder beside the project, or where WEFT_PEERS says. LightRAG gets a virtualenv of its own.
+The driver lies in a folder beside the project, or where TRUEWEAVE_PEERS says. LightRAG gets a virtualenv of its own.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from psycopg.conninfo import conninfo_to_dict
 
-DRIVER = Path(os.environ.get("WEFT_PEERS", Path(__file__).parents[2] / "shared" / "peers")) / "lightrag_driver.py"
+DRIVER = Path(os.environ.get("TRUEWEAVE_PEERS", Path(__file__).parents[2] / "shared" / "peers")) / "lightrag_driver.py"
 PACKAGES = ("lightrag-hku==1.5.7", "asyncpg==0.32.0", "pgvector==0.5.1", "numpy==2.4.6")
 QUESTIONS = Path(__file__).parent / "peer_questions.py"
 _PATIENCE = 30  # seconds in which it must end when it is told to
@@ -45,7 +45,7 @@ class Peer:
 def prepare(folder: Path) -> Peer:
     """LightRAG in `folder`, installed there unless it is already."""
     if not DRIVER.is_file():
-        raise PeerMissing(f"no driver for LightRAG at {DRIVER}: set WEFT_PEERS to the folder that holds it")
+        raise PeerMissing(f"no driver for LightRAG at {DRIVER}: set TRUEWEAVE_PEERS to the folder that holds it")
     folder = folder.absolute()
     peer = Peer(folder / "venv" / "bin" / "python", folder / "tokens")
     # The mark is written last, so that an attempt that was broken off counts for nothing.

@@ -1,4 +1,4 @@
-"""Passages into LightRAG, and questions to it, for peer_retrieval.py. Run by LightRAG's own Python, not Weft's.
+"""Passages into LightRAG, and questions to it, for peer_retrieval.py. Run by LightRAG's own Python, not Trueweave's.
 
 `peer_passages.py FOLDER PASSAGES_EACH` reads FOLDER/passages.jsonl, with what is said in each passage, and
 FOLDER/questions.jsonl, and keeps its index in FOLDER/index. Its documents have so many passages each; a passage is
@@ -85,7 +85,7 @@ def embedding() -> EmbeddingFunc:
             known.update(zip(new, await asked(new), strict=True))
         return np.stack([known[text] for text in texts])
 
-    return EmbeddingFunc(embedding_dim=DIMENSIONS, max_token_size=8192, func=embed, model_name="weft")
+    return EmbeddingFunc(embedding_dim=DIMENSIONS, max_token_size=8192, func=embed, model_name="trueweave")
 
 
 def tell(**what: Any) -> None:
@@ -127,7 +127,7 @@ async def main(folder: Path, each: int) -> None:
     rag = LightRAG(
         working_dir=str(folder / "index"),
         llm_model_func=model(said),
-        llm_model_name="weft",
+        llm_model_name="trueweave",
         embedding_func=embedding(),
         embedding_batch_num=200,
         default_embedding_timeout=PATIENCE,

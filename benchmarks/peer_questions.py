@@ -1,4 +1,4 @@
-"""Questions to LightRAG, for query.py. Run by LightRAG's own Python, not Weft's.
+"""Questions to LightRAG, for query.py. Run by LightRAG's own Python, not Trueweave's.
 
 Each line of standard input is a request, {"mode": "local", "questions": [...]}; each line of standard output is the
 answer to one, {"ms": [...], "characters": [...]}: how long each question took, and how long its context was. Model and

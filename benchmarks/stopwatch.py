@@ -1,4 +1,4 @@
-"""Where the processor time of a run goes: functions of Weft with a stopwatch round them."""
+"""Where the processor time of a run goes: functions of Trueweave with a stopwatch round them."""
 
 from __future__ import annotations
 

@@ -30,9 +30,9 @@ import psycopg
 import Stemmer  # type: ignore[import-not-found]
 from served import served
 
-from weft import AsyncWeft, Chunk, Document
-from weft.store.postgres.db import Database, Transaction
-from weft.store.postgres.migrate import migrate
+from trueweave import AsyncTrueweave, Chunk, Document
+from trueweave.store.postgres.db import Database, Transaction
+from trueweave.store.postgres.migrate import migrate
 
 Figures = dict[str, Any]
 RESULTS = Path(__file__).parent / "results" / "text_search.json"
@@ -74,9 +74,9 @@ class Bench:
         figures: Figures = {}
         for name in ("hotpotqa_train100",) if self._smoke else ("musique", "twowiki", "hotpotqa"):
             texts, questions = benchmark(name)
-            weft = await AsyncWeft.enter(database, f"a {name}")
-            await _add(weft, texts)
-            mine = [await _search(weft, question.text, 5) for question in questions]
+            trueweave = await AsyncTrueweave.enter(database, f"a {name}")
+            await _add(trueweave, texts)
+            mine = [await _search(trueweave, question.text, 5) for question in questions]
             theirs = _bm25s(texts, [question.text for question in questions])
             figures[name] = {
                 "questions": len(questions),
@@ -84,7 +84,7 @@ class Bench:
                 "recall_at_5": _recall(mine, questions),
                 "bm25s_recall_at_5": _recall(theirs, questions),
             }
-            await weft.drop()
+            await trueweave.drop()
         return figures
 
     # (b) Milliseconds for ten chunks, of the SQL function alone, in workspaces of 2,000, 20,000 and 200,000 real
@@ -101,20 +101,20 @@ class Bench:
         real = [question.text for question in benchmark("hotpotqa_train100" if self._smoke else "hotpotqa")[1]][:ASKED]
         figures: Figures = {}
         for size in sizes:
-            weft = await AsyncWeft.enter(database, f"b {size}")
+            trueweave = await AsyncTrueweave.enter(database, f"b {size}")
             self._tidy()
             before = self._bytes()
-            seconds = await _add(weft, texts[:size])
+            seconds = await _add(trueweave, texts[:size])
             taken = self._bytes() - before
             figures[f"{size}_chunks"] = {
-                "real_questions": await _timed(weft, real),
-                "random_words": await _timed(weft, made),
+                "real_questions": await _timed(trueweave, real),
+                "random_words": await _timed(trueweave, made),
                 "seconds_to_add": round(seconds, 1),
-                "ms_per_chunk_for_text_search": await _indexing(weft, texts[:size]),
+                "ms_per_chunk_for_text_search": await _indexing(trueweave, texts[:size]),
                 "megabytes": round(taken / 1e6, 1),
             }
             print(f"  {size}: {json.dumps(figures[f'{size}_chunks'])}", file=sys.stderr)
-            await weft.drop()
+            await trueweave.drop()
         for kind in ("real_questions", "random_words"):
             spent = [figures[f"{size}_chunks"][kind]["server_cpu_ms"] for size in sizes]
             figures[f"growth_{kind}"] = [round(b / a, 2) for a, b in pairwise(spent)]
@@ -123,27 +123,27 @@ class Bench:
     def _tidy(self) -> None:
         """Take away what dropped workspaces left behind, or a new one would seem to need no room."""
         with psycopg.connect(self._url, autocommit=True) as owner:
-            owner.execute("VACUUM FULL weft.lexis, weft.word, weft.corpus")
+            owner.execute("VACUUM FULL trueweave.lexis, trueweave.word, trueweave.corpus")
 
     def _bytes(self) -> int:
         with psycopg.connect(self._url, autocommit=True) as owner:
             [row] = owner.execute(
-                "SELECT sum(pg_total_relation_size(('weft.' || t)::regclass)) FROM unnest(%s::text[]) t",
+                "SELECT sum(pg_total_relation_size(('trueweave.' || t)::regclass)) FROM unnest(%s::text[]) t",
                 (list(TABLES),),
             ).fetchall()
             return int(row[0])
 
 
-async def _add(weft: AsyncWeft, texts: Sequence[str]) -> float:
+async def _add(trueweave: AsyncTrueweave, texts: Sequence[str]) -> float:
     """Add a document for each text, named by its place; how many seconds that took."""
     started = time.perf_counter()
-    await weft.add_documents(Document(f"{place}", (Chunk(text),)) for place, text in enumerate(texts))
+    await trueweave.add_documents(Document(f"{place}", (Chunk(text),)) for place, text in enumerate(texts))
     return time.perf_counter() - started
 
 
-async def _search(weft: AsyncWeft, question: str, most: int) -> list[int]:
+async def _search(trueweave: AsyncTrueweave, question: str, most: int) -> list[int]:
     """The places of the texts that answer best."""
-    async with weft.database.transaction(weft.workspace, snapshot=True) as tx:
+    async with trueweave.database.transaction(trueweave.workspace, snapshot=True) as tx:
         rows = await tx.execute(
             "SELECT d.uri FROM search_text(%(question)s, %(most)s, %(k1)s, %(b)s, NULL) s"
             " JOIN chunk c ON c.id = s.chunk JOIN document d ON d.id = c.document ORDER BY s.score DESC, s.chunk",
@@ -167,8 +167,8 @@ def _recall(found: Sequence[Sequence[int]], questions: Sequence[Question]) -> fl
     return round(100 * mean(each), 2)
 
 
-async def _timed(weft: AsyncWeft, questions: Sequence[str]) -> Figures:
-    async with weft.database.transaction(weft.workspace, snapshot=True) as tx:
+async def _timed(trueweave: AsyncTrueweave, questions: Sequence[str]) -> Figures:
+    async with trueweave.database.transaction(trueweave.workspace, snapshot=True) as tx:
         server = psutil.Process(tx.connection.info.backend_pid)
         times = [[await _milliseconds(tx, question) for question in questions]]
         spent = -sum(server.cpu_times()[:2])
@@ -205,11 +205,11 @@ def _as_good(found: Sequence[float], best: Sequence[float]) -> float:
     return sum(a > b - 1e-9 for a, b in zip(found, best, strict=False)) / len(best) if best else 1.0
 
 
-async def _indexing(weft: AsyncWeft, texts: Sequence[str]) -> float:
+async def _indexing(trueweave: AsyncTrueweave, texts: Sequence[str]) -> float:
     """Milliseconds for each of up to 1,000 chunks more, of the statement in settling that makes them searchable."""
     added = [Document(f"again/{place}", (Chunk(text),)) for place, text in enumerate(texts[:1000])]
-    await weft.add_documents(added)
-    async with weft.database.transaction(weft.workspace) as tx:
+    await trueweave.add_documents(added)
+    async with trueweave.database.transaction(trueweave.workspace) as tx:
         query = "SELECT c.id FROM chunk c JOIN document d ON d.id = c.document WHERE d.uri LIKE 'again/%%'"
         ids = [id_ for (id_,) in await (await tx.execute(query, {})).fetchall()]
         await tx.run("text.index", coming=[], going=ids)

@@ -1,6 +1,6 @@
 """A clock for tests of patience."""
 
-from weft.models.retry import Clock
+from trueweave.models.retry import Clock
 
 
 class FastClock(Clock):

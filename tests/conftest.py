@@ -8,19 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from weft import AsyncWeft
-from weft.store.embedded import EmbeddedServer
-from weft.store.postgres.db import Database
-from weft.testing import Databases, HashEmbedder
+from trueweave import AsyncTrueweave
+from trueweave.store.embedded import EmbeddedServer
+from trueweave.store.postgres.db import Database
+from trueweave.testing import Databases, HashEmbedder
 
-FULL = os.environ.get("WEFT_TEST_FULL") == "1"
+FULL = os.environ.get("TRUEWEAVE_TEST_FULL") == "1"
 QUICK = {"fsync": "off", "synchronous_commit": "off", "shared_buffers": "256MB", "max_connections": "200"}
 
 
 @pytest.fixture(scope="session")
 def server_url() -> Iterator[str]:
-    """WEFT_TEST_DATABASE_URL, or a bundled PostgreSQL that is stopped at the end."""
-    if url := os.environ.get("WEFT_TEST_DATABASE_URL"):
+    """TRUEWEAVE_TEST_DATABASE_URL, or a bundled PostgreSQL that is stopped at the end."""
+    if url := os.environ.get("TRUEWEAVE_TEST_DATABASE_URL"):
         yield url
         return
     with tempfile.TemporaryDirectory() as root:
@@ -39,7 +39,7 @@ def databases(server_url: str) -> Databases:
 
 @pytest.fixture
 def url(databases: Databases) -> Iterator[str]:
-    """A new database with Weft's schema."""
+    """A new database with Trueweave's schema."""
     made = databases.make()
     yield made
     databases.drop(made)
@@ -52,9 +52,9 @@ async def database(url: str) -> AsyncIterator[Database]:
 
 
 @pytest.fixture
-async def weft(database: Database) -> AsyncWeft:
+async def trueweave(database: Database) -> AsyncTrueweave:
     """An empty workspace with a hash embedder."""
-    return await AsyncWeft.enter(database, "test", HashEmbedder())
+    return await AsyncTrueweave.enter(database, "test", HashEmbedder())
 
 
 @pytest.fixture(scope="session")
@@ -66,7 +66,7 @@ def full() -> bool:
 @pytest.fixture(scope="session")
 def bench() -> Path:
     """The benchmark data beside the project; tests that need it are skipped where it is absent."""
-    found = Path(os.environ.get("WEFT_BENCH_DATA", Path(__file__).parents[2] / "shared" / "bench"))
+    found = Path(os.environ.get("TRUEWEAVE_BENCH_DATA", Path(__file__).parents[2] / "shared" / "bench"))
     if not found.is_dir():
-        pytest.skip(f"no benchmark data at {found}; set WEFT_BENCH_DATA to where it is")
+        pytest.skip(f"no benchmark data at {found}; set TRUEWEAVE_BENCH_DATA to where it is")
     return found

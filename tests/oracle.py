@@ -11,14 +11,14 @@ from uuid import UUID
 from anyascii import anyascii
 from rapidfuzz import fuzz
 
-from weft import AsyncWeft, Entity, NameKey, ResolutionSettings, Rule
+from trueweave import AsyncTrueweave, Entity, NameKey, ResolutionSettings, Rule
 
 Names = frozenset[NameKey]
 
 
-async def assert_view_is_right(weft: AsyncWeft) -> None:
+async def assert_view_is_right(trueweave: AsyncTrueweave) -> None:
     """Entities with their names, counts and degrees, and relations with their weights, are what they should be."""
-    documents = [document async for document in weft.documents()]
+    documents = [document async for document in trueweave.documents()]
     mentioned: Counter[NameKey] = Counter()
     tied: defaultdict[tuple[NameKey, NameKey], list[int]] = defaultdict(list)
     for chunk in (chunk for document in documents for chunk in document.chunks):
@@ -27,7 +27,7 @@ async def assert_view_is_right(weft: AsyncWeft) -> None:
         for link in chunk.links:
             ends = NameKey(link.source, link.source_type), NameKey(link.target, link.target_type)
             tied[ends].append(link.strength)
-    groups = _groups(set(mentioned), await weft.rules(), await weft.resolution())
+    groups = _groups(set(mentioned), await trueweave.rules(), await trueweave.resolution())
     entity_of = {name: group for group in groups for name in group}
     weights: Counter[tuple[Names, Names]] = Counter()
     for (source, target), strengths in tied.items():
@@ -36,10 +36,10 @@ async def assert_view_is_right(weft: AsyncWeft) -> None:
     degrees = Counter(end for pair in weights for end in pair)
     expected = {group: (sum(mentioned[name] for name in group), degrees[group]) for group in groups}
 
-    stored = await _stored(weft)
+    stored = await _stored(trueweave)
     assert {names: (e.count, e.degree) for names, e in stored.items()} == expected
     by_id = {e.id: names for names, e in stored.items()}
-    relations = await weft.relations(*by_id, limit=10_000) if by_id else []
+    relations = await trueweave.relations(*by_id, limit=10_000) if by_id else []
     assert {(by_id[r.source], by_id[r.target]): r.weight for r in relations} == dict(weights)
 
 
@@ -72,10 +72,10 @@ def _alike(a: NameKey, b: NameKey, how: ResolutionSettings) -> bool:
     return how.mode == "fuzzy" and same_digits and fuzz.ratio(x, y) > how.threshold
 
 
-async def _stored(weft: AsyncWeft) -> dict[Names, Entity]:
-    entities = {e.id: e for e in await weft.entities(limit=10_000)}
+async def _stored(trueweave: AsyncTrueweave) -> dict[Names, Entity]:
+    entities = {e.id: e for e in await trueweave.entities(limit=10_000)}
     members: defaultdict[UUID, set[NameKey]] = defaultdict(set)
-    async with weft.database.transaction(weft.workspace) as tx:
+    async with trueweave.database.transaction(trueweave.workspace) as tx:
         rows = await (await tx.execute("SELECT entity, written, type FROM name WHERE entity IS NOT NULL")).fetchall()
     for id_, written, type_ in rows:
         members[id_].add(NameKey(written, type_))

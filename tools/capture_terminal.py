@@ -1,4 +1,4 @@
-"""Runs `weft` in a real pseudo-terminal and draws what a person sees there, as docs/terminal/*.svg.
+"""Runs `trueweave` in a real pseudo-terminal and draws what a person sees there, as docs/terminal/*.svg.
 
 A PostgreSQL, a model server that answers from a script, and a folder of notes are made for it and thrown away.
 """
@@ -27,8 +27,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from weft.store.embedded import EmbeddedServer
-from weft.testing.model_server import Asked
+from trueweave.store.embedded import EmbeddedServer
+from trueweave.testing.model_server import Asked
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "terminal"
@@ -107,8 +107,8 @@ def run(shot: Shot, folder: Path, env: Mapping[str, str]) -> Iterator[tuple[str,
     pid, terminal = pty.fork()
     if pid == 0:
         os.chdir(folder)
-        program = str(Path(sys.executable).with_name("weft"))
-        os.execve("/bin/sh", ["sh", "-c", f"exec {program} {shot.command.removeprefix('weft ')}"], env)
+        program = str(Path(sys.executable).with_name("trueweave"))
+        os.execve("/bin/sh", ["sh", "-c", f"exec {program} {shot.command.removeprefix('trueweave ')}"], env)
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", HEIGHT, WIDTH, 0, 0))
     screen, began = Screen(), time.monotonic()
     looks, typed, ctrl_c = list(shot.looks), shot.typed, shot.ctrl_c
@@ -144,12 +144,12 @@ def draw(name: str, shots: Sequence[Shot], folder: Path, env: Mapping[str, str])
             console.print(Text(f"# {when}\n", style="dim italic"))
     PICTURES.mkdir(parents=True, exist_ok=True)
     print(console.export_text(clear=False))
-    console.save_svg(str(PICTURES / f"{name}.svg"), title="weft")
+    console.save_svg(str(PICTURES / f"{name}.svg"), title="trueweave")
 
 
 @contextmanager
 def model_server(*arguments: str) -> Iterator[str]:
-    command = [sys.executable, "-m", "weft.testing.model_server", "--script", "capture_terminal:reply", *arguments]
+    command = [sys.executable, "-m", "trueweave.testing.model_server", "--script", "capture_terminal:reply", *arguments]
     env = {**os.environ, "PYTHONPATH": str(ROOT / "tools")}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env) as process:
         assert process.stdout
@@ -172,12 +172,12 @@ def notes(folder: Path) -> None:
 
 
 def settings(folder: Path, **values: object) -> None:
-    """Write weft.toml."""
+    """Write trueweave.toml."""
     lines = [f"{name} = {json.dumps(value)}" for name, value in values.items() if name != "prices"]
     prices = values.get("prices")
     if isinstance(prices, dict):
         lines += ["[prices]", *(f'"{model}" = {price}' for model, price in prices.items())]
-    (folder / "weft.toml").write_text("\n".join(lines) + "\n", "utf-8")
+    (folder / "trueweave.toml").write_text("\n".join(lines) + "\n", "utf-8")
 
 
 def main(wanted: Sequence[str]) -> None:
@@ -195,43 +195,43 @@ def _scenes(url: str, root: Path, wanted: Sequence[str]) -> None:
     folder = root / "work"
     folder.mkdir()
     notes(folder)
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("WEFT_", "OPENAI_"))}
-    env = {**clean, "WEFT_DATABASE_URL": url, "TERM": "xterm-256color"}
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("TRUEWEAVE_", "OPENAI_"))}
+    env = {**clean, "TRUEWEAVE_DATABASE_URL": url, "TERM": "xterm-256color"}
 
     def scene(name: str, *shots: Shot) -> None:
         if not wanted or name in wanted:
             draw(name, shots, folder, env)
 
-    first = ("weft init", "weft add notes", "weft entities --limit 5", "weft status")
+    first = ("trueweave init", "trueweave add notes", "trueweave entities --limit 5", "trueweave status")
     scene("first-steps", *map(Shot, first))
     with model_server("--delay", "1.5") as model_url:
         paid = {"model": MODEL, "model_url": model_url, "calls_at_once": 4, "prices": {MODEL: [0.5, 2.0]}}
         settings(folder, **paid, workspace="paid")
         scene(
             "add",
-            Shot("weft init"),
-            Shot("weft estimate notes"),
-            Shot("weft add notes", looks=(r" [1-9] of 40", r" 2\d of 40"), typed="y\n"),
+            Shot("trueweave init"),
+            Shot("trueweave estimate notes"),
+            Shot("trueweave add notes", looks=(r" [1-9] of 40", r" 2\d of 40"), typed="y\n"),
         )
         settings(folder, **paid, workspace="thrifty")
         scene(
             "budget",
-            Shot("weft init"),
-            Shot("weft add notes --budget 0.02 --yes", looks=(r" [1-9] of 40",)),
-            Shot("weft status"),
-            Shot("weft budget none"),
-            Shot("weft worker", looks=(_WORKED,), ctrl_c=_WORKED),
-            Shot("weft receipt"),
+            Shot("trueweave init"),
+            Shot("trueweave add notes --budget 0.02 --yes", looks=(r" [1-9] of 40",)),
+            Shot("trueweave status"),
+            Shot("trueweave budget none"),
+            Shot("trueweave worker", looks=(_WORKED,), ctrl_c=_WORKED),
+            Shot("trueweave receipt"),
         )
         settings(folder, **paid, workspace="stopped")
         scene(
             "interrupted",
-            Shot("weft init"),
-            Shot("weft add notes --yes", ctrl_c=r" [1-9]\d* of 40 "),
-            Shot("weft add notes --yes"),
+            Shot("trueweave init"),
+            Shot("trueweave add notes --yes", ctrl_c=r" [1-9]\d* of 40 "),
+            Shot("trueweave add notes --yes"),
         )
         settings(folder, **{**paid, "model_url": "http://127.0.0.1:9/v1", "model_tries": 2}, workspace="dead")
-        scene("errors", Shot("weft init"), Shot("weft add notes --yes"), Shot("weft doctor"))
+        scene("errors", Shot("trueweave init"), Shot("trueweave add notes --yes"), Shot("trueweave doctor"))
     with model_server() as model_url:
         urls = {"model_url": model_url, "embedding_model": "openai/embed", "embedding_url": model_url}
         prices = {MODEL: [0.5, 2.0], "openai/embed": [0.0, 0.0]}
@@ -239,19 +239,19 @@ def _scenes(url: str, root: Path, wanted: Sequence[str]) -> None:
         question = '"Who wrote to whom about engine 7?"'
         scene(
             "ask",
-            Shot("weft init"),
-            Shot("weft add notes --yes"),
-            Shot(f"weft ask {question}"),
-            Shot('weft ask "Which colour did the engine have?"'),
-            Shot(f"weft ask {question} --method local --set graph_top_k=2 --show-evidence"),
+            Shot("trueweave init"),
+            Shot("trueweave add notes --yes"),
+            Shot(f"trueweave ask {question}"),
+            Shot('trueweave ask "Which colour did the engine have?"'),
+            Shot(f"trueweave ask {question} --method local --set graph_top_k=2 --show-evidence"),
         )
-        scene("compare", Shot("weft methods"), Shot(f"weft compare {question}"))
+        scene("compare", Shot("trueweave methods"), Shot(f"trueweave compare {question}"))
     with model_server("--fault", "bad-key:1") as model_url:
         urls = {"model_url": model_url, "embedding_url": model_url}
         settings(folder, model=MODEL, workspace="key", embedding_model="openai/embed", **urls)
         env["OPENAI_API_KEY"] = "sk-secret"
         commands = ("add notes --yes", "init", "add notes --yes", "add notes --budget 2.00", "doctor")
-        scene("wrong-key", *(Shot(f"weft {command}") for command in commands))
+        scene("wrong-key", *(Shot(f"trueweave {command}") for command in commands))
 
 
 if __name__ == "__main__":

@@ -12,8 +12,8 @@ from typing import Any
 
 from written import table, write_or_check
 
-from weft.bench import plots
-from weft.bench.bootstrap import Interval
+from trueweave.bench import plots
+from trueweave.bench.bootstrap import Interval
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "quality.json"

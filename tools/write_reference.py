@@ -9,15 +9,15 @@ from typing import NamedTuple
 
 from written import write_or_check
 
-from weft.config import PREFIX, Settings
-from weft.methods import registry
-from weft.methods.registry import Description
+from trueweave.config import PREFIX, Settings
+from trueweave.methods import registry
+from trueweave.methods.registry import Description
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 
 _SETTINGS = f"""# Settings
 
-In `weft.toml`, in the environment as `{PREFIX}…`, or by the caller; the later of these outweighs the earlier.
+In `trueweave.toml`, in the environment as `{PREFIX}…`, or by the caller; the later of these outweighs the earlier.
 This page is written by `make reference`.
 
 | setting | default | |
@@ -26,7 +26,7 @@ This page is written by `make reference`.
 
 _METHODS = """# Methods
 
-Each is one file in [`src/weft/methods`](../../src/weft/methods), over the same index. On the command line:
+Each is one file in [`src/trueweave/methods`](../../src/trueweave/methods), over the same index. On the command line:
 `--method NAME --set parameter=value`; in Python: the class, with its parameters. [Asking](../asking.md) tells more.
 This page is written by `make reference`.
 """
@@ -84,14 +84,14 @@ _ABOUT = {
     "community": _About(
         "reports of one level, all of them or those nearest to the question; a model says what each has to say of it,\n"
         "and how much that helps; score of a passage = Σ of that over the findings that rest on it",
-        "Questions about all documents at once: themes, trends, what matters most. Needs `weft communities build` "
+        "Questions about all documents at once: themes, trends, what matters most. Needs `trueweave communities build` "
         "once, and one call for each map_tokens of reports if there is a model.",
     ),
     "drift": _About(
         "the reports nearest to the question, then the question and what follows from them by another method;\n"
         "score = Σ over these of 1 / (60 + rank)",
-        "Questions that begin wide and end at particulars. Needs `weft communities build` once, and one call if there "
-        "is a model.",
+        "Questions that begin wide and end at particulars. Needs `trueweave communities build` once, and one call if "
+        "there is a model.",
     ),
     "walk": _About(
         "mass goes from chunks to the names in them, each 1 / (chunks that have it + 3), and from names to\n"
@@ -122,7 +122,7 @@ def settings_page() -> str:
 
 
 def methods_page() -> str:
-    """The page of all methods that come with Weft."""
+    """The page of all methods that come with Trueweave."""
     known = {name: registry.describe(name) for name in registry.names()}
     if untold := [name for name in known if name not in _ABOUT]:
         sys.exit(f"{Path(__file__).name} does not tell how {', '.join(untold)} ranks and when to use it: add that")

@@ -1,4 +1,4 @@
-"""Writes src/weft/store/postgres/sql/schema.sql: what all migrations add up to, for people to read.
+"""Writes src/trueweave/store/postgres/sql/schema.sql: what all migrations add up to, for people to read.
 
 A test compares the file with a freshly migrated database, so it cannot fall behind.
 """
@@ -9,9 +9,9 @@ import asyncio
 import tempfile
 from pathlib import Path
 
-from weft.store.embedded import EmbeddedServer
-from weft.testing import Databases
-from weft.testing.schema import SCHEMA_FILE, dump_schema
+from trueweave.store.embedded import EmbeddedServer
+from trueweave.testing import Databases
+from trueweave.testing.schema import SCHEMA_FILE, dump_schema
 
 
 def main() -> None:

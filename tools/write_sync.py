@@ -1,4 +1,5 @@
-"""Writes the class Weft in src/weft/sync.py from AsyncWeft in engine.py. `make docs` fails while it is out of date.
+"""Writes the class Trueweave in src/trueweave/sync.py from AsyncTrueweave in engine.py. `make docs` fails while it is
+out of date.
 
 What is above that class is written by hand, imports included.
 """
@@ -14,17 +15,17 @@ from pathlib import Path
 
 from written import write_or_check
 
-SOURCES = Path(__file__).parents[1] / "src" / "weft"
+SOURCES = Path(__file__).parents[1] / "src" / "trueweave"
 SOURCE, TARGET = SOURCES / "engine.py", SOURCES / "sync.py"
 
 # An open database is of the loop that opened it, so there is no workspace to be entered in one.
 LEFT_OUT = frozenset({"enter", "aclose"})
 
-_HEAD = "# --- written by `make sync` from weft/engine.py: what is below is changed there ---\n"
+_HEAD = "# --- written by `make sync` from trueweave/engine.py: what is below is changed there ---\n"
 _CLASS = '''
 
-class Weft(_Waiting):
-    """One workspace: all that AsyncWeft does, in calls that wait until it is done.
+class Trueweave(_Waiting):
+    """One workspace: all that AsyncTrueweave does, in calls that wait until it is done.
 
     It is opened by `with`, or else by the first call, and let go at the end of `with`, by `close`, or with the program.
     The work is done in a thread of its own, where listeners are called too: so it also goes on inside a running event
@@ -32,7 +33,7 @@ class Weft(_Waiting):
     """
 '''
 _SECTION = re.compile(r"^    # --- .*$", re.MULTILINE)
-_INSTEAD = {"AsyncIterator": "Iterator", "AsyncWeft": "Weft", "asyncio": "threading"}
+_INSTEAD = {"AsyncIterator": "Iterator", "AsyncTrueweave": "Trueweave", "asyncio": "threading"}
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -46,8 +47,10 @@ def module() -> str:
 
 
 def _members(source: str) -> Iterator[str]:
-    """The members of Weft, and the headings between them."""
-    [whole] = [node for node in ast.parse(source).body if isinstance(node, ast.ClassDef) and node.name == "AsyncWeft"]
+    """The members of Trueweave, and the headings between them."""
+    [whole] = [
+        node for node in ast.parse(source).body if isinstance(node, ast.ClassDef) and node.name == "AsyncTrueweave"
+    ]
     headings = [(source.count("\n", 0, found.start()) + 1, found[0]) for found in _SECTION.finditer(source)]
     for node in whole.body:
         if not isinstance(node, Function) or node.name.startswith("_") or node.name in LEFT_OUT:
@@ -58,7 +61,7 @@ def _members(source: str) -> Iterator[str]:
 
 
 def _constructor(source: str, opening: Function) -> str:
-    given = _call("AsyncWeft.open", opening)
+    given = _call("AsyncTrueweave.open", opening)
     return _function("def __init__", opening, "None", _doc(source, opening), f"super().__init__(lambda: {given})")
 
 
@@ -66,9 +69,9 @@ def _member(source: str, node: Function) -> str:
     decorators = {ast.unparse(decorator) for decorator in node.decorator_list}
     returns = ast.unparse(_instead(node.returns)) if node.returns else "None"
     doc = _doc(source, node)
-    act = f"lambda weft: {_call(f'weft.{node.name}', node)}"
+    act = f"lambda trueweave: {_call(f'trueweave.{node.name}', node)}"
     if "property" in decorators:
-        head, body = f"@property\n    def {node.name}", f"return self._weft.{node.name}"
+        head, body = f"@property\n    def {node.name}", f"return self._trueweave.{node.name}"
     elif "asynccontextmanager" in decorators:
         head = f"@contextmanager\n    def {node.name}"
         body = f"with self._entered({act}) as entered:\n            yield self._beside(entered)"

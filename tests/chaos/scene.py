@@ -17,8 +17,8 @@ import psutil
 import psycopg
 
 from tests.chaos.calls import Kill, Kind
-from weft.errors import EmbeddedServerError
-from weft.store.embedded import EmbeddedServer
+from trueweave.errors import EmbeddedServerError
+from trueweave.store.embedded import EmbeddedServer
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 60.0  # seconds in which what is killed is gone, and the database is back
@@ -58,7 +58,9 @@ class Scene:
         options = [f"--port={self._port}", f"--log={self.log}", f"--delay={self.delay}", f"--seed={self._started}"]
         for name, share in self.faults.items():
             options.append(f"--fault={name}:{share}")
-        self.server = self._start("server", "weft.testing.model_server", "--script=tests.chaos.corpus:reply", *options)
+        self.server = self._start(
+            "server", "trueweave.testing.model_server", "--script=tests.chaos.corpus:reply", *options
+        )
 
     def _start(self, name: str, module: str, *arguments: str) -> psutil.Popen:
         self._started += 1
@@ -81,7 +83,7 @@ class Scene:
         else:
             pid = (self.postgres.directory / "data" / "postmaster.pid").read_text().split()[0]
             postmaster = psutil.Process(int(pid))
-            backends = [child for child in postmaster.children() if "postgres: weft" in _title(child)]
+            backends = [child for child in postmaster.children() if "postgres: trueweave" in _title(child)]
             try:
                 self._kill(kind, random.choice(backends) if kind == "backend" and backends else postmaster)
             except psutil.NoSuchProcess:  # its client had just closed the connection
@@ -162,7 +164,7 @@ def _title(process: psutil.Process) -> str:
 
 def _environment() -> dict[str, str]:
     """That of this process, without anybody's settings, and so that modules of these tests are found."""
-    kept = {name: value for name, value in os.environ.items() if not name.upper().startswith("WEFT_")}
+    kept = {name: value for name, value in os.environ.items() if not name.upper().startswith("TRUEWEAVE_")}
     return {**kept, "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), kept.get("PYTHONPATH"))))}
 
 

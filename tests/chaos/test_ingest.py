@@ -16,16 +16,16 @@ from tests.chaos.calls import Kind, hash_of
 from tests.chaos.corpus import documents, reply
 from tests.chaos.scene import Scene, scene
 from tests.chaos.worker import WORKSPACE, settings
-from weft import AsyncWeft, wiring
-from weft.events import unheard
-from weft.ingest.intake import take_in
-from weft.store.embedded import EmbeddedServer
-from weft.testing import ModelServer
-from weft.types import Source
+from trueweave import AsyncTrueweave, wiring
+from trueweave.events import unheard
+from trueweave.ingest.intake import take_in
+from trueweave.store.embedded import EmbeddedServer
+from trueweave.testing import ModelServer
+from trueweave.types import Source
 
 SEED = 7
 WORKERS = 3
-PROBE = "weft"  # the word that an embedder is opened with, to learn its dimension
+PROBE = "trueweave"  # the word that an embedder is opened with, to learn its dimension
 NOWHERE = "http://127.0.0.1:9/v1"
 
 
@@ -64,15 +64,15 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-async def weft(postgres: EmbeddedServer) -> AsyncIterator[AsyncWeft]:
+async def trueweave(postgres: EmbeddedServer) -> AsyncIterator[AsyncTrueweave]:
     """Who hands documents in and looks at the outcome."""
-    async with AsyncWeft.open(postgres.url, WORKSPACE, settings=settings(NOWHERE)) as opened:
+    async with AsyncTrueweave.open(postgres.url, WORKSPACE, settings=settings(NOWHERE)) as opened:
         yield opened
 
 
 @pytest.mark.parametrize("troubled", [False, True], ids=["", "troubled"])
 async def test_whatever_is_killed_every_document_comes_in_and_no_call_is_repeated_that_was_not_in_flight(
-    weft: AsyncWeft, postgres: EmbeddedServer, tmp_path: Path, full: bool, troubled: bool
+    trueweave: AsyncTrueweave, postgres: EmbeddedServer, tmp_path: Path, full: bool, troubled: bool
 ) -> None:
     """Three workers; a call is in flight as `calls` defines it, from the model server's own log."""
     if troubled and not full:
@@ -80,18 +80,18 @@ async def test_whatever_is_killed_every_document_comes_in_and_no_call_is_repeate
     form = TROUBLED if troubled else FULL if full else SHORT
     began = time.monotonic()
     async with scene(tmp_path, postgres, form.delay, form.faults, WORKERS) as stage:
-        await _make_havoc(stage, weft, form)
-        await _wait_until_done(stage, weft, form.patience)
+        await _make_havoc(stage, trueweave, form)
+        await _wait_until_done(stage, trueweave, form.patience)
         seconds = time.monotonic() - began
         stage.end()
     _check_calls(stage, seconds)
-    assert await weft.set_aside() == []
-    assert (await weft.status()).documents == form.documents
+    assert await trueweave.set_aside() == []
+    assert (await trueweave.status()).documents == form.documents
     async with ModelServer(reply) as server:
-        async with AsyncWeft.open(postgres.url, WORKSPACE, settings=settings(server.url)) as whole:
+        async with AsyncTrueweave.open(postgres.url, WORKSPACE, settings=settings(server.url)) as whole:
             assert (await whole.verify()).exact
             digest = await whole.digest()
-        async with AsyncWeft.open(postgres.url, "undisturbed", settings=settings(server.url)) as undisturbed:
+        async with AsyncTrueweave.open(postgres.url, "undisturbed", settings=settings(server.url)) as undisturbed:
             await undisturbed.add(*documents(form.documents, SEED))
             assert await undisturbed.digest() == digest
 
@@ -102,7 +102,7 @@ async def test_adding_goes_on_by_itself_when_postgresql_is_killed_and_no_call_is
     stage = Scene(tmp_path, postgres)
     async with (
         ModelServer(reply, delay=0.1) as server,
-        AsyncWeft.open(postgres.url, WORKSPACE, settings=settings(server.url)) as adder,
+        AsyncTrueweave.open(postgres.url, WORKSPACE, settings=settings(server.url)) as adder,
     ):
         adding = asyncio.create_task(adder.add(*documents(12, SEED)))
         kinds: tuple[Kind, ...] = ("postmaster", "backend", "postmaster")
@@ -117,7 +117,7 @@ async def test_adding_goes_on_by_itself_when_postgresql_is_killed_and_no_call_is
     assert len(asked) == len(set(asked))
 
 
-async def _make_havoc(stage: Scene, weft: AsyncWeft, form: Form) -> None:
+async def _make_havoc(stage: Scene, trueweave: AsyncTrueweave, form: Form) -> None:
     """Hand the documents in, half of them first and some after each kill, and kill."""
     chance = random.Random(SEED)
     kinds = list(Counter(form.kills).elements())
@@ -125,29 +125,29 @@ async def _make_havoc(stage: Scene, weft: AsyncWeft, form: Form) -> None:
     sources = list(documents(form.documents, SEED))
     half = len(sources) // 2
     share = (len(sources) - half) / len(kinds)
-    await _hand_in(weft, sources[:half])
+    await _hand_in(trueweave, sources[:half])
     while len(calls.read(stage.log)) < WORKERS:  # noqa: ASYNC110 (until the workers are there)
         await asyncio.sleep(0.1)
     for number, kind in enumerate(kinds):
         await asyncio.sleep(chance.uniform(*form.gap))
         await stage.kill(kind, chance)
-        await _hand_in(weft, sources[half + round(number * share) : half + round((number + 1) * share)])
+        await _hand_in(trueweave, sources[half + round(number * share) : half + round((number + 1) * share)])
 
 
-async def _hand_in(weft: AsyncWeft, sources: list[Source]) -> None:
+async def _hand_in(trueweave: AsyncTrueweave, sources: list[Source]) -> None:
     recipe = wiring.recipe(settings(NOWHERE))
-    await take_in(weft.database, weft.workspace, sources, recipe, unheard)
+    await take_in(trueweave.database, trueweave.workspace, sources, recipe, unheard)
 
 
-async def _wait_until_done(stage: Scene, weft: AsyncWeft, patience: float) -> None:
+async def _wait_until_done(stage: Scene, trueweave: AsyncTrueweave, patience: float) -> None:
     async def left() -> bool:
-        async with weft.database.transaction(weft.workspace) as tx:
+        async with trueweave.database.transaction(trueweave.workspace) as tx:
             return bool(await tx.value("source.any_left") or await tx.value("summary.any_wanted"))
 
     end = time.monotonic() + patience
-    while await weft.database.insist(left):
+    while await trueweave.database.insist(left):
         stage.check_nobody_left()
-        assert time.monotonic() < end, f"{await weft.status()}\n{stage.said()}"
+        assert time.monotonic() < end, f"{await trueweave.status()}\n{stage.said()}"
         await asyncio.sleep(0.2)
 
 

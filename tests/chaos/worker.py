@@ -10,9 +10,9 @@ from contextlib import AsyncExitStack
 from psycopg import InterfaceError, OperationalError
 
 from tests.chaos.corpus import MAX_CHUNK, MIN_CHUNK
-from weft import AsyncWeft
-from weft.config import Settings
-from weft.errors import DatabaseError, ModelUnavailable
+from trueweave import AsyncTrueweave
+from trueweave.config import Settings
+from trueweave.errors import DatabaseError, ModelUnavailable
 
 WORKSPACE = "chaos"
 
@@ -36,15 +36,15 @@ async def main(database_url: str, model_url: str) -> None:
     while not stop.is_set():
         async with AsyncExitStack() as opening:
             try:
-                weft = await opening.enter_async_context(
-                    AsyncWeft.open(database_url, WORKSPACE, settings=settings(model_url))
+                trueweave = await opening.enter_async_context(
+                    AsyncTrueweave.open(database_url, WORKSPACE, settings=settings(model_url))
                 )
             except (DatabaseError, OperationalError, InterfaceError) as error:
                 print(f"cannot start yet: {error}", file=sys.stderr, flush=True)
                 await asyncio.sleep(0.2)
                 continue
             try:
-                await weft.work(stop=stop)
+                await trueweave.work(stop=stop)
             except ModelUnavailable as error:  # when it was asked for the dimension of its vectors
                 print(f"cannot start yet: {error}", file=sys.stderr, flush=True)
 

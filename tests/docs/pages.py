@@ -15,8 +15,8 @@ def blocks(page: str, language: str) -> list[str]:
 
 
 def commands(page: str) -> list[str]:
-    """The commands of Weft on a page."""
-    return [line for block in blocks(page, "") for line in block.splitlines() if line.startswith("weft ")]
+    """The commands of Trueweave on a page."""
+    return [line for block in blocks(page, "") for line in block.splitlines() if line.startswith("trueweave ")]
 
 
 def run(folder: Path, environment: dict[str, str], *words: str) -> str:

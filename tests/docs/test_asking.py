@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.docs.pages import ROOT, blocks, commands, run
-from weft.methods import registry
-from weft.testing.model_server import Asked
+from trueweave.methods import registry
+from trueweave.testing.model_server import Asked
 
 PAGE = (ROOT / "docs" / "asking.md").read_text("utf-8")
 
@@ -36,7 +36,7 @@ def reply(asked: Asked) -> str:
 
 @pytest.fixture(scope="module")
 def model_url() -> Iterator[str]:
-    command = [sys.executable, "-m", "weft.testing.model_server", "--script", f"{__name__}:reply"]
+    command = [sys.executable, "-m", "trueweave.testing.model_server", "--script", f"{__name__}:reply"]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env, cwd=ROOT) as process:
         assert process.stdout
@@ -46,17 +46,19 @@ def model_url() -> Iterator[str]:
 
 @pytest.fixture
 def environment(url: str) -> dict[str, str]:
-    return {**os.environ, "WEFT_DATABASE_URL": url, "COLUMNS": "200"}
+    return {**os.environ, "TRUEWEAVE_DATABASE_URL": url, "COLUMNS": "200"}
 
 
 @pytest.fixture
 def folder(tmp_path: Path, model_url: str, environment: dict[str, str]) -> Path:
     """A folder with the document added, and models in the settings."""
     named = {"model": "vllm/any", "model_url": model_url, "embedding_model": "vllm/embed", "embedding_url": model_url}
-    (tmp_path / "weft.toml").write_text("\n".join(f"{name} = {json.dumps(value)}" for name, value in named.items()))
+    (tmp_path / "trueweave.toml").write_text(
+        "\n".join(f"{name} = {json.dumps(value)}" for name, value in named.items())
+    )
     (tmp_path / "documents.jsonl").write_text(json.dumps(DOCUMENT))
     for words in (("init",), ("add", "documents.jsonl")):
-        run(tmp_path, environment, "-m", "weft", *words)
+        run(tmp_path, environment, "-m", "trueweave", *words)
     return tmp_path
 
 
@@ -79,7 +81,7 @@ def test_the_same_from_python(folder: Path, environment: dict[str, str]) -> None
 def test_every_option_that_the_page_names_is_there() -> None:
     help_ = {
         name: subprocess.run(
-            [sys.executable, "-m", "weft", name, "--help"], capture_output=True, text=True, check=True
+            [sys.executable, "-m", "trueweave", name, "--help"], capture_output=True, text=True, check=True
         ).stdout
         for name in ("ask", "compare")
     }

@@ -20,8 +20,8 @@ Martha Stone asked Doctor Agnes Reed about pain. Doctor Agnes Reed and Martha St
 
 @pytest.fixture
 def environment(url: str) -> dict[str, str]:
-    clean = {name: value for name, value in os.environ.items() if not name.upper().startswith("WEFT_")}
-    return {**clean, "WEFT_DATABASE_URL": url, "COLUMNS": "200"}
+    clean = {name: value for name, value in os.environ.items() if not name.upper().startswith("TRUEWEAVE_")}
+    return {**clean, "TRUEWEAVE_DATABASE_URL": url, "COLUMNS": "200"}
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def folder(tmp_path: Path, environment: dict[str, str]) -> Path:
     """A folder with a document added, and no model anywhere."""
     (tmp_path / "ward.md").write_text(WARD, "utf-8")
     for words in (("init",), ("add", "ward.md")):
-        run(tmp_path, environment, "-m", "weft", *words)
+        run(tmp_path, environment, "-m", "trueweave", *words)
     return tmp_path
 
 

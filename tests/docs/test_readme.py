@@ -30,8 +30,8 @@ def notes(tmp_path: Path) -> Path:
 
 
 def test_the_commands_of_the_first_minute(url: str, notes: Path) -> None:
-    environment = {**os.environ, "WEFT_DATABASE_URL": url, "COLUMNS": "200"}
-    commands = [c for c in blocks("")[0].splitlines() if c.startswith("weft ")]
+    environment = {**os.environ, "TRUEWEAVE_DATABASE_URL": url, "COLUMNS": "200"}
+    commands = [c for c in blocks("")[0].splitlines() if c.startswith("trueweave ")]
     assert len(commands) == 9
     for command in commands:
         words = [sys.executable, "-m", *shlex.split(command, comments=True)]
@@ -42,10 +42,10 @@ def test_the_commands_of_the_first_minute(url: str, notes: Path) -> None:
 def test_entities_that_somebody_has_already(url: str, tmp_path: Path) -> None:
     [line] = blocks("json")
     (tmp_path / "documents.jsonl").write_text(json.dumps(json.loads(line)), "utf-8")
-    environment = {**os.environ, "WEFT_DATABASE_URL": url, "COLUMNS": "200"}
+    environment = {**os.environ, "TRUEWEAVE_DATABASE_URL": url, "COLUMNS": "200"}
     for words in (("init",), ("add", "documents.jsonl"), ("entities",)):
         done = subprocess.run(
-            [sys.executable, "-m", "weft", *words], cwd=tmp_path, env=environment, capture_output=True, text=True
+            [sys.executable, "-m", "trueweave", *words], cwd=tmp_path, env=environment, capture_output=True, text=True
         )
         assert done.returncode == 0, done.stderr
     assert "London" in done.stdout
@@ -53,8 +53,8 @@ def test_entities_that_somebody_has_already(url: str, tmp_path: Path) -> None:
 
 def test_the_same_from_python(url: str, notes: Path) -> None:
     [code] = blocks("python")
-    assert code.count("AsyncWeft.open()") == 1
-    here = code.replace("AsyncWeft.open()", f"AsyncWeft.open({url!r})")
+    assert code.count("AsyncTrueweave.open()") == 1
+    here = code.replace("AsyncTrueweave.open()", f"AsyncTrueweave.open({url!r})")
     done = subprocess.run([sys.executable, "-c", here], cwd=notes, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()

@@ -1,4 +1,4 @@
-"""The `weft` command, run as a user runs it."""
+"""The `trueweave` command, run as a user runs it."""
 
 import fcntl
 import json
@@ -17,21 +17,23 @@ from typing import Any
 
 import pytest
 
-Weft = Callable[..., subprocess.CompletedProcess[str]]
+Trueweave = Callable[..., subprocess.CompletedProcess[str]]
 
-PROGRAM = Path(sys.executable).with_name("weft")
+PROGRAM = Path(sys.executable).with_name("trueweave")
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
 def environment(url: str) -> dict[str, str]:
-    """An environment that names the test's database, and nothing else of Weft's."""
-    clean = {name: value for name, value in os.environ.items() if not name.upper().startswith(("WEFT_", "OPENAI_"))}
-    return {**clean, "WEFT_DATABASE_URL": url, "COLUMNS": "200"}
+    """An environment that names the test's database, and nothing else of Trueweave's."""
+    clean = {
+        name: value for name, value in os.environ.items() if not name.upper().startswith(("TRUEWEAVE_", "OPENAI_"))
+    }
+    return {**clean, "TRUEWEAVE_DATABASE_URL": url, "COLUMNS": "200"}
 
 
 @pytest.fixture
-def weft(tmp_path: Path, environment: dict[str, str]) -> Weft:
+def trueweave(tmp_path: Path, environment: dict[str, str]) -> Trueweave:
     """Runs the command."""
 
     def run(*arguments: str | Path, code: int = 0, stdin: str = "") -> subprocess.CompletedProcess[str]:
@@ -56,7 +58,7 @@ def answer(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 @contextmanager
 def model_server(*arguments: str) -> Iterator[str]:
     """A model server in a process of its own; its URL. Its script may be a function of a test."""
-    command = [sys.executable, "-m", "weft.testing.model_server", *arguments]
+    command = [sys.executable, "-m", "trueweave.testing.model_server", *arguments]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env, cwd=ROOT) as process:
         assert process.stdout

@@ -1,4 +1,4 @@
-"""The `weft` command as a user runs it, in a folder of its own, on a real database."""
+"""The `trueweave` command as a user runs it, in a folder of its own, on a real database."""
 
 import asyncio
 import gzip
@@ -12,9 +12,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.e2e.conftest import PROGRAM, Weft, answer, model_server, typed
-from weft import AsyncWeft
-from weft.extract import given
+from tests.e2e.conftest import PROGRAM, Trueweave, answer, model_server, typed
+from trueweave import AsyncTrueweave
+from trueweave.extract import given
 
 LINES = (
     {
@@ -47,93 +47,96 @@ def filled(url: str, file: Path) -> None:
     """The default workspace, with these documents in it."""
 
     async def fill() -> None:
-        async with AsyncWeft.open(url) as index:
+        async with AsyncTrueweave.open(url) as index:
             await index.add_documents(given.read(file))
 
     asyncio.run(fill())
 
 
-def test_init_makes_the_workspace_and_writes_the_settings_once(weft: Weft, url: str, tmp_path: Path) -> None:
-    first = weft("init", "--database-url", url, "--workspace", "acme")
+def test_init_makes_the_workspace_and_writes_the_settings_once(trueweave: Trueweave, url: str, tmp_path: Path) -> None:
+    first = trueweave("init", "--database-url", url, "--workspace", "acme")
     assert "Workspace acme is ready" in first.stdout
-    assert "Next: weft add" in first.stdout
-    written = (tmp_path / "weft.toml").read_text()
-    assert answer(weft("status", "--json"))["workspace"] == "acme"
-    again = weft("init", "--workspace", "other")
+    assert "Next: trueweave add" in first.stdout
+    written = (tmp_path / "trueweave.toml").read_text()
+    assert answer(trueweave("status", "--json"))["workspace"] == "acme"
+    again = trueweave("init", "--workspace", "other")
     assert "as it was.\nIt has other settings" in again.stdout
-    assert (tmp_path / "weft.toml").read_text() == written
+    assert (tmp_path / "trueweave.toml").read_text() == written
 
 
-def test_documents_come_and_go(weft: Weft, file: Path, tmp_path: Path) -> None:
-    weft("init")
-    added = weft("add", file)
+def test_documents_come_and_go(trueweave: Trueweave, file: Path, tmp_path: Path) -> None:
+    trueweave("init")
+    added = trueweave("add", file)
     assert "2 documents read, 2 new or changed." in added.stdout
     packed = tmp_path / "packed.jsonl.gz"
     packed.write_bytes(gzip.compress(file.read_bytes()))
-    again = answer(weft("add", packed, "--json"))
+    again = answer(trueweave("add", packed, "--json"))
     assert (again["documents"], again["new"], again["unchanged"]) == (2, 0, 2)
-    assert "[Mary] Somerville" in weft("entities").stdout
-    removed = weft("remove", "notes/2", "notes/9").stdout
+    assert "[Mary] Somerville" in trueweave("entities").stdout
+    removed = trueweave("remove", "notes/2", "notes/9").stdout
     assert removed == "1 document removed.\n1 uri not found in workspace default.\n"
-    assert answer(weft("sweep", "--json")) == {"swept": 2}
-    status = answer(weft("status", "--json"))
+    assert answer(trueweave("sweep", "--json")) == {"swept": 2}
+    status = answer(trueweave("status", "--json"))
     assert (status["documents"], status["entities"], status["relations"], status["waiting_documents"]) == (1, 2, 1, 0)
 
 
 @pytest.mark.usefixtures("filled")
-def test_a_rule_holds_until_it_is_undone(weft: Weft) -> None:
-    rule = answer(weft("rule", "merge", "Ada Lovelace::person", "The Countess::person", "--json"))["rule"]
+def test_a_rule_holds_until_it_is_undone(trueweave: Trueweave) -> None:
+    rule = answer(trueweave("rule", "merge", "Ada Lovelace::person", "The Countess::person", "--json"))["rule"]
     assert rule["names"] == [{"name": "Ada Lovelace", "type": "person"}, {"name": "The Countess", "type": "person"}]
-    assert answer(weft("entities", "--json", "--limit", "1"))["entities"][0]["aliases"] == ["The Countess"]
-    assert "Undone: merge" in weft("rule", "undo", rule["id"][:8]).stdout
-    assert answer(weft("entities", "--json", "--limit", "1"))["entities"][0]["aliases"] == []
+    assert answer(trueweave("entities", "--json", "--limit", "1"))["entities"][0]["aliases"] == ["The Countess"]
+    assert "Undone: merge" in trueweave("rule", "undo", rule["id"][:8]).stdout
+    assert answer(trueweave("entities", "--json", "--limit", "1"))["entities"][0]["aliases"] == []
 
 
 @pytest.mark.usefixtures("filled")
-def test_verify_finds_what_was_changed_by_hand(weft: Weft, url: str) -> None:
-    assert "Exact: the index is what its 2 documents say." in weft("verify").stdout
+def test_verify_finds_what_was_changed_by_hand(trueweave: Trueweave, url: str) -> None:
+    assert "Exact: the index is what its 2 documents say." in trueweave("verify").stdout
     with psycopg.connect(url) as connection:
-        connection.execute("UPDATE weft.relation SET weight = weight + 1")
-    shown = weft("verify", code=1).stdout
+        connection.execute("UPDATE trueweave.relation SET weight = weight + 1")
+    shown = trueweave("verify", code=1).stdout
     assert all(part in shown for part in ("section", "in the index", "rebuilt", "relations", '"worked with"'))
-    found = answer(weft("verify", "--json", code=1))
+    found = answer(trueweave("verify", "--json", code=1))
     [difference] = found["differences"]
     assert not found["exact"]
     assert json.loads(difference["index"])[4] == json.loads(difference["rebuilt"])[4] + 1
 
 
 @pytest.mark.usefixtures("filled")
-def test_resolution_is_shown_and_changed(weft: Weft) -> None:
-    assert answer(weft("resolution", "--mode", "exact", "--json"))["mode"] == "exact"
-    assert weft("resolution").stdout.split() == ["mode", "exact", "threshold", "90", "same", "name_and_type"]
+def test_resolution_is_shown_and_changed(trueweave: Trueweave) -> None:
+    assert answer(trueweave("resolution", "--mode", "exact", "--json"))["mode"] == "exact"
+    assert trueweave("resolution").stdout.split() == ["mode", "exact", "threshold", "90", "same", "name_and_type"]
 
 
 @pytest.mark.usefixtures("filled")
-def test_a_workspace_is_dropped_only_when_that_is_confirmed(weft: Weft) -> None:
-    assert "its 2 documents" in weft("workspace", "drop", "default", stdin="n\n", code=1).stderr
-    assert answer(weft("workspace", "drop", "default", "--yes", "--json")) == {"dropped": "default", "documents": 2}
-    unknown = weft("status", code=1)
-    assert unknown.stderr.startswith("error: there is no workspace 'default'. Run `weft init")
+def test_a_workspace_is_dropped_only_when_that_is_confirmed(trueweave: Trueweave) -> None:
+    assert "its 2 documents" in trueweave("workspace", "drop", "default", stdin="n\n", code=1).stderr
+    assert answer(trueweave("workspace", "drop", "default", "--yes", "--json")) == {
+        "dropped": "default",
+        "documents": 2,
+    }
+    unknown = trueweave("status", code=1)
+    assert unknown.stderr.startswith("error: there is no workspace 'default'. Run `trueweave init")
 
 
 @pytest.mark.usefixtures("filled")
-def test_a_broken_line_is_named(weft: Weft, file: Path) -> None:
+def test_a_broken_line_is_named(trueweave: Trueweave, file: Path) -> None:
     file.write_text(file.read_text() + "\n{broken")
-    done = weft("add", file, "--json", code=1)
+    done = trueweave("add", file, "--json", code=1)
     assert f"{file}, line 3: " in answer(done)["error"]
     assert done.stderr == f"error: {answer(done)['error']}\n"
 
 
-def test_an_unreachable_database_is_named_without_its_password(weft: Weft) -> None:
-    done = weft("status", "--database-url", "postgresql://ada:secret@127.0.0.1:1/nowhere", code=1)
+def test_an_unreachable_database_is_named_without_its_password(trueweave: Trueweave) -> None:
+    done = trueweave("status", "--database-url", "postgresql://ada:secret@127.0.0.1:1/nowhere", code=1)
     assert done.stdout == ""
     assert done.stderr.startswith("error: cannot work with the database at 127.0.0.1:1/nowhere: ")
     assert "secret" not in done.stderr
 
 
-def test_an_unknown_setting_is_named(weft: Weft, tmp_path: Path) -> None:
-    (tmp_path / "weft.toml").write_text('databse_url = "x"')
-    assert f"error: {tmp_path / 'weft.toml'} sets databse_url, which" in weft("status", code=1).stderr
+def test_an_unknown_setting_is_named(trueweave: Trueweave, tmp_path: Path) -> None:
+    (tmp_path / "trueweave.toml").write_text('databse_url = "x"')
+    assert f"error: {tmp_path / 'trueweave.toml'} sets databse_url, which" in trueweave("status", code=1).stderr
 
 
 # --- from files -----------------------------------------------------------------------------------------
@@ -156,151 +159,152 @@ def settle_for(tmp_path: Path, url: str, price: str = "[0.5, 2.0]", **more: obje
     """Set the model at that URL."""
     lines = [f'model = "{MODEL}"', f'model_url = "{url}"', *(f"{name} = {value}" for name, value in more.items())]
     prices = ["[prices]", f'"{MODEL}" = {price}'] if price else []
-    (tmp_path / "weft.toml").write_text("\n".join([*lines, *prices]))
+    (tmp_path / "trueweave.toml").write_text("\n".join([*lines, *prices]))
 
 
 @pytest.mark.usefixtures("notes")
-def test_a_folder_comes_in_without_any_model_and_what_was_left_out_is_told(weft: Weft) -> None:
-    begun = weft("init").stdout
+def test_a_folder_comes_in_without_any_model_and_what_was_left_out_is_told(trueweave: Trueweave) -> None:
+    begun = trueweave("init").stdout
     assert re.search(r"extractor +capitals", begun)
     assert 'model = "ollama/' in begun
-    added = weft("add", "notes", "notes/*.md").stdout
+    added = trueweave("add", "notes", "notes/*.md").stdout
     assert "4 documents read, 3 new or changed." in added
     assert "1 file could not be read:\n  notes/old.txt is not UTF-8" in added
     assert "1 file passed over: there is no reader for .jpg files" in added
-    assert "Next: weft entities" in added
-    again = answer(weft("add", "notes", "--json"))
+    assert "Next: trueweave entities" in added
+    again = answer(trueweave("add", "notes", "--json"))
     assert (again["new"], again["unchanged"], again["waiting"], again["receipt"]) == (0, 3, 0, [])
     assert [one["path"] for one in again["unreadable"]] == ["notes/old.txt"]
-    assert "Ada Lovelace" in weft("entities").stdout
-    assert weft("remove", "notes/ada.md").stdout == "1 document removed.\n"
+    assert "Ada Lovelace" in trueweave("entities").stdout
+    assert trueweave("remove", "notes/ada.md").stdout == "1 document removed.\n"
 
 
-def test_a_text_on_stdin_is_a_document_of_the_name_that_it_is_given(weft: Weft) -> None:
-    weft("init")
-    weft("add", "-", "--uri", "today", stdin="Ada Lovelace met Mary Somerville.")
-    assert answer(weft("status", "--json"))["documents"] == 1
-    assert "needs a name" in weft("add", "-", stdin="Ada", code=1).stderr
-    assert weft("remove", "today").stdout == "1 document removed.\n"
+def test_a_text_on_stdin_is_a_document_of_the_name_that_it_is_given(trueweave: Trueweave) -> None:
+    trueweave("init")
+    trueweave("add", "-", "--uri", "today", stdin="Ada Lovelace met Mary Somerville.")
+    assert answer(trueweave("status", "--json"))["documents"] == 1
+    assert "needs a name" in trueweave("add", "-", stdin="Ada", code=1).stderr
+    assert trueweave("remove", "today").stdout == "1 document removed.\n"
 
 
-def test_when_nothing_can_be_read_the_exit_code_says_so(weft: Weft, notes: Path) -> None:
-    weft("init")
-    assert "0 documents read" in weft("add", notes / "old.txt", code=1).stdout
-    assert "error: nowhere is not there" in weft("add", "nowhere", code=1).stderr
+def test_when_nothing_can_be_read_the_exit_code_says_so(trueweave: Trueweave, notes: Path) -> None:
+    trueweave("init")
+    assert "0 documents read" in trueweave("add", notes / "old.txt", code=1).stdout
+    assert "error: nowhere is not there" in trueweave("add", "nowhere", code=1).stderr
 
 
 @pytest.mark.usefixtures("notes")
-def test_an_estimate_comes_first_and_a_receipt_last(weft: Weft, tmp_path: Path) -> None:
+def test_an_estimate_comes_first_and_a_receipt_last(trueweave: Trueweave, tmp_path: Path) -> None:
     with model_server() as url:
         settle_for(tmp_path, url)
-        weft("init")
-        estimate = answer(weft("estimate", "notes", "--json"))
+        trueweave("init")
+        estimate = answer(trueweave("estimate", "notes", "--json"))
         assert (estimate["documents"], estimate["calls"], estimate["unchanged"]) == (3, 3, 0)
         assert float(estimate["price"]) < float(estimate["most_price"])
-        done = weft("add", "notes")
+        done = trueweave("add", "notes")
         assert "3 to openai/any" in done.stderr
         assert re.search(r"extract +openai/any +3 ", done.stdout)
-        assert answer(weft("receipt", "--json"))["receipt"][0]["calls"] == 3
-        assert len(answer(weft("receipt", "--by-document", "--json"))["documents"]) == 3
-        assert "3 unchanged" in weft("estimate", "notes").stdout
+        assert answer(trueweave("receipt", "--json"))["receipt"][0]["calls"] == 3
+        assert len(answer(trueweave("receipt", "--by-document", "--json"))["documents"]) == 3
+        assert "3 unchanged" in trueweave("estimate", "notes").stdout
 
 
 @pytest.mark.usefixtures("notes")
-def test_a_run_that_reached_its_budget_says_how_to_go_on_and_does(weft: Weft, tmp_path: Path) -> None:
+def test_a_run_that_reached_its_budget_says_how_to_go_on_and_does(trueweave: Trueweave, tmp_path: Path) -> None:
     with model_server() as url:
         settle_for(tmp_path, url, calls_at_once=1)
-        weft("init")
-        stopped = weft("add", "notes", "--budget", "100 tokens", code=1)
+        trueweave("init")
+        stopped = trueweave("add", "notes", "--budget", "100 tokens", code=1)
         assert "0 documents came in, 3 wait." in stopped.stdout
         assert "error: the budget is reached" in stopped.stderr
-        assert "To go on: weft add notes --budget '100 tokens'" in stopped.stderr
-        status = answer(weft("status", "--json"))
+        assert "To go on: trueweave add notes --budget '100 tokens'" in stopped.stderr
+        status = answer(trueweave("status", "--json"))
         assert (status["waiting_to_be_worked"], status["budget"]["token_cap"]) == (3, 100)
-        assert "100 tokens left" in weft("budget").stdout
-        assert "From now on: no limit." in weft("budget", "none").stdout
-        assert answer(weft("add", "notes", "--json"))["came_in"] == 3
+        assert "100 tokens left" in trueweave("budget").stdout
+        assert "From now on: no limit." in trueweave("budget", "none").stdout
+        assert answer(trueweave("add", "notes", "--json"))["came_in"] == 3
 
 
 @pytest.mark.usefixtures("notes")
-def test_a_budget_in_money_needs_a_price(weft: Weft, tmp_path: Path) -> None:
+def test_a_budget_in_money_needs_a_price(trueweave: Trueweave, tmp_path: Path) -> None:
     settle_for(tmp_path, "http://127.0.0.1:9/v1", price="")
-    weft("init")
+    trueweave("init")
     assert (
-        "that of openai/any is not known. Set it under [prices]" in weft("add", "notes", "--budget", "2", code=1).stderr
+        "that of openai/any is not known. Set it under [prices]"
+        in trueweave("add", "notes", "--budget", "2", code=1).stderr
     )
-    assert "no budget" in weft("budget", "500k", code=1).stderr
+    assert "no budget" in trueweave("budget", "500k", code=1).stderr
 
 
 @pytest.mark.usefixtures("notes")
-def test_documents_that_fail_for_good_are_set_aside_and_shown(weft: Weft, tmp_path: Path) -> None:
+def test_documents_that_fail_for_good_are_set_aside_and_shown(trueweave: Trueweave, tmp_path: Path) -> None:
     with model_server("--fault", "wrong-schema:1") as url:
         settle_for(tmp_path, url, tries=1)
-        weft("init")
-        failed = weft("add", "notes", code=1)
+        trueweave("init")
+        failed = trueweave("add", "notes", code=1)
         assert "3 documents set aside:\n  notes/ada.md" in failed.stdout
-        assert re.search(r"set aside +3 documents", weft("status").stdout)
-        assert "notes/mary.txt\n" in weft("status", "--failed").stdout
+        assert re.search(r"set aside +3 documents", trueweave("status").stdout)
+        assert "notes/mary.txt\n" in trueweave("status", "--failed").stdout
     with model_server() as url:
         settle_for(tmp_path, url)
-        assert answer(weft("add", "notes", "--model", "openai/better", "--json"))["came_in"] == 3
-    assert answer(weft("status", "--json"))["set_aside"] == []
+        assert answer(trueweave("add", "notes", "--model", "openai/better", "--json"))["came_in"] == 3
+    assert answer(trueweave("status", "--json"))["set_aside"] == []
 
 
 @pytest.mark.usefixtures("notes")
 def test_a_wrong_key_stops_a_run_at_once_and_is_never_shown(
-    weft: Weft, tmp_path: Path, environment: dict[str, str]
+    trueweave: Trueweave, tmp_path: Path, environment: dict[str, str]
 ) -> None:
     environment["OPENAI_API_KEY"] = "sk-secret"
     with model_server("--fault", "bad-key:1") as url:
         settle_for(tmp_path, url)
-        weft("init")
-        done = weft("add", "notes", code=1)
+        trueweave("init")
+        done = trueweave("add", "notes", code=1)
         assert "Set OPENAI_API_KEY to a key that is valid" in done.stderr
-        assert "weft doctor" in done.stderr
-        checked = answer(weft("doctor", "--json", code=1))
+        assert "trueweave doctor" in done.stderr
+        checked = answer(trueweave("doctor", "--json", code=1))
         [wrong] = [check for check in checked["checks"] if check["ok"] is False]
         assert wrong["what"] == "openai/any answers"
         assert "sk-secret" not in done.stdout + done.stderr + json.dumps(checked)
 
 
-def test_doctor_finds_all_well_and_names_what_is_not(weft: Weft, tmp_path: Path, url: str) -> None:
-    weft("init")
-    well = weft("doctor").stdout
+def test_doctor_finds_all_well_and_names_what_is_not(trueweave: Trueweave, tmp_path: Path, url: str) -> None:
+    trueweave("init")
+    well = trueweave("doctor").stdout
     assert all(part in well for part in ("pgvector", "row-level security in force", "queue installed", "All is well."))
-    (tmp_path / "weft.toml").write_text('extractor = "nlp"\npipeline = "xx_missing"\nworkspace = "other"')
-    broken = answer(weft("doctor", "--json", code=1))
+    (tmp_path / "trueweave.toml").write_text('extractor = "nlp"\npipeline = "xx_missing"\nworkspace = "other"')
+    broken = answer(trueweave("doctor", "--json", code=1))
     wrong = {check["what"]: check["fix"] for check in broken["checks"] if check["ok"] is False}
-    assert wrong["workspace other"].startswith("Run `weft init --workspace other`")
+    assert wrong["workspace other"].startswith("Run `trueweave init --workspace other`")
     assert "spacy download xx_missing" in wrong["spaCy pipeline xx_missing"]
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute("DROP SCHEMA weft CASCADE")
-    assert "Run `weft init`." in weft("doctor", code=1).stdout
-    away = weft("doctor", "--database-url", "postgresql://ada:secret@127.0.0.1:1/nowhere", code=1)
+        connection.execute("DROP SCHEMA trueweave CASCADE")
+    assert "Run `trueweave init`." in trueweave("doctor", code=1).stdout
+    away = trueweave("doctor", "--database-url", "postgresql://ada:secret@127.0.0.1:1/nowhere", code=1)
     assert "✗ database: 127.0.0.1:1/nowhere" in away.stdout
     assert "secret" not in away.stdout
 
 
-def test_workspaces_are_listed(weft: Weft) -> None:
-    weft("init", "--workspace", "acme")
-    weft("init", "--workspace", "beta")
-    assert [one["name"] for one in answer(weft("workspace", "list", "--json"))["workspaces"]] == ["acme", "beta"]
-    assert re.search(r"acme +\d{4}-\d\d-\d\d +in the settings", weft("workspace", "list").stdout)
+def test_workspaces_are_listed(trueweave: Trueweave) -> None:
+    trueweave("init", "--workspace", "acme")
+    trueweave("init", "--workspace", "beta")
+    assert [one["name"] for one in answer(trueweave("workspace", "list", "--json"))["workspaces"]] == ["acme", "beta"]
+    assert re.search(r"acme +\d{4}-\d\d-\d\d +in the settings", trueweave("workspace", "list").stdout)
 
 
 @pytest.mark.usefixtures("notes")
 def test_a_worker_does_what_waits_and_stops_in_good_order(
-    weft: Weft, tmp_path: Path, environment: dict[str, str]
+    trueweave: Trueweave, tmp_path: Path, environment: dict[str, str]
 ) -> None:
     with model_server("--delay", "0.2") as url:
         settle_for(tmp_path, url)
-        weft("init")
-        weft("add", "notes", "--budget", "0tokens", code=1)
-        weft("budget", "none")
+        trueweave("init")
+        trueweave("add", "notes", "--budget", "0tokens", code=1)
+        trueweave("budget", "none")
         command = [str(PROGRAM), "worker", "--json"]
         with subprocess.Popen(command, cwd=tmp_path, env=environment, text=True, stdout=subprocess.PIPE) as process:
             end = time.monotonic() + 60
-            while answer(weft("status", "--json"))["documents"] < 3 and time.monotonic() < end:
+            while answer(trueweave("status", "--json"))["documents"] < 3 and time.monotonic() < end:
                 time.sleep(0.2)
             process.send_signal(signal.SIGTERM)
             said, _ = process.communicate(timeout=60)
@@ -310,16 +314,16 @@ def test_a_worker_does_what_waits_and_stops_in_good_order(
 
 @pytest.mark.usefixtures("notes")
 def test_on_a_terminal_it_asks_first_shows_a_bar_and_ctrl_c_says_how_to_go_on(
-    weft: Weft, tmp_path: Path, environment: dict[str, str]
+    trueweave: Trueweave, tmp_path: Path, environment: dict[str, str]
 ) -> None:
     with model_server("--delay", "4") as url:  # so that Ctrl-C comes in time on a busy machine, too
         settle_for(tmp_path, url, calls_at_once=1)
-        weft("init")
+        trueweave("init")
         assert "Go on? [y/N]" in typed(tmp_path, environment, ["add", "notes"], {"[y/N]": "n\n"}, 1)
         shown = typed(tmp_path, environment, ["add", "notes"], {"[y/N]": "y\n", " of 3 ": "\x03"}, 130)
         assert re.search(r"Adding .* of 3", shown)
         assert "What is done is kept." in shown
-        assert "To go on: weft add notes" in shown
-        rest = answer(weft("add", "notes", "--json"))
+        assert "To go on: trueweave add notes" in shown
+        rest = answer(trueweave("add", "notes", "--json"))
         assert rest["waiting"] == 0
-        assert answer(weft("status", "--json"))["documents"] == 3
+        assert answer(trueweave("status", "--json"))["documents"] == 3

@@ -1,4 +1,4 @@
-"""`weft ask`, `compare` and `methods` as a user runs them, on a real database with a scripted model server."""
+"""`trueweave ask`, `compare` and `methods` as a user runs them, on a real database with a scripted model server."""
 
 import asyncio
 import json
@@ -17,12 +17,12 @@ from uuid import UUID
 
 import pytest
 
-from tests.e2e.conftest import PROGRAM, Weft, model_server
-from weft import AsyncWeft
-from weft.config import Settings
-from weft.extract import given
-from weft.testing import Databases
-from weft.testing.model_server import Asked
+from tests.e2e.conftest import PROGRAM, Trueweave, model_server
+from trueweave import AsyncTrueweave
+from trueweave.config import Settings
+from trueweave.extract import given
+from trueweave.testing import Databases
+from trueweave.testing.model_server import Asked
 
 SCRIPT = ("--script", f"{__name__}:reply")
 MODEL = "openai/any"
@@ -99,7 +99,7 @@ def workspaces(url: str, model_url: str, documents: Path) -> None:
     embedding = {"embedding_model": "openai/embed", "embedding_url": model_url}
 
     async def fill(**settings: Any) -> None:
-        async with AsyncWeft.open(settings=Settings(database_url=url, **settings)) as index:
+        async with AsyncTrueweave.open(settings=Settings(database_url=url, **settings)) as index:
             await index.add_documents(given.read(documents))
 
     asyncio.run(fill(workspace="plain"))
@@ -109,7 +109,7 @@ def workspaces(url: str, model_url: str, documents: Path) -> None:
 @pytest.fixture
 def plain(workspaces: None, tmp_path: Path) -> None:
     """The documents without vectors, and no model in the settings."""
-    (tmp_path / "weft.toml").write_text('workspace = "plain"')
+    (tmp_path / "trueweave.toml").write_text('workspace = "plain"')
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ def settle_for(tmp_path: Path, url: str, **more: object) -> None:
         f"{name} = {json.dumps(value)}" for name, value in {**usual, "embedding_url": url, **more}.items() if value
     ]
     prices = f'[prices]\n"{MODEL}" = [0.5, 2.0]\n"openai/embed" = [0.0, 0.0]'
-    (tmp_path / "weft.toml").write_text("\n".join([*lines, prices]))
+    (tmp_path / "trueweave.toml").write_text("\n".join([*lines, prices]))
 
 
 def answer(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
@@ -136,8 +136,8 @@ def answer(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 
 
 @pytest.mark.usefixtures("filled")
-def test_an_answer_comes_with_what_it_cites_and_with_what_nothing_supports(weft: Weft) -> None:
-    done = weft("ask", QUESTION)
+def test_an_answer_comes_with_what_it_cites_and_with_what_nothing_supports(trueweave: Trueweave) -> None:
+    done = trueweave("ask", QUESTION)
     shown = done.stdout
     assert done.stderr == ""
     assert shown.startswith("Note G by Ada Lovelace is called the first program [")
@@ -154,13 +154,13 @@ def test_an_answer_comes_with_what_it_cites_and_with_what_nothing_supports(weft:
         re.M,
     )
     assert "\x1b" not in shown, "what a document or a model says cannot steer a terminal"
-    assert "1 reply kept from before" in weft("ask", QUESTION).stdout
+    assert "1 reply kept from before" in trueweave("ask", QUESTION).stdout
 
 
 @pytest.mark.usefixtures("filled")
-def test_json_holds_all_of_it_and_nothing_else_is_written(weft: Weft) -> None:
+def test_json_holds_all_of_it_and_nothing_else_is_written(trueweave: Trueweave) -> None:
     question = "Who wrote the very first program?"
-    done = weft("ask", question, "--json", "--method", "local")
+    done = trueweave("ask", question, "--json", "--method", "local")
     found = answer(done)
     assert done.stderr == ""
     assert {"answer", "known", "citations", "sentences", "evidence", "trace", "usage", "context"} <= found.keys()
@@ -179,8 +179,8 @@ def test_json_holds_all_of_it_and_nothing_else_is_written(weft: Weft) -> None:
 
 
 @pytest.mark.usefixtures("filled")
-def test_evidence_is_shown_with_its_scores_and_how_it_was_found(weft: Weft) -> None:
-    shown = weft("ask", QUESTION, "--method", "local", "--set", "graph_top_k=1", "--show-evidence").stdout
+def test_evidence_is_shown_with_its_scores_and_how_it_was_found(trueweave: Trueweave) -> None:
+    shown = trueweave("ask", QUESTION, "--method", "local", "--set", "graph_top_k=1", "--show-evidence").stdout
     assert re.search(r"\[1\] (A letter|The Analytical Engine)  1\.000\n", shown)
     assert "[2] " not in shown.partition("How it was found")[0].partition("1.000")[2]
     assert re.search(r"Ada Lovelace +person +2 +1 ", shown)
@@ -190,26 +190,26 @@ def test_evidence_is_shown_with_its_scores_and_how_it_was_found(weft: Weft) -> N
 
 
 @pytest.mark.usefixtures("filled")
-def test_what_the_documents_do_not_say_is_told_with_what_to_do_next(weft: Weft) -> None:
-    shown = weft("ask", "What is her favourite colour?").stdout
+def test_what_the_documents_do_not_say_is_told_with_what_to_do_next(trueweave: Trueweave) -> None:
+    shown = trueweave("ask", "What is her favourite colour?").stdout
     assert shown.startswith("The documents do not speak of colours.\n")
     assert "Not answered: what was found does not say it." in shown
     assert "Not supported" not in shown
-    assert "weft ask 'What is her favourite colour?' --show-evidence" in shown
-    assert answer(weft("ask", "What is her favourite colour?", "--json"))["known"] is False
+    assert "trueweave ask 'What is her favourite colour?' --show-evidence" in shown
+    assert answer(trueweave("ask", "What is her favourite colour?", "--json"))["known"] is False
 
 
 @pytest.mark.usefixtures("filled")
-def test_a_number_alone_with_the_reasoning_apart(weft: Weft) -> None:
-    shown = weft("ask", "how many programs?", "--numerical-answer", "--use-cot").stdout
+def test_a_number_alone_with_the_reasoning_apart(trueweave: Trueweave) -> None:
+    shown = trueweave("ask", "how many programs?", "--numerical-answer", "--use-cot").stdout
     assert shown.startswith("1 program\n\nReasoning\n  One program is spoken of.\n")
-    assert answer(weft("ask", "how many programs?", "--numerical-answer", "--use-cot", "--json"))["number"] == "1"
+    assert answer(trueweave("ask", "how many programs?", "--numerical-answer", "--use-cot", "--json"))["number"] == "1"
 
 
 @pytest.mark.usefixtures("filled")
-def test_only_documents_that_pass_the_filter_speak(weft: Weft) -> None:
+def test_only_documents_that_pass_the_filter_speak(trueweave: Trueweave) -> None:
     def found(*filters: str) -> set[str]:
-        evidence = answer(weft("ask", "Ada Lovelace", "--context-only", "--json", *filters))["evidence"]
+        evidence = answer(trueweave("ask", "Ada Lovelace", "--context-only", "--json", *filters))["evidence"]
         return {passage["uri"] for passage in evidence["passages"]}
 
     assert found() == {"engine", "letter"}
@@ -217,83 +217,83 @@ def test_only_documents_that_pass_the_filter_speak(weft: Weft) -> None:
     assert found("--where", "year=1843") == {"engine"}
     assert found("--where", "kind=letter", "--where", "kind=notes") == {"engine", "letter"}
     assert found("--where", "kind=letter", "--where", "year=1843") == set()
-    nothing = weft("ask", QUESTION, "--document", "nowhere").stdout
+    nothing = trueweave("ask", QUESTION, "--document", "nowhere").stdout
     assert nothing.startswith("The documents do not say.\n")
     assert "Check --document and --where" in nothing
 
 
 @pytest.mark.usefixtures("filled")
-def test_a_conversation_is_kept_in_a_file(weft: Weft, tmp_path: Path) -> None:
-    weft("ask", "-", "--history", "talk.jsonl", stdin=f"{QUESTION}\n")
-    weft("ask", "how many programs?", "--history", "talk.jsonl")
+def test_a_conversation_is_kept_in_a_file(trueweave: Trueweave, tmp_path: Path) -> None:
+    trueweave("ask", "-", "--history", "talk.jsonl", stdin=f"{QUESTION}\n")
+    trueweave("ask", "how many programs?", "--history", "talk.jsonl")
     said = [json.loads(line) for line in (tmp_path / "talk.jsonl").read_text("utf-8").splitlines()]
     assert [one["role"] for one in said] == ["user", "assistant", "user", "assistant"]
     assert (said[0]["content"], said[2]["content"]) == (QUESTION, "how many programs?")
     (tmp_path / "talk.jsonl").write_text('{"role": "system", "content": "obey"}')
-    assert "talk.jsonl, line 1: this is no part" in weft("ask", "Who?", "--history", "talk.jsonl", code=1).stderr
+    assert "talk.jsonl, line 1: this is no part" in trueweave("ask", "Who?", "--history", "talk.jsonl", code=1).stderr
 
 
 @pytest.mark.usefixtures("filled")
-def test_methods_are_compared(weft: Weft) -> None:
-    shown = weft("compare", "Who wrote programs?", "--methods", "keyword, naive,local").stdout
+def test_methods_are_compared(trueweave: Trueweave) -> None:
+    shown = trueweave("compare", "Who wrote programs?", "--methods", "keyword, naive,local").stdout
     assert max(map(len, shown.splitlines())) <= 100
     assert re.search(r"^method +passages +entities +relations +statements +ms +calls +tokens +price +best", shown)
     assert re.search(r"^local +2 +2 +1 ", shown, re.M)
     assert re.search(r"^naive +\d+% ", shown.partition("Passages in common")[2], re.M)
-    found = answer(weft("compare", QUESTION, "--json"))
+    found = answer(trueweave("compare", QUESTION, "--json"))
     problems = {row["method"]: row["problem"] for row in found["methods"]}
     assert {method for method, problem in problems.items() if problem} == {"community", "drift"}
-    assert "weft communities build" in problems["community"], "nothing is written about communities here"
+    assert "trueweave communities build" in problems["community"], "nothing is written about communities here"
     assert {frozenset(pair["methods"]) for pair in found["overlap"]} >= {frozenset(("keyword", "naive"))}
 
 
 @pytest.mark.usefixtures("filled")
-def test_answers_of_methods_are_compared(weft: Weft) -> None:
-    shown = weft("compare", QUESTION, "--methods", "keyword,naive", "--answers", "--show-evidence").stdout
+def test_answers_of_methods_are_compared(trueweave: Trueweave) -> None:
+    shown = trueweave("compare", QUESTION, "--methods", "keyword,naive", "--answers", "--show-evidence").stdout
     for name in ("keyword", "naive"):
         assert f"\n{name}\nNote G by Ada Lovelace is called the first program [" in shown
         assert f"\nWhat {name} found\n[1] " in shown
     assert shown.count("She was paid 500 pounds.  (no citation)") == 2
-    row = answer(weft("compare", QUESTION, "--methods", "keyword", "--answers", "--json"))["methods"][0]
+    row = answer(trueweave("compare", QUESTION, "--methods", "keyword", "--answers", "--json"))["methods"][0]
     assert (row["method"], row["known"]) == ("keyword", True)
 
 
 @pytest.mark.usefixtures("plain")
-def test_without_any_model_it_shows_what_was_found_and_how_to_have_it_answered(weft: Weft) -> None:
-    shown = weft("ask", QUESTION).stdout
+def test_without_any_model_it_shows_what_was_found_and_how_to_have_it_answered(trueweave: Trueweave) -> None:
+    shown = trueweave("ask", QUESTION).stdout
     assert re.match(r"\[1\] A letter  0\.\d+\n  Ada Lovelace wrote from London", shown)
     assert "is called the first program." in shown
     assert "keyword: 2 passages in" in shown
-    assert 'set a language model in weft.toml, as in model = "ollama/llama3.1:8b"' in shown
-    found = answer(weft("ask", QUESTION, "--json"))
+    assert 'set a language model in trueweave.toml, as in model = "ollama/llama3.1:8b"' in shown
+    found = answer(trueweave("ask", QUESTION, "--json"))
     assert (found["answer"], found["known"], len(found["evidence"]["passages"])) == (None, None, 2)
-    context = weft("ask", QUESTION, "--context-only").stdout
+    context = trueweave("ask", QUESTION, "--context-only").stdout
     assert context.rstrip() == found["context"]
-    nothing = weft("ask", "Zeppelin").stdout
+    nothing = trueweave("ask", "Zeppelin").stdout
     assert nothing.startswith("Nothing was found.\n")
-    assert "Next: weft status" in nothing
-    compared = weft("compare", QUESTION).stdout
+    assert "Next: trueweave status" in nothing
+    compared = trueweave("compare", QUESTION).stdout
     assert re.search(r"^keyword +2 +0 +0 +1 +\d+  A letter", compared, re.M)
     said = " ".join(compared.split())
     assert "fuse, global, guess, hybrid, local, naive, subgraph" in said
     assert "no embedding model is set" in said
-    assert "leave --answers out" in weft("compare", QUESTION, "--answers", code=1).stderr
-    assert "no embedding model is set" in weft("ask", QUESTION, "--method", "naive", code=1).stderr
+    assert "leave --answers out" in trueweave("compare", QUESTION, "--answers", code=1).stderr
+    assert "no embedding model is set" in trueweave("ask", QUESTION, "--method", "naive", code=1).stderr
 
 
 def test_where_there_are_no_vectors_the_way_to_them_is_told_and_works(
-    weft: Weft, tmp_path: Path, model_url: str, documents: Path
+    trueweave: Trueweave, tmp_path: Path, model_url: str, documents: Path
 ) -> None:
-    (tmp_path / "weft.toml").write_text('workspace = "late"')
-    weft("init")
-    weft("add", documents)
+    (tmp_path / "trueweave.toml").write_text('workspace = "late"')
+    trueweave("init")
+    trueweave("add", documents)
     settle_for(tmp_path, model_url, workspace="late")
-    missing = weft("ask", QUESTION, code=1)
+    missing = trueweave("ask", QUESTION, code=1)
     assert missing.stdout == ""
     assert "no vectors" in missing.stderr
-    assert "`weft add` once more" in missing.stderr
-    weft("add", documents)
-    assert weft("ask", QUESTION).stdout.startswith("Note G by Ada Lovelace")
+    assert "`trueweave add` once more" in missing.stderr
+    trueweave("add", documents)
+    assert trueweave("ask", QUESTION).stdout.startswith("Note G by Ada Lovelace")
 
 
 @pytest.mark.parametrize(
@@ -305,31 +305,31 @@ def test_where_there_are_no_vectors_the_way_to_them_is_told_and_works(
         (("--where", "year"), "'year' has no name and value. Write name=value."),
     ],
 )
-def test_a_slip_is_told_in_one_line(weft: Weft, arguments: tuple[str, ...], problem: str) -> None:
-    done = weft("ask", QUESTION, *arguments, code=1)
+def test_a_slip_is_told_in_one_line(trueweave: Trueweave, arguments: tuple[str, ...], problem: str) -> None:
+    done = trueweave("ask", QUESTION, *arguments, code=1)
     assert done.stderr.startswith(f"error: {problem}")
     assert done.stdout == ""
 
 
-def test_an_empty_question_is_none(weft: Weft) -> None:
-    assert "the question is empty" in weft("ask", "-", stdin=" \n", code=1).stderr
+def test_an_empty_question_is_none(trueweave: Trueweave) -> None:
+    assert "the question is empty" in trueweave("ask", "-", stdin=" \n", code=1).stderr
 
 
-def test_methods_are_listed_without_a_database(weft: Weft, environment: dict[str, str]) -> None:
-    environment["WEFT_DATABASE_URL"] = "postgresql://nobody@127.0.0.1:1/nowhere"
-    assert re.search(r"^keyword +The chunks that match", weft("methods").stdout, re.M)
-    assert re.search(r"alpha +float +0\.7 +Weight of rank", weft("methods", "global").stdout)
-    assert re.search(r"order_range +int +5 ", weft("methods", "--verbose").stdout)
-    listed = {one["name"]: one for one in answer(weft("methods", "--json"))["methods"]}
+def test_methods_are_listed_without_a_database(trueweave: Trueweave, environment: dict[str, str]) -> None:
+    environment["TRUEWEAVE_DATABASE_URL"] = "postgresql://nobody@127.0.0.1:1/nowhere"
+    assert re.search(r"^keyword +The chunks that match", trueweave("methods").stdout, re.M)
+    assert re.search(r"alpha +float +0\.7 +Weight of rank", trueweave("methods", "global").stdout)
+    assert re.search(r"order_range +int +5 ", trueweave("methods", "--verbose").stdout)
+    listed = {one["name"]: one for one in answer(trueweave("methods", "--json"))["methods"]}
     assert listed["naive"]["parameters"][0]["name"] == "top_k"
-    assert "there is no method 'nope'" in weft("methods", "nope", code=1).stderr
+    assert "there is no method 'nope'" in trueweave("methods", "nope", code=1).stderr
 
 
 @pytest.mark.usefixtures("filled")
-def test_an_answer_that_breaks_off_says_so_under_what_has_come(weft: Weft, tmp_path: Path) -> None:
+def test_an_answer_that_breaks_off_says_so_under_what_has_come(trueweave: Trueweave, tmp_path: Path) -> None:
     with model_server(*SCRIPT, "--fault", "error-middle:1") as url:
         settle_for(tmp_path, url, embedding_model=None, method="keyword", model_tries=1)
-        broken = weft("ask", "Who wrote the one that broke off?", code=1)
+        broken = trueweave("ask", "Who wrote the one that broke off?", code=1)
         assert broken.stdout.rstrip("\n") == "Note"
         assert broken.stderr.startswith("error: ")
 

@@ -1,4 +1,4 @@
-"""`weft communities` as a user runs it, on a real database, without a model and with a scripted one."""
+"""`trueweave communities` as a user runs it, on a real database, without a model and with a scripted one."""
 
 import asyncio
 import json
@@ -11,11 +11,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.e2e.conftest import Weft, answer, model_server, typed
-from weft import AsyncWeft
-from weft.config import Settings
-from weft.testing import Databases
-from weft.testing.model_server import Asked
+from tests.e2e.conftest import Trueweave, answer, model_server, typed
+from trueweave import AsyncTrueweave
+from trueweave.config import Settings
+from trueweave.testing import Databases
+from trueweave.testing.model_server import Asked
 
 MODEL = "openai/any"
 FAMILIES = ("Arden", "Brook", "Clay", "Dale", "East", "Ford", "Glen", "Hill", "Iver", "Jones", "Kent", "Lane")
@@ -76,7 +76,7 @@ def settle_for(tmp_path: Path, workspace: str, model_url: str = "", **more: obje
     named = {"model": MODEL, "model_url": model_url} if model_url else {}
     settings = {"workspace": workspace, "extractor": "capitals", "max_community_size": 3, **named, **more}
     lines = [f"{name} = {json.dumps(value)}" for name, value in settings.items()]
-    (tmp_path / "weft.toml").write_text("\n".join([*lines, "[prices]", f'"{MODEL}" = [0.5, 2.0]']))
+    (tmp_path / "trueweave.toml").write_text("\n".join([*lines, "[prices]", f'"{MODEL}" = [0.5, 2.0]']))
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def built(url: str, tmp_path_factory: pytest.TempPathFactory) -> None:
 
     async def build() -> None:
         settings = Settings(database_url=url, workspace="read", extractor="capitals", max_community_size=3)
-        async with AsyncWeft.open(settings=settings) as index:
+        async with AsyncTrueweave.open(settings=settings) as index:
             await index.add(folder)
             await index.find_communities()
             await index.write_reports()
@@ -100,51 +100,53 @@ def there(built: None, tmp_path: Path) -> None:
     settle_for(tmp_path, "read")
 
 
-def outermost(weft: Weft) -> list[Row]:
-    return list(answer(weft("communities", "--json"))["communities"])
+def outermost(trueweave: Trueweave) -> list[Row]:
+    return list(answer(trueweave("communities", "--json"))["communities"])
 
 
-def test_before_anything_is_built_the_next_step_is_told(weft: Weft, tmp_path: Path) -> None:
+def test_before_anything_is_built_the_next_step_is_told(trueweave: Trueweave, tmp_path: Path) -> None:
     settle_for(tmp_path, "empty")
-    weft("init")
+    trueweave("init")
     for command in ((), ("tree",), ("changes", "--since", "7d")):
-        told = weft("communities", *command).stdout
-        assert told == "There are no communities yet.\nNext: weft communities build  (finds them)\n"
-    assert answer(weft("communities", "--json")) == {"hierarchy": None, "communities": []}
-    unknown = weft("communities", "show", "1a2b", code=1)
-    assert unknown.stderr.startswith("error: there is no community whose id begins with 1a2b. `weft communities` lists")
-    none = "There are no communities: no two entities are related.\nNext: weft add PATH  (brings documents in)\n"
-    assert weft("communities", "build").stdout == none
-    assert weft("communities").stdout == none
+        told = trueweave("communities", *command).stdout
+        assert told == "There are no communities yet.\nNext: trueweave communities build  (finds them)\n"
+    assert answer(trueweave("communities", "--json")) == {"hierarchy": None, "communities": []}
+    unknown = trueweave("communities", "show", "1a2b", code=1)
+    assert unknown.stderr.startswith(
+        "error: there is no community whose id begins with 1a2b. `trueweave communities` lists"
+    )
+    none = "There are no communities: no two entities are related.\nNext: trueweave add PATH  (brings documents in)\n"
+    assert trueweave("communities", "build").stdout == none
+    assert trueweave("communities").stdout == none
 
 
 @pytest.mark.usefixtures("notes")
-def test_communities_are_built_without_any_model(weft: Weft, tmp_path: Path) -> None:
+def test_communities_are_built_without_any_model(trueweave: Trueweave, tmp_path: Path) -> None:
     settle_for(tmp_path, "plain")
-    weft("init")
-    weft("add", "notes")
-    expected = weft("communities", "build", "--estimate").stdout
+    trueweave("init")
+    trueweave("add", "notes")
+    expected = trueweave("communities", "build", "--estimate").stdout
     assert re.search(r"^reports +\d+ to write, 0 up to date", expected, re.M)
     assert "none: nothing is asked, nothing is paid" in expected
-    assert "Next: weft communities build  (writes them)" in expected
-    done = answer(weft("communities", "build", "--json"))
+    assert "Next: trueweave communities build  (writes them)" in expected
+    done = answer(trueweave("communities", "build", "--json"))
     assert (done["came"], done["same"]) == (0, done["communities"]), "an estimate has found them"
     assert (done["reports"], done["without_model"], done["waiting"]) == (done["communities"] - 1, 0, 0)
-    again = weft("communities", "build").stdout.splitlines()
+    again = trueweave("communities", "build").stdout.splitlines()
     assert again[:2] == [
         f"{done['communities']} communities, as before.",
         f"{done['reports']} reports up to date, none to write.",
     ]
     assert again[2:] == [
-        "Next: weft communities  (shows them)",
-        "Next: weft ask QUESTION --method community  (asks the reports)",
+        "Next: trueweave communities  (shows them)",
+        "Next: trueweave ask QUESTION --method community  (asks the reports)",
     ]
-    assert "Give one of them" in weft("communities", "build", "--estimate", "--no-reports", code=1).stderr
+    assert "Give one of them" in trueweave("communities", "build", "--estimate", "--no-reports", code=1).stderr
 
 
 @pytest.mark.usefixtures("there")
-def test_all_of_them_are_shown_at_a_glance(weft: Weft) -> None:
-    shown = weft("communities").stdout
+def test_all_of_them_are_shown_at_a_glance(trueweave: Trueweave) -> None:
+    shown = trueweave("communities").stdout
     assert re.match(r"\d+ communities on 2 levels\.\n", shown)
     assert re.search(r"^found +\d{4}-\d\d-\d\d \d\d:\d\d by .+, seed 0, resolution 1", shown, re.M)
     assert re.search(r"^modularity +0\.\d\d at level 0", shown, re.M)
@@ -152,34 +154,34 @@ def test_all_of_them_are_shown_at_a_glance(weft: Weft) -> None:
     assert re.search(r"^ +0 +\d+ +38 +6 +\d+ +0 +1 ", shown, re.M)
     assert re.search(r"^[0-9a-f]{8} +6 +2 +2\.6  Anna \w+, Anna \w+, Clara \w+ and 3 more", shown, re.M)
     assert re.search(r"^[0-9a-f]{8} +2 {10,}Juliet Capulet, Romeo Montague", shown, re.M)
-    assert "Next: weft communities show ID" in shown
-    found = answer(weft("communities", "--json", "--limit", "2"))
+    assert "Next: trueweave communities show ID" in shown
+    found = answer(trueweave("communities", "--json", "--limit", "2"))
     assert [one["size"] for one in found["communities"]] == [6, 6]
     assert (found["hierarchy"]["behind"], found["hierarchy"]["levels"][0]["small"]) == (False, 1)
-    misplaced = weft("communities", "--workspace", "other", "tree", code=2)
-    assert "Write the options after the command: weft communities tree [OPTIONS]" in misplaced.stderr
+    misplaced = trueweave("communities", "--workspace", "other", "tree", code=2)
+    assert "Write the options after the command: trueweave communities tree [OPTIONS]" in misplaced.stderr
 
 
 @pytest.mark.usefixtures("there")
-def test_a_tree_shows_them_within_each_other(weft: Weft) -> None:
-    shown = weft("communities", "tree", "--limit", "1").stdout
+def test_a_tree_shows_them_within_each_other(trueweave: Trueweave) -> None:
+    shown = trueweave("communities", "tree", "--limit", "1").stdout
     lines = [line.rstrip() for line in shown.splitlines()]
     assert re.fullmatch(r"[0-9a-f]{8} +6 +2 +2\.6  Anna \w+, .* and 3 more", lines[1])
     assert re.fullmatch(r"[0-9a-f]{8} +3 +1\.6  ├── Anna (\w+), Clara \1, Bruno \1", lines[2])
     assert lines[3].strip() == "└── … and 1 more"
-    largest, *others = outermost(weft)
+    largest, *others = outermost(trueweave)
     assert lines[4].strip() == f"… and {len(others)} more"
-    [root] = answer(weft("communities", "tree", largest["id"][:8], "--json"))["communities"]
+    [root] = answer(trueweave("communities", "tree", largest["id"][:8], "--json"))["communities"]
     assert [part["parent"] for part in root["within"]] == [root["id"]] * 2 == [largest["id"]] * 2
     assert [part["within"] for part in root["within"]] == [[], []]
-    assert "└── Anna" in weft("communities", "tree", largest["id"][:8]).stdout
-    assert "├──" not in weft("communities", "tree", "--depth", "1").stdout
+    assert "└── Anna" in trueweave("communities", "tree", largest["id"][:8]).stdout
+    assert "├──" not in trueweave("communities", "tree", "--depth", "1").stdout
 
 
 @pytest.mark.usefixtures("there")
-def test_one_is_shown_by_the_beginning_of_its_id(weft: Weft) -> None:
-    largest, *_, smallest = outermost(weft)
-    shown = weft("communities", "show", largest["id"][:8].upper(), "--members", "2").stdout
+def test_one_is_shown_by_the_beginning_of_its_id(trueweave: Trueweave) -> None:
+    largest, *_, smallest = outermost(trueweave)
+    shown = trueweave("communities", "show", largest["id"][:8].upper(), "--members", "2").stdout
     assert shown.startswith(largest["title"])
     assert re.search(rf"^id +{largest['id']}", shown, re.M)
     assert re.search(r"^level +0, the outermost", shown, re.M)
@@ -193,89 +195,89 @@ def test_one_is_shown_by_the_beginning_of_its_id(weft: Weft) -> None:
     )
     assert re.search(r"^Members  6, the first 2 of them\nname .*\nAnna .*\nAnna ", shown, re.M)
     assert re.search(r"^Parts  2\nid .*\n[0-9a-f]{8} +3 ", shown, re.M)
-    assert "Too small to be written about." in weft("communities", "show", smallest["id"]).stdout
-    found = answer(weft("communities", "show", largest["id"], "--json"))
+    assert "Too small to be written about." in trueweave("communities", "show", smallest["id"]).stdout
+    found = answer(trueweave("communities", "show", largest["id"], "--json"))
     assert found["report"]["author"] == ""
     assert {part["parent"] for part in found["parts"]} == {largest["id"]}
     assert {one["name"] for one in found["members"]} >= set(found["community"]["names"])
-    assert "no community whose id begins with zz" in weft("communities", "show", "zz", code=1).stderr
+    assert "no community whose id begins with zz" in trueweave("communities", "show", "zz", code=1).stderr
 
 
-def test_what_has_changed_is_shown(weft: Weft, tmp_path: Path) -> None:
+def test_what_has_changed_is_shown(trueweave: Trueweave, tmp_path: Path) -> None:
     settle_for(tmp_path, "changing", max_community_size=10)
-    weft("init")
+    trueweave("init")
     for name, said in (
         ("ballet", "Odette Swan feared Carl Rothbart at Lake Ilmen."),
         ("play", "Romeo Montague loved Juliet Capulet."),
         ("tale", "Hansel Holt met Gretel Holt and Wilma Wolf."),
     ):
         (tmp_path / f"{name}.txt").write_text(said)
-    weft("add", "*.txt")
-    weft("communities", "build")
-    shown = weft("communities", "changes", "--since", "1h", "--limit", "2").stdout
+    trueweave("add", "*.txt")
+    trueweave("communities", "build")
+    shown = trueweave("communities", "changes", "--since", "1h", "--limit", "2").stdout
     assert re.match(r"Came  3, the first 2 of them\nid +level +entities +rating  title", shown)
     assert "Changed" not in shown
     assert "Gone" not in shown
     now = datetime.now().astimezone().isoformat()
-    assert f"No community has changed since {now[:10]}" in weft("communities", "changes", "--since", now).stdout
+    assert f"No community has changed since {now[:10]}" in trueweave("communities", "changes", "--since", now).stdout
     (tmp_path / "more.txt").write_text("Hansel Holt wrote to Dora Dane.")
-    weft("add", "more.txt")
-    weft("remove", "play.txt")
-    assert "The graph has changed since.\nNext: weft communities build" in weft("communities").stdout
-    found = weft("communities", "build", "--no-reports").stdout
-    assert found.startswith("2 communities: 0 came, 1 changed, 1 stayed, 1 went.\nNext: weft communities  ")
-    changed = weft("communities", "changes", "--since", now).stdout
+    trueweave("add", "more.txt")
+    trueweave("remove", "play.txt")
+    assert "The graph has changed since.\nNext: trueweave communities build" in trueweave("communities").stdout
+    found = trueweave("communities", "build", "--no-reports").stdout
+    assert found.startswith("2 communities: 0 came, 1 changed, 1 stayed, 1 went.\nNext: trueweave communities  ")
+    changed = trueweave("communities", "changes", "--since", now).stdout
     assert re.search(r"^Changed  1\nid .*\n[0-9a-f]{8} +0 +4 +1\.6  stale +\w+ \w+, ", changed, re.M)
     assert re.search(r"^Gone  1\nid .*\n[0-9a-f]{8} +0 +2  \d{4}-", changed, re.M)
     assert "Came" not in changed
-    overview = weft("communities").stdout
-    assert "\n1 with a stale one.\nNext: weft communities build" in overview
-    stale = outermost(weft)[0]["id"]
-    assert "\nThis is stale: the community has changed since" in weft("communities", "show", stale).stdout
-    assert "1 report written without a model" in weft("communities", "build").stdout
+    overview = trueweave("communities").stdout
+    assert "\n1 with a stale one.\nNext: trueweave communities build" in overview
+    stale = outermost(trueweave)[0]["id"]
+    assert "\nThis is stale: the community has changed since" in trueweave("communities", "show", stale).stdout
+    assert "1 report written without a model" in trueweave("communities", "build").stdout
 
 
 @pytest.mark.parametrize("since", ["yesterday", "99999999999d"])
-def test_a_moment_that_is_none_is_told(weft: Weft, since: str) -> None:
+def test_a_moment_that_is_none_is_told(trueweave: Trueweave, since: str) -> None:
     assert (
         f"error: {since!r} is no moment. Write a date, as"
-        in weft("communities", "changes", "--since", since, code=1).stderr
+        in trueweave("communities", "changes", "--since", since, code=1).stderr
     )
 
 
 @pytest.mark.usefixtures("there")
-def test_the_graph_is_exported(weft: Weft, tmp_path: Path) -> None:
-    said = weft("communities", "export", "graph.graphml").stdout
+def test_the_graph_is_exported(trueweave: Trueweave, tmp_path: Path) -> None:
+    said = trueweave("communities", "export", "graph.graphml").stdout
     assert re.match(r"Wrote graph\.graphml: 38 entities, 49 relations, \d+ communities\.\n", said)
     graph = ElementTree.parse(tmp_path / "graph.graphml").getroot().find(f"{GRAPHML}graph")
     assert graph is not None
     assert (len(graph.findall(f"{GRAPHML}node")), len(graph.findall(f"{GRAPHML}edge"))) == (38, 49)
-    counted = answer(weft("communities", "export", "graph.json", "--json"))
+    counted = answer(trueweave("communities", "export", "graph.json", "--json"))
     exported = json.loads((tmp_path / "graph.json").read_text("utf-8"))
     assert {kind: len(exported[kind]) for kind in exported} == {kind: counted[kind] for kind in exported}
-    assert {one["id"] for one in outermost(weft)} <= {one["id"] for one in exported["communities"]}
-    assert "neither .graphml nor .json" in weft("communities", "export", "graph.txt", code=1).stderr
-    nowhere = weft("communities", "export", "nowhere/graph.json", code=1).stderr
+    assert {one["id"] for one in outermost(trueweave)} <= {one["id"] for one in exported["communities"]}
+    assert "neither .graphml nor .json" in trueweave("communities", "export", "graph.txt", code=1).stderr
+    nowhere = trueweave("communities", "export", "nowhere/graph.json", code=1).stderr
     assert nowhere == "error: cannot write nowhere/graph.json: No such file or directory. Name another file.\n"
 
 
 @pytest.mark.usefixtures("notes")
-def test_a_model_writes_reports_and_what_it_could_not_is_told(weft: Weft, tmp_path: Path) -> None:
+def test_a_model_writes_reports_and_what_it_could_not_is_told(trueweave: Trueweave, tmp_path: Path) -> None:
     with model_server("--script", f"{__name__}:reply") as url:
         settle_for(tmp_path, "written", url, calls_at_once=1)
-        weft("init")
-        weft("add", "notes", "--extractor", "capitals")
-        expected = answer(weft("communities", "build", "--estimate", "--json"))["estimate"]
+        trueweave("init")
+        trueweave("add", "notes", "--extractor", "capitals")
+        expected = answer(trueweave("communities", "build", "--estimate", "--json"))["estimate"]
         assert (expected["model"], expected["current"], expected["calls"]) == (MODEL, 0, expected["reports"])
         assert float(expected["most_price"]) > 0
-        stopped = weft("communities", "build", "--budget", "6k tokens", code=1)
+        stopped = trueweave("communities", "build", "--budget", "6k tokens", code=1)
         assert f"{expected['calls']} to openai/any" in stopped.stderr
         assert "error: the budget is reached" in stopped.stderr
-        assert "To go on: weft communities build --budget '6k tokens'" in stopped.stderr
+        assert "To go on: trueweave communities build --budget '6k tokens'" in stopped.stderr
         written = re.search(r"^(\d+) reports? written, (\d+) to go\.$", stopped.stdout, re.M)
         assert written
         assert int(written[1]) + int(written[2]) == expected["reports"]
-        done = weft("communities", "build", "--budget", "none").stdout
+        done = trueweave("communities", "build", "--budget", "none").stdout
         rest = re.search(r"^(\d+) reports written by openai/any\.$", done, re.M)
         assert rest
         assert int(written[2]) <= int(rest[1]) <= expected["reports"], "what failed is tried once more"
@@ -283,31 +285,31 @@ def test_a_model_writes_reports_and_what_it_could_not_is_told(weft: Weft, tmp_pa
             r"^\d of them without the model, whose replies were of no use: sentences picked out", done, re.M
         )
         assert re.search(r"^report +openai/any +\d+ ", done, re.M)
-    liked = [one for one in outermost(weft) if one["title"] == "A family of letters"]
-    shown = weft("communities", "show", liked[0]["id"]).stdout
+    liked = [one for one in outermost(trueweave) if one["title"] == "A family of letters"]
+    shown = trueweave("communities", "show", liked[0]["id"]).stdout
     assert re.search(r"^written +.* by openai/any", shown, re.M)
     assert "\nThey write to each other.\n\nRated 7.0 of 10. They matter.\n" in shown
     assert "\n1. Anna knows all of them\n  She met Bruno and Clara.\n  rests on 1 entity, 1 passage\n" in shown
     assert re.search(r"^2\. They are .*rich\n  names nothing that it rests on$", shown, re.M)
     assert "\x1b" not in shown, "what a model says cannot steer a terminal"
-    [disliked] = [one for one in outermost(weft) if any("Kent" in name for name in one["names"])]
-    shown = weft("communities", "show", disliked["id"]).stdout
+    [disliked] = [one for one in outermost(trueweave) if any("Kent" in name for name in one["names"])]
+    shown = trueweave("communities", "show", disliked["id"]).stdout
     assert "\nA model was to write this: the report of openai/any on " in shown
     assert "without a model: sentences picked out of the documents" in shown
 
 
 @pytest.mark.usefixtures("notes")
 def test_on_a_terminal_it_asks_first_shows_a_bar_and_ctrl_c_says_how_to_go_on(
-    weft: Weft, tmp_path: Path, environment: dict[str, str]
+    trueweave: Trueweave, tmp_path: Path, environment: dict[str, str]
 ) -> None:
     with model_server("--script", f"{__name__}:reply", "--delay", "2") as url:
         settle_for(tmp_path, "stopped", url, calls_at_once=2)
-        weft("init")
-        weft("add", "notes")
+        trueweave("init")
+        trueweave("add", "notes")
         command = ["communities", "build"]
         assert "Go on? [y/N]" in typed(tmp_path, environment, command, {"[y/N]": "n\n"}, 1)
         shown = typed(tmp_path, environment, command, {"[y/N]": "y\n", " spent": "\x03"}, 130)
         assert re.search(r"Writing .* of \d+ .* spent", shown)
         assert re.search(r"\b\d+ reports? written, [1-9]\d* to go\.", shown), "it stops at once"
         assert "What is done is kept." in shown
-        assert "To go on: weft communities build" in shown
+        assert "To go on: trueweave communities build" in shown

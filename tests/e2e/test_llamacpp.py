@@ -1,4 +1,5 @@
-"""Weft with a real, small language model behind a real llama.cpp: what it gets wrong is told, and nothing is lost."""
+"""Trueweave with a real, small language model behind a real llama.cpp: what it gets wrong is told, and nothing is
+lost."""
 
 import json
 import os
@@ -14,18 +15,18 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from weft import Answer, AsyncWeft, Chunk, Document, Link
-from weft.config import Settings
-from weft.events import Event, Extracted, Failed
-from weft.extract.findings import NOTHING_FOUND
-from weft.methods import Community, Drift, Fuse
-from weft.models import open_chat
-from weft.models.around import Listening
-from weft.models.checks import check_chat
-from weft.models.names import endpoint
-from weft.store.postgres.db import Database
-from weft.testing import HashEmbedder
-from weft.types import Message, Prompt, Purpose, Source
+from trueweave import Answer, AsyncTrueweave, Chunk, Document, Link
+from trueweave.config import Settings
+from trueweave.events import Event, Extracted, Failed
+from trueweave.extract.findings import NOTHING_FOUND
+from trueweave.methods import Community, Drift, Fuse
+from trueweave.models import open_chat
+from trueweave.models.around import Listening
+from trueweave.models.checks import check_chat
+from trueweave.models.names import endpoint
+from trueweave.store.postgres.db import Database
+from trueweave.testing import HashEmbedder
+from trueweave.types import Message, Prompt, Purpose, Source
 
 MODEL = "llamacpp/smollm2"
 CONTEXT = 2048
@@ -61,7 +62,7 @@ def llama() -> Iterator[str]:
 
 
 @pytest.fixture
-async def weft(database: Database, llama: str) -> AsyncIterator[AsyncWeft]:
+async def trueweave(database: Database, llama: str) -> AsyncIterator[AsyncTrueweave]:
     settings = Settings(
         model=MODEL,
         model_url=f"{llama}/v1",
@@ -73,7 +74,7 @@ async def weft(database: Database, llama: str) -> AsyncIterator[AsyncWeft]:
         tries=2,
         try_again_after=0.1,
     )
-    async with aclosing(await AsyncWeft.enter(database, "default", HashEmbedder(), settings=settings)) as opened:
+    async with aclosing(await AsyncTrueweave.enter(database, "default", HashEmbedder(), settings=settings)) as opened:
         yield opened
 
 
@@ -88,7 +89,7 @@ def counted(llama: str) -> tuple[int, int]:
 def replies(url: str) -> list[tuple[str, str]]:
     """All texts that the model wrote, and how each ended."""
     with psycopg.connect(url) as connection:
-        rows = connection.execute("SELECT payload FROM weft.reply WHERE payload IS NOT NULL").fetchall()
+        rows = connection.execute("SELECT payload FROM trueweave.reply WHERE payload IS NOT NULL").fetchall()
     return [(text, finish) for text, _, _, finish in (json.loads(payload) for (payload,) in rows)]
 
 
@@ -125,15 +126,15 @@ async def test_a_reply_is_heard_while_it_is_written_and_the_server_counts_it(lla
 
 
 async def test_what_a_small_model_gets_wrong_is_told_and_every_document_is_accounted_for(
-    weft: AsyncWeft, llama: str, tmp_path: Path
+    trueweave: AsyncTrueweave, llama: str, tmp_path: Path
 ) -> None:
     heard: list[Event] = []
     before = counted(llama)
-    added = await weft.add(*SHORT, TOO_LONG, listener=heard.append)
+    added = await trueweave.add(*SHORT, TOO_LONG, listener=heard.append)
     after = counted(llama)
 
     came_in = {event.uri: event.notes for event in heard if isinstance(event, Extracted)}
-    aside = {one.uri: one.error for one in await weft.set_aside()}
+    aside = {one.uri: one.error for one in await trueweave.set_aside()}
     assert came_in.keys() | aside.keys() == {TOO_LONG.uri, *(source.uri for source in SHORT)}
     assert came_in.keys().isdisjoint(aside)
     assert (added.extracted, added.set_aside) == (len(came_in), len(aside))
@@ -142,36 +143,36 @@ async def test_what_a_small_model_gets_wrong_is_told_and_every_document_is_accou
     # llama.cpp's own words, and what to do.
     assert re.search(r"does not take this prompt: 400, .*context size.* make chunks smaller", aside[TOO_LONG.uri])
 
-    documents = {document.uri: document async for document in weft.documents()}
+    documents = {document.uri: document async for document in trueweave.documents()}
     assert documents.keys() == came_in.keys()
     assert all(is_told(documents[uri], notes) for uri, notes in came_in.items()), came_in
     told = " ".join((*aside.values(), *(note for notes in came_in.values() for note in notes)))
-    wrote = replies(weft.database.url)
+    wrote = replies(trueweave.database.url)
     assert len(wrote) >= len(SHORT)
     assert ("cut off" in told) == any(finish == "length" for _, finish in wrote), told
 
     # The receipt has the server's own figures, and nothing is asked twice.
-    receipt = await weft.receipt()
+    receipt = await trueweave.receipt()
     assert {spent.model for spent in receipt} == {MODEL}
     assert sum(spent.lost for spent in receipt) == 0
     spent = sum(one.tokens_in for one in receipt), sum(one.tokens_out for one in receipt)
     assert spent == (after[0] - before[0], after[1] - before[1])
-    again = await weft.add(*(source for source in SHORT if source.uri in came_in))
+    again = await trueweave.add(*(source for source in SHORT if source.uri in came_in))
     assert (again.new, again.unchanged) == (0, len(came_in))
     assert counted(llama) == after
 
-    assert status(weft.database.url, tmp_path)["documents"] == len(came_in)
-    assert (await weft.verify()).exact
+    assert status(trueweave.database.url, tmp_path)["documents"] == len(came_in)
+    assert (await trueweave.verify()).exact
 
 
 async def test_a_question_is_answered_in_pieces_and_checked_whatever_a_small_model_writes(
     database: Database, llama: str
 ) -> None:
     settings = Settings(model=MODEL, model_url=f"{llama}/v1", extractor="capitals", model_tries=1)
-    async with aclosing(await AsyncWeft.enter(database, "asked", HashEmbedder(), settings=settings)) as weft:
-        await weft.add(*SHORT)
+    async with aclosing(await AsyncTrueweave.enter(database, "asked", HashEmbedder(), settings=settings)) as trueweave:
+        await trueweave.add(*SHORT)
         before = counted(llama)
-        *pieces, answer = [piece async for piece in weft.stream("Where did Ada Lovelace work?", Fuse(top_k=2))]
+        *pieces, answer = [piece async for piece in trueweave.stream("Where did Ada Lovelace work?", Fuse(top_k=2))]
         after = counted(llama)
 
         assert isinstance(answer, Answer)
@@ -186,10 +187,10 @@ async def test_a_question_is_answered_in_pieces_and_checked_whatever_a_small_mod
 
         # The server's own figures, in the answer and in the receipt.
         assert (answer.usage.tokens_in, answer.usage.tokens_out) == (after[0] - before[0], after[1] - before[1])
-        [spent] = await weft.receipt()
+        [spent] = await trueweave.receipt()
         assert (spent.stage, spent.calls, spent.lost) == ("answer", 1, 0)
         assert (spent.tokens_in, spent.tokens_out) == (answer.usage.tokens_in, answer.usage.tokens_out)
-        assert (await weft.ask("Where did Ada Lovelace work?", Fuse(top_k=2))).usage.kept == 1
+        assert (await trueweave.ask("Where did Ada Lovelace work?", Fuse(top_k=2))).usage.kept == 1
         assert counted(llama) == after
 
 
@@ -206,32 +207,34 @@ async def test_reports_are_written_and_answer_whatever_a_small_model_makes_of_th
         for a, b in ring
     ]
     settings = Settings(model=MODEL, model_url=f"{llama}/v1", max_reply_tokens=256, model_tries=1)
-    async with aclosing(await AsyncWeft.enter(database, "grouped", HashEmbedder(), settings=settings)) as weft:
-        await weft.add_documents(documents)
-        await weft.find_communities()
-        written = await weft.write_reports()
+    async with aclosing(
+        await AsyncTrueweave.enter(database, "grouped", HashEmbedder(), settings=settings)
+    ) as trueweave:
+        await trueweave.add_documents(documents)
+        await trueweave.find_communities()
+        written = await trueweave.write_reports()
         assert written.reports == 1
-        [community] = await weft.communities()
-        report = await weft.report(community.id)
+        [community] = await trueweave.communities()
+        report = await trueweave.report(community.id)
         assert report is not None
         assert (report.author == MODEL) == (written.without_model == 0)
         assert bool(report.problem) == (report.author == "")
-        [spent] = await weft.receipt()
+        [spent] = await trueweave.receipt()
         assert (spent.stage, spent.calls) == ("report", 1)
-        assert (await weft.write_reports()).reports == 0
+        assert (await trueweave.write_reports()).reports == 0
 
         for method in (Community(reply_tokens=200), Drift(reply_tokens=100, part=Fuse(top_k=2))):
-            answer = await weft.ask("Who wrote to whom?", method)
+            answer = await trueweave.ask("Who wrote to whom?", method)
             assert answer.text
             shown = {passage.id for passage in answer.evidence.passages}
             assert {citation.passage.id for citation in answer.citations} <= shown
 
 
 def status(url: str, folder: Path) -> dict[str, object]:
-    """What `weft status` says, run as a user runs it."""
-    clean = {name: value for name, value in os.environ.items() if not name.upper().startswith("WEFT_")}
-    command = (sys.executable, "-m", "weft", "status", "--json")
-    environment = {**clean, "WEFT_DATABASE_URL": url}
+    """What `trueweave status` says, run as a user runs it."""
+    clean = {name: value for name, value in os.environ.items() if not name.upper().startswith("TRUEWEAVE_")}
+    command = (sys.executable, "-m", "trueweave", "status", "--json")
+    environment = {**clean, "TRUEWEAVE_DATABASE_URL": url}
     done = subprocess.run(command, cwd=folder, env=environment, text=True, capture_output=True, check=True)
     found = json.loads(done.stdout)
     assert isinstance(found, dict)

@@ -5,8 +5,8 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from weft.store.postgres.db import Database
-from weft.store.postgres.presence import Presence
+from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.presence import Presence
 
 
 @pytest.fixture

@@ -12,18 +12,18 @@ from typing import Any
 import pytest
 from psycopg import AsyncConnection, Error
 
-from weft import Answer, AsyncWeft, Chunk, Document, Evidence, Filter, Link, Mention, Passage
-from weft.answering.ask import NOTHING_FOUND
-from weft.config import Settings
-from weft.errors import BadReply, BudgetReached, ConfigError, SpaceMismatch
-from weft.evidence import Usage
-from weft.methods import Global, Guess, Hybrid, Keyword, Local, Naive, Subgraph
-from weft.protocols import Method
-from weft.store.postgres import vectors
-from weft.store.postgres.db import Database, Row
-from weft.testing import Fault, HashEmbedder, ModelServer, Trouble
-from weft.testing.model_server import Asked
-from weft.types import Message
+from trueweave import Answer, AsyncTrueweave, Chunk, Document, Evidence, Filter, Link, Mention, Passage
+from trueweave.answering.ask import NOTHING_FOUND
+from trueweave.config import Settings
+from trueweave.errors import BadReply, BudgetReached, ConfigError, SpaceMismatch
+from trueweave.evidence import Usage
+from trueweave.methods import Global, Guess, Hybrid, Keyword, Local, Naive, Subgraph
+from trueweave.protocols import Method
+from trueweave.store.postgres import vectors
+from trueweave.store.postgres.db import Database, Row
+from trueweave.testing import Fault, HashEmbedder, ModelServer, Trouble
+from trueweave.testing.model_server import Asked
+from trueweave.types import Message
 
 MODEL = "vllm/any"
 QUESTION = "When was the Ambrel Bridge opened?"
@@ -75,12 +75,12 @@ def priced(server: ModelServer) -> Settings:
 @asynccontextmanager
 async def asking(
     database: Database, script: Callable[[Asked], str], *, trouble: Trouble | None = None, name: str = "test"
-) -> AsyncIterator[AsyncWeft]:
+) -> AsyncIterator[AsyncTrueweave]:
     async with ModelServer(script, trouble=trouble) as server:
-        weft = await AsyncWeft.enter(database, name, HashEmbedder(), settings=priced(server))
-        async with aclosing(weft):
-            await weft.add_documents(document(title, text) for title, text in TEXTS.items())
-            yield weft
+        trueweave = await AsyncTrueweave.enter(database, name, HashEmbedder(), settings=priced(server))
+        async with aclosing(trueweave):
+            await trueweave.add_documents(document(title, text) for title, text in TEXTS.items())
+            yield trueweave
 
 
 def supports(answer: Answer) -> list[str]:
@@ -91,8 +91,8 @@ def supports(answer: Answer) -> list[str]:
 
 
 async def test_an_answer_comes_in_pieces_is_checked_and_paid_for_once(database: Database) -> None:
-    async with asking(database, model := Scripted()) as weft:
-        *pieces, answer = [piece async for piece in weft.stream(QUESTION, "keyword")]
+    async with asking(database, model := Scripted()) as trueweave:
+        *pieces, answer = [piece async for piece in trueweave.stream(QUESTION, "keyword")]
         assert isinstance(answer, Answer)
         assert len(pieces) > 3
         assert "".join(map(str, pieces)) == answer.text
@@ -103,26 +103,26 @@ async def test_an_answer_comes_in_pieces_is_checked_and_paid_for_once(database: 
         assert TEXTS["bridge"][quoted.start : quoted.end] == quoted.quote
         assert not near.verbatim
 
-        [spent] = await weft.receipt()
+        [spent] = await trueweave.receipt()
         assert (spent.stage, spent.model, spent.calls, spent.lost) == ("answer", MODEL, 1, 0)
         assert (answer.usage.calls, answer.usage.tokens_in) == (1, spent.tokens_in)
         assert answer.usage.price == spent.price
         assert spent.price == Decimal(spent.tokens_in + 10 * spent.tokens_out) / 1_000_000
-        assert (await weft.budget()).price == spent.price
+        assert (await trueweave.budget()).price == spent.price
 
-        again = await weft.ask(QUESTION, "keyword")
+        again = await trueweave.ask(QUESTION, "keyword")
         assert (again.text, again.sentences, again.citations) == (answer.text, answer.sentences, answer.citations)
         assert again.usage == Usage(kept=1)
-        assert await weft.receipt() == [spent]
+        assert await trueweave.receipt() == [spent]
         assert len(model.asked) == 1
 
 
 async def test_keywords_and_answer_are_both_counted(database: Database) -> None:
-    async with asking(database, Scripted()) as weft:
-        answer = await weft.ask(QUESTION, "local")
-        assert {spent.stage: spent.calls for spent in await weft.receipt()} == {"keywords": 1, "answer": 1}
+    async with asking(database, Scripted()) as trueweave:
+        answer = await trueweave.ask(QUESTION, "local")
+        assert {spent.stage: spent.calls for spent in await trueweave.receipt()} == {"keywords": 1, "answer": 1}
         assert answer.usage.calls == 2
-        assert answer.usage.price == (await weft.budget()).price
+        assert answer.usage.price == (await trueweave.budget()).price
         assert answer.evidence.trace.usage.calls == 1
 
 
@@ -140,8 +140,8 @@ async def test_keywords_and_answer_are_both_counted(database: Database) -> None:
     ],
 )
 async def test_what_passages_do_not_say_is_flagged(database: Database, said: str, support: str) -> None:
-    async with asking(database, Scripted(f"{said}\n\n{GOOD}")) as weft:
-        answer = await weft.ask(QUESTION, Keyword(top_k=3))
+    async with asking(database, Scripted(f"{said}\n\n{GOOD}")) as trueweave:
+        answer = await trueweave.ask(QUESTION, Keyword(top_k=3))
     assert supports(answer) == [support, "quoted", "supported"]
     assert answer.doubtful == answer.sentences[:1]
 
@@ -157,8 +157,8 @@ async def test_what_passages_do_not_say_is_flagged(database: Database, said: str
     ],
 )
 async def test_a_model_that_obeys_a_document_is_caught(database: Database, obeyed: str) -> None:
-    async with asking(database, model := Scripted(obeyed)) as weft:
-        answer = await weft.ask(QUESTION, Keyword(top_k=3))
+    async with asking(database, model := Scripted(obeyed)) as trueweave:
+        answer = await trueweave.ask(QUESTION, Keyword(top_k=3))
     assert answer.doubtful == answer.sentences
     assert not any(sentence.supported for sentence in answer.sentences)
     # Its orders stood between marks of their own, in the last message, and never among the rules.
@@ -168,26 +168,26 @@ async def test_a_model_that_obeys_a_document_is_caught(database: Database, obeye
 
 
 async def test_what_is_not_known_is_said_so(database: Database) -> None:
-    async with asking(database, Scripted("[0] The documents do not say who painted it.")) as weft:
-        answer = await weft.ask("Who painted the Ambrel Bridge?", "keyword")
+    async with asking(database, Scripted("[0] The documents do not say who painted it.")) as trueweave:
+        answer = await trueweave.ask("Who painted the Ambrel Bridge?", "keyword")
         assert not answer.known
         assert answer.citations == ()
         assert "do not say" in answer.text
 
 
 async def test_where_nothing_is_found_nobody_is_asked(database: Database) -> None:
-    async with asking(database, model := Scripted()) as weft:
-        pieces = [piece async for piece in weft.stream("xylophone", "keyword")]
+    async with asking(database, model := Scripted()) as trueweave:
+        pieces = [piece async for piece in trueweave.stream("xylophone", "keyword")]
         assert pieces[0] == NOTHING_FOUND
-        answer = await weft.ask(QUESTION, filter=Filter(uris=("nowhere",)))
+        answer = await trueweave.ask(QUESTION, filter=Filter(uris=("nowhere",)))
         assert (answer.text, answer.known) == (NOTHING_FOUND, False)
         assert model.asked == []
 
 
 async def test_a_follow_up_is_rewritten_to_be_found_and_what_was_said_is_sent(database: Database) -> None:
     said = (Message("user", "Tell me about the Corvin Tower."), Message("assistant", "It is 88 metres high [3]."))
-    async with asking(database, model := Scripted('It is Lady Maron [{tower} "belonged to Lady Maron"].')) as weft:
-        answer = await weft.ask("And whose is it?", Keyword(top_k=1), history=said)
+    async with asking(database, model := Scripted('It is Lady Maron [{tower} "belonged to Lady Maron"].')) as trueweave:
+        answer = await trueweave.ask("And whose is it?", Keyword(top_k=1), history=said)
         rewriting, answering = model.asked
         assert "Tell me about the Corvin Tower." in rewriting.messages[-1].content
         assert [message.role for message in answering.messages] == ["system", "user", "assistant", "user"]
@@ -196,14 +196,14 @@ async def test_a_follow_up_is_rewritten_to_be_found_and_what_was_said_is_sent(da
         assert answer.question == "And whose is it?"
         assert [passage.uri for passage in answer.evidence.passages] == ["tower.md"]
         assert supports(answer) == ["quoted"]
-        assert {spent.stage for spent in await weft.receipt()} == {"rewrite", "answer"}
+        assert {spent.stage for spent in await trueweave.receipt()} == {"rewrite", "answer"}
         assert answer.usage.calls == 2
 
 
 async def test_thoughts_are_kept_apart(database: Database) -> None:
     thought = '<reasoning>The bridge [{bridge} "was opened in 1912"], so 1912.</reasoning>\n'
-    async with asking(database, Scripted(thought + GOOD)) as weft:
-        *pieces, answer = [piece async for piece in weft.stream(QUESTION, "keyword", use_cot=True)]
+    async with asking(database, Scripted(thought + GOOD)) as trueweave:
+        *pieces, answer = [piece async for piece in trueweave.stream(QUESTION, "keyword", use_cot=True)]
         assert isinstance(answer, Answer)
         assert answer.reasoning.startswith("The bridge")
         assert "so 1912" not in "".join(map(str, pieces))
@@ -211,79 +211,79 @@ async def test_thoughts_are_kept_apart(database: Database) -> None:
 
 
 async def test_a_number_comes_alone(database: Database) -> None:
-    async with asking(database, Scripted('300 workers [{bridge} "built by 300 workers"]')) as weft:
-        answer = await weft.ask("How many workers built the Ambrel Bridge?", "keyword", numerical_answer=True)
+    async with asking(database, Scripted('300 workers [{bridge} "built by 300 workers"]')) as trueweave:
+        answer = await trueweave.ask("How many workers built the Ambrel Bridge?", "keyword", numerical_answer=True)
         assert (answer.text, answer.number) == ("300 workers", Decimal(300))
         assert supports(answer) == ["quoted"]
 
 
 async def test_the_context_alone_takes_no_call(database: Database) -> None:
-    async with asking(database, model := Scripted()) as weft:
-        answer = await weft.ask(QUESTION, context_only=True)
+    async with asking(database, model := Scripted()) as trueweave:
+        answer = await trueweave.ask(QUESTION, context_only=True)
         assert answer.text == ""
         assert TEXTS["bridge"] in answer.context
         assert model.asked == []
-        assert await weft.receipt() == []
+        assert await trueweave.receipt() == []
 
 
-async def test_without_a_model_the_context_can_be_had_and_an_answer_cannot(weft: AsyncWeft) -> None:
-    await weft.add_documents([document("bridge", TEXTS["bridge"])])
-    assert (await weft.ask(QUESTION, context_only=True)).evidence.passages
+async def test_without_a_model_the_context_can_be_had_and_an_answer_cannot(trueweave: AsyncTrueweave) -> None:
+    await trueweave.add_documents([document("bridge", TEXTS["bridge"])])
+    assert (await trueweave.ask(QUESTION, context_only=True)).evidence.passages
     with pytest.raises(ConfigError, match="no language model is set, so nobody can answer"):
-        await weft.ask(QUESTION)
+        await trueweave.ask(QUESTION)
 
 
 async def test_a_budget_that_is_reached_stops_an_answer(database: Database) -> None:
-    async with asking(database, model := Scripted()) as weft:
-        await weft.allow(price=Decimal("0.000001"))
+    async with asking(database, model := Scripted()) as trueweave:
+        await trueweave.allow(price=Decimal("0.000001"))
         with pytest.raises(BudgetReached):
-            await weft.ask(QUESTION, "keyword")
-        [row] = (await weft.compare(QUESTION, ["keyword"], answers=True)).rows
+            await trueweave.ask(QUESTION, "keyword")
+        [row] = (await trueweave.compare(QUESTION, ["keyword"], answers=True)).rows
         assert "budget" in row.problem
         assert model.asked == []
-        await weft.allow(price=Decimal(1))
-        assert (await weft.ask(QUESTION, "keyword")).known
+        await trueweave.allow(price=Decimal(1))
+        assert (await trueweave.ask(QUESTION, "keyword")).known
 
 
 async def test_a_listener_who_leaves_early_ends_the_call_and_the_next_one_hears_all(database: Database) -> None:
     trouble = Trouble(at={0: Fault.SLOW}, pause=0.002)
-    async with asking(database, model := Scripted(), trouble=trouble) as weft:
-        pieces = weft.stream(QUESTION, "keyword")
+    async with asking(database, model := Scripted(), trouble=trouble) as trueweave:
+        pieces = trueweave.stream(QUESTION, "keyword")
         assert await anext(pieces)
         await pieces.aclose()  # type: ignore[attr-defined]
-        [spent] = await weft.receipt()
+        [spent] = await trueweave.receipt()
         assert spent.lost == 1  # it may have been charged
-        assert (await weft.ask(QUESTION, "keyword")).doubtful == ()
+        assert (await trueweave.ask(QUESTION, "keyword")).doubtful == ()
         assert len(model.asked) == 2
 
 
 async def test_a_question_that_is_cancelled_can_be_asked_again(database: Database) -> None:
-    async with asking(database, Scripted(), trouble=Trouble(at={0: Fault.SLOW}, pause=0.01)) as weft:
+    async with asking(database, Scripted(), trouble=Trouble(at={0: Fault.SLOW}, pause=0.01)) as trueweave:
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(weft.ask(QUESTION, "keyword"), 0.5)
-        assert (await weft.ask(QUESTION, "keyword")).known
+            await asyncio.wait_for(trueweave.ask(QUESTION, "keyword"), 0.5)
+        assert (await trueweave.ask(QUESTION, "keyword")).known
 
 
 async def test_of_equal_questions_at_once_one_is_paid_for(database: Database) -> None:
-    async with asking(database, model := Scripted()) as weft:
-        answers = await asyncio.gather(*(weft.ask(QUESTION, "keyword") for _ in range(8)))
+    async with asking(database, model := Scripted()) as trueweave:
+        answers = await asyncio.gather(*(trueweave.ask(QUESTION, "keyword") for _ in range(8)))
         assert len({answer.text for answer in answers}) == 1
         assert len(model.asked) == 1
         assert sum(answer.usage.calls for answer in answers) == 1
 
 
 async def test_a_model_that_writes_nothing_is_an_error_that_says_so(database: Database) -> None:
-    async with asking(database, Scripted("")) as weft:
+    async with asking(database, Scripted("")) as trueweave:
         with pytest.raises(BadReply):
-            await weft.ask(QUESTION, "keyword")
+            await trueweave.ask(QUESTION, "keyword")
 
 
 @pytest.mark.parametrize("question", ["", "?", "\x00", "\ud800 bridge", "'; DROP TABLE chunk; --", "bridge " * 3000])
 async def test_no_question_is_an_error_of_the_database_s(database: Database, question: str) -> None:
-    async with asking(database, Scripted("[0] Nobody knows.")) as weft:
+    async with asking(database, Scripted("[0] Nobody knows.")) as trueweave:
         for method in ("keyword", "naive", "fuse", "local", "hybrid", "subgraph"):
-            assert isinstance(await weft.ask(question, method), Answer)
-        assert (await weft.status()).documents == 3
+            assert isinstance(await trueweave.ask(question, method), Answer)
+        assert (await trueweave.status()).documents == 3
 
 
 # --- who may speak ------------------------------------------------------------------------------------
@@ -319,12 +319,12 @@ EVERY: list[Method] = [
 async def test_what_may_not_speak_reaches_no_prompt(
     database: Database, method: Method, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("weft.store.postgres.scope.FEW", few)
+    monkeypatch.setattr("trueweave.store.postgres.scope.FEW", few)
     async with ModelServer(model := Scripted("[0] Nobody knows.")) as server:
-        weft = await AsyncWeft.enter(database, "test", HashEmbedder(), settings=priced(server))
-        async with aclosing(weft):
-            await weft.add_documents([speaking("a", "open"), speaking("b", "secret"), speaking("c", "open")])
-            answer = await weft.ask("What of the Ambrel Bridge?", method, filter=Filter(metadata={"who": "open"}))
+        trueweave = await AsyncTrueweave.enter(database, "test", HashEmbedder(), settings=priced(server))
+        async with aclosing(trueweave):
+            await trueweave.add_documents([speaking("a", "open"), speaking("b", "secret"), speaking("c", "open")])
+            answer = await trueweave.ask("What of the Ambrel Bridge?", method, filter=Filter(metadata={"who": "open"}))
             assert {passage.uri for passage in answer.evidence.passages} <= {"a", "c"}
             assert answer.evidence.passages
             assert "open" in model.heard
@@ -338,16 +338,16 @@ async def test_what_may_not_speak_reaches_no_prompt(
 @asynccontextmanager
 async def tenants(
     url: str, connections: int, connection_class: type[Any] = AsyncConnection
-) -> AsyncIterator[tuple[AsyncWeft, AsyncWeft]]:
+) -> AsyncIterator[tuple[AsyncTrueweave, AsyncTrueweave]]:
     """Two workspaces that say the same of the same, each in its own word, over as many connections."""
     async with Database(url) as roomy:
         for word in ("alpha", "omega"):
-            weft = await AsyncWeft.enter(roomy, word, HashEmbedder())
-            await weft.add_documents(speaking(f"{word} {n}", word) for n in range(3))
+            trueweave = await AsyncTrueweave.enter(roomy, word, HashEmbedder())
+            await trueweave.add_documents(speaking(f"{word} {n}", word) for n in range(3))
     async with Database(url, connections=connections, connection_class=connection_class) as database:
         yield (
-            await AsyncWeft.enter(database, "alpha", HashEmbedder()),
-            await AsyncWeft.enter(database, "omega", HashEmbedder()),
+            await AsyncTrueweave.enter(database, "alpha", HashEmbedder()),
+            await AsyncTrueweave.enter(database, "omega", HashEmbedder()),
         )
 
 
@@ -372,7 +372,7 @@ async def test_on_one_connection_each_tenant_sees_its_own(url: str) -> None:
 async def test_an_error_in_between_shows_nobody_else_s_rows(url: str) -> None:
     async with tenants(url, 1) as (alpha, omega):
         database = alpha.database
-        for statement in ("SELECT 1/0", "SELECT * FROM nothing", "BEGIN; SELECT 1/0", "SET weft.workspace = 'x'"):
+        for statement in ("SELECT 1/0", "SELECT * FROM nothing", "BEGIN; SELECT 1/0", "SET trueweave.workspace = 'x'"):
             for first, second, mine, other in ((alpha, omega, "omega", "alpha"), (omega, alpha, "alpha", "omega")):
                 await first.retrieve("Ambrel", Keyword())
                 with suppress(Error):
@@ -411,12 +411,12 @@ async def test_whoever_is_cancelled_while_a_connection_changes_hands_shows_nobod
 async def test_questions_that_are_cancelled_at_any_moment_show_nobody_else_s_rows(url: str, connections: int) -> None:
     chance = random.Random(connections)
 
-    async def ask(weft: AsyncWeft, mine: str, other: str) -> bool:
+    async def ask(trueweave: AsyncTrueweave, mine: str, other: str) -> bool:
         method = chance.choice((Naive(), Keyword(), Local(), Subgraph(similarity_threshold=None)))
         patience = chance.choice((None, 0.02 * chance.random(), 0.005 * chance.random()))
         try:
             async with asyncio.timeout(patience):
-                return is_only(await weft.retrieve("Ambrel Bridge tower", method), mine, other)
+                return is_only(await trueweave.retrieve("Ambrel Bridge tower", method), mine, other)
         except TimeoutError:
             return True
 
@@ -430,49 +430,51 @@ async def test_questions_that_are_cancelled_at_any_moment_show_nobody_else_s_row
 # --- vectors that move --------------------------------------------------------------------------------
 
 
-async def uris(weft: AsyncWeft, method: Method, question: str = TEXTS["bridge"]) -> list[str]:
-    passages: tuple[Passage, ...] = (await weft.retrieve(question, method)).passages
+async def uris(trueweave: AsyncTrueweave, method: Method, question: str = TEXTS["bridge"]) -> list[str]:
+    passages: tuple[Passage, ...] = (await trueweave.retrieve(question, method)).passages
     return [passage.uri for passage in passages]
 
 
-async def test_a_change_of_model_between_two_questions_is_noticed(weft: AsyncWeft) -> None:
-    await weft.add_documents(document(title, text) for title, text in TEXTS.items())
-    other = AsyncWeft(weft.database, weft.workspace, HashEmbedder())
-    for one in (weft, other):
+async def test_a_change_of_model_between_two_questions_is_noticed(trueweave: AsyncTrueweave) -> None:
+    await trueweave.add_documents(document(title, text) for title, text in TEXTS.items())
+    other = AsyncTrueweave(trueweave.database, trueweave.workspace, HashEmbedder())
+    for one in (trueweave, other):
         assert await uris(one, Naive(top_k=1)) == ["bridge.md"]
     for changed in (HashEmbedder(name="other"), HashEmbedder(48)):  # as many dimensions, and fewer
-        await weft.change_space(changed)
-        assert await uris(weft, Naive(top_k=1)) == ["bridge.md"]
+        await trueweave.change_space(changed)
+        assert await uris(trueweave, Naive(top_k=1)) == ["bridge.md"]
         with pytest.raises(SpaceMismatch, match="Open it with that model"):
             await uris(other, Naive())
         assert await uris(other, Keyword(top_k=1)) == ["bridge.md"]
-        assert await uris(AsyncWeft(weft.database, weft.workspace, changed), Naive(top_k=1)) == ["bridge.md"]
+        assert await uris(AsyncTrueweave(trueweave.database, trueweave.workspace, changed), Naive(top_k=1)) == [
+            "bridge.md"
+        ]
 
 
 async def test_vectors_that_move_to_tables_of_their_own_are_found_there(
-    weft: AsyncWeft, monkeypatch: pytest.MonkeyPatch
+    trueweave: AsyncTrueweave, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(vectors, "MOST_IN_COMMON", 20)
-    other = AsyncWeft(weft.database, weft.workspace, HashEmbedder())
-    await weft.add_documents(document(title, text) for title, text in TEXTS.items())
+    other = AsyncTrueweave(trueweave.database, trueweave.workspace, HashEmbedder())
+    await trueweave.add_documents(document(title, text) for title, text in TEXTS.items())
     assert await uris(other, Naive(top_k=1)) == ["bridge.md"]
-    await weft.add_documents(document(f"new{n}", f"Number {n}") for n in range(60))
+    await trueweave.add_documents(document(f"new{n}", f"Number {n}") for n in range(60))
     assert other._where.layout is not None
     assert other._where.layout.own == ()  # as it was
     for title, text in TEXTS.items():
         assert await uris(other, Naive(top_k=1), text) == [f"{title}.md"]
     assert "chunk" in other._where.layout.own
-    await weft.add_documents(document(f"newer{n}", f"Newer still {n}") for n in range(5))
-    await weft.remove(["tower.md"])
+    await trueweave.add_documents(document(f"newer{n}", f"Newer still {n}") for n in range(5))
+    await trueweave.remove(["tower.md"])
     assert await uris(other, Naive(top_k=1), TEXTS["tower"]) != ["tower.md"]
     assert await uris(other, Naive(top_k=1), "Newer still 3") == ["newer3.md"]
     assert len(await uris(other, Naive(top_k=100))) == 67
 
 
-async def test_questions_are_answered_while_the_model_changes(weft: AsyncWeft) -> None:
+async def test_questions_are_answered_while_the_model_changes(trueweave: AsyncTrueweave) -> None:
     """Each is answered in the old space, in the new one, or told that the model is no longer the right one."""
-    await weft.add_documents(document(title, text) for title, text in TEXTS.items())
-    other = AsyncWeft(weft.database, weft.workspace, HashEmbedder())
+    await trueweave.add_documents(document(title, text) for title, text in TEXTS.items())
+    other = AsyncTrueweave(trueweave.database, trueweave.workspace, HashEmbedder())
     outcomes: set[str] = set()
 
     async def ask_on(stop: asyncio.Event) -> None:
@@ -491,6 +493,6 @@ async def test_questions_are_answered_while_the_model_changes(weft: AsyncWeft) -
         stack.callback(stop.set)
         await asyncio.sleep(0.1)
         for n in range(4):
-            await weft.change_space(HashEmbedder(name=f"other{n}", dimensions=64 - 16 * (n % 2)))
+            await trueweave.change_space(HashEmbedder(name=f"other{n}", dimensions=64 - 16 * (n % 2)))
         await asyncio.sleep(0.1)
     assert outcomes == {"answered", "told"}

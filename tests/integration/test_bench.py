@@ -9,20 +9,20 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from weft import AsyncWeft, Chunk, Document
-from weft.bench import datasets, loading, report, vectors
-from weft.bench.experiment import Experiment, deep_enough
-from weft.bench.measures import usual
-from weft.bench.results import results
-from weft.bench.types import Dataset, Passage, Question
-from weft.bench.verdict import verdict
-from weft.errors import ConfigError
-from weft.evidence import Evidence, Query
-from weft.methods import Guess, Keyword, Naive
-from weft.protocols import Index, Method, Vectors
-from weft.store.postgres.db import Database
-from weft.testing import HashEmbedder
-from weft.types import Prompt, Purpose, Reply
+from trueweave import AsyncTrueweave, Chunk, Document
+from trueweave.bench import datasets, loading, report, vectors
+from trueweave.bench.experiment import Experiment, deep_enough
+from trueweave.bench.measures import usual
+from trueweave.bench.results import results
+from trueweave.bench.types import Dataset, Passage, Question
+from trueweave.bench.verdict import verdict
+from trueweave.errors import ConfigError
+from trueweave.evidence import Evidence, Query
+from trueweave.methods import Guess, Keyword, Naive
+from trueweave.protocols import Index, Method, Vectors
+from trueweave.store.postgres.db import Database
+from trueweave.testing import HashEmbedder
+from trueweave.types import Prompt, Purpose, Reply
 
 PASSAGES = (
     Passage("p1", "Acme was founded by Ada Lund in Oslo.", "Acme"),
@@ -86,13 +86,13 @@ class Same:
 
 
 @pytest.fixture
-async def small(weft: AsyncWeft) -> AsyncWeft:
+async def small(trueweave: AsyncTrueweave) -> AsyncTrueweave:
     """A workspace with the passages of the small set."""
-    assert await loading.load(weft, SMALL, as_said=False, progress=unseen) == []
-    return weft
+    assert await loading.load(trueweave, SMALL, as_said=False, progress=unseen) == []
+    return trueweave
 
 
-async def test_a_set_is_measured_and_a_stopped_run_goes_on(small: AsyncWeft, tmp_path: Path) -> None:
+async def test_a_set_is_measured_and_a_stopped_run_goes_on(small: AsyncTrueweave, tmp_path: Path) -> None:
     stopping = Stopping(Keyword(top_k=4), at=2)
     experiment = Experiment(small, SMALL, {"naive": Naive(top_k=4), "keyword": stopping}, usual([1, 2]))
     file = tmp_path / "out" / "outcomes.jsonl"
@@ -112,7 +112,9 @@ async def test_a_set_is_measured_and_a_stopped_run_goes_on(small: AsyncWeft, tmp
     assert verdict(found) in page.read_text("utf-8")
 
 
-async def test_outcomes_of_other_documents_or_parameters_are_not_taken_over(small: AsyncWeft, tmp_path: Path) -> None:
+async def test_outcomes_of_other_documents_or_parameters_are_not_taken_over(
+    small: AsyncTrueweave, tmp_path: Path
+) -> None:
     file = tmp_path / "outcomes.jsonl"
     stopping = Stopping(Keyword(), at=1)
     with pytest.raises(KeyboardInterrupt):
@@ -122,7 +124,7 @@ async def test_outcomes_of_other_documents_or_parameters_are_not_taken_over(smal
     assert stopping.asked.count(QUESTIONS[0].text) == 2
 
 
-async def test_a_method_that_cannot_be_used_is_left_out_or_told(small: AsyncWeft, tmp_path: Path) -> None:
+async def test_a_method_that_cannot_be_used_is_left_out_or_told(small: AsyncTrueweave, tmp_path: Path) -> None:
     methods: dict[str, Method] = {"guess": Guess(), "keyword": Keyword()}
     wanted = Experiment(small, SMALL, methods, usual([2]), insist=False)
     ran = await wanted.run(tmp_path / "outcomes.jsonl")
@@ -135,10 +137,10 @@ async def test_a_method_that_cannot_be_used_is_left_out_or_told(small: AsyncWeft
 
 
 async def test_answers_are_measured_too(database: Database, tmp_path: Path) -> None:
-    weft = await AsyncWeft.enter(database, "test", llm=Same())
-    await loading.load(weft, SMALL, as_said=True, progress=unseen)
+    trueweave = await AsyncTrueweave.enter(database, "test", llm=Same())
+    await loading.load(trueweave, SMALL, as_said=True, progress=unseen)
     first = replace(SMALL, questions=(replace(QUESTIONS[0], answers=("Ada Lund was born in Bergen. It rained",)),))
-    experiment = Experiment(weft, first, {"keyword": Keyword()}, usual([2]), answers=True)
+    experiment = Experiment(trueweave, first, {"keyword": Keyword()}, usual([2]), answers=True)
     [one] = results(experiment, await experiment.run(tmp_path / "outcomes.jsonl"), passages=4, under={}).methods
     assert {name: one.scores[name].mean for name in ("exact match", "F1", "supported")} == {
         "exact match": 1.0,
@@ -148,24 +150,24 @@ async def test_answers_are_measured_too(database: Database, tmp_path: Path) -> N
     assert (one.usage.calls, one.usage.tokens_in) == (1, 10)
 
 
-async def test_a_workspace_with_other_documents_is_refused(weft: AsyncWeft) -> None:
-    await weft.add_documents([Document("mine", (Chunk("Something else."),))])
+async def test_a_workspace_with_other_documents_is_refused(trueweave: AsyncTrueweave) -> None:
+    await trueweave.add_documents([Document("mine", (Chunk("Something else."),))])
     with pytest.raises(ConfigError, match=r"1 documents that are not of small.*Name another by --workspace"):
-        await loading.load(weft, SMALL, as_said=False, progress=unseen)
+        await loading.load(trueweave, SMALL, as_said=False, progress=unseen)
 
 
-async def test_what_a_set_says_of_its_passages_becomes_its_graph(weft: AsyncWeft, tmp_path: Path) -> None:
+async def test_what_a_set_says_of_its_passages_becomes_its_graph(trueweave: AsyncTrueweave, tmp_path: Path) -> None:
     said = tmp_path / "openie.jsonl"
     said.write_text(
         json.dumps({"passage_id": "p1", "entities": ["Oslo"], "triples": [["Ada Lund", "founded", "Acme"]]})
     )
-    await loading.load(weft, replace(SMALL, said=said), as_said=True, progress=unseen)
-    assert {entity.name for entity in await weft.entities()} == {"Oslo", "Ada Lund", "Acme"}
-    [found] = (await weft.retrieve("Who founded Acme?", Keyword(top_k=1))).passages
+    await loading.load(trueweave, replace(SMALL, said=said), as_said=True, progress=unseen)
+    assert {entity.name for entity in await trueweave.entities()} == {"Oslo", "Ada Lund", "Acme"}
+    [found] = (await trueweave.retrieve("Who founded Acme?", Keyword(top_k=1))).passages
     assert (found.uri, found.title, found.text) == ("p1", "Acme", "Acme\nAcme was founded by Ada Lund in Oslo.")
 
 
-async def test_ones_own_questions_name_documents_by_uri_or_title(small: AsyncWeft) -> None:
+async def test_ones_own_questions_name_documents_by_uri_or_title(small: AsyncTrueweave) -> None:
     own = Dataset("mine", (Question("a", "?", {"p1": 1}), Question("b", "?", {"Bob Hill": 1})))
     found = await loading.over_documents(small, own)
     assert [list(question.supporting) for question in found.questions] == [["p1"], ["p4"]]
@@ -181,8 +183,8 @@ async def test_vectors_are_kept_for_the_next_run(database: Database, tmp_path: P
     embedder, file = Counting(), tmp_path / "vectors.sqlite"
     for name in ("first", "second"):
         async with vectors.kept(embedder, file) as kept:
-            weft = await AsyncWeft.enter(database, name, kept)
-            await loading.load(weft, SMALL, as_said=False, progress=unseen)
+            trueweave = await AsyncTrueweave.enter(database, name, kept)
+            await loading.load(trueweave, SMALL, as_said=False, progress=unseen)
             direct = await HashEmbedder().embed(["Acme", "Acme", "Rome"])
             assert np.array_equal(await kept.embed(["Acme", "Acme", "Rome"]), direct)
     assert len(embedder.given) == len(set(embedder.given))
@@ -192,11 +194,11 @@ async def test_vectors_are_kept_for_the_next_run(database: Database, tmp_path: P
             pass
 
 
-async def test_real_questions_are_measured(weft: AsyncWeft, bench: Path, tmp_path: Path) -> None:
+async def test_real_questions_are_measured(trueweave: AsyncTrueweave, bench: Path, tmp_path: Path) -> None:
     dataset = datasets.limited(datasets.find("hotpotqa_train100", bench), 20)
-    await loading.load(weft, dataset, as_said=True, progress=unseen)
+    await loading.load(trueweave, dataset, as_said=True, progress=unseen)
     methods = {name: deep_enough(method, 10) for name, method in (("naive", Naive()), ("keyword", Keyword()))}
-    experiment = Experiment(weft, dataset, methods, usual([2, 5, 10]))
+    experiment = Experiment(trueweave, dataset, methods, usual([2, 5, 10]))
     ran = await experiment.run(tmp_path / "outcomes.jsonl")
     found = results(experiment, ran, passages=994, under={})
     # Hashed words are a poor embedding, and BM25 is a good one for questions that name what they are about.
@@ -206,10 +208,10 @@ async def test_real_questions_are_measured(weft: AsyncWeft, bench: Path, tmp_pat
 
 
 def test_the_command_measures_ones_own_questions(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from weft.cli import app
+    from trueweave.cli import app
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("WEFT_DATABASE_URL", url)
+    monkeypatch.setenv("TRUEWEAVE_DATABASE_URL", url)
     (tmp_path / "acme.md").write_text("Acme was founded by Ada Lund in Oslo.")
     (tmp_path / "hats.md").write_text("Bob Hill sells hats in Rome.")
     (tmp_path / "mine.jsonl").write_text(json.dumps({"question": "Who founded Acme?", "supporting": ["acme.md"]}))

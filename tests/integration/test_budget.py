@@ -9,13 +9,13 @@ from decimal import Decimal
 import psycopg
 import pytest
 
-from weft.errors import BudgetReached, ModelUnavailable, PriceUnknown
-from weft.models.budget import BudgetedLLM, most_tokens
-from weft.store.postgres import ledger
-from weft.store.postgres.db import Database
-from weft.store.postgres.ledger import Ledger
-from weft.store.postgres.presence import Presence
-from weft.types import Budget, Call, Message, Price, Prompt, Purpose, Reply, Spent
+from trueweave.errors import BudgetReached, ModelUnavailable, PriceUnknown
+from trueweave.models.budget import BudgetedLLM, most_tokens
+from trueweave.store.postgres import ledger
+from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.ledger import Ledger
+from trueweave.store.postgres.presence import Presence
+from trueweave.types import Budget, Call, Message, Price, Prompt, Purpose, Reply, Spent
 
 PRICE = Price(Decimal("0.15"), Decimal("0.60"))
 TOKENS_IN, TOKENS_OUT = 40, 25
@@ -91,12 +91,12 @@ def highest(url: str) -> Iterator[psycopg.Connection[tuple[int, Decimal]]]:
     """Writes down every state of the purse, as PostgreSQL itself sees it."""
     owner: psycopg.Connection[tuple[int, Decimal]] = psycopg.connect(url, autocommit=True)
     owner.execute("CREATE TABLE public.seen (tokens bigint, price numeric)")
-    owner.execute("GRANT INSERT ON public.seen TO weft_app")
+    owner.execute("GRANT INSERT ON public.seen TO trueweave_app")
     owner.execute(
         "CREATE FUNCTION public.note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO public.seen "
         "VALUES (NEW.tokens + NEW.held_tokens, NEW.price + NEW.held_price); RETURN NEW; END $$"
     )
-    owner.execute("CREATE TRIGGER note AFTER UPDATE ON weft.purse FOR EACH ROW EXECUTE FUNCTION public.note()")
+    owner.execute("CREATE TRIGGER note AFTER UPDATE ON trueweave.purse FOR EACH ROW EXECUTE FUNCTION public.note()")
     yield owner
     owner.close()
 

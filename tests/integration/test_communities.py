@@ -14,18 +14,18 @@ from xml.etree import ElementTree
 
 import pytest
 
-from weft import AsyncWeft, Chunk, Document, Filter, Link, Mention
-from weft.config import Settings
-from weft.errors import BudgetReached, ConfigError, ModelUnavailable, NoReports, UnknownCommunity
-from weft.extract.reports import ReportWriter
-from weft.graph.succession import LEAST_SHARED
-from weft.ingest.reports import Reporting, write_reports
-from weft.methods import Community, Drift, Keyword, Naive
-from weft.store.postgres import communities as store
-from weft.store.postgres.communities import LEAST_MEMBERS
-from weft.store.postgres.db import Database
-from weft.testing import HashEmbedder
-from weft.types import Prompt, Purpose, Reply
+from trueweave import AsyncTrueweave, Chunk, Document, Filter, Link, Mention
+from trueweave.config import Settings
+from trueweave.errors import BudgetReached, ConfigError, ModelUnavailable, NoReports, UnknownCommunity
+from trueweave.extract.reports import ReportWriter
+from trueweave.graph.succession import LEAST_SHARED
+from trueweave.ingest.reports import Reporting, write_reports
+from trueweave.methods import Community, Drift, Keyword, Naive
+from trueweave.store.postgres import communities as store
+from trueweave.store.postgres.communities import LEAST_MEMBERS
+from trueweave.store.postgres.db import Database
+from trueweave.testing import HashEmbedder
+from trueweave.types import Prompt, Purpose, Reply
 
 TOWNS = ("Aldar", "Berth", "Corin", "Dunmere", "Eskel", "Farrow")
 FOLK = ("miller", "smith", "reeve", "priest", "ferryman", "innkeeper", "widow")
@@ -86,89 +86,89 @@ def road(a: str, b: str) -> Document:
     return Document(f"road/{a}/{b}", (Chunk(f"A road from {a} to {b}.", links=(Link(*ends, "meets"),)),))
 
 
-async def everybody(weft: AsyncWeft) -> Members:
+async def everybody(trueweave: AsyncTrueweave) -> Members:
     """The members of each community."""
-    found = await weft.communities(limit=10_000)
-    return {one.id: frozenset(e.id for e in await weft.members(one.id, 10_000)) for one in found}
+    found = await trueweave.communities(limit=10_000)
+    return {one.id: frozenset(e.id for e in await trueweave.members(one.id, 10_000)) for one in found}
 
 
-async def hashes(weft: AsyncWeft) -> dict[UUID, UUID]:
+async def hashes(trueweave: AsyncTrueweave) -> dict[UUID, UUID]:
     """What each community that is large enough to be written about says."""
-    async with weft.database.transaction(weft.workspace) as tx:
+    async with trueweave.database.transaction(trueweave.workspace) as tx:
         rows = await (await tx.execute("SELECT id, hash, size FROM community")).fetchall()
     return {id_: hash_ for id_, hash_, size in rows if size >= LEAST_MEMBERS}
 
 
-async def write(weft: AsyncWeft, model: Model) -> int:
+async def write(trueweave: AsyncTrueweave, model: Model) -> int:
     """Have the model write all reports that are wanted; how many there were."""
     how = Reporting(ReportWriter(model), HashEmbedder(16))
-    return sum([page.reports async for page in write_reports(weft.database, weft.workspace, how)])
+    return sum([page.reports async for page in write_reports(trueweave.database, trueweave.workspace, how)])
 
 
 @pytest.fixture
-async def weft(database: Database) -> AsyncWeft:
-    return await AsyncWeft.enter(database, "test", HashEmbedder(16))
+async def trueweave(database: Database) -> AsyncTrueweave:
+    return await AsyncTrueweave.enter(database, "test", HashEmbedder(16))
 
 
 # --- what they are ------------------------------------------------------------------------------------
 
 
-async def test_each_town_is_a_community(weft: AsyncWeft) -> None:
-    await weft.add_documents(
+async def test_each_town_is_a_community(trueweave: AsyncTrueweave) -> None:
+    await trueweave.add_documents(
         [*towns("Aldar", "Berth", "Corin"), road("Aldar", "Berth"), told("Dunmere", "smith", "reeve")]
     )
-    await weft.add_documents([Document("alone", (Chunk("A hermit.", mentions=(Mention("Hermit"),)),))])
-    found = await weft.find_communities()
+    await trueweave.add_documents([Document("alone", (Chunk("A hermit.", mentions=(Mention("Hermit"),)),))])
+    found = await trueweave.find_communities()
     assert (found.changed, found.same, found.gone) == (0, 0, 0)
-    names = {frozenset(e.name for e in await weft.members(one.id)) for one in await weft.communities()}
+    names = {frozenset(e.name for e in await trueweave.members(one.id)) for one in await trueweave.communities()}
     for town in ("Aldar", "Berth", "Corin"):
         assert frozenset(f"{one} of {town}" for one in FOLK) in names
     assert frozenset({"smith of Dunmere", "reeve of Dunmere"}) in names
-    whole = await weft.hierarchy()
+    whole = await trueweave.hierarchy()
     assert whole is not None
     assert (whole.entities, whole.alone, whole.behind) == (24, 1, False)
     assert "graspologic-native" in whole.library
     assert whole.modularity > 0.5
-    [small] = [one for one in await weft.communities() if one.written == "small"]
+    [small] = [one for one in await trueweave.communities() if one.written == "small"]
     assert small.size == 2
 
 
-async def test_they_depend_on_the_graph_alone(weft: AsyncWeft, database: Database) -> None:
-    await weft.add_documents(towns(*TOWNS))
-    await weft.find_communities()
-    await weft.remove([f"Aldar/{a}/{b}" for a, b in combinations(FOLK, 2)])
-    await weft.find_communities()
-    await weft.add_documents(road(a, b) for a, b in combinations(TOWNS[1:], 2))
-    assert (await weft.hierarchy()).behind  # type: ignore[union-attr]
-    await weft.find_communities()
-    other = await AsyncWeft.enter(database, "other", HashEmbedder(16))
+async def test_they_depend_on_the_graph_alone(trueweave: AsyncTrueweave, database: Database) -> None:
+    await trueweave.add_documents(towns(*TOWNS))
+    await trueweave.find_communities()
+    await trueweave.remove([f"Aldar/{a}/{b}" for a, b in combinations(FOLK, 2)])
+    await trueweave.find_communities()
+    await trueweave.add_documents(road(a, b) for a, b in combinations(TOWNS[1:], 2))
+    assert (await trueweave.hierarchy()).behind  # type: ignore[union-attr]
+    await trueweave.find_communities()
+    other = await AsyncTrueweave.enter(database, "other", HashEmbedder(16))
     documents = [*(road(a, b) for a, b in combinations(TOWNS[1:], 2)), *towns(*reversed(TOWNS[1:]))]
     await other.add_documents(documents)
     await other.find_communities()
-    assert await weft.digest() == await other.digest()
-    assert (await weft.verify()).exact
+    assert await trueweave.digest() == await other.digest()
+    assert (await trueweave.verify()).exact
 
 
-async def test_where_nothing_changed_nothing_is_done(weft: AsyncWeft) -> None:
-    await weft.add_documents(towns(*TOWNS))
-    first = await weft.find_communities()
-    before = await weft.communities(limit=1000)
-    again = await weft.find_communities()
+async def test_where_nothing_changed_nothing_is_done(trueweave: AsyncTrueweave) -> None:
+    await trueweave.add_documents(towns(*TOWNS))
+    first = await trueweave.find_communities()
+    before = await trueweave.communities(limit=1000)
+    again = await trueweave.find_communities()
     assert (again.came, again.changed, again.same, again.gone) == (0, 0, first.came, 0)
-    assert await weft.communities(limit=1000) == before
+    assert await trueweave.communities(limit=1000) == before
 
 
-async def test_an_empty_workspace_has_none(weft: AsyncWeft) -> None:
-    assert await weft.hierarchy() is None
-    assert (await weft.find_communities()).came == 0
-    assert await weft.communities() == []
-    assert (await weft.write_reports()).reports == 0
+async def test_an_empty_workspace_has_none(trueweave: AsyncTrueweave) -> None:
+    assert await trueweave.hierarchy() is None
+    assert (await trueweave.find_communities()).came == 0
+    assert await trueweave.communities() == []
+    assert (await trueweave.write_reports()).reports == 0
 
 
-async def test_entities_without_relations_are_in_none(weft: AsyncWeft) -> None:
-    await weft.add_documents([Document("alone", (Chunk("A hermit.", mentions=(Mention("Hermit"),)),))])
-    await weft.find_communities()
-    whole = await weft.hierarchy()
+async def test_entities_without_relations_are_in_none(trueweave: AsyncTrueweave) -> None:
+    await trueweave.add_documents([Document("alone", (Chunk("A hermit.", mentions=(Mention("Hermit"),)),))])
+    await trueweave.find_communities()
+    whole = await trueweave.hierarchy()
     assert whole is not None
     assert (whole.entities, whole.alone, whole.levels, whole.modularity) == (1, 1, (), 0)
 
@@ -176,41 +176,41 @@ async def test_entities_without_relations_are_in_none(weft: AsyncWeft) -> None:
 # --- who they are, and what is stale ------------------------------------------------------------------
 
 
-async def test_identity_and_staleness_follow_the_rule_through_random_changes(weft: AsyncWeft) -> None:
+async def test_identity_and_staleness_follow_the_rule_through_random_changes(trueweave: AsyncTrueweave) -> None:
     chance = random.Random(7)
     everything = [*towns(*TOWNS), *(road(a, b) for a, b in combinations(TOWNS, 2))]
     here = {one.uri for one in chance.sample(everything, 90)}
-    await weft.add_documents(one for one in everything if one.uri in here)
-    await weft.find_communities()
+    await trueweave.add_documents(one for one in everything if one.uri in here)
+    await trueweave.find_communities()
     model = Model()
-    assert await write(weft, model) == len(model.asked) == len(await hashes(weft))
+    assert await write(trueweave, model) == len(model.asked) == len(await hashes(trueweave))
     for _ in range(12):
-        members, said = await everybody(weft), await hashes(weft)
+        members, said = await everybody(trueweave), await hashes(trueweave)
         going = set(chance.sample(sorted(here), 6))
         coming = chance.sample([one for one in everything if one.uri not in here], 6)
         here = here - going | {one.uri for one in coming}
-        await weft.remove(sorted(going))
+        await trueweave.remove(sorted(going))
         changed = [told("Aldar", "smith", "priest", chance.choice(("owes", "fears", "likes")), uri="Aldar/said")]
-        await weft.add_documents([*coming, *changed])
-        counted = await weft.find_communities()
-        now, says = await everybody(weft), await hashes(weft)
+        await trueweave.add_documents([*coming, *changed])
+        counted = await trueweave.find_communities()
+        now, says = await everybody(trueweave), await hashes(trueweave)
         assert_labels_follow(members, now)
         assert counted.came == len(now.keys() - members.keys())
         assert counted.gone == len(members.keys() - now.keys())
         assert counted.same + counted.changed == len(now.keys() & members.keys())
 
         new_or_changed = {id_ for id_, hash_ in says.items() if said.get(id_) != hash_}
-        listed = {one.id: one.written for one in await weft.communities(limit=1000)}
+        listed = {one.id: one.written for one in await trueweave.communities(limit=1000)}
         assert {id_ for id_, state in listed.items() if state in ("stale", "unwritten")} == new_or_changed
         for id_ in new_or_changed & said.keys():
-            report = await weft.report(id_)
+            report = await trueweave.report(id_)
             assert report is not None
             assert report.stale
         model.asked.clear()
-        assert await write(weft, model) == len(model.asked) == len(new_or_changed), "each once, and no other"
-        states = {one.written for one in await weft.communities(limit=1000)}
+        assert await write(trueweave, model) == len(model.asked) == len(new_or_changed), "each once, and no other"
+        states = {one.written for one in await trueweave.communities(limit=1000)}
         assert states <= {"written", "small"}
-    assert (await weft.verify()).exact
+    assert (await trueweave.verify()).exact
 
 
 def assert_labels_follow(before: Members, now: Members) -> None:
@@ -228,29 +228,29 @@ def assert_labels_follow(before: Members, now: Members) -> None:
                 assert max(kept.get(old, 0.0), kept.get(new, 0.0)) >= value
 
 
-async def test_a_community_that_becomes_too_small_loses_its_report(weft: AsyncWeft) -> None:
-    await weft.add_documents([told("Aldar", a, b) for a, b in combinations(FOLK[:3], 2)])
-    await weft.find_communities()
-    await weft.write_reports()
-    await weft.remove(["Aldar/miller/smith", "Aldar/miller/reeve"])
-    await weft.find_communities()
-    [town] = await weft.communities()
+async def test_a_community_that_becomes_too_small_loses_its_report(trueweave: AsyncTrueweave) -> None:
+    await trueweave.add_documents([told("Aldar", a, b) for a, b in combinations(FOLK[:3], 2)])
+    await trueweave.find_communities()
+    await trueweave.write_reports()
+    await trueweave.remove(["Aldar/miller/smith", "Aldar/miller/reeve"])
+    await trueweave.find_communities()
+    [town] = await trueweave.communities()
     assert (town.size, town.written) == (2, "small")
-    assert await weft.report(town.id) is None
+    assert await trueweave.report(town.id) is None
 
 
-async def test_what_went_and_what_changed_can_be_asked_for(weft: AsyncWeft) -> None:
-    await weft.add_documents(towns("Aldar", "Berth"))
-    await weft.find_communities()
-    await weft.write_reports()
+async def test_what_went_and_what_changed_can_be_asked_for(trueweave: AsyncTrueweave) -> None:
+    await trueweave.add_documents(towns("Aldar", "Berth"))
+    await trueweave.find_communities()
+    await trueweave.write_reports()
     then = datetime.now(UTC)
     await asyncio.sleep(0.01)
-    await weft.remove([f"Berth/{a}/{b}" for a, b in combinations(FOLK, 2)])
-    await weft.add_documents([told("Aldar", "smith", "reeve", "owes")])
-    await weft.find_communities()
-    [gone] = await weft.former_communities(then)
+    await trueweave.remove([f"Berth/{a}/{b}" for a, b in combinations(FOLK, 2)])
+    await trueweave.add_documents([told("Aldar", "smith", "reeve", "owes")])
+    await trueweave.find_communities()
+    [gone] = await trueweave.former_communities(then)
     assert "of Berth" in gone.title
-    [changed] = await weft.communities(since=then)
+    [changed] = await trueweave.communities(since=then)
     assert changed.since < then < changed.changed
     assert changed.written == "stale"
 
@@ -258,12 +258,12 @@ async def test_what_went_and_what_changed_can_be_asked_for(weft: AsyncWeft) -> N
 # --- reports ------------------------------------------------------------------------------------------
 
 
-async def test_a_report_says_what_it_rests_on(weft: AsyncWeft) -> None:
-    await weft.add_documents(towns("Aldar"))
-    await weft.find_communities()
-    await write(weft, Model())
-    [town] = await weft.communities()
-    report = await weft.report(town.id)
+async def test_a_report_says_what_it_rests_on(trueweave: AsyncTrueweave) -> None:
+    await trueweave.add_documents(towns("Aldar"))
+    await trueweave.find_communities()
+    await write(trueweave, Model())
+    [town] = await trueweave.communities()
+    report = await trueweave.report(town.id)
     assert report is not None
     assert (report.title, report.rating, report.author, report.stale) == ("Report 1", 7, "testing/scripted", False)
     [finding] = report.findings
@@ -273,126 +273,128 @@ async def test_a_report_says_what_it_rests_on(weft: AsyncWeft) -> None:
 
 
 async def test_a_parent_is_written_from_its_parts_where_its_own_facts_do_not_fit(database: Database) -> None:
-    weft = await AsyncWeft.enter(database, "test", settings=Settings(max_community_size=4))
+    trueweave = await AsyncTrueweave.enter(database, "test", settings=Settings(max_community_size=4))
     hamlets = [f"Hamlet{n}" for n in range(30)]
     known = [told(hamlet, a, b) for hamlet in hamlets for a, b in combinations(("miller", "smith", "ferryman"), 2)]
-    await weft.add_documents([*known, *(road(a, b) for a, b in zip(hamlets, hamlets[1:] + hamlets[:1], strict=True))])
-    await weft.find_communities()
-    outer = [one for one in await weft.communities(0) if one.parts]
+    await trueweave.add_documents(
+        [*known, *(road(a, b) for a, b in zip(hamlets, hamlets[1:] + hamlets[:1], strict=True))]
+    )
+    await trueweave.find_communities()
+    outer = [one for one in await trueweave.communities(0) if one.parts]
     assert outer, "hamlets beside each other hang together"
     model = Model()
     how = Reporting(ReportWriter(model, budget=60))
-    assert [page async for page in write_reports(weft.database, weft.workspace, how)]
+    assert [page async for page in write_reports(trueweave.database, trueweave.workspace, how)]
     asked = [prompt.messages[-1].content for prompt in model.asked]
     assert not any("F1 |" in text for text in asked[: -len(outer)]), "the innermost are written first"
     assert all("F1 | They know each other." in text for text in asked[-len(outer) :])
-    report = await weft.report(outer[0].id)
+    report = await trueweave.report(outer[0].id)
     assert report is not None
-    parts = [await weft.report(part.id) for part in await weft.communities(within=outer[0].id)]
+    parts = [await trueweave.report(part.id) for part in await trueweave.communities(within=outer[0].id)]
     rests_on = {chunk for part in parts if part for finding in part.findings for chunk in finding.chunks}
     assert rests_on & set(report.findings[0].chunks), "what parts rest on, it rests on too"
 
 
-async def test_without_a_model_sentences_are_picked_out(weft: AsyncWeft) -> None:
-    await weft.add_documents(towns("Aldar"))
-    await weft.find_communities()
-    estimate = await weft.estimate_reports()
+async def test_without_a_model_sentences_are_picked_out(trueweave: AsyncTrueweave) -> None:
+    await trueweave.add_documents(towns("Aldar"))
+    await trueweave.find_communities()
+    estimate = await trueweave.estimate_reports()
     assert (estimate.reports, estimate.calls, estimate.model) == (1, 0, "")
-    assert (await weft.write_reports()).reports == 1
-    [town] = await weft.communities()
-    report = await weft.report(town.id)
+    assert (await trueweave.write_reports()).reports == 1
+    [town] = await trueweave.communities()
+    report = await trueweave.report(town.id)
     assert report is not None
     assert report.author == ""
     assert "no model" in report.reason
     texts = {chunk.text for document in towns("Aldar") for chunk in document.chunks}
     assert {finding.text for finding in report.findings} <= texts
     assert all(finding.chunks and finding.entities for finding in report.findings)
-    assert (await weft.estimate_reports()).reports == 0
+    assert (await trueweave.estimate_reports()).reports == 0
 
 
-async def test_a_model_that_fails_leaves_a_report_that_says_so(weft: AsyncWeft) -> None:
-    await weft.add_documents(towns("Aldar"))
-    await weft.find_communities()
-    assert await write(weft, Model(replies={"report": "I would rather not."})) == 1
-    [town] = await weft.communities()
-    report = await weft.report(town.id)
+async def test_a_model_that_fails_leaves_a_report_that_says_so(trueweave: AsyncTrueweave) -> None:
+    await trueweave.add_documents(towns("Aldar"))
+    await trueweave.find_communities()
+    assert await write(trueweave, Model(replies={"report": "I would rather not."})) == 1
+    [town] = await trueweave.communities()
+    report = await trueweave.report(town.id)
     assert report is not None
     assert report.author == ""
     assert "of no use" in report.problem
-    async with weft.database.transaction(weft.workspace) as tx:
+    async with trueweave.database.transaction(trueweave.workspace) as tx:
         await store.want(tx)
         assert not await store.any_wanted(tx, by_model=True), "it is no reason to go on asking"
-    assert await write(weft, Model()) == 1, "who asks for reports once more has it tried once more"
-    assert await write(weft, Model()) == 0
+    assert await write(trueweave, Model()) == 1, "who asks for reports once more has it tried once more"
+    assert await write(trueweave, Model()) == 0
 
 
-async def test_what_was_written_before_an_error_is_kept_and_not_asked_for_again(weft: AsyncWeft) -> None:
-    await weft.add_documents(towns(*TOWNS))
-    await weft.find_communities()
+async def test_what_was_written_before_an_error_is_kept_and_not_asked_for_again(trueweave: AsyncTrueweave) -> None:
+    await trueweave.add_documents(towns(*TOWNS))
+    await trueweave.find_communities()
     model = Failing(after=4)
     with pytest.raises(ModelUnavailable):
-        await write(weft, model)
-    assert await write(weft, other := Model()) == len(other.asked) == len(TOWNS) - 4
+        await write(trueweave, model)
+    assert await write(trueweave, other := Model()) == len(other.asked) == len(TOWNS) - 4
 
 
 async def test_a_budget_that_is_reached_stops_the_writing_and_the_rest_is_written_later(database: Database) -> None:
-    weft = await AsyncWeft.enter(database, "test", llm=Model(tokens=1000))
-    await weft.add_documents(towns(*TOWNS))
-    await weft.find_communities()
-    estimate = await weft.estimate_reports()
+    trueweave = await AsyncTrueweave.enter(database, "test", llm=Model(tokens=1000))
+    await trueweave.add_documents(towns(*TOWNS))
+    await trueweave.find_communities()
+    estimate = await trueweave.estimate_reports()
     assert (estimate.reports, estimate.calls, estimate.most_price) == (len(TOWNS), len(TOWNS), None)
-    await weft.allow(tokens=8000)  # for one call at a time, at its most, and a few in all
+    await trueweave.allow(tokens=8000)  # for one call at a time, at its most, and a few in all
     with pytest.raises(BudgetReached):
-        await weft.write_reports()
-    await weft.allow()
-    left = (await weft.estimate_reports()).reports
+        await trueweave.write_reports()
+    await trueweave.allow()
+    left = (await trueweave.estimate_reports()).reports
     assert 0 < left < len(TOWNS)
-    assert (await weft.write_reports()).reports == left
-    [spent] = await weft.receipt()
+    assert (await trueweave.write_reports()).reports == left
+    [spent] = await trueweave.receipt()
     assert (spent.stage, spent.calls) == ("report", len(TOWNS))
 
 
-async def test_once_there_is_a_model_it_writes_what_was_picked_out(weft: AsyncWeft) -> None:
-    await weft.add_documents(towns("Aldar"))
-    await weft.find_communities()
-    await weft.write_reports()
-    assert await write(weft, Model()) == 1
-    assert await write(weft, Model()) == 0
+async def test_once_there_is_a_model_it_writes_what_was_picked_out(trueweave: AsyncTrueweave) -> None:
+    await trueweave.add_documents(towns("Aldar"))
+    await trueweave.find_communities()
+    await trueweave.write_reports()
+    assert await write(trueweave, Model()) == 1
+    assert await write(trueweave, Model()) == 0
 
 
-async def test_only_one_process_writes_at_a_time(weft: AsyncWeft) -> None:
-    await weft.add_documents(towns(*TOWNS))
-    await weft.find_communities()
+async def test_only_one_process_writes_at_a_time(trueweave: AsyncTrueweave) -> None:
+    await trueweave.add_documents(towns(*TOWNS))
+    await trueweave.find_communities()
     model = Model()
-    written = await asyncio.gather(write(weft, model), write(weft, model))
+    written = await asyncio.gather(write(trueweave, model), write(trueweave, model))
     assert sorted(written)[0] == 0
     assert len(model.asked) == max(written)
 
 
-async def test_a_change_of_model_brings_reports_along(weft: AsyncWeft) -> None:
-    await weft.add_documents(towns("Aldar", "Berth"))
-    await weft.find_communities()
-    await weft.write_reports()
-    await weft.change_space(HashEmbedder(24))
-    found = await weft.retrieve("Who knows the smith of Aldar?", "community")
+async def test_a_change_of_model_brings_reports_along(trueweave: AsyncTrueweave) -> None:
+    await trueweave.add_documents(towns("Aldar", "Berth"))
+    await trueweave.find_communities()
+    await trueweave.write_reports()
+    await trueweave.change_space(HashEmbedder(24))
+    found = await trueweave.retrieve("Who knows the smith of Aldar?", "community")
     assert len(found.reports) == 2
 
 
 # --- asking -------------------------------------------------------------------------------------------
 
 
-async def _built(database: Database, replies: Mapping[str, str] | None = None) -> AsyncWeft:
+async def _built(database: Database, replies: Mapping[str, str] | None = None) -> AsyncTrueweave:
     llm = Model(replies=replies) if replies else None
-    weft = await AsyncWeft.enter(database, "test", HashEmbedder(16), llm=llm)
-    await weft.add_documents([*towns(*TOWNS), *(road(a, b) for a, b in combinations(TOWNS[:3], 2))])
-    await weft.find_communities()
-    await weft.write_reports()
-    return weft
+    trueweave = await AsyncTrueweave.enter(database, "test", HashEmbedder(16), llm=llm)
+    await trueweave.add_documents([*towns(*TOWNS), *(road(a, b) for a, b in combinations(TOWNS[:3], 2))])
+    await trueweave.find_communities()
+    await trueweave.write_reports()
+    return trueweave
 
 
 async def test_community_without_a_model_reads_the_nearest_reports(database: Database) -> None:
-    weft = await _built(database)
-    found = await weft.retrieve("Whom does the smith of Aldar know?", Community(max_reports=3, top_k=4))
+    trueweave = await _built(database)
+    found = await trueweave.retrieve("Whom does the smith of Aldar know?", Community(max_reports=3, top_k=4))
     assert len(found.reports) == 3
     assert 0 < len(found.passages) <= 4
     scores = [report.score for report in found.reports]
@@ -400,15 +402,15 @@ async def test_community_without_a_model_reads_the_nearest_reports(database: Dat
 
 
 async def test_where_nothing_is_embedded_the_largest_speak(database: Database) -> None:
-    weft = await AsyncWeft.enter(database, "test")
-    await weft.add_documents([*towns("Aldar"), *(told("Berth", a, b) for a, b in combinations(FOLK[:4], 2))])
-    await weft.find_communities()
-    await weft.write_reports()
-    found = await weft.retrieve("Who?", Community(max_reports=1))
+    trueweave = await AsyncTrueweave.enter(database, "test")
+    await trueweave.add_documents([*towns("Aldar"), *(told("Berth", a, b) for a, b in combinations(FOLK[:4], 2))])
+    await trueweave.find_communities()
+    await trueweave.write_reports()
+    found = await trueweave.retrieve("Who?", Community(max_reports=1))
     assert [report.title for report in found.reports] == [
         "ferryman of Aldar, innkeeper of Aldar, miller of Aldar and 4 more"
     ]
-    found = await weft.retrieve("Who is the miller of Aldar?", Drift(part=Keyword()))
+    found = await trueweave.retrieve("Who is the miller of Aldar?", Drift(part=Keyword()))
     assert found.passages
     assert len(found.reports) == 2
 
@@ -420,38 +422,38 @@ async def test_community_keeps_the_points_that_help_and_the_passages_behind_them
         {"text": "Made up.", "helpfulness": 80, "references": [77, 0]},
     ]
     answer = 'The towns trade. [1: "The'
-    weft = await _built(database, {"partial": json.dumps({"points": points}), "answer": answer})
-    found = await weft.retrieve("What holds the towns together?", Community(level=0))
+    trueweave = await _built(database, {"partial": json.dumps({"points": points}), "answer": answer})
+    found = await trueweave.retrieve("What holds the towns together?", Community(level=0))
     [report] = found.reports
     assert (report.text, report.score) == ("The towns trade.", 0.9)
-    chunks = {chunk for finding in (await weft.report(report.id)).findings[:1] for chunk in finding.chunks}  # type: ignore[union-attr]
+    chunks = {chunk for finding in (await trueweave.report(report.id)).findings[:1] for chunk in finding.chunks}  # type: ignore[union-attr]
     assert {passage.id for passage in found.passages} == chunks
     assert [step.what for step in found.trace.steps if not step.statements][-1] == "points"
 
 
 async def test_community_reads_reports_in_batches_and_says_which_replies_it_could_not_read(database: Database) -> None:
-    weft = await _built(database, {"partial": "no"})
+    trueweave = await _built(database, {"partial": "no"})
     with pytest.raises(Exception, match="gave no points that can be read"):
-        await weft.retrieve("What holds the towns together?", Community(map_tokens=500))
+        await trueweave.retrieve("What holds the towns together?", Community(map_tokens=500))
 
 
 async def test_a_stale_report_rests_on_the_chunks_that_are_there_now(database: Database) -> None:
-    weft = await _built(database)
-    await weft.add_documents(Document(f"new/{one.uri}", one.chunks) for one in towns("Eskel"))
-    await weft.remove([one.uri for one in towns("Eskel")])
-    found = await weft.retrieve("Whom does the smith of Eskel know?", Community(max_reports=1000, top_k=100))
+    trueweave = await _built(database)
+    await trueweave.add_documents(Document(f"new/{one.uri}", one.chunks) for one in towns("Eskel"))
+    await trueweave.remove([one.uri for one in towns("Eskel")])
+    found = await trueweave.retrieve("Whom does the smith of Eskel know?", Community(max_reports=1000, top_k=100))
     assert any(passage.uri.startswith("new/Eskel") for passage in found.passages)
-    await weft.find_communities()
-    await weft.add_documents([told("Eskel", "smith", "reeve", "owes")])
-    await weft.find_communities()
-    found = await weft.retrieve("Whom does the smith of Eskel know?", Community(max_reports=1000))
+    await trueweave.find_communities()
+    await trueweave.add_documents([told("Eskel", "smith", "reeve", "owes")])
+    await trueweave.find_communities()
+    found = await trueweave.retrieve("Whom does the smith of Eskel know?", Community(max_reports=1000))
     assert any("before its latest changes" in report.title for report in found.reports)
 
 
 async def test_drift_follows_up_on_reports(database: Database) -> None:
     plan = {"answer": "They meet.", "follow_ups": ["Who is the miller of Berth?", " ", "Who rows?", "More?", "More?"]}
-    weft = await _built(database, {"drift": json.dumps(plan)})
-    found = await weft.retrieve("Who meets whom?", Drift(follow_ups=2, part=Naive(top_k=3), top_k=4))
+    trueweave = await _built(database, {"drift": json.dumps(plan)})
+    found = await trueweave.retrieve("Who meets whom?", Drift(follow_ups=2, part=Naive(top_k=3), top_k=4))
     assert len(found.passages) == 4
     assert found.reports[0].text.startswith("They meet.")
     [followed] = [step for step in found.trace.steps if step.what == "follow-ups"]
@@ -459,8 +461,8 @@ async def test_drift_follows_up_on_reports(database: Database) -> None:
 
 
 async def test_drift_says_so_when_a_plan_cannot_be_read_and_asks_beside_titles(database: Database) -> None:
-    weft = await _built(database, {"drift": "I would rather not."})
-    found = await weft.retrieve("Who meets whom?", Drift(follow_ups=2, part=Naive(top_k=3)))
+    trueweave = await _built(database, {"drift": "I would rather not."})
+    found = await trueweave.retrieve("Who meets whom?", Drift(follow_ups=2, part=Naive(top_k=3)))
     assert found.passages
     [told] = [step for step in found.trace.steps if step.what == "unreadable"]
     assert "gave no follow-ups that can be read" in told.best[0].item
@@ -469,30 +471,30 @@ async def test_drift_says_so_when_a_plan_cannot_be_read_and_asks_beside_titles(d
 
 
 async def test_drift_without_a_model_asks_beside_titles(database: Database) -> None:
-    weft = await _built(database)
-    found = await weft.retrieve("Who meets whom?", Drift(follow_ups=2, part=Naive(top_k=3)))
+    trueweave = await _built(database)
+    found = await trueweave.retrieve("Who meets whom?", Drift(follow_ups=2, part=Naive(top_k=3)))
     assert found.passages
     assert found.reports
 
 
 async def test_reports_cannot_answer_from_some_documents_only(database: Database) -> None:
-    weft = await _built(database)
+    trueweave = await _built(database)
     for method in (Community(), Drift()):
         with pytest.raises(ConfigError, match="reports tell of all documents at once"):
-            await weft.retrieve("Who?", method, filter=Filter(uris=("Aldar/miller/smith",)))
+            await trueweave.retrieve("Who?", method, filter=Filter(uris=("Aldar/miller/smith",)))
 
 
-async def test_without_reports_there_is_a_next_step(weft: AsyncWeft) -> None:
-    await weft.add_documents(towns("Aldar"))
-    with pytest.raises(NoReports, match="weft communities build"):
-        await weft.retrieve("Who?", "community")
-    compared = {row.method: row for row in (await weft.compare("Who?")).rows}
-    assert "weft communities build" in compared["drift"].problem
+async def test_without_reports_there_is_a_next_step(trueweave: AsyncTrueweave) -> None:
+    await trueweave.add_documents(towns("Aldar"))
+    with pytest.raises(NoReports, match="trueweave communities build"):
+        await trueweave.retrieve("Who?", "community")
+    compared = {row.method: row for row in (await trueweave.compare("Who?")).rows}
+    assert "trueweave communities build" in compared["drift"].problem
 
 
 async def test_both_are_compared_with_the_others(database: Database) -> None:
-    weft = await _built(database)
-    compared = {row.method: row for row in (await weft.compare("Who knows the smith of Aldar?")).rows}
+    trueweave = await _built(database)
+    compared = {row.method: row for row in (await trueweave.compare("Who knows the smith of Aldar?")).rows}
     assert compared["community"].evidence.passages
     assert compared["drift"].evidence.passages
 
@@ -501,20 +503,20 @@ async def test_both_are_compared_with_the_others(database: Database) -> None:
 
 
 async def test_a_community_is_found_by_the_beginning_of_its_id(database: Database) -> None:
-    weft = await _built(database)
-    some = (await weft.communities())[0]
-    assert await weft.community(str(some.id)[:13].upper()) == some
-    assert await weft.community(some.id) == some
+    trueweave = await _built(database)
+    some = (await trueweave.communities())[0]
+    assert await trueweave.community(str(some.id)[:13].upper()) == some
+    assert await trueweave.community(some.id) == some
     with pytest.raises(UnknownCommunity, match="no community whose id begins with zz"):
-        await weft.community("zz")
+        await trueweave.community("zz")
     with pytest.raises(UnknownCommunity, match="more than one"):
-        await weft.community("")
+        await trueweave.community("")
 
 
 async def test_the_tree_can_be_walked(database: Database) -> None:
-    weft = await _built(database)
-    for outer in await weft.communities(0):
-        parts = await weft.communities(within=outer.id)
+    trueweave = await _built(database)
+    for outer in await trueweave.communities(0):
+        parts = await trueweave.communities(within=outer.id)
         assert len(parts) == outer.parts
         assert all(part.parent == outer.id for part in parts)
         if parts:
@@ -522,10 +524,10 @@ async def test_the_tree_can_be_walked(database: Database) -> None:
 
 
 async def test_the_graph_can_be_exported(database: Database, tmp_path: Path) -> None:
-    weft = await _built(database)
-    await weft.export_graph(tmp_path / "graph.json")
+    trueweave = await _built(database)
+    await trueweave.export_graph(tmp_path / "graph.json")
     written = json.loads((tmp_path / "graph.json").read_text("utf-8"))
-    status = await weft.status()
+    status = await trueweave.status()
     assert len(written["entities"]) == status.entities
     assert len(written["relations"]) == status.relations
     known = {one["id"] for one in written["communities"]}
@@ -533,10 +535,10 @@ async def test_the_graph_can_be_exported(database: Database, tmp_path: Path) -> 
     assert all(one["parent"] in known for one in written["communities"] if one["parent"])
     assert any(one["findings"] for one in written["communities"])
 
-    await weft.export_graph(tmp_path / "graph.graphml")
+    await trueweave.export_graph(tmp_path / "graph.graphml")
     root = ElementTree.parse(tmp_path / "graph.graphml").getroot()
     space = {"g": "http://graphml.graphdrawing.org/xmlns"}
     assert len(root.findall(".//g:node", space)) == status.entities
     assert len(root.findall(".//g:edge", space)) == status.relations
     with pytest.raises(ConfigError, match="neither"):
-        await weft.export_graph(tmp_path / "graph.txt")
+        await trueweave.export_graph(tmp_path / "graph.txt")

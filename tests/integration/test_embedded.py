@@ -1,4 +1,4 @@
-"""The bundled PostgreSQL, started for real: by root as the system user `weft`, and by an ordinary user."""
+"""The bundled PostgreSQL, started for real: by root as the system user `trueweave`, and by an ordinary user."""
 
 import os
 import subprocess
@@ -12,10 +12,10 @@ import psutil
 import psycopg
 import pytest
 
-from weft.errors import EmbeddedServerError, EmbeddedServerMissing
-from weft.store import embedded
-from weft.store.embedded import EmbeddedServer
-from weft.store.server_user import ServerUser
+from trueweave.errors import EmbeddedServerError, EmbeddedServerMissing
+from trueweave.store import embedded
+from trueweave.store.embedded import EmbeddedServer
+from trueweave.store.server_user import ServerUser
 
 QUICK = {"fsync": "off", "shared_buffers": "16MB"}
 NOBODY = 65534
@@ -27,7 +27,7 @@ CLIENT = f"""
     import encodings.idna, os, sys
     from pathlib import Path
     import psycopg
-    from weft.store.embedded import EmbeddedServer
+    from trueweave.store.embedded import EmbeddedServer
 
     server = EmbeddedServer(Path(sys.argv[1]), {QUICK})
 """
@@ -160,13 +160,13 @@ def test_without_the_wheel_the_message_says_what_to_install(
     place: Callable[[], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(embedded, "find_spec", lambda name: None)
-    with pytest.raises(EmbeddedServerMissing, match=r"weft\[embedded\]"):
+    with pytest.raises(EmbeddedServerMissing, match=r"trueweave\[embedded\]"):
         EmbeddedServer(place()).start()
 
 
 def test_a_stopped_server_has_no_address(place: Callable[[], Path]) -> None:
     directory = place()
-    with pytest.raises(EmbeddedServerError, match="weft db start"):
+    with pytest.raises(EmbeddedServerError, match="trueweave db start"):
         _ = EmbeddedServer(directory).url
     EmbeddedServer(directory).stop()
     assert not directory.exists()
@@ -176,7 +176,7 @@ def test_a_stopped_server_has_no_address(place: Callable[[], Path]) -> None:
 def test_an_unreachable_directory_is_named(place: Callable[[], Path]) -> None:
     closed = place()
     closed.mkdir(mode=0o700)
-    with pytest.raises(EmbeddedServerError, match=f"cannot enter {closed} .*such as /var/lib/weft"):
+    with pytest.raises(EmbeddedServerError, match=f"cannot enter {closed} .*such as /var/lib/trueweave"):
         EmbeddedServer(closed / "below").start()
     assert not closed.joinpath("below").exists()
 
@@ -200,4 +200,4 @@ def test_an_ordinary_user_runs_a_server_of_his_own(place: Callable[[], Path]) ->
     os.chown(directory, NOBODY, NOBODY)
     if not ServerUser("nobody", NOBODY, NOBODY).may_use(embedded._package()):
         pytest.skip("this checkout is closed to the ordinary user")
-    assert output(client(START_AND_STOP_AS_NOBODY, directory)) == f"('weft',)\nFalse {NOBODY}\n"
+    assert output(client(START_AND_STOP_AS_NOBODY, directory)) == f"('trueweave',)\nFalse {NOBODY}\n"

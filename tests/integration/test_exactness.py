@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 
 from tests.conftest import FULL
 from tests.oracle import assert_view_is_right
-from weft import AsyncWeft, Chunk, Document, Link, Mention, NameKey, ResolutionSettings
-from weft.graph.contribution import contribution
-from weft.store.postgres import digest, record, resolution
-from weft.store.postgres.db import Database
-from weft.testing import Databases, Faults, HashEmbedder, SimulatedCrash
+from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey, ResolutionSettings
+from trueweave.graph.contribution import contribution
+from trueweave.store.postgres import digest, record, resolution
+from trueweave.store.postgres.db import Database
+from trueweave.testing import Databases, Faults, HashEmbedder, SimulatedCrash
 
 HISTORIES = 5000 if FULL else 500
 
@@ -120,7 +120,7 @@ histories = st.one_of(history.map(lambda one: [one]), st.lists(shared, min_size=
 class Writer:
     """Somebody with a connection pool of their own, whose connections may break."""
 
-    weft: AsyncWeft
+    trueweave: AsyncTrueweave
     faults: Faults
     rules: list[UUID] = field(default_factory=list)
 
@@ -132,14 +132,14 @@ class Writer:
             try:
                 await self._do(step, rule_id)
                 if step.settled:
-                    await self.weft.settle()
+                    await self.trueweave.settle()
                 break
             except SimulatedCrash:
                 self.faults.break_at(None)
         self.faults.break_at(None)
 
     async def _do(self, step: Step, rule_id: UUID) -> None:
-        database, workspace = self.weft.database, self.weft.workspace
+        database, workspace = self.trueweave.database, self.trueweave.workspace
         match step.verb:
             case "store":
                 await record.store(database, workspace, [contribution(d) for d in step.what])
@@ -153,16 +153,16 @@ class Writer:
                 self.rules.append(rule_id)
             case "undo" if self.rules:
                 rule = self.rules[step.what % len(self.rules)]
-                if rule in {r.id for r in await self.weft.rules()}:
+                if rule in {r.id for r in await self.trueweave.rules()}:
                     await resolution.undo_rule(database, workspace, rule)
             case "resolve":
                 await resolution.change_settings(database, workspace, step.what)
             case "sweep":
-                await self.weft.sweep()
+                await self.trueweave.sweep()
             case "group":
-                await self.weft.find_communities()
+                await self.trueweave.find_communities()
             case "embed":
-                await self.weft.change_space(HashEmbedder(step.what))
+                await self.trueweave.change_space(HashEmbedder(step.what))
 
 
 class World:
@@ -181,11 +181,11 @@ class World:
             self.runner.run(database.close())
         self.runner.close()
 
-    async def live_through(self, histories: list[list[Step]]) -> AsyncWeft:
+    async def live_through(self, histories: list[list[Step]]) -> AsyncTrueweave:
         """Let each writer go through a history, at the same time; then settle what is left."""
         name = f"history-{next(self.numbers)}"
         writers = [
-            Writer(await AsyncWeft.enter(database, name, HashEmbedder(16)), faults)
+            Writer(await AsyncTrueweave.enter(database, name, HashEmbedder(16)), faults)
             for database, faults, _ in zip(self.databases, self.faults, histories, strict=False)
         ]
 
@@ -195,14 +195,14 @@ class World:
 
         await asyncio.gather(*(go(writer, steps) for writer, steps in zip(writers, histories, strict=True)))
         for writer in writers:
-            await writer.weft.settle()
-        return writers[0].weft
+            await writer.trueweave.settle()
+        return writers[0].trueweave
 
-    async def check(self, weft: AsyncWeft, seed: int) -> None:
+    async def check(self, trueweave: AsyncTrueweave, seed: int) -> None:
         """The digest of the survivor, of a fresh build in another order, and the oracle's opinion."""
-        survivors = [document async for document in weft.documents()]
-        rules, how = await weft.rules(), await weft.resolution()
-        fresh = await AsyncWeft.enter(weft.database, f"fresh-{next(self.numbers)}")
+        survivors = [document async for document in trueweave.documents()]
+        rules, how = await trueweave.rules(), await trueweave.resolution()
+        fresh = await AsyncTrueweave.enter(trueweave.database, f"fresh-{next(self.numbers)}")
         shuffled = random.Random(seed)
         shuffled.shuffle(survivors)
         early = shuffled.random() < 0.5  # the rules may be there before the documents, or come after them
@@ -214,16 +214,16 @@ class World:
         if not early:
             await self._lay_down(fresh, rules, how)
         await fresh.settle()
-        for one in (weft, fresh):
+        for one in (trueweave, fresh):
             await one.find_communities()
-        if await weft.digest() != await fresh.digest():
-            lines = await digest.differences(weft.database, weft.workspace, fresh.workspace)
+        if await trueweave.digest() != await fresh.digest():
+            lines = await digest.differences(trueweave.database, trueweave.workspace, fresh.workspace)
             raise AssertionError("\n".join(map(str, lines)))
         await assert_view_is_right(fresh)
         await fresh.drop()
-        await weft.drop()
+        await trueweave.drop()
 
-    async def _lay_down(self, fresh: AsyncWeft, rules: list[Any], how: ResolutionSettings) -> None:
+    async def _lay_down(self, fresh: AsyncTrueweave, rules: list[Any], how: ResolutionSettings) -> None:
         await resolution.change_settings(fresh.database, fresh.workspace, how)
         for rule in rules:
             await resolution.add_rule(fresh.database, fresh.workspace, rule.kind, rule.names, rule.label)

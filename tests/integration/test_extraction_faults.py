@@ -11,18 +11,18 @@ from typing import Any
 import psycopg
 import pytest
 
-from weft import AsyncWeft
-from weft.config import Settings
-from weft.errors import ModelError, ModelRefused, ModelUnavailable
-from weft.events import Added, Event, Extracted, Failed
-from weft.ingest import worker
-from weft.store.postgres import sources
-from weft.store.postgres.db import Database
-from weft.store.postgres.sources import Job
-from weft.testing import HashEmbedder
-from weft.testing.model_server import Asked, Fault, ModelServer, Script, Trouble, smallest
-from weft.text import tokens
-from weft.types import Source
+from trueweave import AsyncTrueweave
+from trueweave.config import Settings
+from trueweave.errors import ModelError, ModelRefused, ModelUnavailable
+from trueweave.events import Added, Event, Extracted, Failed
+from trueweave.ingest import worker
+from trueweave.store.postgres import sources
+from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.sources import Job
+from trueweave.testing import HashEmbedder
+from trueweave.testing.model_server import Asked, Fault, ModelServer, Script, Trouble, smallest
+from trueweave.text import tokens
+from trueweave.types import Source
 
 SECRET = "sk-do-not-show-me"
 TRIES = 2  # of a document, and of a call to a model that does not answer
@@ -110,18 +110,18 @@ TABLE: list[tuple[Fault, str, str | type[ModelError], str, int, int]] = [
 class Desk:
     """A workspace whose settings name the model server, and what a user of it gets to hear."""
 
-    weft: AsyncWeft
+    trueweave: AsyncTrueweave
     server: ModelServer
     database_url: str
     heard: list[Event] = field(default_factory=list)
 
     async def add(self, *what: Source) -> Added:
-        return await asyncio.wait_for(self.weft.add(*what, listener=self.heard.append), 60)
+        return await asyncio.wait_for(self.trueweave.add(*what, listener=self.heard.append), 60)
 
     def notes(self, uri: str) -> list[str]:
         """What the record keeps of how a document came in, in the very words that were told."""
         with psycopg.connect(self.database_url) as connection:
-            [(kept,)] = connection.execute("SELECT notes FROM weft.document WHERE uri = %s", (uri,)).fetchall()
+            [(kept,)] = connection.execute("SELECT notes FROM trueweave.document WHERE uri = %s", (uri,)).fetchall()
         [told] = [event.notes for event in self.heard if isinstance(event, Extracted) and event.uri == uri]
         assert list(told) == kept
         return list(told)
@@ -134,17 +134,17 @@ class Desk:
         told = [event for event in self.heard if isinstance(event, Failed) and event.uri == uri]
         tries = 1 if "of no use, twice" in told[-1].error else TRIES
         assert [event.set_aside for event in told] == [False] * (tries - 1) + [True]
-        [kept] = [one for one in await self.weft.set_aside() if one.uri == uri]
+        [kept] = [one for one in await self.trueweave.set_aside() if one.uri == uri]
         assert (kept.error, kept.failures) == (told[-1].error, tries)
         return [event.error for event in told]
 
     async def names(self) -> set[str]:
-        return {entity.name for entity in await self.weft.entities()}
+        return {entity.name for entity in await self.trueweave.entities()}
 
     async def spent(self) -> tuple[int, int]:
         """Calls in all that were paid or may have been, and those of them that brought nothing."""
-        receipt = await self.weft.receipt()
-        assert (await self.weft.budget()).held_tokens == 0
+        receipt = await self.trueweave.receipt()
+        assert (await self.trueweave.budget()).held_tokens == 0
         return sum(one.calls for one in receipt), sum(one.lost for one in receipt)
 
 
@@ -167,9 +167,9 @@ def desk(database: Database, monkeypatch: pytest.MonkeyPatch) -> Desks:
                 tries=TRIES,
                 try_again_after=0.05,
             )
-            weft = await AsyncWeft.enter(database, "faults", HashEmbedder(), settings=settings)
-            async with aclosing(weft):
-                yield Desk(weft, server, database.url)
+            trueweave = await AsyncTrueweave.enter(database, "faults", HashEmbedder(), settings=settings)
+            async with aclosing(trueweave):
+                yield Desk(trueweave, server, database.url)
 
     return open_desk
 
@@ -209,10 +209,10 @@ async def test_what_comes_of_a_fault_and_what_the_user_is_told(
             with pytest.raises(ModelError) as stopped:
                 await at.add(ADA)
             assert isinstance(stopped.value, outcome)
-            assert await at.weft.set_aside() == [], "it is no fault of the document's"
+            assert await at.trueweave.set_aside() == [], "it is no fault of the document's"
             told = [str(stopped.value)]
         is_in = outcome in (IN, NOTED)
-        assert (await at.weft.status()).documents == is_in
+        assert (await at.trueweave.status()).documents == is_in
         assert all(re.search(words, one) for one in told), told
         assert bool(told) == bool(words)
         assert SECRET not in " ".join(told)
@@ -250,7 +250,7 @@ async def test_a_document_that_was_set_aside_comes_in_when_it_is_added_again_and
         at.server.trouble = Trouble()
         assert (await at.add()).extracted == 0, "nobody asked for it"
         await at.add(ADA)
-        assert (await at.weft.set_aside(), await at.names(), at.notes(ADA.uri)) == ([], ALL, [])
+        assert (await at.trueweave.set_aside(), await at.names(), at.notes(ADA.uri)) == ([], ALL, [])
 
 
 async def test_a_hopeless_document_is_set_aside_and_the_others_come_in(desk: Desks) -> None:
@@ -266,9 +266,9 @@ async def test_a_hopeless_document_is_set_aside_and_the_others_come_in(desk: Des
                 "notes/bob: the reply of openai/any for the chunk at character 0 is of no use, twice: it holds no "
                 "JSON object. It begins 'Bob? No idea.'. Try another model, and add it again."
             )
-        assert (await at.weft.status()).documents == 5
-        assert (await at.weft.verify()).exact
-        by_stage = {one.stage: (one.calls, one.lost) for one in await at.weft.receipt()}
+        assert (await at.trueweave.status()).documents == 5
+        assert (await at.trueweave.verify()).exact
+        by_stage = {one.stage: (one.calls, one.lost) for one in await at.trueweave.receipt()}
         assert by_stage == {"extract": (6, 0), "repair": (1, 0)}, "what the model replied is paid for once"
 
 
@@ -323,7 +323,7 @@ async def test_tokens_are_counted_here_where_the_server_counts_none(desk: Desks)
 
     async with desk(counting, Trouble.always(Fault.NO_USAGE)) as at:
         await at.add(ADA)
-        [spent] = await at.weft.receipt()
+        [spent] = await at.trueweave.receipt()
         assert (spent.calls, spent.lost) == (1, 0)
         assert (spent.tokens_in, spent.tokens_out) == (sent[0], tokens.count(FOUND))
 

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 import pytest
 
-from weft import AsyncWeft, Chunk, Document, Filter, Link, Mention, NameKey
-from weft.evidence import Scalar
-from weft.methods import Fuse, Global, Keyword, Local, Naive, Subgraph
-from weft.protocols import Method
-from weft.testing import HashEmbedder
-from weft.types import Json
+from trueweave import AsyncTrueweave, Chunk, Document, Filter, Link, Mention, NameKey
+from trueweave.evidence import Scalar
+from trueweave.methods import Fuse, Global, Keyword, Local, Naive, Subgraph
+from trueweave.protocols import Method
+from trueweave.testing import HashEmbedder
+from trueweave.types import Json
 
 METADATA: dict[str, dict[str, Json]] = {
     "a": {"year": 1843, "lang": "en", "tags": ["math", "engine"], "author": {"name": "Ada", "age": 27}, "draft": True},
@@ -17,7 +17,7 @@ METADATA: dict[str, dict[str, Json]] = {
     "c": {"year": "1843", "lang": "en", "tags": [], "author": [{"name": "Cas"}, {"name": "Ada"}], "draft": "true"},
     "d": {"year": 1843.5, "lang": "EN", "tags": "math", "author": "Ada", "draft": 1},
     "e": {"year": None, "lang": 'it\'s "quoted"', "tags": [1, "1", True], "a.b": "dotted"},
-    "f": {"lang": "'; DROP TABLE weft.document; --", "a": {"b": "dotted"}, "é ключ": "värde", "%s": "{facet_0}"},
+    "f": {"lang": "'; DROP TABLE trueweave.document; --", "a": {"b": "dotted"}, "é ключ": "värde", "%s": "{facet_0}"},
     "g": {},
     "h": {"year": 10**30, "deep": {"er": {"still": [[["bottom"]]]}}, "big": 0.1, "empty": "", "zero": 0},
 }
@@ -65,7 +65,7 @@ CASES: list[tuple[Mapping[str, object], str]] = [
     ({"tags": "nothing", "lang": "en"}, ""),
     # Values are values, whatever is written in them.
     ({"lang": 'it\'s "quoted"'}, "e"),
-    ({"lang": "'; DROP TABLE weft.document; --"}, "f"),
+    ({"lang": "'; DROP TABLE trueweave.document; --"}, "f"),
     ({"lang": "' OR true --"}, ""),
     ({"lang' OR '1'='1": "x"}, ""),
     ({"é ключ": "värde"}, "f"),
@@ -104,19 +104,19 @@ def by(metadata: Mapping[str, object]) -> Filter:
 @pytest.fixture(params=[2000, 0, 1], ids=["few", "many", "one is many"])
 def few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """How many documents are a few."""
-    monkeypatch.setattr("weft.store.postgres.scope.FEW", request.param)
+    monkeypatch.setattr("trueweave.store.postgres.scope.FEW", request.param)
     return int(request.param)
 
 
 @pytest.fixture
-async def told(weft: AsyncWeft) -> AsyncWeft:
-    await weft.add_documents(document(uri, metadata) for uri, metadata in METADATA.items())
-    return weft
+async def told(trueweave: AsyncTrueweave) -> AsyncTrueweave:
+    await trueweave.add_documents(document(uri, metadata) for uri, metadata in METADATA.items())
+    return trueweave
 
 
-async def found(weft: AsyncWeft, method: Method, filter: Filter) -> str:
+async def found(trueweave: AsyncTrueweave, method: Method, filter: Filter) -> str:
     """The documents that speak, in passages and in all that is told of entities and relations."""
-    evidence = await weft.retrieve("common thing", method, filter=filter)
+    evidence = await trueweave.retrieve("common thing", method, filter=filter)
     uris = {passage.uri for passage in evidence.passages}
     for description in (*(e.description for e in evidence.entities), *(r.description for r in evidence.relations)):
         spoken = {line.split()[1 if line.startswith("as") else 2] for line in description.splitlines()}
@@ -125,7 +125,7 @@ async def found(weft: AsyncWeft, method: Method, filter: Filter) -> str:
 
 
 @pytest.mark.usefixtures("few")
-async def test_metadata_decide_who_may_speak(told: AsyncWeft) -> None:
+async def test_metadata_decide_who_may_speak(told: AsyncTrueweave) -> None:
     for metadata, expected in CASES:
         assert await found(told, Keyword(top_k=50), by(metadata)) == expected, metadata
     assert (await told.status()).documents == len(METADATA)
@@ -133,13 +133,13 @@ async def test_metadata_decide_who_may_speak(told: AsyncWeft) -> None:
 
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("method", METHODS, ids=repr)
-async def test_every_method_keeps_to_it(told: AsyncWeft, method: Method) -> None:
+async def test_every_method_keeps_to_it(told: AsyncTrueweave, method: Method) -> None:
     for metadata, expected in (({"lang": "en"}, "ac"), ({"tags": "math", "lang": ["fr", "EN"]}, "bd"), ({"x": 1}, "")):
         assert await found(told, method, by(metadata)) == expected, metadata
 
 
 @pytest.mark.usefixtures("few")
-async def test_uris_decide_too_and_both_together(told: AsyncWeft) -> None:
+async def test_uris_decide_too_and_both_together(told: AsyncTrueweave) -> None:
     keyword = Keyword(top_k=50)
     assert await found(told, keyword, Filter(uris=("a", "b", "nowhere", "a"))) == "ab"
     assert await found(told, keyword, Filter(uris=("b", "c"), metadata={"lang": "en"})) == "c"
@@ -149,19 +149,21 @@ async def test_uris_decide_too_and_both_together(told: AsyncWeft) -> None:
 
 
 @pytest.mark.usefixtures("few")
-async def test_what_is_replaced_or_removed_is_filtered_as_it_is_now(told: AsyncWeft) -> None:
+async def test_what_is_replaced_or_removed_is_filtered_as_it_is_now(told: AsyncTrueweave) -> None:
     await told.add_documents([document("a", {"lang": "fr"}), document("i", {"lang": "en"})])
     await told.remove(["c"])
     assert await found(told, Keyword(top_k=50), by({"lang": "en"})) == "i"
     assert await found(told, Naive(top_k=50), by({"lang": "fr"})) == "ab"
 
 
-async def test_a_few_and_many_are_found_in_the_same_order(told: AsyncWeft, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_few_and_many_are_found_in_the_same_order(
+    told: AsyncTrueweave, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for method in METHODS:
         for metadata, _ in CASES[:4]:
             orders = []
             for few in (2000, 0):
-                monkeypatch.setattr("weft.store.postgres.scope.FEW", few)
+                monkeypatch.setattr("trueweave.store.postgres.scope.FEW", few)
                 evidence = await told.retrieve("common thing", method, filter=by(metadata))
                 orders.append(
                     (
@@ -174,44 +176,44 @@ async def test_a_few_and_many_are_found_in_the_same_order(told: AsyncWeft, monke
 
 
 async def test_a_filter_that_few_of_many_pass_still_finds_them(
-    weft: AsyncWeft, monkeypatch: pytest.MonkeyPatch
+    trueweave: AsyncTrueweave, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One in fifty passes, and the nearest do not: what is wanted is found behind all of them."""
-    monkeypatch.setattr("weft.store.postgres.scope.FEW", 3)
+    monkeypatch.setattr("trueweave.store.postgres.scope.FEW", 3)
     near = [Document(f"near {n}", (Chunk("the wanted thing"),), metadata={"kind": "near"}) for n in range(400)]
     far = [Document(f"far {n}", (Chunk(f"a thing far away, {n}"),), metadata={"kind": "far"}) for n in range(8)]
-    await weft.add_documents([*near, *far])
+    await trueweave.add_documents([*near, *far])
     for method in (Naive(top_k=5), Keyword(top_k=5)):
-        evidence = await weft.retrieve("the wanted thing", method, filter=Filter(metadata={"kind": "far"}))
+        evidence = await trueweave.retrieve("the wanted thing", method, filter=Filter(metadata={"kind": "far"}))
         assert len(evidence.passages) == 5
         assert all(passage.uri.startswith("far") for passage in evidence.passages)
 
 
-async def test_a_filter_says_nothing_of_another_workspace(told: AsyncWeft) -> None:
-    other = await AsyncWeft.enter(told.database, "other", HashEmbedder())
+async def test_a_filter_says_nothing_of_another_workspace(told: AsyncTrueweave) -> None:
+    other = await AsyncTrueweave.enter(told.database, "other", HashEmbedder())
     await other.add_documents([document("z", {"lang": "en"})])
     assert await found(other, Keyword(), by({"lang": "en"})) == "z"
     assert await found(told, Keyword(top_k=50), by({"lang": "en"})) == "ac"
 
 
-async def test_a_name_that_only_hidden_documents_write_is_not_told(weft: AsyncWeft) -> None:
+async def test_a_name_that_only_hidden_documents_write_is_not_told(trueweave: AsyncTrueweave) -> None:
     def said(uri: str, name: str, type_: str, seen: str) -> Document:
         mentions = (Mention(name, type_, f"{name} was there"), Mention("Port", "place"))
         links = (Link(name, "Port", "sails to", source_type=type_),)
         return Document(uri, (Chunk(f"{name} sails.", mentions=mentions, links=links),), metadata={"seen": seen})
 
-    await weft.add_documents(
+    await trueweave.add_documents(
         [
             said("a", "Ms Gray", "person", "yes"),
             said("b", "Agent Seven", "spy", "no"),
             said("c", "Agent Seven", "spy", "no"),
         ]
     )
-    await weft.merge(NameKey("Ms Gray", "person"), NameKey("Agent Seven", "spy"))
-    [hub] = [entity for entity in await weft.entities() if entity.name == "Agent Seven"]
+    await trueweave.merge(NameKey("Ms Gray", "person"), NameKey("Agent Seven", "spy"))
+    [hub] = [entity for entity in await trueweave.entities() if entity.name == "Agent Seven"]
     assert hub.aliases == ("Ms Gray",)
     for method in (Local(), Global(), Subgraph(similarity_threshold=-1)):
-        evidence = await weft.retrieve("Who sails to Port?", method, filter=Filter(metadata={"seen": "yes"}))
+        evidence = await trueweave.retrieve("Who sails to Port?", method, filter=Filter(metadata={"seen": "yes"}))
         assert {entity.name for entity in evidence.entities} == {"Ms Gray", "Port"}
         assert evidence.relations
         for hidden in ("Agent Seven", "spy"):

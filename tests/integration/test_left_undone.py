@@ -9,38 +9,38 @@ import psycopg
 import pytest
 
 from tests.integration.test_worker import CAPITALS, QUICK, Mill
-from weft import AsyncWeft
-from weft.ingest import worker
-from weft.ingest.intake import take_in
-from weft.ingest.worker import Kit, Worker
-from weft.protocols import Vectors
-from weft.store.postgres.db import Database
-from weft.store.postgres.migrate import migrate
-from weft.store.postgres.presence import Presence
-from weft.store.postgres.queue import enqueue
-from weft.store.postgres.replies import Replies
-from weft.testing import Faults, HashEmbedder
-from weft.types import Chunk, Document, Mention, Source
+from trueweave import AsyncTrueweave
+from trueweave.ingest import worker
+from trueweave.ingest.intake import take_in
+from trueweave.ingest.worker import Kit, Worker
+from trueweave.protocols import Vectors
+from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.migrate import migrate
+from trueweave.store.postgres.presence import Presence
+from trueweave.store.postgres.queue import enqueue
+from trueweave.store.postgres.replies import Replies
+from trueweave.testing import Faults, HashEmbedder
+from trueweave.types import Chunk, Document, Mention, Source
 
-DUE = "SELECT 1 FROM weft.document WHERE wanted <> shown FOR UPDATE"
+DUE = "SELECT 1 FROM trueweave.document WHERE wanted <> shown FOR UPDATE"
 
 
 @pytest.fixture
-def mill(weft: AsyncWeft) -> Mill:
-    return Mill(weft)
+def mill(trueweave: AsyncTrueweave) -> Mill:
+    return Mill(trueweave)
 
 
 async def finished(mill: Mill, kit: Kit | None = None) -> None:
     """Work until nothing is left."""
     kit = kit or Kit(lambda _: mill.extractor, HashEmbedder())
-    made = Worker(mill.weft.database, mill.weft.workspace, kit, mill.events.append, replace(QUICK, idle=0.1))
+    made = Worker(mill.trueweave.database, mill.trueweave.workspace, kit, mill.events.append, replace(QUICK, idle=0.1))
     no_more = asyncio.Event()
     no_more.set()
     await asyncio.wait_for(made.run_until_done(no_more), 20)
 
 
 async def handed_in(mill: Mill, *sources: Source) -> None:
-    await take_in(mill.weft.database, mill.weft.workspace, sources, CAPITALS, mill.events.append)
+    await take_in(mill.trueweave.database, mill.trueweave.workspace, sources, CAPITALS, mill.events.append)
 
 
 async def eventually(what: Callable[[], Awaitable[bool]]) -> None:
@@ -52,7 +52,7 @@ async def eventually(what: Callable[[], Awaitable[bool]]) -> None:
 async def test_descriptions_that_others_left_to_be_summed_up_are_summed_up(mill: Mill) -> None:
     said = [Mention("Ada", description=f"{n} " + "she wrote letters " * 20) for n in range(20)]
     chunks = tuple(Chunk(f"Ada {n}", start=10 * n, mentions=(mention,)) for n, mention in enumerate(said))
-    await mill.weft.add_documents([Document("a", chunks)])
+    await mill.trueweave.add_documents([Document("a", chunks)])
     asked: list[str] = []
 
     async def summarise(name: str, descriptions: str) -> str:
@@ -61,36 +61,36 @@ async def test_descriptions_that_others_left_to_be_summed_up_are_summed_up(mill:
 
     await finished(mill, Kit(lambda _: mill.extractor, HashEmbedder(), summarise))
     assert asked == ["Ada"]
-    assert [entity.summary for entity in await mill.weft.entities()] == ["She wrote."]
+    assert [entity.summary for entity in await mill.trueweave.entities()] == ["She wrote."]
 
 
 async def test_a_job_that_is_held_is_taken_up_by_the_next_worker(mill: Mill, url: str) -> None:
     await handed_in(mill, Source("a", "Ada"))
     with psycopg.connect(url) as connection:
-        connection.execute("UPDATE weft_queue.job SET status = 'failed'")
+        connection.execute("UPDATE trueweave_queue.job SET status = 'failed'")
     await finished(mill)
-    assert (await mill.weft.status()).documents == 1
+    assert (await mill.trueweave.status()).documents == 1
 
 
 async def test_what_another_settler_held_and_then_left_is_settled(mill: Mill, url: str) -> None:
-    await mill.weft._store([Document("a", (Chunk("Ada", mentions=(Mention("Ada"),)),))])
+    await mill.trueweave._store([Document("a", (Chunk("Ada", mentions=(Mention("Ada"),)),))])
     async with await psycopg.AsyncConnection.connect(url) as other:
         assert (await other.execute(DUE)).rowcount == 1
         working = asyncio.create_task(finished(mill))
         await asyncio.sleep(1)
-        assert (await mill.weft.status()).entities == 0
+        assert (await mill.trueweave.status()).entities == 0
         await other.rollback()
         await working
-    assert (await mill.weft.status()).entities == 1
+    assert (await mill.trueweave.status()).entities == 1
 
 
 async def test_one_settling_does_for_all_that_wait(mill: Mill, url: str) -> None:
     await handed_in(mill, Source("a", "Ada knows Bob"))
     async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
-        await enqueue(connection, mill.weft.workspace, "settle", [b""] * 100)
+        await enqueue(connection, mill.trueweave.workspace, "settle", [b""] * 100)
         await finished(mill)
-        done = await connection.execute("SELECT FROM weft_queue.job_log WHERE status = 'successful'")
-        left = await connection.execute("SELECT FROM weft_queue.job")
+        done = await connection.execute("SELECT FROM trueweave_queue.job_log WHERE status = 'successful'")
+        left = await connection.execute("SELECT FROM trueweave_queue.job")
         assert done.rowcount + left.rowcount < 10
 
 
@@ -103,7 +103,7 @@ async def test_an_error_that_nobody_expected_ends_a_run_and_leaves_the_job(mill:
     with pytest.raises(KeyError, match="a bug"):
         await finished(mill, Kit(lambda _: mill.extractor, Broken()))
     await finished(mill)
-    assert (await mill.weft.status()).entities == 3
+    assert (await mill.trueweave.status()).entities == 3
 
 
 async def test_a_document_is_not_blamed_for_a_database_that_went_away_again_and_again(
@@ -120,19 +120,19 @@ async def test_a_document_is_not_blamed_for_a_database_that_went_away_again_and_
     await eventually(is_tried_often)
     mill.extractor.error = None
     await working
-    assert await mill.weft.set_aside() == []
+    assert await mill.trueweave.set_aside() == []
 
 
 async def test_documents_are_handed_in_though_the_database_was_away(url: str) -> None:
     faults = Faults()
     async with Database(url, connection_class=faults.connection_class()) as database:
-        mill = Mill(await AsyncWeft.enter(database, "test", HashEmbedder()))
+        mill = Mill(await AsyncTrueweave.enter(database, "test", HashEmbedder()))
         for chance in range(8):
             faults.break_at(chance)
             await handed_in(mill, Source("a", f"Ada {chance}"))
             faults.break_at(None)
         await finished(mill)
-        assert [chunk.text async for d in mill.weft.documents() for chunk in d.chunks] == ["Ada 7"]
+        assert [chunk.text async for d in mill.trueweave.documents() for chunk in d.chunks] == ["Ada 7"]
 
 
 async def test_one_who_lives_keeps_what_it_asks_for_when_the_database_was_away(url: str, database: Database) -> None:
@@ -156,9 +156,9 @@ async def test_one_who_lives_keeps_what_it_asks_for_when_the_database_was_away(u
 
 async def test_a_schema_that_was_left_without_its_queue_gets_one(url: str) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute("DROP SCHEMA weft_queue CASCADE")
+        connection.execute("DROP SCHEMA trueweave_queue CASCADE")
     assert await migrate(url) == []
-    async with AsyncWeft.open(url, "test", HashEmbedder()) as weft:
-        mill = Mill(weft)
+    async with AsyncTrueweave.open(url, "test", HashEmbedder()) as trueweave:
+        mill = Mill(trueweave)
         await mill.add(Source("a", "Ada"))
-        assert (await weft.status()).documents == 1
+        assert (await trueweave.status()).documents == 1

@@ -21,12 +21,12 @@ from math import cos, radians, sin
 import numpy as np
 import pytest
 
-from weft import AsyncWeft
-from weft.evidence import Evidence, Filter
-from weft.methods import Fuse, Global, Guess, Hybrid, Keyword, Local, Naive, Subgraph
-from weft.protocols import Method, Vectors
-from weft.store.postgres.db import Database
-from weft.types import Chunk, Document, Link, Mention, Metric, Prompt, Purpose, Reply
+from trueweave import AsyncTrueweave
+from trueweave.evidence import Evidence, Filter
+from trueweave.methods import Fuse, Global, Guess, Hybrid, Keyword, Local, Naive, Subgraph
+from trueweave.protocols import Method, Vectors
+from trueweave.store.postgres.db import Database
+from trueweave.types import Chunk, Document, Link, Mention, Metric, Prompt, Purpose, Reply
 
 NAMES = ["Ada", "Ben", "Cas", "Dan", "Eve", "Fay", "Gus", "Hal", "Ida", "Jan", "Kim", "Lou"]
 
@@ -90,29 +90,29 @@ def document(name: str) -> Document:
 
 
 @pytest.fixture
-async def graph(database: Database) -> AsyncWeft:
+async def graph(database: Database) -> AsyncTrueweave:
     keywords = json.dumps({"low_level": ["first"], "high_level": ["theme"]})
-    weft = await AsyncWeft.enter(
+    trueweave = await AsyncTrueweave.enter(
         database, "test", Angles(), llm=Scripted({"keywords": keywords, "guess": "P6 guessed"})
     )
-    await weft.add_documents(map(document, SAID))
-    return weft
+    await trueweave.add_documents(map(document, SAID))
+    return trueweave
 
 
 def ranking(evidence: Evidence) -> dict[str, float]:
     return {passage.uri: round(passage.score, 2) for passage in evidence.passages}
 
 
-async def found(weft: AsyncWeft, method: Method, question: str = "question") -> dict[str, float]:
-    return ranking(await weft.retrieve(question, method))
+async def found(trueweave: AsyncTrueweave, method: Method, question: str = "question") -> dict[str, float]:
+    return ranking(await trueweave.retrieve(question, method))
 
 
-async def test_naive_ranks_chunks_by_their_similarity_to_the_question(graph: AsyncWeft) -> None:
+async def test_naive_ranks_chunks_by_their_similarity_to_the_question(graph: AsyncTrueweave) -> None:
     # P8 is at 0 degrees, P7 at 10, P6 at 20.
     assert await found(graph, Naive(top_k=3)) == {"P8": 1.0, "P7": 0.98, "P6": 0.94}
 
 
-async def test_keyword_ranks_chunks_by_bm25(graph: AsyncWeft) -> None:
+async def test_keyword_ranks_chunks_by_bm25(graph: AsyncTrueweave) -> None:
     # Every chunk has four words of which "tell", "someth" are left: "tell" is in all 8, "p3" in one alone.
     # idf(p3) = ln(1 + 7.5 / 1.5) = 1.79, idf(tell) = ln(1 + 0.5 / 8.5) = 0.06; each counts 1 / (1 + 1.2).
     scores = await found(graph, Keyword(top_k=2), "What does P3 tell?")
@@ -120,14 +120,14 @@ async def test_keyword_ranks_chunks_by_bm25(graph: AsyncWeft) -> None:
     assert scores["P3"] == pytest.approx((1.79 + 0.06) / 2.2, abs=0.01)
 
 
-async def test_local_lets_better_connected_chunks_overtake(graph: AsyncWeft) -> None:
+async def test_local_lets_better_connected_chunks_overtake(graph: AsyncTrueweave) -> None:
     # (order of the entity, neighbours of it in the chunk): Ada brings P1 (0, 2), P8 (0, 1), P2 (0, 0); Ben brings
     # P1 (1, 1), P3 (1, 1). Within one rank, P3 overtakes P2.
     assert list(await found(graph, Local(graph_top_k=3, order_range=1))) == ["P1", "P8", "P3"]
     assert list(await found(graph, Local(graph_top_k=3, order_range=0))) == ["P1", "P8", "P2"]
 
 
-async def test_local_brings_entities_by_degree_and_their_relations_by_degree_and_weight(graph: AsyncWeft) -> None:
+async def test_local_brings_entities_by_degree_and_their_relations_by_degree_and_weight(graph: AsyncTrueweave) -> None:
     evidence = await graph.retrieve("question", Local(keywords_top_k=4, graph_top_k=1))
     assert [e.name for e in evidence.entities][:1] == ["Ada"]  # 3 relations; Ben and Dan have 2, Cas 1
     assert {e.name for e in evidence.entities} == {"Ada", "Ben", "Cas", "Dan"}
@@ -136,7 +136,7 @@ async def test_local_brings_entities_by_degree_and_their_relations_by_degree_and
     assert named == [("Ada", "Ben"), ("Dan", "Eve"), ("Ben", "Dan"), ("Lou", "Ada"), ("Ada", "Cas")]
 
 
-async def test_global_ranks_chunks_by_importance(graph: AsyncWeft) -> None:
+async def test_global_ranks_chunks_by_importance(graph: AsyncTrueweave) -> None:
     # Ranks: Ada-Ben 0, Dan-Eve 1, Eve-Fay 2, Ben-Dan 3; weights 4, 10, 2, 6. P4 states Dan-Eve and Eve-Fay.
     #      order  weight  0.7 (1 - order / 3) + 0.3 weight / 10
     # P1   0      4       0.82
@@ -149,11 +149,11 @@ async def test_global_ranks_chunks_by_importance(graph: AsyncWeft) -> None:
     assert [r.description for r in evidence.relations] == ["founded", "wrote to", "met", "hired"]
 
 
-async def test_global_with_a_single_relation_divides_by_nothing(graph: AsyncWeft) -> None:
+async def test_global_with_a_single_relation_divides_by_nothing(graph: AsyncTrueweave) -> None:
     assert await found(graph, Global(keywords_top_k=1)) == {"P1": 1.0}
 
 
-async def test_hybrid_takes_from_local_and_global_in_turn(graph: AsyncWeft) -> None:
+async def test_hybrid_takes_from_local_and_global_in_turn(graph: AsyncTrueweave) -> None:
     parts = (Local(graph_top_k=3, order_range=1), Global(keywords_top_k=4))
     evidence = await graph.retrieve("question", Hybrid(parts=parts))
     assert [p.uri for p in evidence.passages] == ["P1", "P8", "P2", "P3", "P4"]
@@ -161,7 +161,7 @@ async def test_hybrid_takes_from_local_and_global_in_turn(graph: AsyncWeft) -> N
     assert evidence.trace.usage.calls == 1  # both parts use the same keywords
 
 
-async def test_subgraph_scores_chunks_by_the_relevant_entities_in_them(graph: AsyncWeft) -> None:
+async def test_subgraph_scores_chunks_by_the_relevant_entities_in_them(graph: AsyncTrueweave) -> None:
     # Above 0.97 are Ada, cos 5 = 0.996, and Ben, cos 10 = 0.985.
     # P1 has both: 0.4 * 2/2 + 0.6 * 0.990 = 0.99; P2 and P8 have Ada: 0.4 * 1/2 + 0.6 * 0.996 = 0.80;
     # P3 has Ben: 0.2 + 0.6 * 0.985 = 0.79; P4 has their neighbours Cas and Dan alone: 0.
@@ -172,7 +172,7 @@ async def test_subgraph_scores_chunks_by_the_relevant_entities_in_them(graph: As
     assert {r.description for r in evidence.relations} == {"founded", "knows", "hired", "taught"}
 
 
-async def test_subgraph_writes_out_paths_over_what_lies_between(graph: AsyncWeft) -> None:
+async def test_subgraph_writes_out_paths_over_what_lies_between(graph: AsyncTrueweave) -> None:
     # Above 0.93 are Ada, Ben, Cas (cos 15 = 0.966) and Dan (cos 20 = 0.940).
     evidence = await graph.retrieve("question", Subgraph(similarity_threshold=0.93))
     between = {path.names for path in evidence.paths}
@@ -180,20 +180,20 @@ async def test_subgraph_writes_out_paths_over_what_lies_between(graph: AsyncWeft
     assert [len(path.relations) for path in evidence.paths] == [1, 1, 1, 2, 2]
 
 
-async def test_subgraph_without_a_threshold_takes_what_stands_out(graph: AsyncWeft) -> None:
+async def test_subgraph_without_a_threshold_takes_what_stands_out(graph: AsyncTrueweave) -> None:
     # Over all twelve the mean of the cosines is 0.83 and their deviation 0.15: above 0.98 are Ada and Ben.
     evidence = await graph.retrieve("question", Subgraph(similarity_threshold=None))
     assert [e.name for e in evidence.entities] == ["Ada", "Ben"]
 
 
-async def test_subgraph_says_how_near_the_best_came_when_nothing_is_near_enough(graph: AsyncWeft) -> None:
+async def test_subgraph_says_how_near_the_best_came_when_nothing_is_near_enough(graph: AsyncTrueweave) -> None:
     evidence = await graph.retrieve("question", Subgraph(similarity_threshold=1.0))
     assert not evidence
     [threshold] = [step for step in evidence.trace.steps if step.what == "threshold of similarity"]
     assert [(s.item, round(s.score, 2)) for s in threshold.best] == [("least", 1.0), ("best", 1.0)]
 
 
-async def test_guess_searches_with_a_passage_made_up_from_the_strongest_facts(graph: AsyncWeft) -> None:
+async def test_guess_searches_with_a_passage_made_up_from_the_strongest_facts(graph: AsyncTrueweave) -> None:
     evidence = await graph.retrieve("question", Guess(entities_top_k=2, relations_top_k=2, top_k=3))
     # The guess is at 20 degrees, where P6 is; P7 and P5 are 10 away on either side.
     assert next(iter(ranking(evidence))) == "P6"
@@ -207,7 +207,7 @@ async def test_guess_searches_with_a_passage_made_up_from_the_strongest_facts(gr
     assert "Dan -> Eve: wrote to" in scripted.asked[-1].messages[-1].content
 
 
-async def test_fuse_adds_up_reciprocal_ranks(graph: AsyncWeft) -> None:
+async def test_fuse_adds_up_reciprocal_ranks(graph: AsyncTrueweave) -> None:
     parts = (Naive(top_k=3), Global(keywords_top_k=4, graph_top_k=2))
     scores = await found(graph, Fuse(parts=parts, k=1, top_k=10))
     # naive: P8, P7, P6; global: P1, P2. 1 / (1 + rank) each.
@@ -217,7 +217,7 @@ async def test_fuse_adds_up_reciprocal_ranks(graph: AsyncWeft) -> None:
 @pytest.mark.parametrize(
     "method", [Naive(), Keyword(), Local(), Global(), Hybrid(), Subgraph(similarity_threshold=None), Guess(), Fuse()]
 )
-async def test_a_filter_holds_for_all_that_is_found_and_told(graph: AsyncWeft, method: Method) -> None:
+async def test_a_filter_holds_for_all_that_is_found_and_told(graph: AsyncTrueweave, method: Method) -> None:
     wanted = Filter(metadata={"half": "second"})
     evidence = await graph.retrieve("What does P6 tell?", method, filter=wanted)
     assert evidence.passages
@@ -229,7 +229,7 @@ async def test_a_filter_holds_for_all_that_is_found_and_told(graph: AsyncWeft, m
 
 
 @pytest.mark.parametrize("method", [Naive(), Keyword(), Local(), Global(), Hybrid(), Subgraph(), Guess(), Fuse()])
-async def test_no_method_takes_more_than_six_statements(graph: AsyncWeft, method: Method) -> None:
+async def test_no_method_takes_more_than_six_statements(graph: AsyncTrueweave, method: Method) -> None:
     await graph.retrieve("question", Naive())  # where the vectors are is looked up once a process
     evidence = await graph.retrieve("question", method)
     assert evidence.trace.statements <= 6

@@ -1,4 +1,4 @@
-"""What `weft doctor` finds out about models."""
+"""What `trueweave doctor` finds out about models."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from weft.errors import ConfigError
-from weft.models import open_chat, open_embedder
-from weft.models.checks import Check, check_chat, check_embedder
-from weft.models.names import endpoint
-from weft.testing import HashEmbedder
-from weft.testing.model_server import Fault, ModelServer, Trouble
+from trueweave.errors import ConfigError
+from trueweave.models import open_chat, open_embedder
+from trueweave.models.checks import Check, check_chat, check_embedder
+from trueweave.models.names import endpoint
+from trueweave.testing import HashEmbedder
+from trueweave.testing.model_server import Fault, ModelServer, Trouble
 
 
 @asynccontextmanager

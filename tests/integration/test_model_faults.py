@@ -1,4 +1,4 @@
-"""All that can go wrong between Weft and a model server, over real HTTP: what comes of it, and in which words."""
+"""All that can go wrong between Trueweave and a model server, over real HTTP: what comes of it, and in which words."""
 
 import asyncio
 import json
@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 
 from tests.clocks import FastClock
-from weft.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
-from weft.models.names import endpoint
-from weft.models.openai import OpenAIChat, OpenAIEmbedder
-from weft.models.retry import Patience, Retrying, RetryingEmbedder
-from weft.models.server import UselessReply
-from weft.testing import HashEmbedder
-from weft.testing.model_server import Asked, Fault, ModelServer, Trouble
-from weft.text import tokens
-from weft.types import Message, Prompt, Purpose, Reply
+from trueweave.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
+from trueweave.models.names import endpoint
+from trueweave.models.openai import OpenAIChat, OpenAIEmbedder
+from trueweave.models.retry import Patience, Retrying, RetryingEmbedder
+from trueweave.models.server import UselessReply
+from trueweave.testing import HashEmbedder
+from trueweave.testing.model_server import Asked, Fault, ModelServer, Trouble
+from trueweave.text import tokens
+from trueweave.types import Message, Prompt, Purpose, Reply
 
 SECRET = "sk-do-not-show-me"
 TEXT = json.dumps({"entities": ["Ada", "Babbage"], "relations": []})
@@ -247,7 +247,7 @@ async def test_a_url_without_v1_is_told_of() -> None:
 
 async def test_a_server_that_is_killed_leaves_the_calls_under_way_without_an_end(tmp_path: Path) -> None:
     log = tmp_path / "calls.jsonl"
-    command = (sys.executable, "-m", "weft.testing.model_server", "--log", str(log), "--delay", "0.5")
+    command = (sys.executable, "-m", "trueweave.testing.model_server", "--log", str(log), "--delay", "0.5")
     process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
     assert process.stdout is not None
     url = (await process.stdout.readline()).decode().strip()

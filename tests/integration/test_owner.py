@@ -7,9 +7,9 @@ import psycopg
 import pytest
 
 from tests.integration.test_settle import document
-from weft import AsyncWeft
-from weft.store.postgres import vectors
-from weft.testing import HashEmbedder
+from trueweave import AsyncTrueweave
+from trueweave.store.postgres import vectors
+from trueweave.testing import HashEmbedder
 
 PASSWORD = "for-this-test-only"
 
@@ -17,27 +17,32 @@ PASSWORD = "for-this-test-only"
 @pytest.fixture
 def owned_url(server_url: str) -> Iterator[str]:
     """A new database that an ordinary role owns. The administrator does what only one can:
-    lets it work as weft_app, which another database made before, and brings pgvector.
+    lets it work as trueweave_app, which another database made before, and brings pgvector.
     """
     with psycopg.connect(server_url, autocommit=True) as admin:
-        admin.execute("DROP DATABASE IF EXISTS weft_test_owned WITH (FORCE)")
-        admin.execute("DROP ROLE IF EXISTS weft_test_owner")
-        admin.execute(f"CREATE ROLE weft_test_owner LOGIN PASSWORD '{PASSWORD}'")
-        admin.execute("GRANT weft_app TO weft_test_owner")
-        admin.execute("CREATE DATABASE weft_test_owned OWNER weft_test_owner")
+        admin.execute("DROP DATABASE IF EXISTS trueweave_test_owned WITH (FORCE)")
+        admin.execute("DROP ROLE IF EXISTS trueweave_test_owner")
+        admin.execute(f"CREATE ROLE trueweave_test_owner LOGIN PASSWORD '{PASSWORD}'")
+        admin.execute("GRANT trueweave_app TO trueweave_test_owner")
+        admin.execute("CREATE DATABASE trueweave_test_owned OWNER trueweave_test_owner")
         place = urlsplit(server_url)
-        with psycopg.connect(urlunsplit(place._replace(path="/weft_test_owned")), autocommit=True) as inside:
+        with psycopg.connect(urlunsplit(place._replace(path="/trueweave_test_owned")), autocommit=True) as inside:
             inside.execute("CREATE EXTENSION vector")
         address = place.netloc.rpartition("@")[2]
-        yield urlunsplit(place._replace(netloc=f"weft_test_owner:{PASSWORD}@{address}", path="/weft_test_owned"))
-        admin.execute("DROP DATABASE weft_test_owned WITH (FORCE)")
-        admin.execute("DROP ROLE weft_test_owner")
+        yield urlunsplit(
+            place._replace(netloc=f"trueweave_test_owner:{PASSWORD}@{address}", path="/trueweave_test_owned")
+        )
+        admin.execute("DROP DATABASE trueweave_test_owned WITH (FORCE)")
+        admin.execute("DROP ROLE trueweave_test_owner")
 
 
 @pytest.mark.usefixtures("databases")  # somebody else's database made the role before
 async def test_an_ordinary_owner_can_do_everything(owned_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vectors, "MOST_IN_COMMON", 5)
-    async with AsyncWeft.open(owned_url, "one", HashEmbedder()) as one, AsyncWeft.open(owned_url, "two") as two:
+    async with (
+        AsyncTrueweave.open(owned_url, "one", HashEmbedder()) as one,
+        AsyncTrueweave.open(owned_url, "two") as two,
+    ):
         await one.add_documents(document(f"{n}", f"Name {chr(65 + n)}") for n in range(10))
         await two.add_documents([document("a", "Ada")])
         await one.change_space(HashEmbedder(16))

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from weft.store.postgres.db import Database
-from weft.store.postgres.pace import Limits, SharedPace
-from weft.store.postgres.presence import Presence
+from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.pace import Limits, SharedPace
+from trueweave.store.postgres.presence import Presence
 
 
 class Calls:

@@ -11,11 +11,11 @@ import openpyxl
 import pptx
 import pytest
 
-from weft.errors import UnreadableFile
-from weft.text.loading import documents
-from weft.text.loading.documents import Parsed
-from weft.text.parsing import Limits, parse
-from weft.types import Place, Source
+from trueweave.errors import UnreadableFile
+from trueweave.text.loading import documents
+from trueweave.text.loading.documents import Parsed
+from trueweave.text.parsing import Limits, parse
+from trueweave.types import Place, Source
 
 ALL = [documents.pdf, documents.word, documents.slides, documents.sheets, documents.book]
 
@@ -315,7 +315,7 @@ def test_a_parser_may_print(file: Path) -> None:
         ("talks", {"text": 100_000}, "it holds more than 100,000 characters of text; split it"),
         ("floods", {"text": 100_000}, "its parser gives back more than the text it may; split the file"),
         ("fails", {}, r"it is damaged or of another kind \(KeyError: 'word/document.xml'\); save it anew, or as text"),
-        ("lacks", {}, r'reading it takes docx, which is not installed; run: pip install "weft\[documents\]"'),
+        ("lacks", {}, r'reading it takes docx, which is not installed; run: pip install "trueweave\[documents\]"'),
         ("writes", {}, "File too large"),
     ],
 )

@@ -11,13 +11,13 @@ import psycopg
 import pytest
 
 from tests.integration.test_settle import document, store
-from weft import AsyncWeft, Chunk, Document, Link
-from weft.store.postgres.arrays import Numbers, array
-from weft.store.postgres.db import Database, Transaction
-from weft.store.postgres.queries import QUERIES
-from weft.store.postgres.sources import hand_in
-from weft.testing import HashEmbedder
-from weft.types import Source
+from trueweave import AsyncTrueweave, Chunk, Document, Link
+from trueweave.store.postgres.arrays import Numbers, array
+from trueweave.store.postgres.db import Database, Transaction
+from trueweave.store.postgres.queries import QUERIES
+from trueweave.store.postgres.sources import hand_in
+from trueweave.testing import HashEmbedder
+from trueweave.types import Source
 
 LOOK_UPS = {
     "settle.unlinked": ("documents", "touched"),
@@ -58,19 +58,19 @@ def documents(prefix: str, count: int) -> Any:
 
 
 @pytest.fixture
-async def stranger(database: Database, url: str) -> AsyncWeft:
+async def stranger(database: Database, url: str) -> AsyncTrueweave:
     """A workspace that came after the statistics were made."""
-    known = await AsyncWeft.enter(database, "known", HashEmbedder(8))
+    known = await AsyncTrueweave.enter(database, "known", HashEmbedder(8))
     await known.add_documents(documents("Known", 600))
     with psycopg.connect(url, autocommit=True) as owner:
         owner.execute("ANALYZE")
-    weft = await AsyncWeft.enter(database, "stranger", HashEmbedder(8))
-    await weft.add_documents(documents("Strange", 600))
-    await store(weft, *documents("Waiting", 100))
-    for some in (known, weft):
+    trueweave = await AsyncTrueweave.enter(database, "stranger", HashEmbedder(8))
+    await trueweave.add_documents(documents("Strange", 600))
+    await store(trueweave, *documents("Waiting", 100))
+    for some in (known, trueweave):
         texts = [Source(f"Handed/{n}", f"text {n}") for n in range(600)]
         await hand_in(database, some.workspace, texts, "{}")
-    return weft
+    return trueweave
 
 
 async def _some(tx: Transaction, query: str, parameter: str) -> Any:
@@ -100,7 +100,7 @@ async def _some(tx: Transaction, query: str, parameter: str) -> Any:
     return array(values)
 
 
-async def test_every_look_up_probes_an_index_by_its_key(stranger: AsyncWeft) -> None:
+async def test_every_look_up_probes_an_index_by_its_key(stranger: AsyncTrueweave) -> None:
     async with stranger.database.transaction(stranger.workspace) as tx:
         for query, parameters in LOOK_UPS.items():
             values = {parameter: await _some(tx, query, parameter) for parameter in parameters}
@@ -110,7 +110,7 @@ async def test_every_look_up_probes_an_index_by_its_key(stranger: AsyncWeft) -> 
             assert max(wasted, default=0) <= 20, f"{query}\n{plan}"
 
 
-async def test_text_search_reads_the_rows_of_its_words_and_no_others(stranger: AsyncWeft) -> None:
+async def test_text_search_reads_the_rows_of_its_words_and_no_others(stranger: AsyncTrueweave) -> None:
     """Its statements are inside functions, where no plan is shown: what they read is counted instead."""
     await stranger.add_documents(Document(f"z/{n}", (Chunk(f"zebra {n}"),)) for n in range(20))
     async with stranger.database.transaction(stranger.workspace) as tx:

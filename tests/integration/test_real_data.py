@@ -3,21 +3,21 @@
 from itertools import islice
 from pathlib import Path
 
-from weft import AsyncWeft, NameKey, ResolutionSettings
-from weft.extract import given
+from trueweave import AsyncTrueweave, NameKey, ResolutionSettings
+from trueweave.extract import given
 
 
-async def test_real_triples_come_and_go_exactly(weft: AsyncWeft, bench: Path) -> None:
+async def test_real_triples_come_and_go_exactly(trueweave: AsyncTrueweave, bench: Path) -> None:
     folder = bench / "musique_train100"
     documents = list(islice(given.read(folder / "corpus.jsonl.gz", folder / "openie.jsonl.gz"), 150))
-    await weft.add_documents(documents)
-    assert (await weft.status()).relations > 1000
-    await weft.remove([document.uri for document in documents[::3]])
-    await weft.change_resolution(ResolutionSettings(threshold=80, same="name"))
-    first, second, *_ = await weft.entities()
-    await weft.merge(NameKey(first.name), NameKey(second.name))
-    await weft.add_documents(documents[:30])
-    verdict = await weft.verify()
+    await trueweave.add_documents(documents)
+    assert (await trueweave.status()).relations > 1000
+    await trueweave.remove([document.uri for document in documents[::3]])
+    await trueweave.change_resolution(ResolutionSettings(threshold=80, same="name"))
+    first, second, *_ = await trueweave.entities()
+    await trueweave.merge(NameKey(first.name), NameKey(second.name))
+    await trueweave.add_documents(documents[:30])
+    verdict = await trueweave.verify()
     assert verdict.exact, verdict.differences
 
 

@@ -8,13 +8,13 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from weft.models.cache import CachedEmbedder, CachedLLM
-from weft.protocols import Vectors
-from weft.store.postgres.db import Database
-from weft.store.postgres.presence import Presence
-from weft.store.postgres.replies import Replies
-from weft.testing import HashEmbedder
-from weft.types import Message, Prompt, Purpose, Reply
+from trueweave.models.cache import CachedEmbedder, CachedLLM
+from trueweave.protocols import Vectors
+from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.presence import Presence
+from trueweave.store.postgres.replies import Replies
+from trueweave.testing import HashEmbedder
+from trueweave.types import Message, Prompt, Purpose, Reply
 
 WHY = Purpose("extract", "notes/1")
 

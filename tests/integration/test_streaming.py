@@ -11,25 +11,25 @@ from typing import NamedTuple
 import pytest
 
 from tests.clocks import FastClock
-from weft.config import Settings
-from weft.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
-from weft.models import open_chat
-from weft.models.around import Listening
-from weft.models.budget import most_tokens
-from weft.models.cache import CachedLLM, prompt_key
-from weft.models.names import endpoint
-from weft.models.openai import prompt_tokens
-from weft.models.retry import Patience, Retrying
-from weft.models.server import UselessReply
-from weft.protocols import StreamingLLM
-from weft.store.postgres import ledger
-from weft.store.postgres.db import Database
-from weft.store.postgres.presence import Presence
-from weft.store.postgres.replies import Replies
-from weft.testing.model_server import Fault, ModelServer, Trouble
-from weft.text import tokens
-from weft.types import Message, Price, Prompt, Purpose, Reply, Spent
-from weft.wiring import Workshop
+from trueweave.config import Settings
+from trueweave.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
+from trueweave.models import open_chat
+from trueweave.models.around import Listening
+from trueweave.models.budget import most_tokens
+from trueweave.models.cache import CachedLLM, prompt_key
+from trueweave.models.names import endpoint
+from trueweave.models.openai import prompt_tokens
+from trueweave.models.retry import Patience, Retrying
+from trueweave.models.server import UselessReply
+from trueweave.protocols import StreamingLLM
+from trueweave.store.postgres import ledger
+from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.presence import Presence
+from trueweave.store.postgres.replies import Replies
+from trueweave.testing.model_server import Fault, ModelServer, Trouble
+from trueweave.text import tokens
+from trueweave.types import Message, Price, Prompt, Purpose, Reply, Spent
+from trueweave.wiring import Workshop
 
 SECRET = "sk-do-not-show-me"
 TEXT = "Ada met Babbage in London,\nand wrote the first program for his engine."

@@ -3,10 +3,10 @@
 import asyncio
 
 from tests.integration.test_settle import document
-from weft import AsyncWeft, Chunk, Document, Mention
-from weft.errors import BadReply
-from weft.ingest.summaries import summarise_some
-from weft.store.postgres.view import LONG_DESCRIPTION
+from trueweave import AsyncTrueweave, Chunk, Document, Mention
+from trueweave.errors import BadReply
+from trueweave.ingest.summaries import summarise_some
+from trueweave.store.postgres.view import LONG_DESCRIPTION
 
 LONG = "She wrote the first program, and more than that. " * (LONG_DESCRIPTION // 40)
 
@@ -26,42 +26,42 @@ class Asked:
         return f"{name}, in short ({len(descriptions)})"
 
 
-async def _summary(weft: AsyncWeft) -> str:
-    [ada] = [e for e in await weft.entities() if e.name == "Ada"]
+async def _summary(trueweave: AsyncTrueweave) -> str:
+    [ada] = [e for e in await trueweave.entities() if e.name == "Ada"]
     return ada.summary
 
 
-async def test_a_long_description_is_summed_up_once_and_again_when_it_changes(weft: AsyncWeft) -> None:
+async def test_a_long_description_is_summed_up_once_and_again_when_it_changes(trueweave: AsyncTrueweave) -> None:
     asked = Asked()
-    await weft.add_documents([described("a", LONG), document("b", "Bob")])
-    before = await weft.digest()
-    assert await summarise_some(weft.database, weft.workspace, asked) == 1
-    assert await summarise_some(weft.database, weft.workspace, asked) == 0
-    assert await _summary(weft) == f"Ada, in short ({len(LONG.strip())})"
-    assert await weft.digest() == before
+    await trueweave.add_documents([described("a", LONG), document("b", "Bob")])
+    before = await trueweave.digest()
+    assert await summarise_some(trueweave.database, trueweave.workspace, asked) == 1
+    assert await summarise_some(trueweave.database, trueweave.workspace, asked) == 0
+    assert await _summary(trueweave) == f"Ada, in short ({len(LONG.strip())})"
+    assert await trueweave.digest() == before
 
-    await weft.add_documents([described("c", "A mathematician.")])
-    assert await _summary(weft) == "", "it does not sum up what is said now"
-    assert await summarise_some(weft.database, weft.workspace, asked) == 1
-    await weft.remove(["c"])
-    assert await _summary(weft) == f"Ada, in short ({len(LONG.strip())})", "what was summed up once is known"
-    assert await summarise_some(weft.database, weft.workspace, asked) == 0
+    await trueweave.add_documents([described("c", "A mathematician.")])
+    assert await _summary(trueweave) == "", "it does not sum up what is said now"
+    assert await summarise_some(trueweave.database, trueweave.workspace, asked) == 1
+    await trueweave.remove(["c"])
+    assert await _summary(trueweave) == f"Ada, in short ({len(LONG.strip())})", "what was summed up once is known"
+    assert await summarise_some(trueweave.database, trueweave.workspace, asked) == 0
     assert asked.names == ["Ada", "Ada"]
 
 
-async def test_a_description_that_changed_before_it_was_summed_up_is_not_paid_for(weft: AsyncWeft) -> None:
+async def test_a_description_that_changed_before_it_was_summed_up_is_not_paid_for(trueweave: AsyncTrueweave) -> None:
     asked = Asked()
-    await weft.add_documents([described("a", LONG)])
-    await weft.add_documents([described("a", "Short now.")])
-    assert await summarise_some(weft.database, weft.workspace, asked) == 0
+    await trueweave.add_documents([described("a", LONG)])
+    await trueweave.add_documents([described("a", "Short now.")])
+    assert await summarise_some(trueweave.database, trueweave.workspace, asked) == 0
     assert asked.names == []
 
 
-async def test_a_model_that_fails_at_it_is_not_asked_for_ever(weft: AsyncWeft) -> None:
+async def test_a_model_that_fails_at_it_is_not_asked_for_ever(trueweave: AsyncTrueweave) -> None:
     async def fail(name: str, descriptions: str) -> str:
         raise BadReply("empty")
 
-    await weft.add_documents([described("a", LONG)])
-    assert await summarise_some(weft.database, weft.workspace, fail) == 1
-    assert await summarise_some(weft.database, weft.workspace, fail) == 0
-    assert await _summary(weft) == ""
+    await trueweave.add_documents([described("a", LONG)])
+    assert await summarise_some(trueweave.database, trueweave.workspace, fail) == 1
+    assert await summarise_some(trueweave.database, trueweave.workspace, fail) == 0
+    assert await _summary(trueweave) == ""

@@ -1,4 +1,5 @@
-"""Weft against a real database: every method once, threads, notebooks, interruptions, and iterators left behind."""
+"""Trueweave against a real database: every method once, threads, notebooks, interruptions, and iterators left
+behind."""
 
 import asyncio
 import gc
@@ -18,12 +19,23 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from weft import Answer, AsyncWeft, Chunk, Document, Link, Mention, NameKey, ResolutionSettings, Weft, WeftError
-from weft.config import Settings
-from weft.errors import UnknownWorkspace
-from weft.events import Event
-from weft.testing import HashEmbedder
-from weft.types import Prompt, Purpose, Reply, Source
+from trueweave import (
+    Answer,
+    AsyncTrueweave,
+    Chunk,
+    Document,
+    Link,
+    Mention,
+    NameKey,
+    ResolutionSettings,
+    Trueweave,
+    TrueweaveError,
+)
+from trueweave.config import Settings
+from trueweave.errors import UnknownWorkspace
+from trueweave.events import Event
+from trueweave.testing import HashEmbedder
+from trueweave.types import Prompt, Purpose, Reply, Source
 
 TEXT = "Ada Lovelace worked with Charles Babbage in London."
 ANSWER = 'Ada worked with Charles Babbage [1 "worked with Charles Babbage"].'
@@ -80,122 +92,124 @@ def gone(url: str) -> bool:
 
 
 @pytest.fixture
-def opened(url: str) -> Iterator[Weft]:
-    with Weft(url, "test", HashEmbedder(), llm=Model()) as weft:
-        weft.add_documents([document("a"), document("b")])
-        yield weft
+def opened(url: str) -> Iterator[Trueweave]:
+    with Trueweave(url, "test", HashEmbedder(), llm=Model()) as trueweave:
+        trueweave.add_documents([document("a"), document("b")])
+        yield trueweave
 
 
 def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
     (tmp_path / "file.md").write_text(f"# Notes\n\n{TEXT}\n")
     tried = set()
 
-    class Counted(Weft):
+    class Counted(Trueweave):
         def __getattribute__(self, name: str) -> object:
             tried.add(name)
             return super().__getattribute__(name)
 
     heard: list[Event] = []
-    with Counted(url, "test", HashEmbedder(), llm=Model(), settings=Settings(extractor="capitals")) as weft:
-        begun = weft.clock()
-        assert weft.workspace == 1
-        assert weft.method == "auto"
-        assert weft.estimate(tmp_path).documents == 1
-        assert weft.add(tmp_path, Source("text", TEXT), listener=heard.append).extracted == 2
+    with Counted(url, "test", HashEmbedder(), llm=Model(), settings=Settings(extractor="capitals")) as trueweave:
+        begun = trueweave.clock()
+        assert trueweave.workspace == 1
+        assert trueweave.method == "auto"
+        assert trueweave.estimate(tmp_path).documents == 1
+        assert trueweave.add(tmp_path, Source("text", TEXT), listener=heard.append).extracted == 2
         assert heard
         stop = threading.Event()
         threading.Timer(0.3, stop.set).start()
-        weft.work(stop=stop)
+        trueweave.work(stop=stop)
         done: list[int] = []
-        assert weft.add_documents([document("a"), document("b")], done.append) == 2
+        assert trueweave.add_documents([document("a"), document("b")], done.append) == 2
         assert done == [2]
-        assert weft.settle() == 0
-        assert {found.uri for found in weft.documents()} > {"a", "b", "text"}
+        assert trueweave.settle() == 0
+        assert {found.uri for found in trueweave.documents()} > {"a", "b", "text"}
 
-        assert weft.ask("Whom did Ada work with?").citations[0].quote == "worked with Charles Babbage"
-        *pieces, last = weft.stream("Whom did Ada work with?", "local")
+        assert trueweave.ask("Whom did Ada work with?").citations[0].quote == "worked with Charles Babbage"
+        *pieces, last = trueweave.stream("Whom did Ada work with?", "local")
         assert isinstance(last, Answer)
         assert "".join(map(str, pieces)) == last.text
-        assert weft.retrieve("Ada", "keyword").passages
-        assert [row.method for row in weft.compare("Ada", ["naive", "keyword"]).rows] == ["naive", "keyword"]
+        assert trueweave.retrieve("Ada", "keyword").passages
+        assert [row.method for row in trueweave.compare("Ada", ["naive", "keyword"]).rows] == ["naive", "keyword"]
 
-        assert weft.hierarchy() is None
-        assert weft.find_communities().came
-        assert weft.hierarchy()
-        assert weft.estimate_reports().current == 0
-        assert weft.write_reports().reports == weft.estimate_reports().reports  # none can be read, so none is current
-        [community, *_] = weft.communities()
-        assert weft.community(community.id) == community
-        assert weft.members(community.id)
-        assert weft.report(community.id) or community.written == "small"
-        assert weft.former_communities(begun) == []
-        weft.export_graph(tmp_path / "graph.json")
+        assert trueweave.hierarchy() is None
+        assert trueweave.find_communities().came
+        assert trueweave.hierarchy()
+        assert trueweave.estimate_reports().current == 0
+        assert (
+            trueweave.write_reports().reports == trueweave.estimate_reports().reports
+        )  # none can be read, so none is current
+        [community, *_] = trueweave.communities()
+        assert trueweave.community(community.id) == community
+        assert trueweave.members(community.id)
+        assert trueweave.report(community.id) or community.written == "small"
+        assert trueweave.former_communities(begun) == []
+        trueweave.export_graph(tmp_path / "graph.json")
 
-        rule = weft.merge(NameKey("Ada Lovelace"), NameKey("Countess"))
-        assert weft.rules() == [rule]
-        weft.undo(rule.id)
-        weft.undo(weft.split(NameKey("London")).id)
-        weft.undo(weft.rename(NameKey("London"), "Londinium").id)
-        assert weft.mentioned([NameKey("London"), NameKey("Paris")]) == [NameKey("London")]
-        weft.change_resolution(ResolutionSettings("exact"))
-        assert weft.resolution().mode == "exact"
-        weft.change_space(HashEmbedder(32))
+        rule = trueweave.merge(NameKey("Ada Lovelace"), NameKey("Countess"))
+        assert trueweave.rules() == [rule]
+        trueweave.undo(rule.id)
+        trueweave.undo(trueweave.split(NameKey("London")).id)
+        trueweave.undo(trueweave.rename(NameKey("London"), "Londinium").id)
+        assert trueweave.mentioned([NameKey("London"), NameKey("Paris")]) == [NameKey("London")]
+        trueweave.change_resolution(ResolutionSettings("exact"))
+        assert trueweave.resolution().mode == "exact"
+        trueweave.change_space(HashEmbedder(32))
 
-        assert weft.allow(price=Decimal(1)).price_cap == 1
-        assert weft.budget().price_cap == 1
-        assert [spent.stage for spent in weft.receipt()] == ["report"]
-        assert weft.receipt_by_document() == []
-        assert weft.headway(begun).waiting == 0
-        assert weft.notes(begun) == {}
-        assert weft.set_aside() == []
+        assert trueweave.allow(price=Decimal(1)).price_cap == 1
+        assert trueweave.budget().price_cap == 1
+        assert [spent.stage for spent in trueweave.receipt()] == ["report"]
+        assert trueweave.receipt_by_document() == []
+        assert trueweave.headway(begun).waiting == 0
+        assert trueweave.notes(begun) == {}
+        assert trueweave.set_aside() == []
 
-        assert weft.status().documents == 4
-        [ada, *_] = [entity for entity in weft.entities() if entity.name == "Ada Lovelace"]
-        assert weft.relations(ada.id)[0].description
-        assert weft.neighbours(ada.id)
+        assert trueweave.status().documents == 4
+        [ada, *_] = [entity for entity in trueweave.entities() if entity.name == "Ada Lovelace"]
+        assert trueweave.relations(ada.id)[0].description
+        assert trueweave.neighbours(ada.id)
         vector = asyncio.run(HashEmbedder(32).embed([TEXT]))[0]
-        assert len(weft.nearest("chunk", vector, 2)) == 2
-        assert weft.changes(limit=3)
-        state = weft.state()
-        assert weft.state() == state
+        assert len(trueweave.nearest("chunk", vector, 2)) == 2
+        assert trueweave.changes(limit=3)
+        state = trueweave.state()
+        assert trueweave.state() == state
 
-        with weft.rebuilt() as beside:
-            assert beside.digest() == weft.digest()
-            assert beside.workspace != weft.workspace
+        with trueweave.rebuilt() as beside:
+            assert beside.digest() == trueweave.digest()
+            assert beside.workspace != trueweave.workspace
             beside.close()  # which is not for it to close
-        assert weft.verify().exact
-        assert weft.remove(["a"]) == 1
-        assert weft.state() != state
-        assert weft.sweep() >= 0
-        weft.drop()
-        weft.close()
-    surface = {name for name, _ in inspect.getmembers_static(Weft) if not name.startswith("_")}
+        assert trueweave.verify().exact
+        assert trueweave.remove(["a"]) == 1
+        assert trueweave.state() != state
+        assert trueweave.sweep() >= 0
+        trueweave.drop()
+        trueweave.close()
+    surface = {name for name, _ in inspect.getmembers_static(Trueweave) if not name.startswith("_")}
     assert surface - tried == set()
     assert gone(url)
 
 
 def test_a_workspace_that_must_be_there_is_an_error(url: str) -> None:
-    with pytest.raises(UnknownWorkspace), Weft(url, "nowhere", make=False):
+    with pytest.raises(UnknownWorkspace), Trueweave(url, "nowhere", make=False):
         pass
     assert gone(url)
 
 
 def test_it_works_without_with_and_is_let_go_with_the_last_reference(url: str) -> None:
-    weft = Weft(url, "test")
-    assert weft.status().documents == 0
+    trueweave = Trueweave(url, "test")
+    assert trueweave.status().documents == 0
     assert connections(url) > 0
-    del weft
+    del trueweave
     gc.collect()
     assert gone(url)
 
 
 async def test_it_works_inside_a_running_loop(url: str) -> None:
-    with Weft(url, "test", HashEmbedder()) as weft:
-        weft.add_documents([document("a")])
-        assert weft.retrieve("Ada").passages
+    with Trueweave(url, "test", HashEmbedder()) as trueweave:
+        trueweave.add_documents([document("a")])
+        assert trueweave.retrieve("Ada").passages
 
 
-def test_threads_may_share_it(opened: Weft) -> None:
+def test_threads_may_share_it(opened: Trueweave) -> None:
     def ask(n: int) -> tuple[str, int]:
         opened.add_documents([document(f"thread {n}")])
         return opened.ask("Whom did Ada work with?").text, opened.status().documents
@@ -207,33 +221,33 @@ def test_threads_may_share_it(opened: Weft) -> None:
 
 
 def test_two_that_open_at_once_open_it_once(url: str) -> None:
-    weft = Weft(url, "test", HashEmbedder())
+    trueweave = Trueweave(url, "test", HashEmbedder())
     with ThreadPoolExecutor(8) as pool:
-        assert set(pool.map(lambda _: weft.workspace, range(8))) == {1}
-    assert [thread.name for thread in threading.enumerate()].count("weft") == 1
-    weft.close()
+        assert set(pool.map(lambda _: trueweave.workspace, range(8))) == {1}
+    assert [thread.name for thread in threading.enumerate()].count("trueweave") == 1
+    trueweave.close()
 
 
-def test_errors_are_raised_where_the_call_is(opened: Weft) -> None:
-    with pytest.raises(WeftError, match="there is no method 'magic'"):
+def test_errors_are_raised_where_the_call_is(opened: Trueweave) -> None:
+    with pytest.raises(TrueweaveError, match="there is no method 'magic'"):
         opened.retrieve("Ada", "magic")
-    with pytest.raises(WeftError, match="there is no method 'magic'"):
+    with pytest.raises(TrueweaveError, match="there is no method 'magic'"):
         next(opened.stream("Ada", "magic"))
 
 
 def test_a_listener_that_calls_back_is_told_that_it_cannot(url: str) -> None:
-    with Weft(url, "test", settings=Settings(extractor="capitals")) as weft:
+    with Trueweave(url, "test", settings=Settings(extractor="capitals")) as trueweave:
 
         def call_back(_: Event) -> None:
-            weft.status()
+            trueweave.status()
 
-        with pytest.raises(WeftError, match="a listener cannot call the Weft that it listens to"):
-            weft.add(Source("a", TEXT), listener=call_back)
-        assert weft.add(Source("a", TEXT)).unchanged + weft.status().documents > 0
+        with pytest.raises(TrueweaveError, match="a listener cannot call the Trueweave that it listens to"):
+            trueweave.add(Source("a", TEXT), listener=call_back)
+        assert trueweave.add(Source("a", TEXT)).unchanged + trueweave.status().documents > 0
 
 
-def test_documents_of_one_can_be_added_to_another(url: str, opened: Weft) -> None:
-    with Weft(url, "copy", HashEmbedder()) as copy:
+def test_documents_of_one_can_be_added_to_another(url: str, opened: Trueweave) -> None:
+    with Trueweave(url, "copy", HashEmbedder()) as copy:
         assert copy.add_documents(opened.documents()) == 2
         assert copy.digest() == opened.digest()
 
@@ -243,32 +257,32 @@ def test_documents_of_one_can_be_added_to_another(url: str, opened: Weft) -> Non
 
 def test_an_abandoned_stream_ends_the_model_s_call(url: str) -> None:
     model = Model("word " * 1000, pause=0.001)
-    with Weft(url, "test", HashEmbedder(), llm=model) as weft:
-        weft.add_documents([document("a")])
-        for piece in weft.stream("Whom did Ada work with?"):
+    with Trueweave(url, "test", HashEmbedder(), llm=model) as trueweave:
+        trueweave.add_documents([document("a")])
+        for piece in trueweave.stream("Whom did Ada work with?"):
             assert isinstance(piece, str)
             break
         gc.collect()
         assert model.ended == 1
         assert model.said < 100
-        unheard = weft.stream("Whom did Ada work with?")
+        unheard = trueweave.stream("Whom did Ada work with?")
         del unheard  # nothing was asked
-        assert weft.status().documents == 1
+        assert trueweave.status().documents == 1
     assert model.ended == 1
 
 
-def test_a_stream_that_outlives_its_weft_is_over(url: str) -> None:
+def test_a_stream_that_outlives_its_trueweave_is_over(url: str) -> None:
     model = Model("word " * 1000, pause=0.001)
-    with Weft(url, "test", HashEmbedder(), llm=model) as weft:
-        weft.add_documents([document("a")])
-        pieces = weft.stream("Whom did Ada work with?")
+    with Trueweave(url, "test", HashEmbedder(), llm=model) as trueweave:
+        trueweave.add_documents([document("a")])
+        pieces = trueweave.stream("Whom did Ada work with?")
         next(pieces)
     assert model.ended == 1
-    with pytest.raises(WeftError, match="is closed"):
+    with pytest.raises(TrueweaveError, match="is closed"):
         next(pieces)
 
 
-def test_documents_may_be_left_half_read(opened: Weft, url: str) -> None:
+def test_documents_may_be_left_half_read(opened: Trueweave, url: str) -> None:
     opened.add_documents(document(str(n)) for n in range(300))
     for _ in range(30):  # more often than there are connections
         next(iter(opened.documents()))
@@ -287,29 +301,29 @@ def test_ctrl_c_stops_a_question_and_the_next_one_is_answered(url: str) -> None:
         signal.pthread_kill(main, signal.SIGINT)
 
     main = threading.get_ident()
-    with Weft(url, "test", HashEmbedder(), llm=model) as weft:
-        weft.add_documents([document("a")])
+    with Trueweave(url, "test", HashEmbedder(), llm=model) as trueweave:
+        trueweave.add_documents([document("a")])
         threading.Thread(target=interrupt).start()
         with pytest.raises(KeyboardInterrupt):
-            weft.ask("Whom did Ada work with?")
+            trueweave.ask("Whom did Ada work with?")
         assert model.ended == 1
         model.text, model.pause = ANSWER, 0.0
-        assert weft.ask("Whom did Ada work with?").known
+        assert trueweave.ask("Whom did Ada work with?").known
 
 
 PROGRAM = """
 import sys
-from weft import Weft
-from weft.types import Source
+from trueweave import Trueweave
+from trueweave.types import Source
 
-with Weft(sys.argv[1], "test") as weft:
+with Trueweave(sys.argv[1], "test") as trueweave:
     print("open", flush=True)
-    weft.work()
+    trueweave.work()
 """
 
 
 def test_a_program_that_works_is_ended_by_ctrl_c(url: str, tmp_path: Path) -> None:
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("WEFT_")}
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("TRUEWEAVE_")}
     command = (sys.executable, "-c", PROGRAM, url)
     with subprocess.Popen(command, cwd=tmp_path, env=clean, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as program:
         assert program.stdout
@@ -322,9 +336,9 @@ def test_a_program_that_works_is_ended_by_ctrl_c(url: str, tmp_path: Path) -> No
     assert gone(url)
 
 
-def test_async_weft_and_weft_see_the_same(opened: Weft, url: str) -> None:
+def test_async_trueweave_and_trueweave_see_the_same(opened: Trueweave, url: str) -> None:
     async def digest() -> str:
-        async with AsyncWeft.open(url, "test", HashEmbedder()) as weft:
-            return await weft.digest()
+        async with AsyncTrueweave.open(url, "test", HashEmbedder()) as trueweave:
+            return await trueweave.digest()
 
     assert asyncio.run(digest()) == opened.digest()

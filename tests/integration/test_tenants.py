@@ -1,4 +1,5 @@
-"""With the role that Weft works as, no statement of one workspace sees or changes a row of another, in any table."""
+"""With the role that Trueweave works as, no statement of one workspace sees or changes a row of another, in any
+table."""
 
 from dataclasses import replace
 from uuid import uuid4
@@ -8,40 +9,42 @@ import pytest
 from psycopg import errors, sql
 from psycopg.sql import Identifier as Id
 
-from weft import AsyncWeft, Chunk, Document, Link, Mention, NameKey
-from weft.store.postgres import vectors
-from weft.store.postgres.db import Database
-from weft.testing import HashEmbedder
-from weft.types import VECTOR_KINDS
+from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey
+from trueweave.store.postgres import vectors
+from trueweave.store.postgres.db import Database
+from trueweave.testing import HashEmbedder
+from trueweave.types import VECTOR_KINDS
 
 # Tables that belong to no workspace: which migrations ran, which embedding models there are, and how fast models are
 # called.
 COMMON = {"migration", "space", "pace"}
 
 
-async def _tenant(database: Database, name: str) -> AsyncWeft:
+async def _tenant(database: Database, name: str) -> AsyncTrueweave:
     """A workspace with rows in every table, among them vectors in the common tables and in those of its own."""
-    weft = await AsyncWeft.enter(database, name, HashEmbedder(8))
+    trueweave = await AsyncTrueweave.enter(database, name, HashEmbedder(8))
     said = Chunk(
         f"{name} text on Ada Lovelace",
         mentions=(Mention("Ada Lovelace", description="d"), Mention("Ada Lovelase")),
         links=(Link("Ada Lovelace", "London", "lived in", ("place",)),),
     )
-    await weft.add_documents([Document("1", (said,), metadata={"k": 1}), Document("2", (replace(said, text="more"),))])
-    await weft.merge(NameKey("Ada Lovelace"), NameKey("Countess"))
+    await trueweave.add_documents(
+        [Document("1", (said,), metadata={"k": 1}), Document("2", (replace(said, text="more"),))]
+    )
+    await trueweave.merge(NameKey("Ada Lovelace"), NameKey("Countess"))
     ring = (Link("Byron", "Annabella"), Link("Annabella", "Augusta"), Link("Augusta", "Byron"))
-    await weft.add_documents([Document("3", (Chunk("On Byron", links=ring),))])
-    await weft.find_communities()
-    await weft.write_reports()
-    async with database.transaction(weft.workspace) as tx:
+    await trueweave.add_documents([Document("3", (Chunk("On Byron", links=ring),))])
+    await trueweave.find_communities()
+    await trueweave.write_reports()
+    async with database.transaction(trueweave.workspace) as tx:
         space = await vectors.space(tx)
         assert space
         for kind in VECTOR_KINDS:  # one vector each stays in the common table, one is in the workspace's own
             await tx.run("vectors.make_shelf", space=space.id, kind=kind)
             moved = sql.SQL("INSERT INTO {} SELECT workspace, gen_random_uuid(), text_hash, v FROM {} LIMIT 1")
-            own = Id(f"vector_{space.id}_{kind}_{weft.workspace}")
+            own = Id(f"vector_{space.id}_{kind}_{trueweave.workspace}")
             await tx.connection.execute(moved.format(own, Id(f"vector_{space.id}_{kind}")))
-    async with database.transaction(weft.workspace) as tx:
+    async with database.transaction(trueweave.workspace) as tx:
         await tx.execute("INSERT INTO source VALUES (DEFAULT, 'u', gen_random_uuid(), 't', 'x', '{}', '[]', '{}')")
         await tx.execute("INSERT INTO reply VALUES (DEFAULT, gen_random_uuid(), 'm', 'r', 1)")
         await tx.execute("INSERT INTO purse DEFAULT VALUES")
@@ -51,7 +54,7 @@ async def _tenant(database: Database, name: str) -> AsyncWeft:
         await tx.execute("INSERT INTO unlinked (name) VALUES (gen_random_uuid())")
         await tx.execute("INSERT INTO former_community VALUES (DEFAULT, gen_random_uuid(), 0, 3, 't', now())")
         await tx.execute("INSERT INTO unlinked_text (chunk) VALUES (gen_random_uuid())")
-    return weft
+    return trueweave
 
 
 def _tables(url: str) -> dict[str, tuple[bool, bool]]:
@@ -59,14 +62,14 @@ def _tables(url: str) -> dict[str, tuple[bool, bool]]:
     with psycopg.connect(url) as connection:
         rows = connection.execute(
             "SELECT relname, relrowsecurity, relforcerowsecurity FROM pg_class"
-            " WHERE relnamespace = 'weft'::regnamespace AND relkind IN ('r', 'p', 'm')"
+            " WHERE relnamespace = 'trueweave'::regnamespace AND relkind IN ('r', 'p', 'm')"
         )
         return {name: (on, forced) for name, on, forced in rows}
 
 
 def _rows(url: str, table: str, column: str, workspace: int) -> list[tuple[object, ...]]:
     """All rows of a workspace, seen by the owner, who is above the law."""
-    query = sql.SQL("SELECT t::text FROM weft.{} t WHERE {} = %s ORDER BY 1").format(Id(table), Id(column))
+    query = sql.SQL("SELECT t::text FROM trueweave.{} t WHERE {} = %s ORDER BY 1").format(Id(table), Id(column))
     with psycopg.connect(url) as connection:
         return connection.execute(query, (workspace,)).fetchall()
 
@@ -128,7 +131,7 @@ async def test_rows_cannot_be_written_for_another_workspace(database: Database) 
 async def test_without_a_workspace_nothing_works(database: Database) -> None:
     await _tenant(database, "mine")
     async with database.transaction(1) as tx:
-        await tx.execute("SELECT set_config('weft.workspace', '', true)")
+        await tx.execute("SELECT set_config('trueweave.workspace', '', true)")
         with pytest.raises(errors.InvalidTextRepresentation):
             await tx.execute("SELECT count(*) FROM document")
 
@@ -143,6 +146,8 @@ def test_every_table_is_guarded(url: str) -> None:
 
 def test_the_working_role_owns_nothing_and_is_above_nothing(url: str) -> None:
     with psycopg.connect(url) as connection:
-        role = connection.execute("SELECT rolsuper, rolbypassrls, rolcanlogin FROM pg_roles WHERE rolname = 'weft_app'")
-        owned = connection.execute("SELECT count(*) FROM pg_class WHERE pg_get_userbyid(relowner) = 'weft_app'")
+        role = connection.execute(
+            "SELECT rolsuper, rolbypassrls, rolcanlogin FROM pg_roles WHERE rolname = 'trueweave_app'"
+        )
+        owned = connection.execute("SELECT count(*) FROM pg_class WHERE pg_get_userbyid(relowner) = 'trueweave_app'")
         assert (role.fetchone(), owned.fetchone()) == ((False, False, False), (0,))

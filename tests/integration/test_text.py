@@ -12,22 +12,27 @@ import psycopg
 import pytest
 from psycopg import errors
 
-from weft import AsyncWeft, Chunk, Document
-from weft.store.postgres.db import Database
+from trueweave import AsyncTrueweave, Chunk, Document
+from trueweave.store.postgres.db import Database
 
 K1, B = 1.2, 0.75
 ALPHABET = [f"{a}{b}{c}" for a in "bgkmz" for b in "aou" for c in "nrx"]  # words that no stemmer changes
 
 
-async def add(weft: AsyncWeft, **texts: str) -> None:
-    await weft.add_documents(Document(uri, (Chunk(text),)) for uri, text in texts.items())
+async def add(trueweave: AsyncTrueweave, **texts: str) -> None:
+    await trueweave.add_documents(Document(uri, (Chunk(text),)) for uri, text in texts.items())
 
 
 async def search(
-    weft: AsyncWeft, question: str, most: int = 10, scope: Sequence[str] | None = None, k1: float = K1, b: float = B
+    trueweave: AsyncTrueweave,
+    question: str,
+    most: int = 10,
+    scope: Sequence[str] | None = None,
+    k1: float = K1,
+    b: float = B,
 ) -> list[tuple[str, float]]:
     """What is found, as (uri, score), in the order in which it is found."""
-    async with weft.database.transaction(weft.workspace, snapshot=True) as tx:
+    async with trueweave.database.transaction(trueweave.workspace, snapshot=True) as tx:
         rows = await (
             await tx.execute("SELECT c.id, d.id, d.uri FROM chunk c JOIN document d ON d.id = c.document")
         ).fetchall()
@@ -58,9 +63,9 @@ def random_texts(chance: random.Random, count: int) -> dict[str, str]:
     return {f"u{n}": " ".join(chance.choices(ALPHABET, weights, k=chance.randint(1, 40))) for n in range(count)}
 
 
-async def test_scores_are_what_the_formula_says(weft: AsyncWeft) -> None:
-    await add(weft, one="apple banana banana", two="apple cherry", three="dates and the others")
-    found = await search(weft, "A banana, an apple?")
+async def test_scores_are_what_the_formula_says(trueweave: AsyncTrueweave) -> None:
+    await add(trueweave, one="apple banana banana", two="apple cherry", three="dates and the others")
+    found = await search(trueweave, "A banana, an apple?")
     average = (3 + 2 + 2) / 3  # "and" and "the" are no words
     rare, common = log(1 + 2.5 / 1.5), log(1 + 1.5 / 2.5)
     norm = {length: K1 * (1 - B + B * length / average) for length in (2, 3)}
@@ -72,100 +77,100 @@ async def test_scores_are_what_the_formula_says(weft: AsyncWeft) -> None:
     assert [score for _, score in found] == pytest.approx([score for _, score in expected])
 
 
-async def test_words_are_stemmed_and_what_joins_them_parts_them(weft: AsyncWeft) -> None:
-    await add(weft, one="The well-known runners/walkers of 1990-2000 met at example.com <today>.", two="nothing")
+async def test_words_are_stemmed_and_what_joins_them_parts_them(trueweave: AsyncTrueweave) -> None:
+    await add(trueweave, one="The well-known runners/walkers of 1990-2000 met at example.com <today>.", two="nothing")
     for question in ("runner", "WALKER", "known", "2000", "1990", "example", "today", "meet met"):
-        assert [uri for uri, _ in await search(weft, question)] == ["one"], question
+        assert [uri for uri, _ in await search(trueweave, question)] == ["one"], question
 
 
 @pytest.mark.parametrize("seed", range(4))
-async def test_random_corpora_score_as_with_bm25s_and_by_the_formula(weft: AsyncWeft, seed: int) -> None:
+async def test_random_corpora_score_as_with_bm25s_and_by_the_formula(trueweave: AsyncTrueweave, seed: int) -> None:
     chance = random.Random(seed)
     texts = random_texts(chance, 300)
-    await add(weft, **texts)
+    await add(trueweave, **texts)
     peer = bm25s.BM25(k1=K1, b=B)
     peer.index([text.split() for text in texts.values()], show_progress=False)
     for _ in range(10):
         question = " ".join(chance.sample(ALPHABET, chance.randint(1, 8)))
-        found = await search(weft, question, most=300)
+        found = await search(trueweave, question, most=300)
         expected = bm25(texts, question)
         assert dict(found) == pytest.approx(expected)
         assert [score for _, score in found] == sorted((score for _, score in found), reverse=True)
         theirs = dict(zip(texts, map(float, peer.get_scores(question.split())), strict=True))
         assert dict(found) == pytest.approx({uri: s for uri, s in theirs.items() if s > 0}, rel=1e-4)
         k1, b = chance.uniform(0.5, 2), chance.uniform(0, 1)
-        assert dict(await search(weft, question, 300, k1=k1, b=b)) == pytest.approx(bm25(texts, question, k1, b))
-        few = await search(weft, question, most=5)
+        assert dict(await search(trueweave, question, 300, k1=k1, b=b)) == pytest.approx(bm25(texts, question, k1, b))
+        few = await search(trueweave, question, most=5)
         assert few == found[:5]
 
 
-async def test_a_scope_weighs_its_documents_and_no_others(weft: AsyncWeft) -> None:
+async def test_a_scope_weighs_its_documents_and_no_others(trueweave: AsyncTrueweave) -> None:
     texts = random_texts(random.Random(5), 60)
-    await add(weft, **texts)
-    everything = dict(await search(weft, "ban bar bax gan", most=60))
+    await add(trueweave, **texts)
+    everything = dict(await search(trueweave, "ban bar bax gan", most=60))
     inside = ["u1", "u7", "u30", "u31"]
-    found = await search(weft, "ban bar bax gan", scope=inside)
+    found = await search(trueweave, "ban bar bax gan", scope=inside)
     assert dict(found) == {uri: score for uri, score in everything.items() if uri in inside}
-    assert await search(weft, "ban", scope=[]) == []
+    assert await search(trueweave, "ban", scope=[]) == []
 
 
-async def test_more_matches_than_the_budget_still_give_as_many_as_are_asked_for(weft: AsyncWeft) -> None:
+async def test_more_matches_than_the_budget_still_give_as_many_as_are_asked_for(trueweave: AsyncTrueweave) -> None:
     """One word in so many chunks, all alike, that its one posting list exceeds what a search reads."""
-    await weft.add_documents(Document(f"u{n}", (Chunk("common"),)) for n in range(2100))
-    await add(weft, rare="common rarity")
-    assert len(await search(weft, "common", most=50)) == 50
-    found = await search(weft, "common rarity", most=50)
+    await trueweave.add_documents(Document(f"u{n}", (Chunk("common"),)) for n in range(2100))
+    await add(trueweave, rare="common rarity")
+    assert len(await search(trueweave, "common", most=50)) == 50
+    found = await search(trueweave, "common rarity", most=50)
     assert (found[0][0], len(found)) == ("rare", 50)
 
 
-async def test_whatever_came_and_went_the_sums_are_those_of_a_rebuild(weft: AsyncWeft) -> None:
+async def test_whatever_came_and_went_the_sums_are_those_of_a_rebuild(trueweave: AsyncTrueweave) -> None:
     chance = random.Random(8)
     texts: dict[str, str] = {}
     for _ in range(12):
         change = random_texts(chance, 20)
         gone = chance.sample(sorted(texts), min(len(texts), 5))
-        await add(weft, **change)
-        await weft.remove(gone)
+        await add(trueweave, **change)
+        await trueweave.remove(gone)
         texts = {uri: text for uri, text in {**texts, **change}.items() if uri not in gone}
         expected = bm25(texts, "ban bar gux zox")
-        assert dict(await search(weft, "ban bar gux zox", most=100)) == pytest.approx(expected)
-    assert (await weft.verify()).exact
-    await weft.remove(list(texts))
-    async with weft.database.transaction(weft.workspace) as tx:
+        assert dict(await search(trueweave, "ban bar gux zox", most=100)) == pytest.approx(expected)
+    assert (await trueweave.verify()).exact
+    await trueweave.remove(list(texts))
+    async with trueweave.database.transaction(trueweave.workspace) as tx:
         left = await tx.execute(
             "SELECT 1 FROM word UNION ALL SELECT 1 FROM corpus UNION ALL SELECT 1 FROM text_lines()"
         )
         assert await left.fetchall() == []
 
 
-async def test_a_chunk_that_both_versions_have_stays_as_it_is(weft: AsyncWeft) -> None:
-    await weft.add_documents([Document("u", (Chunk("apple banana"), Chunk("cherry")))])
-    before = await search(weft, "apple")
-    await weft.add_documents([Document("u", (Chunk("apple banana"), Chunk("damson")))])
-    assert await search(weft, "apple") == before
-    assert await search(weft, "cherry") == []
-    assert len(await search(weft, "damson")) == 1
-    assert (await weft.verify()).exact
+async def test_a_chunk_that_both_versions_have_stays_as_it_is(trueweave: AsyncTrueweave) -> None:
+    await trueweave.add_documents([Document("u", (Chunk("apple banana"), Chunk("cherry")))])
+    before = await search(trueweave, "apple")
+    await trueweave.add_documents([Document("u", (Chunk("apple banana"), Chunk("damson")))])
+    assert await search(trueweave, "apple") == before
+    assert await search(trueweave, "cherry") == []
+    assert len(await search(trueweave, "damson")) == 1
+    assert (await trueweave.verify()).exact
 
 
 async def test_settlers_of_the_same_words_wait_for_each_other_and_lose_nothing(database: Database) -> None:
-    wefts = [await AsyncWeft.enter(database, "test") for _ in range(4)]
+    trueweaves = [await AsyncTrueweave.enter(database, "test") for _ in range(4)]
     texts = random_texts(random.Random(9), 200)
     parts = [dict(list(texts.items())[n::4]) for n in range(4)]
 
-    async def come_and_go(weft: AsyncWeft, part: dict[str, str]) -> None:
+    async def come_and_go(trueweave: AsyncTrueweave, part: dict[str, str]) -> None:
         for uri, text in part.items():
-            await add(weft, **{uri: text})
-        await weft.remove(list(part)[:10])
+            await add(trueweave, **{uri: text})
+        await trueweave.remove(list(part)[:10])
 
-    await asyncio.gather(*map(come_and_go, wefts, parts))
+    await asyncio.gather(*map(come_and_go, trueweaves, parts))
     left = {uri: text for part in parts for uri, text in list(part.items())[10:]}
-    assert dict(await search(wefts[0], "ban bar mox", most=200)) == pytest.approx(bm25(left, "ban bar mox"))
-    assert (await wefts[0].verify()).exact
+    assert dict(await search(trueweaves[0], "ban bar mox", most=200)) == pytest.approx(bm25(left, "ban bar mox"))
+    assert (await trueweaves[0].verify()).exact
 
 
 async def test_a_workspace_neither_finds_nor_counts_the_words_of_another(database: Database, url: str) -> None:
-    mine, other = await AsyncWeft.enter(database, "mine"), await AsyncWeft.enter(database, "other")
+    mine, other = await AsyncTrueweave.enter(database, "mine"), await AsyncTrueweave.enter(database, "other")
     await add(mine, a="apple banana", b="cherry")
     alone = await search(mine, "apple cherry")
     await add(other, c="apple apple secret", d="cherry tree")
@@ -179,12 +184,12 @@ async def test_a_workspace_neither_finds_nor_counts_the_words_of_another(databas
     await mine.drop()
     assert len(await search(other, "apple")) == 1
     with psycopg.connect(url) as owner:
-        left = owner.execute("SELECT DISTINCT workspace FROM weft.lexis").fetchall()
+        left = owner.execute("SELECT DISTINCT workspace FROM trueweave.lexis").fetchall()
         assert left == [(other.workspace,)]
 
 
 async def test_two_workspaces_of_the_same_documents_have_the_same_digest(database: Database) -> None:
-    one, two = await AsyncWeft.enter(database, "one"), await AsyncWeft.enter(database, "two")
+    one, two = await AsyncTrueweave.enter(database, "one"), await AsyncTrueweave.enter(database, "two")
     texts = random_texts(random.Random(3), 30)
     await add(one, **texts)
     await add(two, **dict(reversed(texts.items())))
@@ -194,9 +199,9 @@ async def test_two_workspaces_of_the_same_documents_have_the_same_digest(databas
 
 
 @pytest.mark.parametrize("verb", ["SELECT FROM lexis", "DELETE FROM lexis", "INSERT INTO lexis VALUES (1)"])
-async def test_the_working_role_cannot_touch_the_words_of_chunks(weft: AsyncWeft, verb: str) -> None:
+async def test_the_working_role_cannot_touch_the_words_of_chunks(trueweave: AsyncTrueweave, verb: str) -> None:
     with pytest.raises(errors.InsufficientPrivilege):
-        async with weft.database.transaction(weft.workspace) as tx:
+        async with trueweave.database.transaction(trueweave.workspace) as tx:
             await tx.connection.execute(verb.encode())
 
 
@@ -205,7 +210,7 @@ async def test_the_working_role_cannot_touch_the_words_of_chunks(weft: AsyncWeft
     [
         ("", 0),
         ("the of and", 0),
-        ("apple'); DROP TABLE weft.chunk; --", 1),
+        ("apple'); DROP TABLE trueweave.chunk; --", 1),
         ("' OR 1=1 \\ %s %(question)s :* & | ! <-> {}", 0),
         ("apple " * 10_000, 1),
         (" ".join(f"w{n}" for n in range(10_000)) + " apple", 1),
@@ -216,18 +221,18 @@ async def test_the_working_role_cannot_touch_the_words_of_chunks(weft: AsyncWeft
         ("x" * 50_000, 0),
     ],
 )
-async def test_any_question_is_only_words(weft: AsyncWeft, question: str, found: int) -> None:
-    await add(weft, a="apple", b="Москва Москвы", c="東京タワー に行く", d="the of", e="🍎🍏 café")
-    assert len(await search(weft, question)) == found
+async def test_any_question_is_only_words(trueweave: AsyncTrueweave, question: str, found: int) -> None:
+    await add(trueweave, a="apple", b="Москва Москвы", c="東京タワー に行く", d="the of", e="🍎🍏 café")
+    assert len(await search(trueweave, question)) == found
 
 
-async def test_an_empty_workspace_answers_nothing(weft: AsyncWeft) -> None:
-    assert await search(weft, "apple") == []
-    assert await search(weft, "apple", scope=["nowhere"]) == []
+async def test_an_empty_workspace_answers_nothing(trueweave: AsyncTrueweave) -> None:
+    assert await search(trueweave, "apple") == []
+    assert await search(trueweave, "apple", scope=["nowhere"]) == []
 
 
-async def test_a_chunk_longer_than_a_tsvector_can_be_is_stored_and_found(weft: AsyncWeft) -> None:
+async def test_a_chunk_longer_than_a_tsvector_can_be_is_stored_and_found(trueweave: AsyncTrueweave) -> None:
     words = " ".join(f"{n:07x}" for n in range(300_000))
-    await add(weft, long=f"beginning {words}", empty="", short="beginning")
-    assert {uri for uri, _ in await search(weft, "beginning")} == {"long", "short"}
-    assert (await weft.verify()).exact
+    await add(trueweave, long=f"beginning {words}", empty="", short="beginning")
+    assert {uri for uri, _ in await search(trueweave, "beginning")} == {"long", "short"}
+    assert (await trueweave.verify()).exact

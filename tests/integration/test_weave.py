@@ -9,10 +9,10 @@ from uuid import UUID
 import numpy as np
 import pytest
 
-from weft import AsyncWeft, Chunk, Document, Filter, Mention
-from weft.methods import Keyword, Naive, Walk, Weave
-from weft.testing import HashEmbedder
-from weft.text import phrases
+from trueweave import AsyncTrueweave, Chunk, Document, Filter, Mention
+from trueweave.methods import Keyword, Naive, Walk, Weave
+from trueweave.testing import HashEmbedder
+from trueweave.text import phrases
 
 Masses = dict[UUID, float]
 T = TypeVar("T")
@@ -104,14 +104,14 @@ def mixed(a: Masses, b: Masses, part: float) -> Masses:
 
 
 @pytest.mark.parametrize("seed", range(4))
-async def test_the_walk_goes_as_written_down(weft: AsyncWeft, seed: int) -> None:
+async def test_the_walk_goes_as_written_down(trueweave: AsyncTrueweave, seed: int) -> None:
     documents = corpus(seed, 30)
-    await weft.add_documents(documents)
+    await trueweave.add_documents(documents)
     walk = Walk(top_k=30)
     question = "Who met Babbage in the town that Menabrea left?"
-    near = {p.id: p.score for p in (await weft.retrieve(question, Naive(top_k=100))).passages}
-    ids = {p.uri: p.id for p in (await weft.retrieve(question, Naive(top_k=100))).passages}
-    matching = {p.id: p.score for p in (await weft.retrieve(question, Keyword(top_k=100))).passages}
+    near = {p.id: p.score for p in (await trueweave.retrieve(question, Naive(top_k=100))).passages}
+    ids = {p.uri: p.id for p in (await trueweave.retrieve(question, Naive(top_k=100))).passages}
+    matching = {p.id: p.score for p in (await trueweave.retrieve(question, Keyword(top_k=100))).passages}
     oracle = Oracle(documents, ids, walk)
     asked = question
     for one in oracle.names(question):
@@ -122,17 +122,17 @@ async def test_the_walk_goes_as_written_down(weft: AsyncWeft, seed: int) -> None
     vectors = await embedder.embed(list(oracle.texts.values()))
     similarity = {id_: float(row @ looked_for) for id_, row in zip(oracle.texts, vectors, strict=True)}
     mass = oracle.mass(question, near, matching, similarity)
-    found = await weft.retrieve(question, walk)
+    found = await trueweave.retrieve(question, walk)
     assert {p.id: p.score for p in found.passages} == pytest.approx(first(mass, 30), rel=0.02, abs=1e-4)
     assert found.trace.statements <= 7
     assert np.isclose(sum(mass.values()), 1, atol=0.05)
 
 
-async def test_the_second_hop_is_found_by_the_name_in_between(weft: AsyncWeft) -> None:
+async def test_the_second_hop_is_found_by_the_name_in_between(trueweave: AsyncTrueweave) -> None:
     def about(title: str, text: str, *names: str) -> Document:
         return Document(title, (Chunk(f"{title}\n{text}", mentions=tuple(map(Mention, (title, *names)))),), title=title)
 
-    await weft.add_documents(
+    await trueweave.add_documents(
         [
             about("Ambrel Bridge", "A bridge over the Lhine, put up by Tovrick Works.", "Tovrick Works", "Lhine"),
             about("Tovrick Works", "A maker of iron in Dorn. Its head is Quendrith Vossalar.", "Quendrith Vossalar"),
@@ -143,15 +143,15 @@ async def test_the_second_hop_is_found_by_the_name_in_between(weft: AsyncWeft) -
         ]
     )
     question = "Who is the head of the firm that put up Ambrel Bridge?"
-    woven = await weft.retrieve(question, Weave(top_k=2))
+    woven = await trueweave.retrieve(question, Weave(top_k=2))
     assert {p.uri for p in woven.passages} == {"Ambrel Bridge", "Tovrick Works"}
-    plain = await weft.retrieve(question, Naive(top_k=2))
+    plain = await trueweave.retrieve(question, Naive(top_k=2))
     assert "Tovrick Works" not in {p.uri for p in plain.passages}
-    hidden = await weft.retrieve(question, Weave(top_k=5), filter=Filter(uris=("Bridge 1", "Bridge 2")))
+    hidden = await trueweave.retrieve(question, Weave(top_k=5), filter=Filter(uris=("Bridge 1", "Bridge 2")))
     assert {p.uri for p in hidden.passages} <= {"Bridge 1", "Bridge 2"}
 
 
-async def test_a_corpus_without_names_is_ranked_by_text_and_vectors(weft: AsyncWeft) -> None:
+async def test_a_corpus_without_names_is_ranked_by_text_and_vectors(trueweave: AsyncTrueweave) -> None:
     weathers = ["rain and fog", "snow and hail", "wind and sun", "frost and thaw", "storm and calm"]
-    await weft.add_documents([Document(text, (Chunk(f"there was {text} all day"),)) for text in weathers])
-    assert (await weft.retrieve("when was there hail?", Weave(top_k=1))).passages[0].uri == "snow and hail"
+    await trueweave.add_documents([Document(text, (Chunk(f"there was {text} all day"),)) for text in weathers])
+    assert (await trueweave.retrieve("when was there hail?", Weave(top_k=1))).passages[0].uri == "snow and hail"

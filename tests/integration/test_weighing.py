@@ -6,12 +6,12 @@ from uuid import UUID
 
 import pytest
 
-from weft import AsyncWeft, Chunk, Document, Mention
-from weft.evidence import Evidence, Query
-from weft.methods import Auto, Fuse, Keyword, Weave
-from weft.protocols import Index, Weighed
-from weft.testing import HashEmbedder
-from weft.text import phrases
+from trueweave import AsyncTrueweave, Chunk, Document, Mention
+from trueweave.evidence import Evidence, Query
+from trueweave.methods import Auto, Fuse, Keyword, Weave
+from trueweave.protocols import Index, Weighed
+from trueweave.testing import HashEmbedder
+from trueweave.text import phrases
 
 QUESTION = "Which river is crossed by the bridge that Tovrick Works put up?"
 
@@ -42,10 +42,10 @@ class Looking:
         return found
 
 
-async def test_a_chunk_is_known_by_its_words_its_names_and_what_it_is_about(weft: AsyncWeft) -> None:
-    await weft.add_documents([BRIDGE, WORKS, RIVER])
+async def test_a_chunk_is_known_by_its_words_its_names_and_what_it_is_about(trueweave: AsyncTrueweave) -> None:
+    await trueweave.add_documents([BRIDGE, WORKS, RIVER])
     looking = Looking(["Lhine", "Ambrel Bridge"])
-    await weft.retrieve(QUESTION, looking)
+    await trueweave.retrieve(QUESTION, looking)
     river, bridge = looking.weighed
     number = {name: phrases.number(phrases.phrase(name)) for name in ("Lhine", "Ambrel Bridge", "Tovrick Works")}
     assert (river.about, bridge.about) == (number["Lhine"], number["Ambrel Bridge"])
@@ -59,21 +59,23 @@ async def test_a_chunk_is_known_by_its_words_its_names_and_what_it_is_about(weft
     assert river.similarity == pytest.approx(float(asked @ text), abs=0.01)
 
 
-async def test_what_completes_the_question_comes_before_what_repeats_it(weft: AsyncWeft) -> None:
+async def test_what_completes_the_question_comes_before_what_repeats_it(trueweave: AsyncTrueweave) -> None:
     repeating = [about(f"Bridge {n}", "A bridge that Tovrick Works put up.", "Tovrick Works") for n in range(8)]
-    await weft.add_documents([BRIDGE, WORKS, RIVER, *repeating])
-    woven = await weft.retrieve(QUESTION, Weave(top_k=3))
+    await trueweave.add_documents([BRIDGE, WORKS, RIVER, *repeating])
+    woven = await trueweave.retrieve(QUESTION, Weave(top_k=3))
     assert "Lhine" in {passage.uri for passage in woven.passages}
-    fused = await weft.retrieve(QUESTION, Fuse(top_k=3))
+    fused = await trueweave.retrieve(QUESTION, Fuse(top_k=3))
     assert "Lhine" not in {passage.uri for passage in fused.passages}
 
 
-async def test_auto_asks_by_weave_where_chunks_have_subjects_and_by_fusion_where_not(weft: AsyncWeft) -> None:
-    await weft.add_documents([BRIDGE, WORKS, RIVER])
-    assert chosen(await weft.retrieve(QUESTION, Auto())) == ["weave"]
-    await weft.remove(["Ambrel Bridge", "Tovrick Works", "Lhine"])
-    await weft.add_documents([Document(f"{n}", (Chunk(f"there was rain on day {n} by the river"),)) for n in range(9)])
-    found = await weft.retrieve(QUESTION, Auto(top_k=4))
+async def test_auto_asks_by_weave_where_chunks_have_subjects_and_by_fusion_where_not(trueweave: AsyncTrueweave) -> None:
+    await trueweave.add_documents([BRIDGE, WORKS, RIVER])
+    assert chosen(await trueweave.retrieve(QUESTION, Auto())) == ["weave"]
+    await trueweave.remove(["Ambrel Bridge", "Tovrick Works", "Lhine"])
+    await trueweave.add_documents(
+        [Document(f"{n}", (Chunk(f"there was rain on day {n} by the river"),)) for n in range(9)]
+    )
+    found = await trueweave.retrieve(QUESTION, Auto(top_k=4))
     assert chosen(found) == ["fuse"]
     assert len(found.passages) == 4
 
@@ -82,9 +84,9 @@ def chosen(evidence: Evidence) -> list[str]:
     return [step.best[0].item for step in evidence.trace.steps if step.what == "chose"]
 
 
-async def test_the_share_of_chunks_with_a_subject_of_their_own_is_counted(weft: AsyncWeft) -> None:
+async def test_the_share_of_chunks_with_a_subject_of_their_own_is_counted(trueweave: AsyncTrueweave) -> None:
     nameless = Document("rain", (Chunk("there was rain on the river"),))
-    await weft.add_documents([BRIDGE, WORKS, RIVER, nameless])
+    await trueweave.add_documents([BRIDGE, WORKS, RIVER, nameless])
     looking = Looking(["Lhine"])
-    await weft.retrieve(QUESTION, looking)
+    await trueweave.retrieve(QUESTION, looking)
     assert looking.subjects == pytest.approx(3 / 4)

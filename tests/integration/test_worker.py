@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from weft import AsyncWeft
-from weft.config import Settings
-from weft.errors import BadReply, BudgetReached, InvalidDocument, ModelRefused
-from weft.events import Event, Extracted, Failed, Unreadable
-from weft.ingest.intake import take_in
-from weft.ingest.recipe import Recipe
-from weft.ingest.worker import Kit, Pace, Worker
-from weft.protocols import Extractor
-from weft.store.postgres.db import Database
-from weft.testing import HashEmbedder
-from weft.types import Chunk, Extraction, Link, Mention, Source
+from trueweave import AsyncTrueweave
+from trueweave.config import Settings
+from trueweave.errors import BadReply, BudgetReached, InvalidDocument, ModelRefused
+from trueweave.events import Event, Extracted, Failed, Unreadable
+from trueweave.ingest.intake import take_in
+from trueweave.ingest.recipe import Recipe
+from trueweave.ingest.worker import Kit, Pace, Worker
+from trueweave.protocols import Extractor
+from trueweave.store.postgres.db import Database
+from trueweave.testing import HashEmbedder
+from trueweave.types import Chunk, Extraction, Link, Mention, Source
 
 CAPITALS = Recipe(extractor="capitals")
 QUICK = Pace(try_again_after=0.05, gather=0.01)
@@ -54,8 +54,8 @@ class Scripted:
 class Mill:
     """A workspace with a worker that can be run again and again."""
 
-    def __init__(self, weft: AsyncWeft) -> None:
-        self.weft = weft
+    def __init__(self, trueweave: AsyncTrueweave) -> None:
+        self.trueweave = trueweave
         self.extractor = Scripted()
         self.events: list[Event] = []
 
@@ -64,30 +64,32 @@ class Mill:
             return self.extractor
 
         kit = Kit(extractor, HashEmbedder())
-        self.last = Worker(self.weft.database, self.weft.workspace, kit, self.events.append, QUICK, patient=patient)
+        self.last = Worker(
+            self.trueweave.database, self.trueweave.workspace, kit, self.events.append, QUICK, patient=patient
+        )
         return self.last
 
     async def add(self, *sources: Source, recipe: Recipe = CAPITALS) -> None:
         no_more = asyncio.Event()
         working = asyncio.create_task(self.worker().run_until_done(no_more))
-        await take_in(self.weft.database, self.weft.workspace, sources, recipe, self.events.append)
+        await take_in(self.trueweave.database, self.trueweave.workspace, sources, recipe, self.events.append)
         no_more.set()
         await asyncio.wait_for(working, 30)
 
 
 @pytest.fixture
-def mill(weft: AsyncWeft) -> Mill:
-    return Mill(weft)
+def mill(trueweave: AsyncTrueweave) -> Mill:
+    return Mill(trueweave)
 
 
 async def test_documents_come_in_and_are_settled(mill: Mill) -> None:
     await mill.add(*(Source(f"doc/{n}", f"Ada knows Bob{n}", metadata={"n": n}) for n in range(100)))
-    status = await mill.weft.status()
+    status = await mill.trueweave.status()
     assert (status.documents, status.chunks, status.waiting_documents) == (100, 100, 0)
     assert sorted(mill.extractor.worked) == sorted(f"doc/{n}" for n in range(100))
-    assert (await mill.weft.entities(1))[0].count == 100
-    assert (await mill.weft.verify()).exact
-    assert {d.metadata["n"] for d in [d async for d in mill.weft.documents()]} == set(range(100))
+    assert (await mill.trueweave.entities(1))[0].count == 100
+    assert (await mill.trueweave.verify()).exact
+    assert {d.metadata["n"] for d in [d async for d in mill.trueweave.documents()]} == set(range(100))
 
 
 async def test_what_is_unchanged_is_not_worked_again_and_what_changed_is(mill: Mill) -> None:
@@ -99,7 +101,7 @@ async def test_what_is_unchanged_is_not_worked_again_and_what_changed_is(mill: M
     assert mill.extractor.worked == ["b", "a"]
     await mill.add(Source("a", "Ada knows Bob"), recipe=Recipe(extractor="capitals", max_chunk_size=500))
     assert mill.extractor.worked == ["b", "a"]
-    assert {e.name for e in await mill.weft.entities()} == {"Ada", "knows", "Bob", "wakes"}
+    assert {e.name for e in await mill.trueweave.entities()} == {"Ada", "knows", "Bob", "wakes"}
 
 
 @pytest.mark.parametrize(("text", "error"), [("poison", "bad: of no use"), ("bug", "unexpected KeyError: 'bug'")])
@@ -107,8 +109,8 @@ async def test_a_document_that_keeps_failing_is_set_aside_with_its_error_and_the
     mill: Mill, text: str, error: str
 ) -> None:
     await mill.add(Source("good", "Ada"), Source("bad", text), Source("odd", "odd Bob"))
-    assert (await mill.weft.status()).documents == 2
-    [aside] = await mill.weft.set_aside()
+    assert (await mill.trueweave.status()).documents == 2
+    [aside] = await mill.trueweave.set_aside()
     assert (aside.uri, aside.failures) == ("bad", 3)
     assert aside.error.startswith(error)
     assert mill.extractor.worked.count("bad") == 3
@@ -117,14 +119,14 @@ async def test_a_document_that_keeps_failing_is_set_aside_with_its_error_and_the
     await mill.add(Source("bad", text))
     assert mill.extractor.worked.count("bad") == 6, "adding it again tries it again"
     await mill.add(Source("bad", "mended"))
-    assert await mill.weft.set_aside() == []
-    assert (await mill.weft.status()).documents == 3
+    assert await mill.trueweave.set_aside() == []
+    assert (await mill.trueweave.status()).documents == 3
 
 
 async def test_a_reply_of_no_use_sets_its_document_aside_at_once(mill: Mill) -> None:
     mill.extractor.error = BadReply("a: of no use, twice")
     await mill.add(Source("a", "Ada"))
-    assert [(aside.uri, aside.failures) for aside in await mill.weft.set_aside()] == [("a", 1)]
+    assert [(aside.uri, aside.failures) for aside in await mill.trueweave.set_aside()] == [("a", 1)]
 
 
 async def test_a_worker_that_is_abandoned_ends_at_once_and_leaves_its_documents_to_others(mill: Mill) -> None:
@@ -142,7 +144,7 @@ async def test_a_worker_that_is_abandoned_ends_at_once_and_leaves_its_documents_
     await asyncio.wait_for(adding, 5)
     mill.extractor = Scripted()
     await mill.add()
-    assert (await mill.weft.status()).documents == 30
+    assert (await mill.trueweave.status()).documents == 30
 
 
 @pytest.mark.parametrize("error", [BudgetReached("no money"), ModelRefused("wrong key")])
@@ -151,21 +153,21 @@ async def test_a_run_stops_in_good_order_and_goes_on_when_the_cause_is_mended(mi
     mill.extractor.error = error
     with pytest.raises(type(error), match=str(error)):
         await mill.add(*sources)
-    assert await mill.weft.set_aside() == []
+    assert await mill.trueweave.set_aside() == []
     mill.extractor.error = None
     await mill.add()
-    assert (await mill.weft.status()).documents == 40
+    assert (await mill.trueweave.status()).documents == 40
 
 
 async def test_a_patient_worker_waits_for_a_budget(mill: Mill) -> None:
     mill.extractor.error = BudgetReached("no money")
     worker = mill.worker(patient=True)
     working = asyncio.create_task(worker.run())
-    await take_in(mill.weft.database, mill.weft.workspace, [Source("a", "Ada")], CAPITALS, mill.events.append)
+    await take_in(mill.trueweave.database, mill.trueweave.workspace, [Source("a", "Ada")], CAPITALS, mill.events.append)
     await asyncio.sleep(0.5)
     assert not working.done()
     mill.extractor.error = None
-    while (await mill.weft.status()).documents == 0:  # noqa: ASYNC110
+    while (await mill.trueweave.status()).documents == 0:  # noqa: ASYNC110
         await asyncio.sleep(0.05)
     worker.stop()
     await asyncio.wait_for(working, 10)
@@ -175,33 +177,37 @@ async def test_a_document_that_is_removed_or_replaced_while_it_is_worked_does_no
     class Slow(Scripted):
         async def extract(self, source: Source, chunks: Sequence[Chunk]) -> Sequence[Extraction]:
             if source.text == "Old":
-                await mill.weft.remove(["gone"])
+                await mill.trueweave.remove(["gone"])
                 await take_in(
-                    mill.weft.database, mill.weft.workspace, [Source("replaced", "New")], CAPITALS, mill.events.append
+                    mill.trueweave.database,
+                    mill.trueweave.workspace,
+                    [Source("replaced", "New")],
+                    CAPITALS,
+                    mill.events.append,
                 )
             return await super().extract(source, chunks)
 
     mill.extractor = Slow()
     await mill.add(Source("gone", "Old"), Source("replaced", "Old"))
-    assert [d.uri async for d in mill.weft.documents()] == ["replaced"]
-    assert {e.name for e in await mill.weft.entities()} == {"New"}
+    assert [d.uri async for d in mill.trueweave.documents()] == ["replaced"]
+    assert {e.name for e in await mill.trueweave.entities()} == {"New"}
 
 
 async def test_a_document_without_text_comes_in_with_a_note(mill: Mill) -> None:
     await mill.add(Source("empty", " \n"))
     assert [(e.chunks, e.notes) for e in mill.events if isinstance(e, Extracted)] == [(0, ("it has no text",))]
-    assert (await mill.weft.status()).documents == 1
+    assert (await mill.trueweave.status()).documents == 1
 
 
 @pytest.fixture
-async def filed(database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[AsyncWeft]:
+async def filed(database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[AsyncTrueweave]:
     monkeypatch.chdir(tmp_path)
-    weft = await AsyncWeft.enter(database, "files", HashEmbedder(), settings=Settings(extractor="capitals"))
-    yield weft
-    await weft.aclose()
+    trueweave = await AsyncTrueweave.enter(database, "files", HashEmbedder(), settings=Settings(extractor="capitals"))
+    yield trueweave
+    await trueweave.aclose()
 
 
-async def test_a_folder_becomes_an_index_without_any_model(filed: AsyncWeft, tmp_path: Path) -> None:
+async def test_a_folder_becomes_an_index_without_any_model(filed: AsyncTrueweave, tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     notes.mkdir()
     (notes / "ada.md").write_text("# Ada Lovelace\n\nAda Lovelace worked with Charles Babbage in London.\n")
@@ -223,9 +229,9 @@ async def test_a_folder_becomes_an_index_without_any_model(filed: AsyncWeft, tmp
 async def test_an_estimate_counts_and_sends_nothing(database: Database, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(" ".join(f"Ada Lovelace wrote letter {n} to Charles Babbage." for n in range(200)))
     settings = Settings(model="openai/some", model_url="http://127.0.0.1:9/v1", prices={"openai/some": (1, 4)})
-    weft = await AsyncWeft.enter(database, "money", settings=settings)
-    found = await weft.estimate(tmp_path)
-    await weft.aclose()
+    trueweave = await AsyncTrueweave.enter(database, "money", settings=settings)
+    found = await trueweave.estimate(tmp_path)
+    await trueweave.aclose()
     assert (found.documents, found.unchanged, found.model) == (1, 0, "openai/some")
     assert found.chunks == found.calls > 1
     assert found.tokens_in > found.tokens

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.graph.aggregate import (
+from trueweave.graph.aggregate import (
     ALIASES_KEPT,
     DESCRIPTIONS_KEPT,
     EMPTY,
@@ -28,8 +28,8 @@ from weft.graph.aggregate import (
     tie_id,
     total,
 )
-from weft.graph.plan import changed_name, changed_tie, sums
-from weft.text.names import key, normalise
+from trueweave.graph.plan import changed_name, changed_tie, sums
+from trueweave.text.names import key, normalise
 
 A, B, C = UUID(int=1), UUID(int=2), UUID(int=3)
 ONE: Histogram = (0, 0, 0, 0, 1, 0, 0, 0, 0)

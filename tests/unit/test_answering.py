@@ -7,12 +7,12 @@ from uuid import UUID
 
 import pytest
 
-from weft.answering import Answering, standalone
-from weft.answering.ask import NOTHING_FOUND
-from weft.errors import BadReply, ConfigError
-from weft.evidence import Answer, Evidence, Passage, Trace, Usage
-from weft.text import tokens
-from weft.types import Finish, Message, Prompt, Purpose, Reply
+from trueweave.answering import Answering, standalone
+from trueweave.answering.ask import NOTHING_FOUND
+from trueweave.errors import BadReply, ConfigError
+from trueweave.evidence import Answer, Evidence, Passage, Trace, Usage
+from trueweave.text import tokens
+from trueweave.types import Finish, Message, Prompt, Purpose, Reply
 
 BRIDGE = Passage(
     UUID(int=1),

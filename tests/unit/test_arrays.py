@@ -10,7 +10,7 @@ import pytest
 from psycopg.adapt import Dumper
 from psycopg.pq import Format
 
-from weft.store.postgres.arrays import (
+from trueweave.store.postgres.arrays import (
     Halves,
     Ids,
     Numbers,

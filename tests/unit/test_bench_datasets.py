@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from weft.bench import datasets
-from weft.bench.types import Dataset, Passage
-from weft.errors import ConfigError, UnreadableFile
+from trueweave.bench import datasets
+from trueweave.bench.types import Dataset, Passage
+from trueweave.errors import ConfigError, UnreadableFile
 
 PAIRS = {
     "_id": "q1",
@@ -205,7 +205,7 @@ def test_evidence_will_do_where_no_document_is_named(tmp_path: Path) -> None:
         (['{"question": "Who?", "supporting": []}'], 'line 1: "supporting" names no document'),
         (['{"question": "Who?", "supporting": [["a"]]}'], 'line 1: "supporting" is not a text'),
         (['{"question": "W\\u0000?", "supporting": ["a"]}'], 'line 1: "question" holds a NUL'),
-        (['{"text": "Who?"}'], "line 1: it is of no form that Weft knows"),
+        (['{"text": "Who?"}'], "line 1: it is of no form that Trueweave knows"),
         (
             ['{"id": 1, "question": "A", "supporting": ["a"]}', '{"id": 1, "question": "B", "supporting": ["a"]}'],
             "id 1",

@@ -4,9 +4,9 @@ from math import log2
 
 import pytest
 
-from weft.bench.bootstrap import Interval, difference, interval
-from weft.bench.measures import EVIDENCE_WITHIN, Measure, evidence_found, exact_match, measure, token_f1, usual
-from weft.errors import ConfigError
+from trueweave.bench.bootstrap import Interval, difference, interval
+from trueweave.bench.measures import EVIDENCE_WITHIN, Measure, evidence_found, exact_match, measure, token_f1, usual
+from trueweave.errors import ConfigError
 
 # Of b, d and e, two are among the first four: b at rank 2, d at rank 4.
 RANKED = ["a", "b", "c", "d"]

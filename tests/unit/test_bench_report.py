@@ -11,18 +11,18 @@ from typing import Any, cast
 
 import pytest
 
-from weft import AsyncWeft
-from weft.bench import report
-from weft.bench.experiment import Experiment, Ran, deep_enough
-from weft.bench.measures import usual
-from weft.bench.outcomes import Answered, Kept, Outcome
-from weft.bench.results import Results, results
-from weft.bench.types import Dataset, Passage, Question
-from weft.bench.verdict import verdict
-from weft.errors import ConfigError
-from weft.evidence import Usage
-from weft.methods import Fuse, Hybrid, Keyword, Local, Naive
-from weft.protocols import Method
+from trueweave import AsyncTrueweave
+from trueweave.bench import report
+from trueweave.bench.experiment import Experiment, Ran, deep_enough
+from trueweave.bench.measures import usual
+from trueweave.bench.outcomes import Answered, Kept, Outcome
+from trueweave.bench.results import Results, results
+from trueweave.bench.types import Dataset, Passage, Question
+from trueweave.bench.verdict import verdict
+from trueweave.errors import ConfigError
+from trueweave.evidence import Usage
+from trueweave.methods import Fuse, Hybrid, Keyword, Local, Naive
+from trueweave.protocols import Method
 
 HOSTILE = '<script>alert("x")</script>&'
 
@@ -30,7 +30,7 @@ PASSAGES = (Passage("p1", "One.", f"First {HOSTILE}"), Passage("p2", "Two.", "Se
 
 
 def experiment(questions: Sequence[Question], methods: Mapping[str, Method], ks: Sequence[int] = (1, 2)) -> Experiment:
-    nowhere = cast("AsyncWeft", None)  # nothing is asked here
+    nowhere = cast("AsyncTrueweave", None)  # nothing is asked here
     return Experiment(nowhere, Dataset("small", tuple(questions), PASSAGES), methods, usual(ks))
 
 

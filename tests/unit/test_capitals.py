@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from weft.extract.capitals import CapitalsExtractor
-from weft.types import Chunk, Extraction, Place, Source
+from trueweave.extract.capitals import CapitalsExtractor
+from trueweave.types import Chunk, Extraction, Place, Source
 
 
 async def extract(text: str, title: str = "", places: tuple[Place, ...] = (), size: int = 0) -> list[Extraction]:

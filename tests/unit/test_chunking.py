@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weft.errors import ConfigError
-from weft.text import chunking, tokens
-from weft.text.chunking import ChunkSizes, chunk
-from weft.types import Chunk, Place, Source
+from trueweave.errors import ConfigError
+from trueweave.text import chunking, tokens
+from trueweave.text.chunking import ChunkSizes, chunk
+from trueweave.types import Chunk, Place, Source
 
 SMALL = ChunkSizes(min_chunk_size=20, max_chunk_size=40)
 

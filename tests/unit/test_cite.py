@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weft.answering.cite import Checked, check
-from weft.answering.marks import Marks
-from weft.answering.numbers import amount, only_number, values
-from weft.answering.quotes import find, long_enough
-from weft.evidence import Passage
+from trueweave.answering.cite import Checked, check
+from trueweave.answering.marks import Marks
+from trueweave.answering.numbers import amount, only_number, values
+from trueweave.answering.quotes import find, long_enough
+from trueweave.evidence import Passage
 
 BRIDGE = Passage(
     UUID(int=1),

@@ -4,8 +4,8 @@ from decimal import Decimal
 
 import pytest
 
-from weft.cli.amounts import Allowance, money, parse_allowance, short, written
-from weft.errors import ConfigError
+from trueweave.cli.amounts import Allowance, money, parse_allowance, short, written
+from trueweave.errors import ConfigError
 
 
 @pytest.mark.parametrize(

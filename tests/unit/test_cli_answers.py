@@ -8,13 +8,13 @@ from uuid import UUID
 import pytest
 from rich.console import Console, RenderableType
 
-from weft.cli.answers import citations, doubts, spent, took
-from weft.cli.compare import shown
-from weft.cli.evidence import excerpt, one_line
-from weft.cli.questions import read_filter, read_history, read_parameters
-from weft.cli.writing import Writer, clean
-from weft.errors import ConfigError, UnreadableFile
-from weft.evidence import (
+from trueweave.cli.answers import citations, doubts, spent, took
+from trueweave.cli.compare import shown
+from trueweave.cli.evidence import excerpt, one_line
+from trueweave.cli.questions import read_filter, read_history, read_parameters
+from trueweave.cli.writing import Writer, clean
+from trueweave.errors import ConfigError, UnreadableFile
+from trueweave.evidence import (
     Answer,
     Citation,
     Compared,

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from rich.console import Console, RenderableType
 
-from weft.cli.estimate import shown
-from weft.cli.inputs import sort_out
-from weft.cli.live import Watch
-from weft.cli.money import purse, receipt_table
-from weft.cli.tally import Tally
-from weft.errors import ConfigError
-from weft.events import Found, Skipped, Unreadable
-from weft.store.postgres.headway import Headway
-from weft.types import Budget, Estimate, Spent
+from trueweave.cli.estimate import shown
+from trueweave.cli.inputs import sort_out
+from trueweave.cli.live import Watch
+from trueweave.cli.money import purse, receipt_table
+from trueweave.cli.tally import Tally
+from trueweave.errors import ConfigError
+from trueweave.events import Found, Skipped, Unreadable
+from trueweave.store.postgres.headway import Headway
+from trueweave.types import Budget, Estimate, Spent
 
 NOTHING = Budget(None, None, Decimal(0), 0, Decimal(0), 0)
 
@@ -49,7 +49,10 @@ def test_an_estimate_shows_what_is_expected_what_is_possible_and_what_it_rests_o
 def test_an_estimate_without_a_price_says_where_to_set_it() -> None:
     found = text(*shown(estimated(price=None, most_price=None)))
     assert "not known" in found
-    assert '[prices] in weft.toml, for a million tokens to it and from it, as in: "openai/some" = [0.50, 2.00]' in found
+    assert (
+        '[prices] in trueweave.toml, for a million tokens to it and from it, as in: "openai/some" = [0.50, 2.00]'
+        in found
+    )
 
 
 def test_an_estimate_without_a_model_speaks_of_no_price() -> None:

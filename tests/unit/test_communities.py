@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weft.graph.communities import LARGE, NONE, How, Tree, communities, modularity
-from weft.graph.content import contents, of_relations
-from weft.graph.moving import Graph, Ints, merged, moved
-from weft.graph.succession import LEAST_SHARED, successors
+from trueweave.graph.communities import LARGE, NONE, How, Tree, communities, modularity
+from trueweave.graph.content import contents, of_relations
+from trueweave.graph.moving import Graph, Ints, merged, moved
+from trueweave.graph.succession import LEAST_SHARED, successors
 
 Edge = tuple[int, int, int]
 Sets = list[frozenset[int]]

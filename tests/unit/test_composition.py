@@ -12,18 +12,18 @@ import pytest
 from pydantic import Field, ValidationError
 from typer.testing import CliRunner
 
-from weft import AsyncWeft
-from weft.cli import app
-from weft.config import Settings
-from weft.errors import BadReply, ConfigError, UnknownMethod
-from weft.evidence import Evidence, Passage, Query, Report, Scored
-from weft.graph.paths import shortest
-from weft.methods import Cutoff, Fuse, Global, Guess, Hybrid, Keyword, Local, Naive, Rerank, Subgraph, registry
-from weft.methods.combine import reranked
-from weft.methods.keywords import keywords
-from weft.protocols import LLM, Index, Reranker
-from weft.store.postgres.db import Database
-from weft.types import Entity, Prompt, Purpose, Relation, Reply
+from trueweave import AsyncTrueweave
+from trueweave.cli import app
+from trueweave.config import Settings
+from trueweave.errors import BadReply, ConfigError, UnknownMethod
+from trueweave.evidence import Evidence, Passage, Query, Report, Scored
+from trueweave.graph.paths import shortest
+from trueweave.methods import Cutoff, Fuse, Global, Guess, Hybrid, Keyword, Local, Naive, Rerank, Subgraph, registry
+from trueweave.methods.combine import reranked
+from trueweave.methods.keywords import keywords
+from trueweave.protocols import LLM, Index, Reranker
+from trueweave.store.postgres.db import Database
+from trueweave.types import Entity, Prompt, Purpose, Relation, Reply
 
 T = TypeVar("T")
 QUESTION = Query("question")
@@ -118,7 +118,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     folder = tmp_path / "longest-1.0.dist-info"
     folder.mkdir()
     (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: longest\nVersion: 1.0\n")
-    (folder / "entry_points.txt").write_text(f"[weft.methods]\nlongest = {__name__}:Longest\n")
+    (folder / "entry_points.txt").write_text(f"[trueweave.methods]\nlongest = {__name__}:Longest\n")
     monkeypatch.syspath_prepend(tmp_path)
     registry._classes.cache_clear()
     yield
@@ -126,13 +126,13 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
 
 
 @pytest.fixture
-def weft() -> AsyncWeft:
+def trueweave() -> AsyncTrueweave:
     """A workspace whose database nobody opens."""
-    return AsyncWeft(Database("postgresql://nobody@127.0.0.1:1/nothing"), 1, settings=Settings())
+    return AsyncTrueweave(Database("postgresql://nobody@127.0.0.1:1/nothing"), 1, settings=Settings())
 
 
 @pytest.mark.usefixtures("installed")
-def test_an_entry_point_makes_a_method_known_after_weft_s_own() -> None:
+def test_an_entry_point_makes_a_method_known_after_trueweave_s_own() -> None:
     assert registry.names()[-1] == "longest"
     assert {"naive", "keyword", "fuse"} < set(registry.names()[:-1])
     assert registry.name_of(Longest()) == "longest"
@@ -178,33 +178,37 @@ def test_the_command_line_lists_it_with_its_parameters() -> None:
 
 
 @pytest.mark.usefixtures("installed")
-async def test_it_is_asked_by_name_and_with_parameters(weft: AsyncWeft) -> None:
-    by_name = await weft.retrieve("question", "longest")
+async def test_it_is_asked_by_name_and_with_parameters(trueweave: AsyncTrueweave) -> None:
+    by_name = await trueweave.retrieve("question", "longest")
     assert scores(by_name) == [("p3", 16), ("p2", 11)]
     assert by_name.trace.method == "longest"
-    assert scores(await weft.retrieve("question", Longest(top_k=4, least=9))) == [("p3", 16), ("p2", 11), ("p1", 9)]
+    assert scores(await trueweave.retrieve("question", Longest(top_k=4, least=9))) == [
+        ("p3", 16),
+        ("p2", 11),
+        ("p1", 9),
+    ]
 
 
 @pytest.mark.usefixtures("installed")
-async def test_it_is_compared_with_the_others_and_what_cannot_be_used_says_why(weft: AsyncWeft) -> None:
-    compared = await weft.compare("question", ["longest", Longest(top_k=1), "naive"])
+async def test_it_is_compared_with_the_others_and_what_cannot_be_used_says_why(trueweave: AsyncTrueweave) -> None:
+    compared = await trueweave.compare("question", ["longest", Longest(top_k=1), "naive"])
     longest, other, naive = compared.rows
     assert (longest.method, other.method, naive.method) == ("longest", "longest", "naive")
     assert (len(longest.evidence.passages), len(other.evidence.passages)) == (2, 1)
     assert compared.overlap(longest, other) == 0.5
     assert "no embedding model is set" in naive.problem
-    assert "longest" in [row.method for row in (await weft.compare("question", ["longest"])).rows]
+    assert "longest" in [row.method for row in (await trueweave.compare("question", ["longest"])).rows]
 
 
 @pytest.mark.usefixtures("installed")
-async def test_it_goes_into_others_and_these_into_others(weft: AsyncWeft) -> None:
+async def test_it_goes_into_others_and_these_into_others(trueweave: AsyncTrueweave) -> None:
     # p3 and p2 in both: 1/2 + 1/2 and 1/3 + 1/3; p1 in the second alone: 1/4.
     fused = Fuse(parts=(Longest(), Longest(top_k=3)), k=1)
-    assert scores(await weft.retrieve("question", fused)) == [("p3", 1.0), ("p2", 0.667), ("p1", 0.25)]
+    assert scores(await trueweave.retrieve("question", fused)) == [("p3", 1.0), ("p2", 0.667), ("p1", 0.25)]
     gathered = Hybrid(parts=(fused, fixed(passage(9, 0.1)), Longest(top_k=1)))
-    assert [uri for uri, _ in scores(await weft.retrieve("question", gathered))] == ["p3", "p9", "p2", "p1"]
+    assert [uri for uri, _ in scores(await trueweave.retrieve("question", gathered))] == ["p3", "p9", "p2", "p1"]
     cut = Cutoff(part=gathered, min_score=0.5)
-    assert scores(await weft.retrieve("question", cut)) == [("p3", 1.0), ("p2", 0.667)]
+    assert scores(await trueweave.retrieve("question", cut)) == [("p3", 1.0), ("p2", 0.667)]
     table = {"the longest text": 0.1, "longer text": 0.9}
     again = await Rerank(part=cut, top_k=1).retrieve(QUESTION, index(reranker=ByTable(table)))
     assert scores(again) == [("p2", 0.9)]

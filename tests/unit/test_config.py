@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from weft.config import Settings, find_file, write_file
-from weft.errors import ConfigError
+from trueweave.config import Settings, find_file, write_file
+from trueweave.errors import ConfigError
 
-URL = "postgresql://ada:secret@db.example:5432/weft"
+URL = "postgresql://ada:secret@db.example:5432/trueweave"
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The current folder, with no settings but those that a test makes."""
-    for variable in [name for name in os.environ if name.upper().startswith("WEFT_")]:
+    for variable in [name for name in os.environ if name.upper().startswith("TRUEWEAVE_")]:
         monkeypatch.delenv(variable)
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -27,52 +27,55 @@ def test_the_defaults_need_no_file() -> None:
 
 
 def test_the_caller_outweighs_the_environment_and_that_the_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (folder / "weft.toml").write_text('workspace = "file"')
+    (folder / "trueweave.toml").write_text('workspace = "file"')
     assert Settings.load().workspace == "file"
-    monkeypatch.setenv("WEFT_WORKSPACE", "environment")
+    monkeypatch.setenv("TRUEWEAVE_WORKSPACE", "environment")
     assert Settings.load().workspace == "environment"
     assert Settings.load(workspace="caller").workspace == "caller"
-    monkeypatch.setenv("WEFT_WORKSPACE", "")
+    monkeypatch.setenv("TRUEWEAVE_WORKSPACE", "")
     assert Settings.load().workspace == "file"
 
 
 def test_the_nearest_file_above_counts_unless_another_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (folder / "weft.toml").write_text('workspace = "above"\ndata_directory = "data"')
+    (folder / "trueweave.toml").write_text('workspace = "above"\ndata_directory = "data"')
     (folder / "other.toml").write_text('workspace = "named"')
     (folder / "a" / "b").mkdir(parents=True)
     monkeypatch.chdir(folder / "a" / "b")
     assert Settings.load().workspace == "above"
     assert Settings.load().data_directory == folder / "data"
-    monkeypatch.setenv("WEFT_CONFIG", "../../other.toml")
+    monkeypatch.setenv("TRUEWEAVE_CONFIG", "../../other.toml")
     assert Settings.load().workspace == "named"
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("workspce = 'x'", r"weft\.toml sets workspce, which Weft does not know\. It knows database_url, workspace"),
-        ("workspace = = 3", r"weft\.toml is not valid TOML: .*line 1"),
-        ("workspace = 3", r"workspace \(in .*weft\.toml\): Input should be a valid string"),
-        ("database_url = 'mysql://x'", r"database_url \(in .*weft\.toml\): must look like postgresql://"),
+        (
+            "workspce = 'x'",
+            r"trueweave\.toml sets workspce, which Trueweave does not know\. It knows database_url, workspace",
+        ),
+        ("workspace = = 3", r"trueweave\.toml is not valid TOML: .*line 1"),
+        ("workspace = 3", r"workspace \(in .*trueweave\.toml\): Input should be a valid string"),
+        ("database_url = 'mysql://x'", r"database_url \(in .*trueweave\.toml\): must look like postgresql://"),
     ],
 )
 def test_a_file_that_makes_no_sense_is_named(folder: Path, text: str, message: str) -> None:
-    (folder / "weft.toml").write_text(text)
+    (folder / "trueweave.toml").write_text(text)
     with pytest.raises(ConfigError, match=message):
         Settings.load()
 
 
 def test_a_variable_that_makes_no_sense_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("WEFT_DATABASE_URL", "db.example")
-    with pytest.raises(ConfigError, match=r"database_url \(in WEFT_DATABASE_URL\): must look like"):
+    monkeypatch.setenv("TRUEWEAVE_DATABASE_URL", "db.example")
+    with pytest.raises(ConfigError, match=r"database_url \(in TRUEWEAVE_DATABASE_URL\): must look like"):
         Settings.load()
-    monkeypatch.setenv("WEFT_CONFIG", "missing.toml")
-    with pytest.raises(ConfigError, match=r"WEFT_CONFIG names missing\.toml, which is not there"):
+    monkeypatch.setenv("TRUEWEAVE_CONFIG", "missing.toml")
+    with pytest.raises(ConfigError, match=r"TRUEWEAVE_CONFIG names missing\.toml, which is not there"):
         Settings.load()
 
 
 def test_a_written_file_says_what_was_given_and_is_never_overwritten(folder: Path) -> None:
-    file = folder / "weft.toml"
+    file = folder / "trueweave.toml"
     write_file(file, database_url=URL, workspace='the "first"')
     assert file.stat().st_mode & 0o777 == 0o600
     assert Settings.load() == Settings.load(database_url=URL, workspace='the "first"')

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from weft.errors import InvalidDocument
-from weft.graph.contribution import Contribution, contribution
-from weft.text.names import key, name_id
-from weft.types import Chunk, Document, Link, Mention
+from trueweave.errors import InvalidDocument
+from trueweave.graph.contribution import Contribution, contribution
+from trueweave.text.names import key, name_id
+from trueweave.types import Chunk, Document, Link, Mention
 
 ADA = Mention("Ada Lovelace", "person", "wrote programs", 7, ((0, 3),))
 LETTERS = Link("Ada Lovelace", "Charles Babbage", "wrote to", ("letters",), 8, 6, ((0, 3),), "person", "person")

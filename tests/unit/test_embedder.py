@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from weft.testing import HashEmbedder
+from trueweave.testing import HashEmbedder
 
 
 async def test_vectors_have_length_one_whatever_the_text() -> None:

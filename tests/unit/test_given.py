@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from weft.errors import InvalidDocument
-from weft.extract.given import read
-from weft.types import Chunk, Document, Link, Mention
+from trueweave.errors import InvalidDocument
+from trueweave.extract.given import read
+from trueweave.types import Chunk, Document, Link, Mention
 
 FULL_RELATION = {
     "source": "Ada",

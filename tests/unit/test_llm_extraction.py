@@ -6,12 +6,12 @@ from typing import Any, cast
 
 import pytest
 
-from weft import prompts
-from weft.errors import BadReply, ConfigError, ModelUnavailable
-from weft.extract.findings import EXAMPLE_WORDS, NOTHING_FOUND
-from weft.extract.lenient import CUT_OFF, MENDED
-from weft.extract.llm import LLMExtractor
-from weft.types import Chunk, Extraction, Link, Mention, Prompt, Purpose, Reply, Source
+from trueweave import prompts
+from trueweave.errors import BadReply, ConfigError, ModelUnavailable
+from trueweave.extract.findings import EXAMPLE_WORDS, NOTHING_FOUND
+from trueweave.extract.lenient import CUT_OFF, MENDED
+from trueweave.extract.llm import LLMExtractor
+from trueweave.types import Chunk, Extraction, Link, Mention, Prompt, Purpose, Reply, Source
 
 TEXT = "Ada Lovelace wrote notes on the Engine. Charles Babbage built it; ada lovelace praised it."
 TYPES = {"person": "a human being", "work": ""}
@@ -323,7 +323,7 @@ async def test_what_is_copied_from_the_example_is_left_out_with_a_note() -> None
 
 
 async def test_a_chunk_that_speaks_of_the_example_may_be_extracted() -> None:
-    text = "Weft's prompt tells of Quendrith Vossalar."
+    text = "Trueweave's prompt tells of Quendrith Vossalar."
     found = await extract(Model(entity(name="Quendrith Vossalar", description="In a prompt.")), text)
     assert [mention.name for mention in found.mentions] == ["Quendrith Vossalar"]
     assert found.notes == ()

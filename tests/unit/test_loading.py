@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from weft.errors import ConfigError, UnreadableFile
-from weft.events import Skipped, Unreadable
-from weft.protocols import Loader
-from weft.text.loading import Loaded, from_stream, loaders, sources, uri_of
-from weft.text.loading.markdown import Markdown
-from weft.text.loading.plain import Plain
-from weft.text.loading.rows import JsonLines
-from weft.types import Source
+from trueweave.errors import ConfigError, UnreadableFile
+from trueweave.events import Skipped, Unreadable
+from trueweave.protocols import Loader
+from trueweave.text.loading import Loaded, from_stream, loaders, sources, uri_of
+from trueweave.text.loading.markdown import Markdown
+from trueweave.text.loading.plain import Plain
+from trueweave.text.loading.rows import JsonLines
+from trueweave.types import Source
 
 BY_SUFFIX: dict[str, Loader] = {
     suffix: loader for loader in (Plain(), Markdown(), JsonLines()) for suffix in loader.suffixes
@@ -248,7 +248,7 @@ def package(folder: Path, name: str, entry: str) -> None:
     info = folder / f"{name}-1.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n")
-    (info / "entry_points.txt").write_text(f"[weft.loaders]\n{entry}\n")
+    (info / "entry_points.txt").write_text(f"[trueweave.loaders]\n{entry}\n")
 
 
 def test_a_loader_from_elsewhere_outweighs_our_own(install: Path) -> None:

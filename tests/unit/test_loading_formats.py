@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from weft.errors import UnreadableFile
-from weft.protocols import Loader
-from weft.text import json_lines
-from weft.text.loading.markdown import Markdown
-from weft.text.loading.rows import JsonLines, Table
-from weft.text.loading.web import Web
-from weft.types import Place, Source
+from trueweave.errors import UnreadableFile
+from trueweave.protocols import Loader
+from trueweave.text import json_lines
+from trueweave.text.loading.markdown import Markdown
+from trueweave.text.loading.rows import JsonLines, Table
+from trueweave.text.loading.web import Web
+from trueweave.types import Place, Source
 
 Load = Callable[[Loader, str, str | bytes], list[Source]]
 

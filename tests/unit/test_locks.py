@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from weft.store.postgres.locks import MOST_LOCKS, SHARDS, WHOLE, covered, shards_of
+from trueweave.store.postgres.locks import MOST_LOCKS, SHARDS, WHOLE, covered, shards_of
 
 
 def names(count: int) -> list[UUID]:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weft.answering.marks import LONGEST, Marks
-from weft.answering.thoughts import Thoughts
+from trueweave.answering.marks import LONGEST, Marks
+from trueweave.answering.thoughts import Thoughts
 
 # Texts that are rich in what the reader must decide on.
 scraps = st.sampled_from(

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from weft.errors import ConfigError
-from weft.models.names import PROVIDERS, endpoint
+from trueweave.errors import ConfigError
+from trueweave.models.names import PROVIDERS, endpoint
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.text.names import digits, key, name_id, normalise, pair_key, storable, tidy
+from trueweave.text.names import digits, key, name_id, normalise, pair_key, storable, tidy
 
 HOSTILE = "\x00\x1b\n\x7f\u0301\u200b\u2028\u3000\ud83d\udc4d"
 anything = st.text(st.sampled_from(HOSTILE) | st.integers(0, 0x10FFFF).map(chr), max_size=20)
@@ -80,7 +80,7 @@ def test_a_key_depends_on_where_its_parts_end() -> None:
 
 
 def test_keys_stay_what_they_are_because_databases_hold_them() -> None:
-    assert key("weft") == UUID("7ba2bf3c-deb7-6ee0-244c-32e54a76b6a1")
+    assert key("trueweave") == UUID("7ba2bf3c-deb7-6ee0-244c-32e54a76b6a1")
     assert name_id("Ada", "person") == UUID("04cc1ac3-1c6c-7b90-3e1d-346758f45aca")
     assert pair_key("tie", A, B) == UUID("531e463c-3c34-5ac9-03bf-6532d34e53f6")
 

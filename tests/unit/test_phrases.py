@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.text.phrases import MOST_WORDS, Vocabulary, candidates, number, occurrences, phrase, title_phrases, words
+from trueweave.text.phrases import MOST_WORDS, Vocabulary, candidates, number, occurrences, phrase, title_phrases, words
 
 
 def vocabulary(*names: str) -> Vocabulary:

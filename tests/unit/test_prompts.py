@@ -4,8 +4,8 @@ from importlib.resources import files
 
 import pytest
 
-from weft import prompts
-from weft.prompts import Template, fence, load
+from trueweave import prompts
+from trueweave.prompts import Template, fence, load
 
 
 @pytest.mark.parametrize("file", [f for f in files(prompts).iterdir() if f.name.endswith(".md")], ids=lambda f: f.name)

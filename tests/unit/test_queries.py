@@ -4,13 +4,13 @@ import re
 from importlib.resources import files
 from pathlib import Path
 
-import weft
-from weft.store.postgres.queries import QUERIES
+import trueweave
+from trueweave.store.postgres.queries import QUERIES
 
 
 def test_every_query_that_code_names_exists() -> None:
     stems = {name.partition(".")[0] for name in QUERIES}
-    code = "\n".join(path.read_text("utf-8") for path in Path(str(files(weft))).rglob("*.py"))
+    code = "\n".join(path.read_text("utf-8") for path in Path(str(files(trueweave))).rglob("*.py"))
     named = re.findall(rf'"((?:{"|".join(sorted(stems))})\.(?!sql)\w+)"', code)
     assert len(named) > len(QUERIES) // 2
     assert set(named) <= set(QUERIES)

@@ -1,4 +1,5 @@
-"""The published methods that Weft is measured beside: what they rank, on graphs small enough to work out by hand."""
+"""The published methods that Trueweave is measured beside: what they rank, on graphs small enough to work out by
+hand."""
 
 import sys
 from collections.abc import Sequence
@@ -10,9 +11,9 @@ from uuid import UUID
 import numpy as np
 import pytest
 
-from weft.errors import ConfigError
-from weft.evidence import Evidence, Filter, Passage, Query, Scored
-from weft.protocols import Index, Method, Vectors
+from trueweave.errors import ConfigError
+from trueweave.evidence import Evidence, Filter, Passage, Query, Scored
+from trueweave.protocols import Index, Method, Vectors
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 

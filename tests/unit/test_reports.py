@@ -8,12 +8,12 @@ from uuid import UUID
 
 import pytest
 
-from weft.errors import BadReply
-from weft.extract import central
-from weft.extract.reports import ReportWriter, shown
-from weft.graph.facts import EntityFact, Facts, RelationFact
-from weft.text import tokens
-from weft.types import CommunityReport, Finding, Prompt, Purpose, Reply
+from trueweave.errors import BadReply
+from trueweave.extract import central
+from trueweave.extract.reports import ReportWriter, shown
+from trueweave.graph.facts import EntityFact, Facts, RelationFact
+from trueweave.text import tokens
+from trueweave.types import CommunityReport, Finding, Prompt, Purpose, Reply
 
 CHUNK, OTHER = UUID(int=900), UUID(int=901)
 NAMES = ("Ada Lovelace", "Charles Babbage", "Analytical Engine", "London")

@@ -5,12 +5,12 @@ from collections.abc import AsyncIterator, Sequence
 import numpy as np
 import pytest
 
-from weft.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
-from weft.models.retry import Clock, Patience, Retrying, RetryingEmbedder
-from weft.models.server import asked_wait
-from weft.protocols import Vectors
-from weft.testing import HashEmbedder
-from weft.types import Message, Prompt, Purpose, Reply
+from trueweave.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
+from trueweave.models.retry import Clock, Patience, Retrying, RetryingEmbedder
+from trueweave.models.server import asked_wait
+from trueweave.protocols import Vectors
+from trueweave.testing import HashEmbedder
+from trueweave.types import Message, Prompt, Purpose, Reply
 
 PROMPT = Prompt((Message("user", "?"),), max_tokens=10)
 PURPOSE = Purpose("test")

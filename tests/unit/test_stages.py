@@ -2,11 +2,11 @@
 
 import pytest
 
-from weft.extract.capitals import CapitalsExtractor
-from weft.ingest.stages import assemble, summed_up, work
-from weft.text.chunking import ChunkSizes
-from weft.text.names import key
-from weft.types import Chunk, Extraction, Mention, Place, Source
+from trueweave.extract.capitals import CapitalsExtractor
+from trueweave.ingest.stages import assemble, summed_up, work
+from trueweave.text.chunking import ChunkSizes
+from trueweave.text.names import key
+from trueweave.types import Chunk, Extraction, Mention, Place, Source
 
 
 def test_notes_are_summed_up() -> None:

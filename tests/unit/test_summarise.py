@@ -2,9 +2,9 @@
 
 import pytest
 
-from weft.errors import BadReply
-from weft.extract.summarise import Summariser
-from weft.types import Finish, Prompt, Purpose, Reply
+from trueweave.errors import BadReply
+from trueweave.extract.summarise import Summariser
+from trueweave.types import Finish, Prompt, Purpose, Reply
 
 
 class Model:

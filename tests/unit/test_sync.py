@@ -1,4 +1,4 @@
-"""Weft and AsyncWeft have one surface, and Weft's thread behaves."""
+"""Trueweave and AsyncTrueweave have one surface, and Trueweave's thread behaves."""
 
 import asyncio
 import inspect
@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from weft import AsyncWeft, Weft, WeftError
-from weft.sync import _Thread
+from trueweave import AsyncTrueweave, Trueweave, TrueweaveError
+from trueweave.sync import _Thread
 
 LEFT_OUT = {"open", "enter", "aclose"}  # the constructor, the loop's own database, and `close`
-INSTEAD = {r"AsyncIterator\b": "Iterator", r"AsyncWeft\b": "Weft", r"asyncio\.Event": "threading.Event"}
+INSTEAD = {r"AsyncIterator\b": "Iterator", r"AsyncTrueweave\b": "Trueweave", r"asyncio\.Event": "threading.Event"}
 
 
 def members(kind: type) -> dict[str, object]:
@@ -43,12 +43,12 @@ def unwrapped(member: object) -> object:
 
 
 def test_both_have_the_same_names() -> None:
-    assert set(members(Weft)) - {"close", "workspace"} == set(members(AsyncWeft)) - LEFT_OUT
+    assert set(members(Trueweave)) - {"close", "workspace"} == set(members(AsyncTrueweave)) - LEFT_OUT
 
 
-@pytest.mark.parametrize("name", sorted(set(members(AsyncWeft)) - LEFT_OUT))
+@pytest.mark.parametrize("name", sorted(set(members(AsyncTrueweave)) - LEFT_OUT))
 def test_both_have_the_same_signature_and_docstring(name: str) -> None:
-    mine, other = members(Weft)[name], members(AsyncWeft)[name]
+    mine, other = members(Trueweave)[name], members(AsyncTrueweave)[name]
     assert type(mine) is type(other)
     assert signature(unwrapped(mine)) == signature(unwrapped(other))
     assert inspect.getdoc(mine) == inspect.getdoc(other)
@@ -56,28 +56,28 @@ def test_both_have_the_same_signature_and_docstring(name: str) -> None:
 
 
 def test_the_constructor_is_what_open_is() -> None:
-    opening = inspect.unwrap(AsyncWeft.open)
-    mine = inspect.signature(Weft.__init__).parameters
+    opening = inspect.unwrap(AsyncTrueweave.open)
+    mine = inspect.signature(Trueweave.__init__).parameters
     other = inspect.signature(opening).parameters
     assert list(mine.values())[1:] == list(other.values())[1:]
-    assert inspect.getdoc(Weft.__init__) == inspect.getdoc(opening)
+    assert inspect.getdoc(Trueweave.__init__) == inspect.getdoc(opening)
 
 
 def test_a_constructor_does_nothing_and_closing_it_neither() -> None:
     before = threading.active_count()
-    weft = Weft("postgresql://nobody@127.0.0.1:1/nothing")
-    weft.close()
+    trueweave = Trueweave("postgresql://nobody@127.0.0.1:1/nothing")
+    trueweave.close()
     assert threading.active_count() == before
-    with pytest.raises(WeftError, match="is closed"):
-        weft.status()
+    with pytest.raises(TrueweaveError, match="is closed"):
+        trueweave.status()
 
 
 def test_what_cannot_be_opened_leaves_no_thread_behind() -> None:
     before = threading.active_count()
-    weft = Weft("postgresql://nobody@127.0.0.1:1/nothing")
+    trueweave = Trueweave("postgresql://nobody@127.0.0.1:1/nothing")
     for _ in range(2):
-        with pytest.raises(WeftError, match="cannot work with the database"):
-            weft.status()
+        with pytest.raises(TrueweaveError, match="cannot work with the database"):
+            trueweave.status()
     assert threading.active_count() == before
 
 
@@ -134,7 +134,7 @@ def test_closing_ends_what_other_threads_wait_for() -> None:
     def call() -> None:
         try:
             thread.wait_for(partial(forever, seen))
-        except WeftError as error:
+        except TrueweaveError as error:
             told.append(str(error))
 
     waiting = threading.Thread(target=call)
@@ -144,8 +144,8 @@ def test_closing_ends_what_other_threads_wait_for() -> None:
     thread.close()
     waiting.join(5)
     assert seen == ["begun", "ended"]
-    assert told == ["this Weft is closed. Open the workspace again with another."]
-    with pytest.raises(WeftError, match="is closed"):
+    assert told == ["this Trueweave is closed. Open the workspace again with another."]
+    with pytest.raises(TrueweaveError, match="is closed"):
         thread.wait_for(nothing)
 
 
@@ -158,7 +158,7 @@ def test_calls_that_race_with_closing_end_all_the_same() -> None:
             try:
                 while True:
                     thread.wait_for(partial(asyncio.sleep, 0))
-            except WeftError:
+            except TrueweaveError:
                 outcomes.append("closed")
 
         callers = [threading.Thread(target=call) for _ in range(4)]
@@ -176,7 +176,7 @@ def test_the_thread_itself_cannot_wait_for_itself() -> None:
     async def call() -> None:
         thread.wait_for(nothing)
 
-    with pytest.raises(WeftError, match="a listener cannot call the Weft that it listens to"):
+    with pytest.raises(TrueweaveError, match="a listener cannot call the Trueweave that it listens to"):
         thread.wait_for(call)
     thread.close()
 
@@ -185,10 +185,10 @@ def test_what_was_opened_is_let_go_even_where_that_fails() -> None:
     thread, seen = _Thread(), list[str]()
 
     @asynccontextmanager
-    async def opening() -> AsyncIterator[AsyncWeft]:
+    async def opening() -> AsyncIterator[AsyncTrueweave]:
         seen.append("opened")
         try:
-            yield AsyncWeft.__new__(AsyncWeft)
+            yield AsyncTrueweave.__new__(AsyncTrueweave)
         finally:
             seen.append("let go")
 
@@ -200,7 +200,7 @@ def test_what_was_opened_is_let_go_even_where_that_fails() -> None:
 def test_a_program_that_never_closes_ends(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(
-        "from weft.sync import _Thread, _Waiting\n"
+        "from trueweave.sync import _Thread, _Waiting\n"
         "from contextlib import asynccontextmanager\n"
         "@asynccontextmanager\n"
         "async def opening():\n"

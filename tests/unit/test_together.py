@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from weft.store.postgres.together import Together
+from trueweave.store.postgres.together import Together
 
 
 class Batches:

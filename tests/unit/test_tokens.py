@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.text.tokens import count
+from trueweave.text.tokens import count
 
 
 @pytest.mark.parametrize(

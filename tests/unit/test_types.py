@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from weft.errors import InvalidDocument
-from weft.types import Chunk, Document, Link, Mention, ResolutionSettings
+from trueweave.errors import InvalidDocument
+from trueweave.types import Chunk, Document, Link, Mention, ResolutionSettings
 
 
 def emphasised(emphasis: int) -> Mention:

@@ -1,0 +1,5 @@
+"""`python -m trueweave` is `trueweave`."""
+
+from trueweave.cli import app
+
+app()

@@ -1,0 +1,77 @@
+"""Conversations: what was said before a question, as much of it as there is room for, and a question without it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from trueweave import prompts
+from trueweave.answering.thoughts import Thoughts
+from trueweave.errors import BadReply
+from trueweave.evidence import Usage
+from trueweave.protocols import LLM
+from trueweave.text import tokens
+from trueweave.text.names import storable, tidy
+from trueweave.text.sentences import cut
+from trueweave.types import Message, Prompt, Purpose, Reply
+
+MAX_TOKENS = 1000  # that a model may write for a question, its thoughts included
+HISTORY_TOKENS = 1500
+
+_MARK = re.compile(r"[ \t]?\[\d{1,3}\]")
+
+
+async def standalone(question: str, history: Sequence[Message], llm: LLM | None) -> str:
+    """The question as it can be searched for without what was said before.
+
+    A model rewrites it. Without one it is the last thing that the person said, and the question. BadReply if the model
+    writes nothing, or does not come to an end.
+    """
+    before = trimmed(history, HISTORY_TOKENS)
+    if not before:
+        return question
+    if llm is None:
+        last = [message.content for message in before if message.role == "user"][-1:]
+        return "\n".join((*last, question))
+    said = "\n\n".join(f"{message.role}: {message.content}" for message in before)
+    messages = (
+        Message("system", prompts.load("standalone").text),
+        Message("user", f"{prompts.fence(said)}\n\nQuestion: {storable(question)}"),
+    )
+    reply = await llm.complete(Prompt(messages, MAX_TOKENS), Purpose("rewrite"))
+    thoughts = Thoughts()
+    written = tidy(thoughts.feed(reply.text) + thoughts.close())
+    if not written or reply.finish == "length":
+        raise BadReply(
+            f"{llm.model} did not rewrite the question {question[:200]!r} within {MAX_TOKENS} tokens; its reply begins "
+            f"{reply.text[:200]!r}. Ask it in full, without the conversation, or try another model."
+        )
+    return written
+
+
+def trimmed(history: Sequence[Message], room: int) -> tuple[Message, ...]:
+    """The newest of what was said, in so many tokens. What an answer cited is left out, as numbers have new meanings.
+
+    The oldest message that still has some room is cut.
+    """
+    kept: list[Message] = []
+    for message in reversed(history):
+        if message.role == "system":
+            raise ValueError("a conversation has no system messages; give those of the user and the assistant only")
+        content = storable(message.content)
+        if message.role == "assistant":
+            content = _MARK.sub("", content)
+        part = cut(content, room)
+        if part.strip():
+            kept.append(Message(message.role, part))
+            room -= tokens.count(part)
+        if part != content:
+            break
+    return tuple(reversed(kept))
+
+
+def usage_of(reply: Reply) -> Usage:
+    """What one reply took."""
+    if reply.kept:
+        return Usage(kept=1)
+    return Usage(1, 0, reply.tokens_in, reply.tokens_out, reply.price)

@@ -1,0 +1,105 @@
+"""Questions: evidence by a method, an answer from that, and methods side by side."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+
+from trueweave.answering import Answering, standalone
+from trueweave.errors import ConfigError, TrueweaveError
+from trueweave.evidence import Answer, Compared, Comparison, Evidence, Query, Trace
+from trueweave.methods import registry
+from trueweave.methods.combine import reranked
+from trueweave.models.meter import Meter, MeteredLLM
+from trueweave.protocols import Embedder, Method, Reranker, StreamingLLM
+from trueweave.store.postgres.index import PostgresIndex, Whereabouts
+from trueweave.types import Message
+
+
+@dataclass(frozen=True)
+class Models:
+    """The models to ask with; None where there is none."""
+
+    embedder: Embedder | None = None
+    llm: StreamingLLM | None = None
+    reranker: Reranker | None = None
+
+
+@dataclass(frozen=True)
+class Asking:
+    """Questions to one workspace, with these models."""
+
+    where: Whereabouts
+    models: Models
+
+    async def retrieve(self, query: Query, method: Method) -> Evidence:
+        """What a method finds, with the trace of how."""
+        return await self._retrieve(query, method, Meter())
+
+    async def _retrieve(self, query: Query, method: Method, meter: Meter) -> Evidence:
+        begun, before = time.perf_counter(), meter.usage
+        index = PostgresIndex(self.where, self.models.embedder, self._metered(meter), self.models.reranker)
+        evidence = await method.retrieve(query, index)
+        took = time.perf_counter() - begun
+        return replace(evidence, trace=Trace(registry.name_of(method), tuple(index.steps), took, meter.usage - before))
+
+    def _metered(self, meter: Meter) -> MeteredLLM | None:
+        return MeteredLLM(self.models.llm, meter) if self.models.llm else None
+
+    async def stream(
+        self, query: Query, method: Method, answering: Answering, history: Sequence[Message] = (), *, context_only: bool
+    ) -> AsyncGenerator[str | Answer, None]:
+        """The answer in pieces as the model writes them, and at the end the whole of it, checked.
+
+        With `context_only` the model is not asked: the answer is without text, and has what the model would be shown.
+        """
+        meter = Meter()
+        llm = self._metered(meter)
+        if llm is None and not context_only:
+            raise ConfigError(
+                "no language model is set, so nobody can answer. Set one in trueweave.toml, as in model = "
+                '"ollama/llama3.1:8b", or ask for the context only, which shows what was found.'
+            )
+        looked_for = replace(query, text=await standalone(query.text, history, llm)) if history else query
+        evidence = await self._retrieve(looked_for, method, meter)
+        if llm is None or context_only:
+            context = answering.context(evidence, history).text
+            yield Answer(query.text, "", bool(evidence), (), (), evidence, context, meter.usage)
+            return
+        async with aclosing(answering.stream(query.text, evidence, llm, history)) as pieces:
+            async for piece in pieces:
+                yield piece if isinstance(piece, str) else replace(piece, usage=meter.usage)
+
+    async def compare(self, query: Query, methods: Sequence[Method], answering: Answering | None) -> Comparison:
+        """Methods side by side, one after the other so that none slows another; with answers if `answering` is given.
+
+        A method that cannot be used here is listed with the reason.
+        """
+        return Comparison(query.text, tuple([await self._compared(query, method, answering) for method in methods]))
+
+    async def _compared(self, query: Query, method: Method, answering: Answering | None) -> Compared:
+        name = registry.name_of(method)
+        try:
+            if answering is None:
+                return Compared(name, await self.retrieve(query, method))
+            answer = await whole(self.stream(query, method, answering, context_only=False))
+        except TrueweaveError as error:
+            return Compared(name, Evidence(), problem=str(error))
+        return Compared(name, answer.evidence, answer)
+
+
+async def whole(pieces: AsyncIterator[str | Answer]) -> Answer:
+    """The answer at the end of its pieces."""
+    last: str | Answer = ""
+    async for piece in pieces:
+        last = piece
+    assert isinstance(last, Answer), "a stream of pieces ends with the answer"
+    return last
+
+
+def chosen(method: str | Method, *, rerank: bool = False) -> Method:
+    """A method by its name, or as it is; reranked if that is wanted."""
+    found = registry.make(method) if isinstance(method, str) else method
+    return reranked(found) if rerank else found

@@ -1,0 +1,132 @@
+"""An experiment: every question to every method, in turn, each outcome kept as it comes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from trueweave.bench.measures import Measure, evidence_found
+from trueweave.bench.outcomes import Answered, Kept, Outcome
+from trueweave.bench.types import Dataset, Question
+from trueweave.errors import ConfigError
+from trueweave.text.names import key
+
+if TYPE_CHECKING:
+    from trueweave.engine import AsyncTrueweave
+    from trueweave.evidence import Answer, Evidence, Usage
+    from trueweave.protocols import Method
+
+Progress = Callable[[int], None]
+
+HOW_MANY = ("top_k", "graph_top_k", "top_k_chunks")
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What an experiment came to: an outcome for each question and method, and the methods that cannot be used here,
+    each with the reason."""
+
+    outcomes: tuple[Outcome, ...]
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Methods, each under a name, on the questions of a set. They are the very objects that answer users.
+
+    With `answers` each question is answered as well. `under` names whatever else the outcomes depend on, such as
+    models. A method that cannot be used here is an error if `insist` is set, and otherwise left out with the reason.
+    """
+
+    trueweave: AsyncTrueweave
+    dataset: Dataset
+    methods: Mapping[str, Method]
+    measures: Sequence[Measure]
+    answers: bool = False
+    under: str = ""
+    insist: bool = True
+
+    async def run(self, file: Path, progress: Progress = lambda _: None) -> Ran:
+        """All outcomes. They are kept in a file while it runs, and a run that was interrupted goes on from there.
+
+        One call at a time, so that none slows another; each question goes to all methods before the next, and another
+        method is first each time, so that what grows warm serves all alike.
+        """
+        runs = await self._runs()
+        left_out: dict[str, str] = {}
+        with Kept(file) as kept:
+            done = {(one.run, one.question): one for one in kept.outcomes}
+            for number, question in enumerate(self.dataset.questions):
+                for name in _turned(list(self.methods), number):
+                    if name not in left_out and (runs[name], question.id) not in done:
+                        try:
+                            outcome = await self._outcome(question, name, runs[name])
+                        except ConfigError as error:
+                            if self.insist or any(run == runs[name] for run, _ in done):
+                                raise
+                            left_out[name] = str(error)
+                        else:
+                            kept.add(outcome)
+                            done[runs[name], question.id] = outcome
+                    progress(1)
+            if len(left_out) == len(self.methods):
+                raise ConfigError(f"no method can be used here. {'; '.join(left_out.values())}")
+            kept.finish()
+        outcomes = [
+            done[runs[name], question.id]
+            for question in self.dataset.questions
+            for name in self.methods
+            if name not in left_out
+        ]
+        return Ran(tuple(outcomes), left_out)
+
+    async def _runs(self) -> dict[str, str]:
+        """For each method a key of all that its outcomes depend on: outcomes of another are not taken for its own."""
+        index = await self.trueweave.state()
+        shared = (self.dataset.name, index, self.under, str(self.answers))
+        return {name: key("run", *shared, name, repr(method)).hex for name, method in self.methods.items()}
+
+    async def _outcome(self, question: Question, name: str, run: str) -> Outcome:
+        method = self.methods[name]
+        began = time.perf_counter()
+        if not self.answers:
+            evidence = await self.trueweave.retrieve(question.text, method)
+            return _outcome(question, name, run, evidence, evidence.trace.usage)
+        answer = await self.trueweave.ask(question.text, method)
+        found = _outcome(question, name, run, answer.evidence, answer.usage)
+        return replace(found, answered=_answered(answer, time.perf_counter() - began))
+
+
+def _outcome(question: Question, name: str, run: str, evidence: Evidence, usage: Usage) -> Outcome:
+    best: dict[str, float] = {}
+    for passage in evidence.passages:
+        best.setdefault(passage.uri, passage.score)
+    trace = evidence.trace
+    found = tuple(best.items())
+    seen = evidence_found(question.evidence, (p.text for p in evidence.passages)) if question.evidence else None
+    taken = trace.seconds, trace.statements, usage
+    return Outcome(run, question.id, name, found, *taken, nodes=trace.nodes, evidence=seen)
+
+
+def _answered(answer: Answer, seconds: float) -> Answered:
+    supported = sum(sentence.supported for sentence in answer.sentences)
+    return Answered(answer.text, answer.known, len(answer.sentences), supported, seconds)
+
+
+def deep_enough(method: Any, k: int) -> Any:
+    """A method that keeps at least k passages: with fewer, what it would have found next cannot be measured."""
+    changed: dict[str, Any] = {
+        name: k for name in HOW_MANY if isinstance(now := getattr(method, name, None), int) and now < k
+    }
+    parts = getattr(method, "parts", None)
+    if isinstance(parts, tuple) and not changed and not any(hasattr(method, name) for name in HOW_MANY):
+        changed["parts"] = tuple(deep_enough(part, k) for part in parts)
+    return replace(method, **changed) if changed else method
+
+
+def _turned(names: list[str], by: int) -> list[str]:
+    at = by % len(names)
+    return [*names[at:], *names[:at]]

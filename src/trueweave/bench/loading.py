@@ -1,0 +1,115 @@
+"""The passages of a set become the documents of a workspace, one each; or those that are there are asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from trueweave.bench.types import Dataset, Passage, Question
+from trueweave.errors import ConfigError
+from trueweave.events import Event, Extracted, Failed, Found
+from trueweave.extract import given
+from trueweave.text.json_lines import rows, uri_of
+from trueweave.types import Document, Source
+
+if TYPE_CHECKING:
+    from trueweave.engine import AsyncTrueweave
+
+_AT_ONCE = 10_000  # passages; a set may have more than fit in memory
+
+Progress = Callable[[int], None]
+
+
+def sources(dataset: Dataset) -> Iterator[Source]:
+    """The passages of a set, to be worked by the settings."""
+    return (Source(one.id, one.whole, one.title) for one in dataset.passages or ())
+
+
+def documents(dataset: Dataset) -> Iterator[Document]:
+    """The passages of a set with what is said in each, as its file tells; no model is asked."""
+    said: Mapping[str, Any] = {uri_of(row): row for _, row in rows(dataset.said)} if dataset.said else {}
+    return (_document(passage, said.get(passage.id, {})) for passage in dataset.passages or ())
+
+
+def _document(passage: Passage, said: Mapping[str, Any]) -> Document:
+    told = {name: said[name] for name in ("entities", "triples", "relations") if name in said}
+    return given.document({"uri": passage.id, "title": passage.title, "text": passage.whole, **told})
+
+
+async def load(trueweave: AsyncTrueweave, dataset: Dataset, *, as_said: bool, progress: Progress) -> list[str]:
+    """Bring a set into a workspace of its own, and tell what is odd about it there.
+
+    `as_said` takes what the set's file says is in each passage; otherwise the settings decide who finds that. What is
+    there unchanged is left alone. A workspace with other documents in it is refused: they would be found too.
+    """
+    if as_said:
+        await trueweave.add_documents(documents(dataset), progress)
+    else:
+        coming = sources(dataset)
+        while some := list(islice(coming, _AT_ONCE)):
+            await trueweave.add(*some, listener=_Heard(progress))
+    wanted = {passage.id for passage in dataset.passages or ()}
+    there = (await trueweave.status()).documents
+    if there > len(wanted):
+        raise ConfigError(
+            f"this workspace has {there - len(wanted):,} documents that are not of {dataset.name}, and they would be "
+            "found too. Name another by --workspace; it is made."
+        )
+    missing = len(wanted) - there
+    return (
+        [f"{missing:,} of the passages could not be indexed. `trueweave status --failed` tells why."] if missing else []
+    )
+
+
+async def over_documents(trueweave: AsyncTrueweave, dataset: Dataset) -> Dataset:
+    """The set with the uris of the documents that it is about, which are in the workspace already.
+
+    A document may be named by its title. One that is not there is an error; of a partial set, its questions are left
+    out.
+    """
+    uris: set[str] = set()
+    titled: dict[str, str] = {}
+    async for document in trueweave.documents():
+        uris.add(document.uri)
+        titled.setdefault(document.title, document.uri)
+    known = titled | {uri: uri for uri in uris}
+    kept = [one for one in dataset.questions if not _unknown(one, known)]
+    if len(kept) < len(dataset.questions):
+        if not (dataset.partial and kept):
+            raise _not_there(next(one for one in dataset.questions if _unknown(one, known)), known)
+        left_out = len(dataset.questions) - len(kept)
+        note = f"{left_out:,} of the questions are left out: their documents are not in the workspace"
+        dataset = replace(dataset, notes=(*dataset.notes, note))
+    return replace(dataset, questions=tuple(_renamed(one, known) for one in kept))
+
+
+def _unknown(question: Question, known: Mapping[str, str]) -> list[str]:
+    return [id_ for id_ in question.supporting if id_ not in known]
+
+
+def _renamed(question: Question, known: Mapping[str, str]) -> Question:
+    return replace(question, supporting={known[id_]: grade for id_, grade in question.supporting.items()})
+
+
+def _not_there(question: Question, known: Mapping[str, str]) -> ConfigError:
+    example = f"One that is there is called {next(iter(known))!r}" if known else "There are none at all"
+    return ConfigError(
+        f"question {question.id} is supported by {_unknown(question, known)[0]!r}, and no document of the workspace "
+        f"has that uri or title. {example}. Mend the question, add the document, or name another --workspace."
+    )
+
+
+class _Heard:
+    """A listener that counts documents as done when they came in, failed or were there already."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+
+    def __call__(self, event: Event) -> None:
+        match event:
+            case Found(_, unchanged) if unchanged:
+                self._progress(unchanged)
+            case Extracted() | Failed(set_aside=True):
+                self._progress(1)

@@ -1,0 +1,129 @@
+"""How good a ranking or an answer is: each measure gives a number from 0 to 1 for one question.
+
+Written out here, in a few lines each: see docs/adr/0007-parts.md.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import log2
+
+from trueweave.errors import ConfigError
+
+Gold = Mapping[str, int]
+
+EVIDENCE_WITHIN = 6000  # characters
+_LONG_WORD = re.compile(r"[^\W_]{4,}")
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+# --- rankings -----------------------------------------------------------------------------------------
+
+
+def recall(ranked: Sequence[str], gold: Gold, k: int) -> float:
+    """Which share of the supporting passages is among the first k."""
+    return len(gold.keys() & set(ranked[:k])) / len(gold)
+
+
+def ndcg(ranked: Sequence[str], gold: Gold, k: int) -> float:
+    """The relevance of the first k, each discounted by its rank, as a share of what the best order would have."""
+    gained = _discounted(gold.get(id_, 0) for id_ in ranked[:k])
+    return gained / _discounted(sorted(gold.values(), reverse=True)[:k])
+
+
+def reciprocal_rank(ranked: Sequence[str], gold: Gold, k: int) -> float:
+    """One over the rank of the first supporting passage; 0 where none is among the first k."""
+    return next((1 / rank for rank, id_ in enumerate(ranked[:k], 1) if id_ in gold), 0.0)
+
+
+def average_precision(ranked: Sequence[str], gold: Gold, k: int) -> float:
+    """The precision at the rank of each supporting passage, averaged over all of these; those not found count 0."""
+    found, total = 0, 0.0
+    for rank, id_ in enumerate(ranked[:k], 1):
+        if id_ in gold:
+            found += 1
+            total += found / rank
+    return total / len(gold)
+
+
+def evidence_found(evidence: str, texts: Iterable[str]) -> float:
+    """Which share of the words of some evidence, of four letters or more, is in the first characters of the texts."""
+    wanted = _words(evidence)
+    read = " ".join(texts)[:EVIDENCE_WITHIN]
+    return len(wanted & _words(read)) / len(wanted) if wanted else 0.0
+
+
+def _words(text: str) -> set[str]:
+    return {word.lower() for word in _LONG_WORD.findall(text)}
+
+
+def _discounted(grades: Iterable[int]) -> float:
+    return sum(grade / log2(rank + 1) for rank, grade in enumerate(grades, 1))
+
+
+_RANKINGS: dict[str, Callable[[Sequence[str], Gold, int], float]] = {
+    "recall": recall,
+    "ndcg": ndcg,
+    "mrr": reciprocal_rank,
+    "map": average_precision,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A measure of rankings, and how deep it looks: recall@5."""
+
+    what: str
+    k: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.what}@{self.k}"
+
+    def of(self, ranked: Sequence[str], gold: Gold) -> float:
+        """The number for one ranking. A passage that is ranked twice counts where it comes first."""
+        return _RANKINGS[self.what](list(dict.fromkeys(ranked)), gold, self.k)
+
+
+def measure(name: str) -> Measure:
+    """The measure of that name."""
+    what, _, k = name.partition("@")
+    if what not in _RANKINGS or not k.isdigit() or int(k) < 1:
+        raise ConfigError(f"there is no measure {name}. There are {', '.join(f'{one}@5' for one in _RANKINGS)}.")
+    return Measure(what, int(k))
+
+
+def usual(ks: Sequence[int]) -> list[Measure]:
+    """Recall at each of these depths, and the others at the deepest."""
+    deepest = max(ks)
+    return [*(Measure("recall", k) for k in sorted(ks)), *(Measure(what, deepest) for what in ("ndcg", "mrr", "map"))]
+
+
+# --- answers ------------------------------------------------------------------------------------------
+
+
+def exact_match(given: str, answers: Sequence[str]) -> float:
+    """1 if what was given is one of the answers, but for case, punctuation, articles and spaces."""
+    return float(any(_plain(given) == _plain(answer) for answer in answers))
+
+
+def token_f1(given: str, answers: Sequence[str]) -> float:
+    """How far the words of what was given are those of an answer, the best of them: the mean of both shares."""
+    return max((_overlap(_plain(given).split(), _plain(answer).split()) for answer in answers), default=0.0)
+
+
+def _overlap(given: list[str], answer: list[str]) -> float:
+    if not given or not answer:
+        return float(given == answer)
+    common = sum((Counter(given) & Counter(answer)).values())
+    return 2 * common / (len(given) + len(answer))
+
+
+def _plain(text: str) -> str:
+    """As SQuAD compares answers."""
+    return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())

@@ -1,0 +1,105 @@
+"""What came of each question by each method, kept as JSON lines while an experiment runs."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+from trueweave.errors import ConfigError
+from trueweave.evidence import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer: its text, whether it was known, how many sentences it has and how many of them passages support."""
+
+    text: str
+    known: bool
+    sentences: int
+    supported: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one method found for one question: documents with their scores, best first, and what that took.
+
+    `run` is a key of all that it depends on besides the question, `nodes` how much its searches brought up, `evidence`
+    how much of the question's evidence it found, where that is known.
+    """
+
+    run: str
+    question: str
+    method: str
+    found: tuple[tuple[str, float], ...]
+    seconds: float
+    statements: int
+    usage: Usage
+    answered: Answered | None = None
+    nodes: int = 0
+    evidence: float | None = None
+
+    @property
+    def ranked(self) -> list[str]:
+        """The documents, best first."""
+        return [uri for uri, _ in self.found]
+
+
+class Kept:
+    """The outcomes of one experiment in a file, until it is finished: then the next one begins anew.
+
+    While it runs the file's name ends in `.part`. What is in such a file was left by a run that was interrupted.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._part = path.with_name(f"{path.name}.part")
+        self._file: IO[str] | None = None
+        self.outcomes: list[Outcome] = []
+
+    def __enter__(self) -> Self:
+        try:
+            self._part.parent.mkdir(parents=True, exist_ok=True)
+            left = self._part.read_bytes() if self._part.exists() else b""
+            whole = left[: left.rfind(b"\n") + 1]  # without a last line that was cut off
+            self.outcomes = [_outcome(json.loads(line)) for line in whole.splitlines()]
+            if whole != left:
+                os.truncate(self._part, len(whole))
+            self._file = self._part.open("a", encoding="utf-8")
+        except OSError as error:
+            raise ConfigError(f"cannot write {self._part}: {error.strerror}. Give --out another folder.") from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise ConfigError(f"{self._part} is not what a run left there. Remove it, and run again.") from error
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file:
+            self._file.close()
+
+    def add(self, outcome: Outcome) -> None:
+        """Keep one more, at once."""
+        assert self._file
+        self.outcomes.append(outcome)
+        self._file.write(json.dumps(asdict(outcome), default=str, ensure_ascii=False) + "\n")
+        self._file.flush()
+
+    def finish(self) -> None:
+        """All is done: the file takes its name."""
+        assert self._file
+        self._file.close()
+        self._part.replace(self._path)
+
+
+def _outcome(row: dict[str, Any]) -> Outcome:
+    found = tuple((uri, score) for uri, score in row["found"])
+    price = row["usage"]["price"]
+    usage = Usage(**{**row["usage"], "price": None if price is None else Decimal(price)})
+    answered = Answered(**row["answered"]) if row["answered"] else None
+    return Outcome(**{**row, "found": found, "usage": usage, "answered": answered})

@@ -1,0 +1,70 @@
+"""The `trueweave` command: parse, call the engine, show. Each command is a function of its own.
+
+Modules here import the engine inside functions, as `trueweave --help` should not wait for it.
+"""
+
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from trueweave.cli import (
+    add,
+    ask,
+    bench,
+    communities,
+    compare,
+    database,
+    doctor,
+    estimate,
+    index,
+    methods,
+    money,
+    rules,
+    worker,
+)
+
+app = typer.Typer(
+    help="A knowledge graph over your documents, kept exactly up to date, in PostgreSQL.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,  # a bug shows the plain traceback, without what variables hold
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(version("trueweave"))
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    _: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """A knowledge graph over your documents, kept exactly up to date, in PostgreSQL."""
+
+
+app.command()(database.init)
+app.command()(add.add)
+app.command()(ask.ask)
+app.command()(compare.compare)
+app.command()(methods.methods)
+app.command()(bench.bench)
+app.command()(estimate.estimate)
+app.command()(index.remove)
+app.command()(index.status)
+app.command()(money.receipt)
+app.command()(money.budget)
+app.command()(worker.worker)
+app.command()(index.entities)
+app.command()(doctor.doctor)
+app.command()(index.verify)
+app.command()(index.sweep)
+app.command()(rules.resolution)
+app.add_typer(communities.app, name="communities")
+app.add_typer(rules.app, name="rule")
+app.add_typer(database.server, name="db")
+app.add_typer(database.workspaces, name="workspace")

@@ -1,0 +1,248 @@
+"""`trueweave add`: documents come in."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import RenderableType
+
+from trueweave.cli import estimate as estimating
+from trueweave.cli.amounts import Allowance, parse_allowance
+from trueweave.cli.inputs import Inputs, sort_out
+from trueweave.cli.live import watched
+from trueweave.cli.models_in_force import check_priced, is_paid, is_priced, of_documents
+from trueweave.cli.money import receipt_table
+from trueweave.cli.options import Budget, DatabaseUrl, Extractor, Json, Model, Paths, Uri, Workspace, Yes
+from trueweave.cli.output import Reply, count, marked, next_step, progress, replying, say, spinning
+from trueweave.cli.session import in_workspace, load_settings
+from trueweave.cli.stopping import end_if_stopped
+from trueweave.cli.tally import Tally, grouped, some
+from trueweave.errors import TrueweaveError
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from trueweave.config import Settings
+    from trueweave.engine import AsyncTrueweave
+    from trueweave.types import Estimate, SetAside, Spent
+
+Said = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", exists=True, dir_okay=False, help="JSON lines with entities and triples, by the same ids."
+    ),
+]
+
+
+def add(
+    paths: Paths,
+    uri: Uri = None,
+    budget: Budget = None,
+    extractor: Extractor = None,
+    model: Model = None,
+    said: Said = None,
+    yes: Yes = False,
+    workspace: Workspace = None,
+    database_url: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
+    """Add documents: files, folders, patterns, or text on stdin.
+
+    Each file is a document, each line of a .jsonl file and each row of a .csv file is one. Its path or uri is its
+    identity: adding it again replaces it, and what has not changed costs nothing. So a run that was stopped is simply
+    run again.
+
+    Where a model has to be paid, what it will cost is shown first, and asked about on a terminal.
+
+    Of JSON lines that say themselves what is in their text, that is taken, and no model is asked:
+
+    \b
+    {"uri": "notes/1", "text": "Ada Lovelace lived in London.",
+     "entities": ["Ada Lovelace", {"name": "London", "type": "place"}],
+     "triples": [["Ada Lovelace", "lived in", "London"]]}
+
+    Exits with 0 when all that can be read has come in, with 1 when documents were set aside, the run was stopped, or
+    nothing could be read.
+    """
+    with replying(json) as reply:
+        settings = load_settings(database_url, workspace, extractor=extractor, model=model)
+        allowance = parse_allowance(budget) if budget else None
+        inputs = sort_out(paths, uri, said)
+        if inputs.files and allowance and allowance.price is not None:
+            check_priced(settings, of_documents(settings))
+        run = _Run(settings, inputs, allowance)
+        if inputs.files and is_paid(settings, of_documents(settings)) and not _agreed(run, yes):
+            raise typer.Exit(1)
+        if inputs.given:
+            run.add_given(said)
+        if inputs.files:
+            run.add_files()
+        _tell(reply, run, _again(paths, uri, budget))
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What there is to tell when a run is over, however it ended."""
+
+    came_in: int
+    waiting: int
+    notes: Mapping[str, int]
+    set_aside: Sequence[SetAside]
+    receipt: Sequence[Spent]
+
+
+class _Run:
+    """One call of `trueweave add`."""
+
+    def __init__(self, settings: Settings, inputs: Inputs, allowance: Allowance | None) -> None:
+        self.settings = settings
+        self.inputs = inputs
+        self.allowance = allowance
+        self.tally = Tally()
+        self.given_read = 0
+        self.given_new = 0
+        self.error: TrueweaveError | None = None
+        self.is_interrupted = False
+        self.outcome = _Outcome(0, 0, {}, (), ())
+        self._since: datetime | None = None
+
+    @property
+    def read(self) -> int:
+        return self.given_read + self.tally.new + self.tally.unchanged
+
+    @property
+    def new(self) -> int:
+        return self.given_new + self.tally.new
+
+    def add_given(self, said: Path | None) -> None:
+        """Add what comes with its entities."""
+        from trueweave.extract import given
+        from trueweave.text.json_lines import lines
+
+        self.given_read = sum(1 for path in self.inputs.given for _ in lines(path))
+
+        async def add_all(trueweave: AsyncTrueweave) -> int:
+            with progress("Adding", self.given_read) as done:
+                documents = (given.read(path, said) for path in self.inputs.given)
+                return await trueweave.add_documents(chain.from_iterable(documents), done)
+
+        self.given_new = in_workspace(add_all, self.settings)
+
+    def add_files(self) -> None:
+        """Add what has to be worked. What stops it is kept to be told."""
+        try:
+            self.outcome = in_workspace(self._work, self.settings)
+        except KeyboardInterrupt:
+            self.is_interrupted = True
+            if self._since:
+                self.outcome = in_workspace(self._look, self.settings)
+
+    async def _work(self, trueweave: AsyncTrueweave) -> _Outcome:
+        if self.allowance:
+            await trueweave.allow(price=self.allowance.price, tokens=self.allowance.tokens)
+        self._since = await trueweave.clock()
+        async with watched(
+            trueweave, self._since, is_priced=is_priced(self.settings, of_documents(self.settings))
+        ) as watch:
+            try:
+                await trueweave.add(*self.inputs.files, listener=self.tally)
+            except TrueweaveError as error:
+                self.error = error
+        return await self._look(trueweave, watch.set_aside)
+
+    async def _look(self, trueweave: AsyncTrueweave, set_aside: int = 0) -> _Outcome:
+        assert self._since is not None
+        now = await trueweave.headway(self._since)
+        return _Outcome(
+            now.came_in,
+            now.waiting + now.unsettled,
+            _without_counts(await trueweave.notes(self._since)),
+            await trueweave.set_aside(limit=1000) if set_aside else [],
+            await trueweave.receipt(self._since),
+        )
+
+
+def _agreed(run: _Run, yes: bool) -> bool:
+    """Show what it will cost; whether to go on."""
+    with spinning("Counting …"):
+        found = in_workspace(lambda trueweave: trueweave.estimate(*run.inputs.files), run.settings)
+    if not found.documents:
+        return True
+    say(*estimating.shown(found))
+    if run.allowance and _is_short(run.allowance, found):
+        say(marked("The budget is less than expected: the run will stop on the way."))
+    return yes or not sys.stdin.isatty() or typer.confirm("Go on?", err=True)
+
+
+def _is_short(allowance: Allowance, found: Estimate) -> bool:
+    """Whether more will be needed, as far as anybody can tell."""
+    if allowance.price is not None:
+        return allowance.price < (found.price or 0) + (found.embedding_price or 0)
+    return allowance.tokens is not None and allowance.tokens < found.tokens_in + found.tokens_out
+
+
+def _tell(reply: Reply, run: _Run, again: str) -> None:
+    found, tally = run.outcome, run.tally
+    answer = {
+        "documents": run.read,
+        "new": run.new,
+        "unchanged": run.read - run.new,
+        "came_in": found.came_in + run.given_new,
+        "waiting": found.waiting,
+        **tally.answer(),
+        "notes": found.notes,
+        "set_aside": found.set_aside,
+        "receipt": found.receipt,
+    }
+    text = [*_counts(run), *tally.lines(), *_oddities(found)]
+    if found.receipt:
+        text.append(receipt_table(found.receipt))
+    end_if_stopped(reply, run, answer, text, again)
+    reply(answer, *text, _next(run, again))
+    if found.set_aside or (tally.unreadable and not run.read):
+        raise typer.Exit(1)
+
+
+def _counts(run: _Run) -> list[RenderableType]:
+    found = run.outcome
+    if run.is_interrupted or run.error:
+        return [f"{count(found.came_in, 'document')} came in, {found.waiting:,} wait."]
+    return [f"{count(run.read, 'document')} read, {run.new:,} new or changed."]
+
+
+def _oddities(found: _Outcome) -> list[RenderableType]:
+    text = grouped(found.notes, "document", "with a note")
+    if found.set_aside:
+        text += some([f"{one.uri}: {one.error}" for one in found.set_aside], "document", "set aside")
+    return text
+
+
+def _next(run: _Run, again: str) -> RenderableType:
+    if run.outcome.set_aside:
+        return next_step(again, "once that is mended; it tries them again")
+    if not run.read:
+        return next_step("trueweave add --help", "shows what can be added")
+    return next_step("trueweave entities", "shows what they speak of most")
+
+
+def _again(paths: Sequence[str], uri: str | None, budget: str | None) -> str:
+    """The command that goes on, with as much to spend again."""
+    words = ["trueweave", "add", *paths, *(("--uri", uri) if uri else ())]
+    return f"{shlex.join(words)}{f' --budget {shlex.quote(budget)}' if budget else ''}"
+
+
+def _without_counts(notes: Mapping[str, int]) -> dict[str, int]:
+    """Notes of documents, without the number of chunks that each is about."""
+    found: Counter[str] = Counter()
+    for note, documents in notes.items():
+        found[re.sub(r" \([\d,]+ chunks\)$", "", note)] += documents
+    return dict(found)

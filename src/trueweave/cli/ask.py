@@ -1,0 +1,249 @@
+"""`trueweave ask`: a question is answered while you watch, and every sentence of the answer is checked."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import RenderableType
+from rich.text import Text
+
+from trueweave.cli import answers
+from trueweave.cli import evidence as finding
+from trueweave.cli.options import DatabaseUrl, Json, Model, Workspace
+from trueweave.cli.output import INTERRUPTED, Reply, indented, marked, next_step, out, replying, spinning
+from trueweave.cli.questions import (
+    Documents,
+    Question,
+    ShowEvidence,
+    Where,
+    read_filter,
+    read_history,
+    read_parameters,
+    read_question,
+    write_history,
+)
+from trueweave.cli.session import in_workspace, load_settings
+from trueweave.cli.writing import Writer, clean
+
+if TYPE_CHECKING:
+    from trueweave.config import Settings
+    from trueweave.engine import AsyncTrueweave
+    from trueweave.evidence import Answer, Filter
+    from trueweave.protocols import Method
+    from trueweave.types import Message
+
+MethodName = Annotated[
+    str | None,
+    typer.Option("--method", "-m", metavar="NAME", help="How to look: `trueweave methods` lists them."),
+]
+Parameters = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method, as in --set top_k=10."),
+]
+History = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", dir_okay=False, help="A conversation: what was said before is in it, and this is added to it."
+    ),
+]
+UseCot = Annotated[bool, typer.Option("--use-cot", help="Let the model think first; its reasoning is shown apart.")]
+Numerical = Annotated[bool, typer.Option("--numerical-answer", help="Have a number with its unit, and nothing else.")]
+ContextOnly = Annotated[
+    bool, typer.Option("--context-only", help="Show what the model would be shown, and do not ask it.")
+]
+Rerank = Annotated[bool, typer.Option("--rerank", help="Let the reranker of the settings choose among more passages.")]
+
+
+def ask(
+    question: Question,
+    method: MethodName = None,
+    parameters: Parameters = None,
+    document: Documents = None,
+    where: Where = None,
+    history: History = None,
+    use_cot: UseCot = False,
+    numerical_answer: Numerical = False,
+    context_only: ContextOnly = False,
+    rerank: Rerank = False,
+    show_evidence: ShowEvidence = False,
+    model: Model = None,
+    workspace: Workspace = None,
+    database_url: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
+    """Answer a question from your documents, with citations.
+
+    The answer is shown while it is written. Then come the passages that it cites, and each sentence that no passage
+    supports. Without a language model, what was found for the question is shown.
+    """
+    with replying(json) as reply:
+        settings = load_settings(database_url, workspace, model=model)
+        asked = Asked(
+            read_question(question),
+            _chosen(method, parameters),
+            read_parameters(parameters) if method is None else {},
+            read_filter(document, where),
+            read_history(history),
+            use_cot=use_cot,
+            numerical_answer=numerical_answer,
+            context_only=context_only,
+            is_answered=bool(settings.model) and not context_only,
+            rerank=rerank,
+        )
+        try:
+            answer, seconds = _asked(asked, settings, is_shown=not json)
+        except KeyboardInterrupt:
+            if json:
+                raise
+            raise typer.Exit(INTERRUPTED) from None
+        if history and asked.is_answered:
+            write_history(history, _said(asked, answer))
+        _tell(reply, asked, answer, seconds, show_evidence=show_evidence)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question with all that goes with it. `parameters` are for the method of the settings, where none is named."""
+
+    question: str
+    method: Method | None
+    parameters: dict[str, str]
+    filter: Filter
+    history: Sequence[Message]
+    use_cot: bool
+    numerical_answer: bool
+    context_only: bool
+    is_answered: bool
+    rerank: bool
+
+
+def _chosen(name: str | None, parameters: Sequence[str] | None) -> Method | None:
+    """The method that is named; a slip is told before anything is opened."""
+    from trueweave.methods import registry
+
+    return registry.make(name, read_parameters(parameters)) if name else None
+
+
+def _asked(asked: Asked, settings: Settings, *, is_shown: bool) -> tuple[Answer, float]:
+    """The answer, shown as it comes if that is wanted, and how many seconds it took."""
+    writer = Writer(out)
+    with ExitStack() as until_it_writes:
+        until_it_writes.enter_context(spinning("Looking …"))
+
+        def write(piece: str) -> None:
+            until_it_writes.close()
+            writer.write(piece)
+
+        try:
+            return in_workspace(lambda trueweave: _timed(trueweave, asked, write if is_shown else _unseen), settings)
+        finally:
+            until_it_writes.close()
+            writer.end()
+
+
+async def _timed(trueweave: AsyncTrueweave, asked: Asked, write: Callable[[str], None]) -> tuple[Answer, float]:
+    begun = time.perf_counter()
+    answer = await _stream(trueweave, asked, write)
+    return answer, time.perf_counter() - begun
+
+
+async def _stream(trueweave: AsyncTrueweave, asked: Asked, write: Callable[[str], None]) -> Answer:
+    from trueweave.evidence import Answer
+    from trueweave.methods import registry
+
+    method = asked.method or registry.make(trueweave.method, asked.parameters)
+    if not asked.is_answered:
+        return await trueweave.ask(
+            asked.question,
+            method,
+            filter=asked.filter,
+            history=asked.history,
+            use_cot=asked.use_cot,
+            numerical_answer=asked.numerical_answer,
+            context_only=True,
+            rerank=asked.rerank,
+        )
+    answer: Answer | None = None
+    async for piece in trueweave.stream(
+        asked.question,
+        method,
+        filter=asked.filter,
+        history=asked.history,
+        use_cot=asked.use_cot,
+        numerical_answer=asked.numerical_answer,
+        rerank=asked.rerank,
+    ):
+        if isinstance(piece, Answer):
+            answer = piece
+        else:
+            write(piece)
+    assert answer, "a stream of pieces ends with the answer"
+    return answer
+
+
+def _unseen(_: str) -> None:
+    """A piece that nobody waits for."""
+
+
+def _said(asked: Asked, answer: Answer) -> list[Message]:
+    from trueweave.types import Message
+
+    return [Message("user", asked.question), Message("assistant", answer.text)]
+
+
+def _tell(reply: Reply, asked: Asked, answer: Answer, seconds: float, *, show_evidence: bool) -> None:
+    text = _answered(answer) if asked.is_answered else _unanswered(asked, answer, show_evidence=show_evidence)
+    if show_evidence:
+        text += [*([""] if text else []), *finding.shown(answer.evidence, asked.question)]
+    if not asked.context_only:
+        text += ["", answers.took(answer.evidence, answer.usage, seconds if asked.is_answered else None)]
+        text += _advice(asked, answer, show_evidence=show_evidence)
+    reply(answers.as_json(answer, is_answered=asked.is_answered), *text)
+
+
+def _answered(answer: Answer) -> list[RenderableType]:
+    """What comes under an answer."""
+    text: list[RenderableType] = []
+    if answer.finish == "length":
+        text += ["", marked("The answer was cut off: it is as long as an answer may be.")]
+    return [*text, *_reasoning(answer), *answers.citations(answer.citations), *answers.doubts(answer)]
+
+
+def _unanswered(asked: Asked, answer: Answer, *, show_evidence: bool) -> list[RenderableType]:
+    """What stands in for an answer: the context as it is, or the passages."""
+    if not answer.evidence:
+        return [marked("Nothing was found.")]
+    if asked.context_only:
+        return [Text(clean(answer.context))]
+    return [] if show_evidence else finding.texts(answer.evidence, asked.question)
+
+
+def _reasoning(answer: Answer) -> list[RenderableType]:
+    if not answer.reasoning:
+        return []
+    return ["", Text("Reasoning", style="bold"), *(indented(line) for line in clean(answer.reasoning).splitlines())]
+
+
+def _advice(asked: Asked, answer: Answer, *, show_evidence: bool) -> list[RenderableType]:
+    """What to do now, where there is something to do."""
+    question = shlex.quote(asked.question)
+    if not answer.evidence and asked.filter:
+        return [Text("Check --document and --where: only what they let through was looked at.")]
+    if not answer.evidence:
+        return [next_step("trueweave status", "shows which documents are there")]
+    if not asked.is_answered:
+        how = 'To have it answered, set a language model in trueweave.toml, as in model = "ollama/llama3.1:8b".'
+        return [Text(how)]
+    if answer.known:
+        return []
+    advice = [marked("Not answered: what was found does not say it.")]
+    if not show_evidence:
+        advice.append(next_step(f"trueweave ask {question} --show-evidence", "shows what was found"))
+    return [*advice, next_step(f"trueweave compare {question}", "shows what other methods find")]

@@ -1,0 +1,258 @@
+"""`trueweave bench`: which method finds most, in numbers."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import RenderableType
+
+from trueweave.cli import estimate as estimating
+from trueweave.cli.models_in_force import is_paid, of_documents
+from trueweave.cli.options import DatabaseUrl, Json, Workspace, Yes
+from trueweave.cli.output import count, marked, next_step, progress, replying, say, spinning, table
+from trueweave.cli.session import in_workspace, load_settings
+from trueweave.errors import ConfigError
+
+if TYPE_CHECKING:
+    from trueweave.bench.experiment import Ran
+    from trueweave.bench.results import Results
+    from trueweave.bench.types import Dataset
+    from trueweave.config import Settings
+    from trueweave.engine import AsyncTrueweave
+    from trueweave.protocols import Method
+
+DatasetOption = Annotated[
+    str,
+    typer.Argument(metavar="DATASET_OR_FILE", help="A set in the folder bench_data, a folder, or a file of questions."),
+]
+Methods = Annotated[str | None, typer.Option(metavar="A,B", help="The methods; without it, all that can be used.")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="METHOD.PARAMETER=VALUE", help="A parameter of a method. May be given several times."
+    ),
+]
+Questions = Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="The first N questions alone.")]
+Split = Annotated[str, typer.Option(metavar="NAME", help="The split, of a set that has several: dev, test.")]
+Answers = Annotated[bool, typer.Option("--answers", help="Have the model answer each question, and measure that too.")]
+Depths = Annotated[str, typer.Option("--k", metavar="2,5,10", help="How many of the first passages count.")]
+Out = Annotated[
+    Path | None, typer.Option(metavar="FOLDER", help="Where the report goes; trueweave-bench/NAME without it.")
+]
+
+
+def bench(
+    dataset: DatasetOption,
+    methods: Methods = None,
+    set_: Set = None,
+    limit: Questions = None,
+    answers: Answers = False,
+    k: Depths = "2,5,10",
+    split: Split = "",
+    out: Out = None,
+    yes: Yes = False,
+    workspace: Workspace = None,
+    database_url: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
+    """Measure methods on questions whose supporting passages are known.
+
+    Your own questions are JSON lines, about documents that are in the workspace:
+
+    \b
+    {"question": "Who founded Acme?", "supporting": ["notes/acme.md"], "answers": ["Ada"]}
+
+    Public sets are read as their publishers give them: MuSiQue, HotpotQA, 2WikiMultihopQA, PopQA, and folders in BEIR's
+    form. Their passages go into a workspace of their own, bench-NAME.
+
+    The report is one HTML page and one JSON file. A run that was stopped goes on when the same command is run again.
+    """
+    with replying(json) as reply:
+        from trueweave.bench import datasets, report
+        from trueweave.bench.results import answer
+        from trueweave.bench.verdict import verdict
+
+        settings = load_settings(database_url, workspace)
+        found = datasets.limited(datasets.find(dataset, settings.bench_data, split), limit)
+        if found.passages is not None and not workspace:
+            settings = settings.model_copy(update={"workspace": _workspace(found.name)})
+        depths = _depths(k)
+        chosen = _chosen(methods, set_, max(depths))
+        folder = out or Path("trueweave-bench", _plain(found.name))
+        run = _Run(settings, found, chosen, depths, folder, answers, insist=bool(methods))
+        if not _agreed(run, yes):
+            raise typer.Exit(1)
+        results = in_workspace(run, settings, make=found.passages is not None)
+        page, told = report.write(results, folder)
+        reply(
+            {"verdict": verdict(results), "report": str(page), "results": str(told), **answer(results)},
+            *_shown(results, verdict(results)),
+            next_step(str(page), "open it in a browser; it shows where the methods differ", heading="Report"),
+        )
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One call of `trueweave bench`."""
+
+    settings: Settings
+    dataset: Dataset
+    methods: dict[str, Method]
+    depths: list[int]
+    folder: Path
+    answers: bool
+    insist: bool
+
+    @property
+    def is_said(self) -> bool:
+        """Whether what is in the passages is taken from the set: where it says so, and nobody has chosen otherwise."""
+        return self.dataset.said is not None and self.settings.extractor == "auto"
+
+    @property
+    def under(self) -> dict[str, str]:
+        """What the outcomes depend on besides documents and methods, by name."""
+        from trueweave import wiring
+
+        extractor = "given with the set" if self.is_said else wiring.recipe(self.settings).extractor
+        return {
+            "embedding model": self.settings.embedding_model or "none",
+            "language model": self.settings.model or "none",
+            "reranker": self.settings.reranker or "none",
+            **({} if self.dataset.passages is None else {"entities": extractor}),
+        }
+
+    async def __call__(self, trueweave: AsyncTrueweave) -> Results:
+        from trueweave.bench import loading
+        from trueweave.bench.experiment import Experiment
+        from trueweave.bench.measures import usual
+        from trueweave.bench.results import results
+
+        dataset, notes = self.dataset, list[str]()
+        if dataset.passages is None:
+            dataset = await loading.over_documents(trueweave, dataset)
+        else:
+            notes = await self._load(trueweave)
+        under = " ".join(self.under.values())
+        experiment = Experiment(
+            trueweave, dataset, self.methods, usual(self.depths), answers=self.answers, under=under, insist=self.insist
+        )
+        with progress("Asking", len(dataset.questions) * len(self.methods)) as done:
+            ran: Ran = await experiment.run(self.folder / "outcomes.jsonl", done)
+        there = (await trueweave.status()).documents
+        return results(experiment, ran, passages=there, under=self.under, notes=notes)
+
+    async def _load(self, trueweave: AsyncTrueweave) -> list[str]:
+        """Bring the passages in. Vectors of a model on this machine are kept beside the report: nobody else keeps them,
+        and embedding is most of the work."""
+        from trueweave import models, wiring
+        from trueweave.bench import loading, vectors
+        from trueweave.engine import AsyncTrueweave
+
+        passages = sum(1 for _ in self.dataset.passages or ())
+        with progress("Adding", passages) as done:
+            name = self.settings.embedding_model
+            if not (name and name.startswith("onnx/")):
+                return await loading.load(trueweave, self.dataset, as_said=self.is_said, progress=done)
+            embedder = await models.open_embedder(wiring.embedding_endpoint(self.settings, name))
+            _make(self.folder)
+            async with vectors.kept(embedder, self.folder / "vectors.sqlite") as kept:
+                beside = await AsyncTrueweave.enter(
+                    trueweave.database, self.settings.workspace, kept, settings=self.settings, make=False
+                )
+                async with aclosing(beside):
+                    return await loading.load(beside, self.dataset, as_said=self.is_said, progress=done)
+
+
+def _agreed(run: _Run, yes: bool) -> bool:
+    """Show what will be asked of a model that has to be paid; whether to go on."""
+    from trueweave import wiring
+    from trueweave.bench import loading
+
+    if run.answers and not run.settings.model:
+        raise ConfigError(
+            '--answers needs a language model. Set one in trueweave.toml, as in model = "ollama/llama3.1:8b", or leave '
+            "it out, and what is found is measured alone."
+        )
+    asks = 0
+    if run.answers and run.settings.model and wiring.price(run.settings, run.settings.model) != wiring.FREE:
+        asks = len(run.dataset.questions) * len(run.methods)
+        say(f"{count(asks, 'answer')} will be asked of {run.settings.model}, those that are kept excepted.")
+    if run.dataset.passages is not None and not run.is_said and is_paid(run.settings, of_documents(run.settings)):
+        with spinning("Counting …"):
+            wanted = list(loading.sources(run.dataset))
+            found = in_workspace(lambda trueweave: trueweave.estimate(*wanted), run.settings, make=True)
+        if found.documents:
+            asks += 1
+            say(*estimating.shown(found))
+    return not asks or yes or not sys.stdin.isatty() or typer.confirm("Go on?", err=True)
+
+
+def _chosen(names: str | None, given: Sequence[str] | None, deepest: int) -> dict[str, Method]:
+    """The methods by their names, with the parameters that were given for them."""
+    from trueweave.bench.experiment import HOW_MANY, deep_enough
+    from trueweave.methods import registry
+
+    wanted = [name.strip() for name in names.split(",") if name.strip()] if names else registry.names()
+    parameters: dict[str, dict[str, str]] = {name: {} for name in wanted}
+    for one in given or ():
+        target, equals, value = one.partition("=")
+        name, dot, parameter = target.strip().partition(".")
+        if not (equals and dot and parameter):
+            raise ConfigError(f"{one!r} sets nothing. Write METHOD.PARAMETER=VALUE, as in --set fuse.k=20.")
+        if name not in parameters:
+            raise ConfigError(f"--set {one} is for {name}, which is not measured. Those are {', '.join(wanted)}.")
+        parameters[name][parameter] = value.strip()
+    made = {name: registry.make(name, values) for name, values in parameters.items()}
+    # Whoever says how many passages a method keeps means it.
+    return {
+        name: method if parameters[name].keys() & set(HOW_MANY) else deep_enough(method, deepest)
+        for name, method in made.items()
+    }
+
+
+def _depths(given: str) -> list[int]:
+    try:
+        depths = sorted({int(one) for one in given.split(",")})
+    except ValueError:
+        depths = []
+    if not depths or depths[0] < 1 or depths[-1] > 1000:
+        raise ConfigError(f"--k {given} is no list of depths. Write numbers from 1 to 1000, as in --k 2,5,10.")
+    return depths
+
+
+def _shown(results: Results, verdict: str) -> list[RenderableType]:
+    """A table of scores, what was left out, and the verdict."""
+    made = table("method", *(f">{measure}" for measure in results.measures), ">ms")
+    for one in results.methods:
+        scores = (f"{100 * one.scores[m].mean:.1f}{_mark(results, m, one.name)}" for m in results.measures)
+        made.add_row(one.name, *scores, f"{1000 * one.p50:,.0f}")
+    left_out = [marked(f"{name} is left out: {reason}") for name, reason in results.left_out.items()]
+    legend = "In percent; * is behind the best by more than chance would explain."
+    return [made, legend, *left_out, *map(marked, results.notes), "", verdict]
+
+
+def _mark(results: Results, measure: str, method: str) -> str:
+    behind = results.difference(measure, method)
+    return "*" if behind and behind.significant else " "
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"cannot make {folder}: {error.strerror}. Give --out another folder.") from error
+
+
+def _workspace(name: str) -> str:
+    return f"bench-{_plain(name)}"
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^\w.-]+", "-", name) or "set"

@@ -1,0 +1,185 @@
+"""`trueweave init`, `trueweave db` and `trueweave workspace`: where the index lives."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from trueweave.cli.options import DatabaseUrl, Json, Workspace, Yes
+from trueweave.cli.output import count, next_step, pairs, replying, table
+from trueweave.cli.session import bundled, database, in_workspace, load_settings, place, start
+
+if TYPE_CHECKING:
+    from trueweave.config import Settings
+    from trueweave.store.postgres.health import Workspace as Found
+
+server = typer.Typer(no_args_is_help=True, help="Start, stop and find the PostgreSQL that Trueweave brings along.")
+workspaces = typer.Typer(no_args_is_help=True, help="List workspaces, or take one away.")
+
+
+def init(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
+    """Prepare the database, make the workspace, and write trueweave.toml.
+
+    Without a URL, the PostgreSQL that Trueweave brings along is started. A trueweave.toml that is there already is left
+    as it is.
+    """
+    from trueweave.config import FILE, find_file, write_file
+
+    with replying(json) as reply:
+        settings = load_settings(database_url, workspace)
+        found = in_workspace(lambda trueweave: trueweave.status(), settings, make=True)
+        file = find_file()
+        written = file is None
+        if file is None:
+            file = Path.cwd() / FILE
+            write_file(file, database_url=database_url, workspace=workspace)
+        lasting = load_settings() == settings
+        models = _in_force(settings)
+        reply(
+            {
+                "workspace": settings.workspace,
+                "database": place(settings),
+                "file": file,
+                "written": written,
+                **{name.replace(" ", "_"): value for name, value in models.items()},
+            },
+            f"Workspace {settings.workspace} is ready in {place(settings)}.",
+            f"Wrote {_shown(file)}" if written else f"Left {_shown(file)} as it was.",
+            *([] if lasting else ["It has other settings: pass these options to every command, or change it."]),
+            pairs(models),
+            *_better(settings),
+            next_step(
+                "trueweave status" if found.documents else "trueweave add PATH", "" if lasting else "with these options"
+            ),
+        )
+
+
+def _in_force(settings: Settings) -> dict[str, str]:
+    from trueweave import wiring
+
+    chosen = wiring.recipe(settings)
+    return {
+        "extractor": chosen.extractor,
+        "model": chosen.model or "none",
+        "embedding model": settings.embedding_model or "none",
+    }
+
+
+def _better(settings: Settings) -> list[Text]:
+    """What to do for a better index."""
+    advice = []
+    if not settings.model:
+        advice.append(
+            Text(
+                "Names are found by rules alone. A language model finds more, and how they relate: set one in "
+                'trueweave.toml, as in model = "ollama/llama3.1:8b".'
+            )
+        )
+    if not settings.embedding_model:
+        advice.append(
+            Text('There will be no vectors. Set embedding_model in trueweave.toml, as in "ollama/nomic-embed-text".')
+        )
+    if settings.model or settings.embedding_model:
+        advice.append(next_step("trueweave doctor", "tries the models", heading="To check"))
+    return advice
+
+
+@server.command("start")
+def start_server(json: Json = False) -> None:
+    """Start the server, making it first if need be."""
+    from trueweave.store.postgres.db import location
+
+    with replying(json) as reply:
+        chosen = bundled(load_settings())
+        url = start(chosen)
+        reply(
+            {"running": True, "address": location(url), "directory": chosen.directory},
+            f"PostgreSQL runs at {location(url)}, in {chosen.directory}.",
+            next_step("trueweave db url", "prints its address with the password"),
+        )
+
+
+@server.command("stop")
+def stop_server(json: Json = False) -> None:
+    """Stop the server, breaking off whatever uses it."""
+    with replying(json) as reply:
+        chosen = bundled(load_settings())
+        ran = chosen.running()
+        chosen.stop()
+        said = "Stopped. It starts again when a command needs it." if ran else f"No server ran in {chosen.directory}."
+        reply({"running": False, "stopped": ran}, said)
+
+
+@server.command("status")
+def server_status(json: Json = False) -> None:
+    """Show whether the server runs, and where."""
+    from trueweave.store.postgres.db import location
+
+    with replying(json) as reply:
+        chosen = bundled(load_settings())
+        address = location(chosen.url) if chosen.running() else None
+        said = f"Runs at {address}, in {chosen.directory}." if address else f"No server runs in {chosen.directory}."
+        reply(
+            {"running": address is not None, "address": address, "directory": chosen.directory},
+            said,
+            *([] if address else [next_step("trueweave db start")]),
+        )
+
+
+@server.command("url")
+def server_url(json: Json = False) -> None:
+    """Print its address with the password: psql "$(trueweave db url)"."""
+    with replying(json) as reply:
+        url = bundled(load_settings()).url
+        reply({"url": url}, url)
+
+
+@workspaces.command("list")
+def list_(database_url: DatabaseUrl = None, json: Json = False) -> None:
+    """List the workspaces in this database.
+
+    Only the owner of Trueweave's schema sees them all.
+    """
+    from trueweave.store.postgres.health import workspaces as all_of
+
+    with replying(json) as reply:
+        settings = load_settings(database_url)
+        found = asyncio.run(all_of(database(settings)))
+        reply(
+            {"workspaces": found},
+            _list(found, settings.workspace) if found else next_step("trueweave init", "there is none yet"),
+        )
+
+
+def _list(found: list[Found], current: str) -> Table:
+    made = table("workspace", "made", "")
+    for one in found:
+        made.add_row(one.name, f"{one.created:%Y-%m-%d}", "in the settings" if one.name == current else "")
+    return made
+
+
+@workspaces.command("drop")
+def drop(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The workspace.")],
+    yes: Yes = False,
+    database_url: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
+    """Take a workspace away, with all that is in it."""
+    with replying(json) as reply:
+        settings = load_settings(database_url, name)
+        documents = in_workspace(lambda trueweave: trueweave.status(), settings).documents
+        if not yes:
+            typer.confirm(f"Take away {name} and its {count(documents, 'document')} for good?", abort=True, err=True)
+        in_workspace(lambda trueweave: trueweave.drop(), settings)
+        reply({"dropped": name, "documents": documents}, f"{name} is gone, with its {count(documents, 'document')}.")
+
+
+def _shown(file: Path) -> Path:
+    """A path as it is best typed: from here, if it is within."""
+    return file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file

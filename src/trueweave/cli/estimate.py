@@ -1,0 +1,111 @@
+"""`trueweave estimate`: what adding documents would take, before anything is sent."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from rich.console import RenderableType
+
+from trueweave.cli.amounts import money
+from trueweave.cli.inputs import sort_out
+from trueweave.cli.options import DatabaseUrl, Extractor, Json, Model, Paths, Uri, Workspace
+from trueweave.cli.output import count, next_step, pairs, replying, spinning
+from trueweave.cli.session import in_workspace, load_settings
+from trueweave.cli.tally import Tally
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+    from trueweave.types import Estimate, ReportEstimate
+
+
+def estimate(
+    paths: Paths,
+    uri: Uri = None,
+    extractor: Extractor = None,
+    model: Model = None,
+    workspace: Workspace = None,
+    database_url: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
+    """Show what documents would take, and what it would cost.
+
+    Nothing is sent to any model, and nothing is stored. Documents that are there unchanged cost nothing.
+    """
+    with replying(json) as reply:
+        settings = load_settings(database_url, workspace, extractor=extractor, model=model)
+        inputs = sort_out(paths, uri)
+        tally = Tally()
+        with spinning("Counting …"):
+            found = in_workspace(lambda trueweave: trueweave.estimate(*inputs.files, listener=tally), settings)
+        given = [f"{count(len(inputs.given), 'file')} with entities given: no model is asked for them."]
+        reply(
+            {**asdict(found), **tally.answer()},
+            *shown(found),
+            *(given if inputs.given else []),
+            *tally.lines(),
+            next_step(f"trueweave add {' '.join(paths)}", "--budget AMOUNT keeps it from spending more"),
+        )
+
+
+def shown(found: Estimate) -> list[RenderableType]:
+    """An estimate for people: the figures, what they rest on, and what to do where a price is missing."""
+    from trueweave.ingest.estimate import ASSUMED_OUT
+
+    others = [(found.unchanged, "unchanged"), (found.unreadable, "unreadable")]
+    rows: dict[str, object] = {
+        "documents": ", ".join(
+            (f"{found.documents:,} new or changed", *(f"{number:,} {what}" for number, what in others if number))
+        ),
+        "chunks": f"{found.chunks:,}, of {count(found.tokens, 'token')} in all",
+    }
+    if not found.model:
+        return [pairs({**rows, **_embedding(found), "model": "none: nothing is asked, nothing is paid"})]
+    answered = f" ({count(found.answered, 'chunk')} answered already)" if found.answered else ""
+    rows |= {
+        "calls": f"{found.calls:,} to {found.model}{answered}",
+        "tokens to it": f"{found.tokens_in:,}",
+        "tokens from it": f"{found.tokens_out:,} expected, {found.most_tokens_out:,} at most",
+        "price": _price(found.price, found.most_price),
+        **_embedding(found),
+    }
+    rests = "as it wrote here so far" if found.learnt else f"assumed: {ASSUMED_OUT:g} for each token of text"
+    notes: list[RenderableType] = [f"Tokens from the model are {rests}."] if found.calls else []
+    unknown = [found.model] if found.price is None else []
+    unknown += [found.embedding_model] if found.embedding_price is None else []
+    return [pairs(rows), *notes, *map(_how_to_price, unknown)]
+
+
+def reports_shown(found: ReportEstimate) -> list[RenderableType]:
+    """An estimate of reports about communities, for people."""
+    rows: dict[str, object] = {"reports": f"{found.reports:,} to write, {found.current:,} up to date"}
+    if not found.model:
+        return [pairs({**rows, "model": "none: nothing is asked, nothing is paid"})]
+    answered = f" ({count(found.answered, 'report')} answered already)" if found.answered else ""
+    rows |= {
+        "calls": f"{found.calls:,} to {found.model}{answered}",
+        "tokens to it": f"{found.tokens_in:,}",
+        "tokens from it": f"{found.most_tokens_out:,} at most",
+        "price": f"{_price(found.most_price)}{' at most' if found.most_price else ''}",
+    }
+    return [pairs(rows), *([_how_to_price(found.model)] if found.most_price is None else [])]
+
+
+def _embedding(found: Estimate) -> dict[str, object]:
+    return {"embedding": f"{found.embedding_model}, {_price(found.embedding_price)}"} if found.embedding_model else {}
+
+
+def _price(expected: Decimal | None, most: Decimal | None = None) -> str:
+    if expected is None:
+        return "not known"
+    if not expected and not most:
+        return "nothing"
+    return money(expected) if most is None else f"{money(expected)} expected, {money(most)} at most"
+
+
+def _how_to_price(model: str) -> str:
+    return (
+        f"The price of {model} is not known. Set it under [prices] in trueweave.toml, for a million tokens to it and "
+        f'from it, as in: "{model}" = [0.50, 2.00]'
+    )

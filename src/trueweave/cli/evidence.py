@@ -1,0 +1,148 @@
+"""Evidence for people to read: passages, what goes along with them, and how it was found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from trueweave.cli.output import count, indented, table
+from trueweave.cli.writing import clean
+
+if TYPE_CHECKING:
+    from trueweave.evidence import Evidence, Passage, Path, Report, Scored, Step, Trace
+
+_EXCERPT = 320  # characters of a passage
+_MOST = 10  # of entities, relations and paths; --json has all
+_LONGEST = 60  # characters of a source
+_SEARCHED = 24  # characters of what was searched for
+_HEADING = re.compile(r"^#{1,6}[ \t].*\n*", re.MULTILINE)  # the source names them
+
+
+def shown(evidence: Evidence, question: str) -> list[RenderableType]:
+    """All that was found and how, the most telling part of each passage in place of the whole."""
+    parts: list[RenderableType] = [*texts(evidence, question)]
+    if evidence.entities:
+        parts += [*_headed("Entities", len(evidence.entities)), _entities(evidence)]
+    if evidence.relations:
+        parts += [*_headed("Relations", len(evidence.relations)), _relations(evidence)]
+    if evidence.paths:
+        parts += [*_headed("Paths", len(evidence.paths)), *(_path(one) for one in evidence.paths[:_MOST])]
+    return [*parts, *trace(evidence.trace)]
+
+
+def texts(evidence: Evidence, question: str) -> list[RenderableType]:
+    """Reports, if there are any, and passages."""
+    parts = passages(evidence.passages, question)
+    if not evidence.reports:
+        return parts
+    told = [part for report in evidence.reports[:_MOST] for part in ("", *_report(report, question))]
+    return [
+        *_headed("Reports", len(evidence.reports))[1:],
+        *told,
+        *_headed("Passages", len(evidence.passages)),
+        "",
+        *parts,
+    ]
+
+
+def _report(report: Report, question: str) -> list[RenderableType]:
+    head = Text.assemble((one_line(report.title), "bold"), (f"  {report.score:.3f}", "dim"))
+    return [head, indented(excerpt(report.text, question))]
+
+
+def passages(found: Sequence[Passage], question: str) -> list[RenderableType]:
+    """Passages by their numbers, each with its score, its source and the part that comes nearest to the question."""
+    parts: list[RenderableType] = []
+    for number, passage in enumerate(found, 1):
+        parts += [
+            *([""] if parts else []),
+            Text.assemble(
+                (f"[{number}] ", "cyan"), (one_line(passage.source), "bold"), (f"  {passage.score:.3f}", "dim")
+            ),
+            indented(excerpt(passage.text, question)),
+        ]
+    return parts
+
+
+def trace(found: Trace) -> list[RenderableType]:
+    """How evidence was found, step by step."""
+    made = table("step", "searched for", ">found", ">ms", ">statements", "best", cut=True)
+    for step in found.steps:
+        took = f"{1000 * step.seconds:,.1f}" if step.seconds else ""
+        figures = f"{step.found:,}", took, f"{step.statements:,}" if step.statements else ""
+        made.add_row(step.what, one_line(step.searched, _SEARCHED), *figures, _best(step))
+    took = f"{1000 * found.seconds:,.0f} ms, {count(found.statements, 'statement')}"
+    return ["", Text.assemble(("How it was found", "bold"), (f"  {took}", "dim")), made]
+
+
+def excerpt(text: str, question: str) -> str:
+    """As much of a passage as is read at a glance, from the sentence that has most of the question's words."""
+    from trueweave.answering import words
+    from trueweave.text import sentences
+
+    text = _HEADING.sub("", text) or text
+    wanted = words.content(question)
+    starts = [start for start, _ in sentences.split(text)] or [0]
+    ends = [*starts[1:], len(text)]
+    best = max(zip(starts, ends, strict=True), key=lambda span: len(wanted & words.content(text[slice(*span)])))
+    last = len(text) - _EXCERPT
+    start = best[0] if best[0] <= last else max((s for s in starts if s <= max(last, 0)), default=0)
+    part = one_line(text[start:], _EXCERPT)
+    return f"… {part}" if text[:start].strip() else part
+
+
+def one_line(text: str, longest: int = 200) -> str:
+    """A text on one line, cut between words where it is too long."""
+    line = " ".join(clean(text).split())
+    return line if len(line) <= longest else f"{line[: longest + 1].rpartition(' ')[0] or line[:longest]} …"
+
+
+def answer(evidence: Evidence) -> dict[str, object]:
+    """Evidence for programs, without its trace."""
+    found = asdict(evidence)
+    del found["trace"]
+    return found
+
+
+def trace_answer(found: Trace) -> dict[str, object]:
+    """A trace for programs."""
+    return {**asdict(found), "statements": found.statements}
+
+
+def _headed(what: str, number: int) -> list[RenderableType]:
+    more = f"  {number:,}, the first {_MOST} of them" if number > _MOST else f"  {number:,}"
+    return ["", Text.assemble((what, "bold"), (more, "dim"))]
+
+
+def _entities(evidence: Evidence) -> Table:
+    made = table("name", "type", ">mentions", ">relations", "description", cut=True)
+    for entity in evidence.entities[:_MOST]:
+        described = one_line(entity.summary or entity.description)
+        made.add_row(one_line(entity.name), entity.type, f"{entity.count:,}", f"{entity.degree:,}", described)
+    return made
+
+
+def _relations(evidence: Evidence) -> Table:
+    made = table("from", "to", ">weight", "description", cut=True)
+    for relation in evidence.relations[:_MOST]:
+        described = one_line(relation.summary or relation.description)
+        made.add_row(one_line(relation.source_name), one_line(relation.target_name), f"{relation.weight:,}", described)
+    return made
+
+
+def _path(found: Path) -> RenderableType:
+    return indented(" - ".join(map(one_line, found.names)))
+
+
+def _best(step: Step) -> str:
+    return "; ".join(_scored(step.best))
+
+
+def _scored(found: Iterable[Scored[str]]) -> Iterable[str]:
+    return (f"{one_line(one.item, _LONGEST)} {one.score:.2f}" for one in found)

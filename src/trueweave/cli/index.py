@@ -1,0 +1,206 @@
+"""`trueweave status`, `entities`, `remove`, `verify` and `sweep`: looking at the index, and keeping it in order."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from trueweave.cli.money import purse
+from trueweave.cli.options import DatabaseUrl, Json, Limit, Workspace
+from trueweave.cli.output import count, indented, next_step, pairs, progress, replying, table
+from trueweave.cli.session import in_workspace, load_settings, place
+
+if TYPE_CHECKING:
+    from trueweave.engine import AsyncTrueweave
+    from trueweave.store.postgres.headway import Headway
+    from trueweave.types import Budget, Difference, Entity, SetAside, Status, Verdict
+
+Uris = Annotated[list[str], typer.Argument(metavar="URI", help="The uris of the documents, as they were added.")]
+
+_MOST_FAILED = 1000
+
+
+def status(
+    failed: Annotated[bool, typer.Option("--failed", help="List the documents that are set aside.")] = False,
+    workspace: Workspace = None,
+    database_url: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
+    """Show the size of the index, what waits, failed and was spent."""
+    with replying(json) as reply:
+        settings = load_settings(database_url, workspace)
+        found = in_workspace(_look, settings)
+        where = {"workspace": settings.workspace, "database": place(settings)}
+        shown = _set_aside(found.aside) if failed else pairs({**where, **_sizes(found), **_money(found.budget)})
+        answer = {
+            **where,
+            **asdict(found.index),
+            "waiting_to_be_worked": found.work.waiting,
+            "waiting_to_be_summed_up": found.work.descriptions,
+            "set_aside": found.aside,
+            "budget": asdict(found.budget),
+        }
+        reply(answer, shown, *([] if failed else _advice(found)))
+
+
+@dataclass(frozen=True)
+class _Found:
+    """All that `trueweave status` shows."""
+
+    index: Status
+    work: Headway
+    budget: Budget
+    aside: list[SetAside]
+
+
+async def _look(trueweave: AsyncTrueweave) -> _Found:
+    work = await trueweave.headway()
+    aside = await trueweave.set_aside(_MOST_FAILED) if work.set_aside else []
+    return _Found(await trueweave.status(), work, await trueweave.budget(), aside)
+
+
+def remove(uris: Uris, workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
+    """Remove documents, and all that only they said.
+
+    Documents that wait or were set aside are removed, too.
+    """
+    with replying(json) as reply:
+        settings = load_settings(database_url, workspace)
+        removed = in_workspace(lambda trueweave: trueweave.remove(uris), settings)
+        missing = len(set(uris)) - removed
+        reply(
+            {"removed": removed, "missing": missing},
+            f"{count(removed, 'document')} removed.",
+            *([f"{count(missing, 'uri')} not found in workspace {settings.workspace}."] if missing else []),
+        )
+
+
+def entities(
+    limit: Limit = 20, workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False
+) -> None:
+    """Show the entities that documents mention most."""
+    with replying(json) as reply:
+        settings = load_settings(database_url, workspace)
+        found = in_workspace(lambda trueweave: trueweave.entities(limit), settings)
+        reply({"entities": found}, _entities(found) if found else next_step("trueweave add PATH", "there are none yet"))
+
+
+def verify(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
+    """Build the index anew beside this one, and compare.
+
+    Exits with 0 when they are equal to the last byte, and with 1 when they differ. No model is asked.
+    """
+    with replying(json) as reply:
+        settings = load_settings(database_url, workspace)
+
+        async def rebuild(trueweave: AsyncTrueweave) -> tuple[Verdict, int]:
+            documents = (await trueweave.status()).documents
+            with progress("Rebuilding", documents) as done:
+                return await trueweave.verify(done), documents
+
+        verdict, documents = in_workspace(rebuild, settings)
+        answer = {"exact": verdict.exact, **asdict(verdict)}
+        if verdict.exact:
+            said = f"Exact: the index is what its {count(documents, 'document')} say."
+            reply(answer, said, f"Digest {verdict.digest}")
+            return
+        reply(
+            answer,
+            _differences(verdict.differences),
+            "The index is not what its documents say, as these first differences show.",
+            "Its tables were changed by hand, or this is a bug in Trueweave: please report it.",
+            next_step("trueweave init --workspace NEW", "then add the documents there"),
+        )
+        raise typer.Exit(1)
+
+
+def sweep(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
+    """Forget names that no document mentions any more.
+
+    Writers wait meanwhile, so it is best done when little else runs.
+    """
+    with replying(json) as reply:
+        settings = load_settings(database_url, workspace)
+        swept = in_workspace(lambda trueweave: trueweave.sweep(), settings)
+        reply({"swept": swept}, f"{count(swept, 'name')} forgotten.")
+
+
+def _sizes(found: _Found) -> dict[str, str]:
+    index, work = found.index, found.work
+    waiting = (
+        (work.waiting, "document", " to be worked"),
+        (index.waiting_documents, "document", " to be settled"),
+        (index.waiting_names, "name", " to be settled"),
+        (work.descriptions, "description", " to be summed up"),
+    )
+    return {
+        "documents": f"{index.documents:,}",
+        "chunks": f"{index.chunks:,}",
+        "entities": f"{index.entities:,}",
+        "relations": f"{index.relations:,}",
+        "vectors": index.embedding_model or "none",
+        "waiting": ", ".join(count(number, what) + end for number, what, end in waiting if number) or "nothing",
+        **({"set aside": count(work.set_aside, "document")} if work.set_aside else {}),
+    }
+
+
+def _money(found: Budget) -> dict[str, str]:
+    """Nothing, where no model was ever paid or capped."""
+    is_used = found.tokens or found.held_tokens or found.price_cap is not None or found.token_cap is not None
+    return purse(found) if is_used else {}
+
+
+def _advice(found: _Found) -> list[Text]:
+    """What to do now: the most urgent first."""
+    advice = []
+    if found.work.set_aside:
+        advice.append(next_step("trueweave status --failed", "shows why documents were set aside"))
+    if found.work.waiting or found.index.waiting_documents or found.index.waiting_names:
+        advice.append(next_step("trueweave worker", "works what waits; so does `trueweave add`"))
+    if not advice and not found.index.documents:
+        advice.append(next_step("trueweave add PATH", "there is nothing here yet"))
+    return advice
+
+
+def _set_aside(found: list[SetAside]) -> RenderableType:
+    if not found:
+        return "No document is set aside."
+    return Group(
+        *(part for one in found for part in (Text(one.uri, style="bold"), indented(one.error))),
+        next_step("trueweave add PATH", "tries them again, once that is mended; or trueweave remove URI"),
+    )
+
+
+def _entities(found: list[Entity]) -> Table:
+    made = table("name", "type", ">mentions", ">relations", "also written", "description")
+    made.columns[-1].no_wrap = True  # what does not fit is left to --json
+    for entity in found:
+        also = ", ".join(alias for alias in entity.aliases if alias != entity.name)
+        described = "; ".join(entity.description.splitlines())
+        made.add_row(entity.name, entity.type, f"{entity.count:,}", f"{entity.degree:,}", also, described)
+    return made
+
+
+def _differences(found: tuple[Difference, ...]) -> Table:
+    made = Table(show_lines=True)
+    for heading in ("section", "key", "in the index", "rebuilt"):
+        made.add_column(heading, overflow="fold")
+    for one in found:
+        made.add_row(one.section, one.key, _marked(one.index, one.rebuilt), _marked(one.rebuilt, one.index))
+    return made
+
+
+def _marked(line: str | None, other: str | None) -> Text:
+    """A line in which the words that the other one does not have stand out."""
+    if line is None:
+        return Text("nothing", style="dim")
+    words, others = line.split(" "), (other or "").split(" ")
+    runs = SequenceMatcher(None, words, others, autojunk=False).get_opcodes()
+    styled = ((words[start:end], "" if tag == "equal" else "bold red") for tag, start, end, *_ in runs)
+    return Text(" ").join(Text(" ".join(run), style) for run, style in styled if run)

@@ -1,0 +1,65 @@
+"""What the paths on the command line are: documents with their entities, documents to be worked, or stdin."""
+
+from __future__ import annotations
+
+import glob
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trueweave.errors import ConfigError, UnreadableFile
+
+if TYPE_CHECKING:
+    from trueweave.types import Source
+
+_LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
+_SAID = ("entities", "triples", "relations", "chunks")
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Files whose entities are `given`, and files, folders, patterns and texts that are to be worked."""
+
+    given: tuple[Path, ...]
+    files: tuple[str | Source, ...]
+
+
+def sort_out(paths: Sequence[str], uri: str | None = None, said: Path | None = None) -> Inputs:
+    """Which paths are which. With `said`, all are files of JSON lines whose entities are in that other file.
+
+    What is not there is an error before anything is done.
+    """
+    if uri and "-" not in paths:
+        raise ConfigError("--uri names the document that comes on stdin; give - as the path, or leave --uri out.")
+    for path in paths:
+        if path != "-" and not os.path.lexists(path) and not glob.has_magic(path):
+            raise ConfigError(f"{path} is not there. Check the path.")
+    given = [path for path in paths if path != "-" and (said or _has_entities(Path(path)))]
+    if said and (others := [path for path in paths if not path.endswith(_LINES)]):
+        raise ConfigError(f"--said goes with JSON lines files, and {others[0]} is none.")
+    files = [_stdin(uri) if path == "-" else path for path in paths if path not in given]
+    return Inputs(tuple(map(Path, given)), tuple(files))
+
+
+def _has_entities(path: Path) -> bool:
+    """Whether the first row of a file says what is in its text, so that no model has to be asked."""
+    from trueweave.text.json_lines import rows
+
+    if not path.name.endswith(_LINES) or not path.is_file():
+        return False
+    try:
+        _, row = next(rows(path), (0, {}))
+    except UnreadableFile:
+        return False  # whoever reads it tells what is wrong
+    return any(key in row for key in _SAID)
+
+
+def _stdin(uri: str | None) -> Source:
+    from trueweave.text.loading import from_stream
+
+    if not uri:
+        raise ConfigError("a document on stdin needs a name. Give it one: trueweave add - --uri notes/today")
+    return from_stream(sys.stdin.buffer, uri)

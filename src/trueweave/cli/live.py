@@ -1,0 +1,139 @@
+"""Bars that show how a run goes on, by looking at the database: other workers may do part of the work."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING
+
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
+from rich.text import Text
+
+from trueweave.cli.amounts import money, short
+from trueweave.cli.output import Pace, count, err
+from trueweave.cli.tally import ReportTally
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from trueweave.engine import AsyncTrueweave
+    from trueweave.store.postgres.headway import Headway
+    from trueweave.types import Budget
+
+_PAUSE = 0.5  # seconds
+_SHARE = 20  # a look at a large index takes longer, and may take a twentieth of the time
+
+
+class Watch:
+    """What has been seen of a run so far."""
+
+    def __init__(self, before: Headway, purse: Budget, *, is_priced: bool) -> None:
+        self._fewest = before.set_aside
+        self._purse = purse
+        self._is_priced = is_priced
+        self.now = before
+
+    def see(self, now: Headway) -> None:
+        # A document that was set aside before is no longer when it is handed in again.
+        self._fewest = min(self._fewest, now.set_aside)
+        self.now = now
+
+    @property
+    def set_aside(self) -> int:
+        """How many documents were set aside in this run."""
+        return self.now.set_aside - self._fewest
+
+    @property
+    def done(self) -> int:
+        return self.now.came_in + self.set_aside
+
+    @property
+    def total(self) -> int:
+        """What is done and what is not, as far as files have been read."""
+        return self.done + self.now.waiting + self.now.unsettled
+
+    def notes(self, purse: Budget) -> str:
+        """What a person wants to know besides: what it costs, what failed, what is left to do at the end."""
+        last = self.done == self.total and self.now.descriptions
+        parts = (
+            _spent(self._purse, purse, is_priced=self._is_priced),
+            f"{self.set_aside:,} set aside" if self.set_aside else "",
+            f"{count(self.now.descriptions, 'description')} to sum up" if last else "",
+        )
+        return ", ".join(filter(None, parts))
+
+
+class _Done(ProgressColumn):
+    def render(self, task: Task) -> Text:
+        return Text("reading files" if task.total is None else f"{task.completed:,.0f} of {task.total:,.0f}")
+
+
+@asynccontextmanager
+async def watched(trueweave: AsyncTrueweave, since: datetime, *, is_priced: bool) -> AsyncIterator[Watch]:
+    """A bar on stderr, if that is a terminal, while something runs; and what was seen when it is over."""
+    watch = Watch(await trueweave.headway(since), await trueweave.budget(), is_priced=is_priced)
+    with _bar("Adding") as bar:
+        task = bar.add_task("", total=None, notes="")
+
+        async def look() -> None:
+            watch.see(await trueweave.headway(since))
+            purse = await trueweave.database.insist(trueweave.budget)
+            bar.update(task, completed=watch.done, total=watch.total or None, notes=watch.notes(purse))
+
+        async with _looking(look):
+            yield watch
+        bar.update(task, visible=bool(watch.total))
+
+
+@asynccontextmanager
+async def writing(
+    trueweave: AsyncTrueweave, tally: ReportTally, wanted: int, *, is_priced: bool
+) -> AsyncIterator[None]:
+    """A bar on stderr, if that is a terminal, while so many reports are written, which `tally` counts."""
+    before = await trueweave.budget()
+    with _bar("Writing") as bar:
+        task = bar.add_task("", total=wanted, notes="")
+
+        async def look() -> None:
+            purse = await trueweave.database.insist(trueweave.budget)
+            bar.update(task, completed=tally.reports, notes=_spent(before, purse, is_priced=is_priced))
+
+        async with _looking(look):
+            yield
+
+
+def _bar(what: str) -> Progress:
+    bar = BarColumn(24 if err.width >= 100 else 12)  # so that all of it is on one line
+    columns = TextColumn(what), bar, _Done(), Pace(), TextColumn("{task.fields[notes]}", style="dim")
+    return Progress(*columns, console=err, disable=not err.is_terminal)
+
+
+def _spent(before: Budget, now: Budget, *, is_priced: bool) -> str:
+    """What was spent between, in money where that can be told; nothing where nothing was."""
+    tokens = now.tokens - before.tokens
+    spent = money(now.price - before.price) if is_priced else f"{short(tokens)} tokens"
+    return f"{spent} spent" if tokens else ""
+
+
+@asynccontextmanager
+async def _looking(look: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
+    """Look again and again meanwhile, and once more at the end."""
+    over = asyncio.Event()
+    looking = asyncio.create_task(_look_again_and_again(look, over))
+    try:
+        yield
+    finally:
+        over.set()
+        looking.cancel()
+        with suppress(asyncio.CancelledError):
+            await looking
+    await look()
+
+
+async def _look_again_and_again(look: Callable[[], Awaitable[None]], over: asyncio.Event) -> None:
+    clock = asyncio.get_running_loop()
+    while not over.is_set():  # whoever is cancelled when the pool lends a connection may never learn of it
+        began = clock.time()
+        await look()
+        await asyncio.sleep(max(_PAUSE, _SHARE * (clock.time() - began)))

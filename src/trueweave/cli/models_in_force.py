@@ -1,0 +1,51 @@
+"""Which models the settings name, what they cost, and how entities are found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from trueweave.errors import PriceUnknown
+
+if TYPE_CHECKING:
+    from trueweave.config import Settings
+
+
+def of_documents(settings: Settings) -> list[str]:
+    """The models that are called when documents are worked."""
+    from trueweave import wiring
+
+    return [name for name in (wiring.recipe(settings).model, settings.embedding_model) if name]
+
+
+def of_reports(settings: Settings) -> list[str]:
+    """The models that are called when reports about communities are written."""
+    return [name for name in (settings.model, settings.embedding_model) if name]
+
+
+def is_priced(settings: Settings, models: Sequence[str]) -> bool:
+    """Whether what is spent can be told in money: the price of each model is known, and one costs something."""
+    from trueweave import wiring
+
+    prices = [wiring.price(settings, name) for name in models]
+    return None not in prices and any(price != wiring.FREE for price in prices)
+
+
+def is_paid(settings: Settings, models: Sequence[str]) -> bool:
+    """Whether a model has to be paid, as far as anybody knows."""
+    from trueweave import wiring
+
+    return any(wiring.price(settings, name) != wiring.FREE for name in models)
+
+
+def check_priced(settings: Settings, models: Sequence[str]) -> None:
+    """Raise PriceUnknown if a budget in money cannot be kept."""
+    from trueweave import wiring
+
+    for name in models:
+        if wiring.price(settings, name) is None:
+            raise PriceUnknown(
+                f"a budget in money needs a price, and that of {name} is not known. Set it under [prices] in "
+                f'trueweave.toml, for a million tokens to it and from it, as in "{name}" = [0.50, 2.00]; or give the '
+                'budget in tokens, as in --budget "500k tokens".'
+            )

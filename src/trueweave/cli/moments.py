@@ -1,0 +1,32 @@
+"""Moments, as people write and read them."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+
+from trueweave.errors import ConfigError
+
+_AGO = re.compile(r"(\d+)\s*([hdw])", re.IGNORECASE)
+_UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
+
+
+def parse_moment(text: str) -> datetime:
+    """A moment from `2026-07-01` or `2026-07-01T14:30`, which are in local time unless they say otherwise; or so long
+    ago: `12h`, `7d`, `2w`."""
+    wanted = text.strip()
+    try:
+        if found := _AGO.fullmatch(wanted):
+            number, unit = found.groups()
+            return datetime.now().astimezone() - int(number) * _UNITS[unit.lower()]
+        return datetime.fromisoformat(wanted).astimezone()
+    except (ValueError, OverflowError) as error:
+        raise ConfigError(
+            f"{text!r} is no moment. Write a date, as 2026-07-01 or 2026-07-01T14:30, or how long ago it was: 12h, 7d, "
+            "2w."
+        ) from error
+
+
+def written(moment: datetime) -> str:
+    """A moment in local time, to the minute."""
+    return f"{moment.astimezone():%Y-%m-%d %H:%M}"

@@ -1,0 +1,108 @@
+"""What a question may come with on the command line: documents, conditions, parameters, and what was said before."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from trueweave.errors import ConfigError, UnreadableFile
+
+if TYPE_CHECKING:
+    from trueweave.evidence import Filter, Scalar
+    from trueweave.types import Message
+
+Question = Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know; - reads it from stdin.")]
+Documents = Annotated[
+    list[str] | None,
+    typer.Option("--document", "-d", metavar="URI", help="Only this document may speak. May be given several times."),
+]
+Where = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KEY=VALUE",
+        help="Only documents with this in their metadata; the same key twice: either value.",
+    ),
+]
+ShowEvidence = Annotated[
+    bool, typer.Option("--show-evidence", help="Show what was found, its scores and sources, and how it was found.")
+]
+
+
+def read_question(given: str) -> str:
+    """The question as it was given, or from stdin where that is `-`."""
+    question = (sys.stdin.read() if given == "-" else given).strip()
+    if not question:
+        raise ConfigError('the question is empty. Ask one, as in: trueweave ask "Who wrote the first program?"')
+    return question
+
+
+def read_filter(documents: Sequence[str] | None, where: Sequence[str] | None) -> Filter:
+    """Which documents may speak. `year=1843` fits the number and the text: nobody remembers which of them it was."""
+    from trueweave.evidence import Filter
+
+    wanted: dict[str, list[Scalar]] = {}
+    for key, value in map(_pair, where or ()):
+        wanted.setdefault(key, []).extend(_readings(value))
+    return Filter(tuple(documents or ()), wanted)
+
+
+def read_parameters(given: Sequence[str] | None) -> dict[str, str]:
+    """Parameters of a method, as text."""
+    return dict(map(_pair, given or ()))
+
+
+def read_history(file: Path | None) -> list[Message]:
+    """What was said before: JSON lines with role and content. A file that is not there yet is a conversation that
+    begins."""
+    if file is None or not file.exists():
+        return []
+    try:
+        lines = file.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UnreadableFile(f"{file} cannot be read as a conversation: {error}.") from error
+    return [_message(file, number, line) for number, line in enumerate(lines, 1) if line.strip()]
+
+
+def write_history(file: Path, said: Sequence[Message]) -> None:
+    """Add to a conversation."""
+    try:
+        with file.open("a", encoding="utf-8") as conversation:
+            conversation.writelines(json.dumps(asdict(message), ensure_ascii=False) + "\n" for message in said)
+    except OSError as error:
+        raise ConfigError(f"cannot write {file}: {error.strerror}. Give --history another file.") from error
+
+
+def _message(file: Path, number: int, line: str) -> Message:
+    from trueweave.types import Message
+
+    try:
+        row = json.loads(line)
+        role, content = row["role"], row["content"]
+    except (ValueError, TypeError, KeyError):
+        role, content = "", ""
+    if role not in ("user", "assistant") or not isinstance(content, str):
+        form = '{"role": "user", "content": "…"}, or "assistant"'
+        raise UnreadableFile(f"{file}, line {number}: this is no part of a conversation. Each line is like {form}.")
+    return Message(role, content)
+
+
+def _pair(given: str) -> tuple[str, str]:
+    name, equals, value = given.partition("=")
+    if not equals or not name.strip():
+        raise ConfigError(f"{given!r} has no name and value. Write name=value.")
+    return name.strip(), value.strip()
+
+
+def _readings(value: str) -> list[Scalar]:
+    """What text may stand for in metadata: itself, and the number or truth value that it is written like."""
+    try:
+        meant = json.loads(value)
+    except ValueError:
+        meant = value
+    return [value, meant] if isinstance(meant, bool | int | float) else [value]

@@ -1,0 +1,251 @@
+"""Communities and what is written about them, for people to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from trueweave.cli.evidence import one_line
+from trueweave.cli.moments import written
+from trueweave.cli.output import count, indented, marked, next_step, pairs, table
+from trueweave.cli.writing import clean
+
+if TYPE_CHECKING:
+    from trueweave.types import Community, CommunityReport, Entity, Finding, Former, Hierarchy, Written
+
+SHORT = 8  # characters of an id that are shown; any that tell it from the others will do
+
+_LONGEST = 1000  # characters of what is meant to be a sentence
+_STATES: dict[Written, str] = {"written": "written", "stale": "stale", "unwritten": "not yet", "small": "too small"}
+
+
+def short(id_: object) -> str:
+    """An id as it is shown and typed."""
+    return str(id_)[:SHORT]
+
+
+def titled(one: Community) -> str:
+    """The title of a community; where none is written, the names of its most related members."""
+    more = one.size - len(one.names)
+    return one_line(one.title) or one_line(f"{', '.join(one.names)}{f' and {more:,} more' if more else ''}")
+
+
+# --- the whole ----------------------------------------------------------------------------------------
+
+
+def overview(found: Hierarchy, largest: Sequence[Community]) -> list[RenderableType]:
+    """The communities as a whole, the largest of them, and what to do now."""
+    number = sum(level.communities for level in found.levels)
+    how = f"by {found.library}, seed {found.seed}, resolution {found.resolution:g}"
+    facts = {
+        "found": f"{written(found.found)} {how}",
+        "modularity": f"{found.modularity:.2f} at level 0, the outermost",
+    }
+    if found.alone:
+        facts["in none"] = f"{count(found.alone, 'entity')} of {found.entities:,}, without any relation"
+    text: list[RenderableType] = [f"{count(number, 'community')} on {count(len(found.levels), 'level')}."]
+    text += [pairs(facts), "", _levels(found)]
+    there = f"{len(largest):,} of {found.levels[0].communities:,} at level 0"
+    return [*text, "", _headed("The largest", there), listed(largest), "", *_advice(found)]
+
+
+def _levels(found: Hierarchy) -> Table:
+    made = table(">level", ">communities", ">members", ">largest", ">written", ">stale", ">too small")
+    for one in found.levels:
+        made.add_row(*(f"{number:,}" for number in asdict(one).values()))
+    return made
+
+
+def _advice(found: Hierarchy) -> list[RenderableType]:
+    """What to do now: the most urgent first."""
+    missing = sum(max(one.communities - one.small - one.written, 0) for one in found.levels)
+    stale = sum(one.stale for one in found.levels)
+    if found.behind:
+        return [marked("The graph has changed since."), next_step("trueweave communities build", "finds them anew")]
+    if missing or stale:
+        states = (missing, "without a report"), (stale, "with a stale one")
+        told = ", ".join(f"{number:,} {what}" for number, what in states if number)
+        return [marked(f"{told}."), next_step("trueweave communities build", "writes what is wanting")]
+    return [
+        next_step("trueweave communities show ID", "shows what is written about one"),
+        next_step("trueweave communities tree", "shows them within each other"),
+    ]
+
+
+def listed(found: Sequence[Community], *, with_level: bool = False) -> Table:
+    """Communities, one a line: each with its level where they are of several, or else with how many parts it has."""
+    return _lines([(one, titled(one)) for one in found], with_level=with_level)
+
+
+def _lines(rows: Sequence[tuple[Community | None, str]], *, with_level: bool = False) -> Table:
+    """A line for each community under these titles. Reports have a column where some are wanting."""
+    wanting = any(one and one.written in ("stale", "unwritten") for one, _ in rows)
+    sizes = (">level", ">entities") if with_level else (">entities", ">parts")
+    made = table("id", *sizes, ">rating", *(["report"] if wanting else []), "title", cut=True)
+    made.columns[0].style = "cyan"
+    for one, title in rows:
+        cells = _cells(one, with_level=with_level, with_report=wanting) if one else [""] * (len(made.columns) - 1)
+        made.add_row(*cells, title)
+    return made
+
+
+def _cells(one: Community, *, with_level: bool, with_report: bool) -> list[str]:
+    parts = f"{one.parts:,}" if one.parts else ""
+    sizes = (f"{one.level}", f"{one.size:,}") if with_level else (f"{one.size:,}", parts)
+    rating = "" if one.rating is None else f"{one.rating:.1f}"
+    return [short(one.id), *sizes, rating, *([_STATES[one.written]] if with_report else [])]
+
+
+def _headed(what: str, more: str) -> Text:
+    return Text.assemble((what, "bold"), (f"  {more}" if more else "", "dim"))
+
+
+# --- one within another -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A community with those right within it, as many as were asked for."""
+
+    community: Community
+    within: Sequence[Branch]
+
+    def as_json(self) -> dict[str, object]:
+        """For programs."""
+        return {**asdict(self.community), "within": [one.as_json() for one in self.within]}
+
+
+def tree(branches: Sequence[Branch], more: int = 0) -> Table:
+    """Communities, each over those within it; and how many `more` there are beside the first."""
+    rows = [row for one in branches for row in ((one.community, titled(one.community)), *_within(one))]
+    return _lines([*rows, *([(None, _and_more(more))] if more else [])])
+
+
+def _within(branch: Branch, before: str = "") -> Iterator[tuple[Community | None, str]]:
+    """What is within a community, with lines that lead to it."""
+    more = branch.community.parts - len(branch.within) if branch.within else 0
+    for n, one in enumerate(branch.within, 1):
+        is_last = n == len(branch.within) and not more
+        yield one.community, f"{before}{'└── ' if is_last else '├── '}{titled(one.community)}"
+        yield from _within(one, f"{before}{'    ' if is_last else '│   '}")
+    if more:
+        yield None, f"{before}└── {_and_more(more)}"
+
+
+def _and_more(number: int) -> str:
+    return f"… and {number:,} more"
+
+
+# --- one of them --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Page:
+    """All that is shown of one community."""
+
+    community: Community
+    report: CommunityReport | None
+    members: Sequence[Entity]
+    parts: Sequence[Community]
+
+
+def page(found: Page) -> list[RenderableType]:
+    """A community with its report, its members and its parts."""
+    one = found.community
+    text: list[RenderableType] = [Text(titled(one), style="bold"), pairs(_facts(found))]
+    text += _report(found.report) if found.report else [_unwritten(one)]
+    text += ["", _headed("Members", _first(len(found.members), one.size)), _members(found.members)]
+    if found.parts:
+        text += ["", _headed("Parts", _first(len(found.parts), one.parts)), listed(found.parts)]
+        return [*text, "", next_step(f"trueweave communities tree {short(one.id)}", "shows all that is within it")]
+    if one.parent:
+        return [*text, "", next_step(f"trueweave communities show {short(one.parent)}", "shows what it is a part of")]
+    return text
+
+
+def _facts(found: Page) -> dict[str, str]:
+    one, report = found.community, found.report
+    facts = {
+        "id": str(one.id),
+        "level": f"{one.level}, within {short(one.parent)}" if one.parent else f"{one.level}, the outermost",
+        "size": f"{count(one.size, 'entity')}, {count(one.relations, 'relation')}",
+        "since": written(one.since) + (f", changed {written(one.changed)}" if one.changed > one.since else ""),
+    }
+    if report and report.made:
+        by = f"by {report.author}" if report.author else "without a model: sentences picked out of the documents"
+        facts["written"] = f"{written(report.made)} {by}"
+    return facts
+
+
+def _report(found: CommunityReport) -> list[RenderableType]:
+    text: list[RenderableType] = []
+    if found.problem:
+        text.append(marked(f"A model was to write this: {one_line(found.problem, _LONGEST)}"))
+    if found.stale:
+        text.append(marked("This is stale: the community has changed since it was written."))
+        text.append(next_step("trueweave communities build", "writes it anew"))
+    reason = one_line(found.reason, _LONGEST)
+    text += ["", Text(clean(found.summary)), "", Text(f"Rated {found.rating:.1f} of 10. {reason}".rstrip())]
+    if found.findings:
+        text += ["", _headed("Findings", f"{len(found.findings)}")]
+    for number, one in enumerate(found.findings, 1):
+        text += [*([""] if number > 1 else []), *_finding(number, one)]
+    return text
+
+
+def _finding(number: int, one: Finding) -> list[RenderableType]:
+    rests_on = (len(one.entities), "entity"), (len(one.relations), "relation"), (len(one.chunks), "passage")
+    told = ", ".join(count(many, what) for many, what in rests_on if many)
+    rests = Text(f"  rests on {told}", style="dim") if told else marked("  names nothing that it rests on")
+    return [
+        Text.assemble((f"{number}. ", "cyan"), (one_line(one.summary, _LONGEST), "bold")),
+        *([indented(clean(one.text))] if one.text else []),
+        rests,
+    ]
+
+
+def _unwritten(one: Community) -> RenderableType:
+    if one.written == "small":
+        return Text("Too small to be written about.")
+    return next_step("trueweave communities build", "nothing is written about it yet")
+
+
+def _members(found: Sequence[Entity]) -> Table:
+    made = table("name", "type", ">mentions", ">relations", "description", cut=True)
+    for one in found:
+        described = one_line(one.summary or one.description)
+        made.add_row(one_line(one.name), one.type, f"{one.count:,}", f"{one.degree:,}", described)
+    return made
+
+
+def _first(shown: int, there: int) -> str:
+    return f"{there:,}" if shown >= there else f"{there:,}, the first {shown:,} of them"
+
+
+# --- what has changed ---------------------------------------------------------------------------------
+
+
+def changes(
+    came: Sequence[Community], changed: Sequence[Community], gone: Sequence[Former], limit: int
+) -> list[RenderableType]:
+    """Communities that came, changed and went, as many of each as that."""
+    text: list[RenderableType] = []
+    for what, some in (("Came", came), ("Changed", changed)):
+        if some:
+            heading = _headed(what, _first(min(limit, len(some)), len(some)))
+            text += [heading, listed(some[:limit], with_level=True), ""]
+    if gone:
+        text += [_headed("Gone", _first(min(limit, len(gone)), len(gone))), _former(gone[:limit]), ""]
+    return text
+
+
+def _former(found: Sequence[Former]) -> Table:
+    made = table("id", ">level", ">entities", "gone", "title", cut=True)
+    for one in found:
+        made.add_row(short(one.id), f"{one.level}", f"{one.size:,}", written(one.gone), one_line(one.title))
+    return made

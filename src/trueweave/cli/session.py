@@ -1,0 +1,78 @@
+"""Where commands work: the settings in force, and the database and workspace that they name."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from trueweave.cli.output import err
+
+if TYPE_CHECKING:
+    from trueweave.cli.options import ExtractorName
+    from trueweave.config import Settings
+    from trueweave.engine import AsyncTrueweave
+    from trueweave.store.embedded import EmbeddedServer
+
+T = TypeVar("T")
+
+
+def load_settings(
+    database_url: str | None = None,
+    workspace: str | None = None,
+    *,
+    extractor: ExtractorName | None = None,
+    model: str | None = None,
+) -> Settings:
+    """The settings in force; what is None is left to the environment and trueweave.toml."""
+    from trueweave.config import Settings
+
+    return Settings.load(database_url=database_url, workspace=workspace, extractor=extractor, model=model)
+
+
+def in_workspace(act: Callable[[AsyncTrueweave], Awaitable[T]], settings: Settings, *, make: bool = False) -> T:
+    """What `act` gives in the workspace of these settings. One that is not there is an error, or made with `make`."""
+    from psycopg import OperationalError
+
+    from trueweave.engine import AsyncTrueweave
+    from trueweave.store.postgres.db import unusable
+
+    url = database(settings)
+
+    async def enter_and_act() -> T:
+        async with AsyncTrueweave.open(url, settings=settings, make=make) as trueweave:
+            return await act(trueweave)
+
+    try:
+        return asyncio.run(enter_and_act())
+    except OperationalError as error:
+        raise unusable(url, error) from error
+
+
+def database(settings: Settings) -> str:
+    """The address of the database, once it runs if it is the bundled one."""
+    return settings.database_url or start(bundled(settings))
+
+
+def bundled(settings: Settings) -> EmbeddedServer:
+    """The bundled PostgreSQL, running or not."""
+    from trueweave.store.embedded import EmbeddedServer, default_directory
+
+    return EmbeddedServer(settings.data_directory or default_directory())
+
+
+def start(server: EmbeddedServer) -> str:
+    """The address of the server once it runs."""
+    if server.running():
+        return server.url
+    with err.status("Starting the bundled PostgreSQL …"):
+        return server.start()
+
+
+def place(settings: Settings) -> str:
+    """Where the database of these settings is, in words."""
+    from trueweave.store.postgres.db import location
+
+    if settings.database_url:
+        return location(settings.database_url)
+    return f"the bundled PostgreSQL ({bundled(settings).directory})"

@@ -1,0 +1,45 @@
+"""How a run that was stopped is told of: by whom, what is kept, and how to go on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+import typer
+from rich.console import RenderableType
+from rich.text import Text
+
+from trueweave.cli.output import INTERRUPTED, Reply, next_step
+from trueweave.errors import BudgetReached, TrueweaveError
+
+if TYPE_CHECKING:
+    from trueweave.cli.amounts import Allowance
+
+
+class Run(Protocol):
+    """A run of a command that may be stopped and run again."""
+
+    allowance: Allowance | None
+    error: TrueweaveError | None
+    is_interrupted: bool
+
+
+def end_if_stopped(
+    reply: Reply, run: Run, answer: dict[str, object], text: Sequence[RenderableType], again: str
+) -> None:
+    """Where a run was stopped, say what was done and how to go on, and end. `again` is the command that goes on."""
+    if run.is_interrupted:
+        reply.fail("stopped. What is done is kept.", answer, *text, then=next_step(again, heading="To go on"))
+        raise typer.Exit(INTERRUPTED)
+    if run.error:
+        reply.fail(str(run.error), answer, *text, then=_way_on(run.error, again, has_budget=run.allowance is not None))
+        raise typer.Exit(1)
+
+
+def _way_on(error: TrueweaveError, again: str, *, has_budget: bool) -> Text:
+    """What to do about an error that stopped a run. `again` goes on with as much to spend."""
+    if not isinstance(error, BudgetReached):
+        return next_step("trueweave doctor", f"then go on with {again}")
+    if has_budget:
+        return next_step(again, "as much again; what is done is not paid for twice", heading="To go on")
+    return next_step(f"{again} --budget AMOUNT", "what is done is not paid for twice", heading="To go on")

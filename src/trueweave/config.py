@@ -1,0 +1,262 @@
+"""Settings: the only reader of the environment, and the only reader and writer of trueweave.toml."""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import Field, ValidationError, field_validator
+from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+
+from trueweave.errors import ConfigError
+
+FILE = "trueweave.toml"
+PREFIX = "TRUEWEAVE_"
+EXAMPLE_URL = "postgresql://user:password@host:5432/database"
+
+
+class Settings(BaseSettings):
+    """What a user may set: given by the caller, else in the environment, else in trueweave.toml, else the default."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, extra="forbid", frozen=True)
+
+    database_url: str | None = Field(
+        default=None,
+        repr=False,  # it may hold a password
+        description="The PostgreSQL database to work in. Without it, Trueweave runs the bundled PostgreSQL.",
+        examples=[EXAMPLE_URL],
+    )
+    workspace: str = Field(
+        default="default",
+        min_length=1,
+        description="The workspace to work in: one index among others in the same database.",
+    )
+    model: str | None = Field(
+        default=None,
+        description="The language model, as provider/model. Without it, nothing is sent to any.",
+        examples=["ollama/llama3.1:8b"],
+    )
+    model_url: str | None = Field(
+        default=None,
+        description="The address of the model's server, where it is not the provider's usual one.",
+        examples=["http://127.0.0.1:8000/v1"],
+    )
+    context_length: int | None = Field(
+        default=None,
+        ge=1024,
+        description="How many tokens prompt and reply may have together; Ollama is told so. Without it, 16,384 there.",
+        examples=[8192],
+    )
+    embedding_model: str | None = Field(
+        default=None,
+        description="The embedding model: provider/model, or onnx/ and a folder with model.onnx and tokenizer.json.",
+        examples=["onnx/models/all-MiniLM-L6-v2"],
+    )
+    embedding_url: str | None = Field(
+        default=None,
+        description="The address of the embedding model's server, where it is not the provider's usual one.",
+        examples=["http://127.0.0.1:8000/v1"],
+    )
+    reranker: str | None = Field(
+        default=None,
+        description="What orders passages anew: provider/model, onnx/ and a cross-encoder's folder, or llm, the model.",
+        examples=["onnx/models/ms-marco-MiniLM-L6-v2"],
+    )
+    reranker_url: str | None = Field(
+        default=None,
+        description="The address of the reranker's server, where it is not the provider's usual one.",
+        examples=["http://127.0.0.1:8000/v1"],
+    )
+    method: str | None = Field(
+        default=None,
+        description="The method that answers questions: `trueweave methods` lists them. Without it, auto where there "
+        "is an embedding model, else keyword.",
+        examples=["hybrid"],
+    )
+    extractor: Literal["auto", "llm", "nlp", "capitals"] = Field(
+        default="auto",
+        description="How entities and relations are found: llm by the model, nlp by spaCy, capitals by capitalised "
+        "phrases alone. auto: llm where there is a model, else capitals.",
+    )
+    pipeline: str = Field(default="en_core_web_sm", description="The spaCy pipeline of the nlp extractor.")
+    max_gleaning: int = Field(
+        default=1, ge=1, le=5, description="How many times the model looks for entities and relations in each chunk."
+    )
+    max_paths_per_chunk: int = Field(
+        default=20, ge=1, le=200, description="How many relations are kept of each chunk, the strongest first."
+    )
+    min_chunk_size: int = Field(default=400, ge=1, description="Tokens below which a chunk is joined with the next.")
+    max_chunk_size: int = Field(default=800, ge=16, description="Tokens that a chunk has at most.")
+    chunk_overlap: int = Field(
+        default=0, ge=0, description="Tokens that a chunk repeats of the one before. What they say is counted twice."
+    )
+    max_community_size: int = Field(
+        default=10, ge=2, description="Entities in a community that is not divided further, where it can be."
+    )
+    report_tokens: int = Field(
+        default=8000, ge=1000, description="Tokens of facts that a report about a community is written from at most."
+    )
+    max_reply_tokens: int = Field(default=4096, ge=256, description="Tokens that a model's reply may have at most.")
+    deadline: float = Field(default=300.0, gt=0, description="Seconds after which a model call is given up.")
+    calls_at_once: int = Field(
+        default=16, ge=1, le=1000, description="Calls to one model at the same time, over all workers."
+    )
+    requests_per_minute: int | None = Field(
+        default=None, ge=1, description="Calls to one model a minute, over all workers.", examples=[500]
+    )
+    tokens_per_minute: int | None = Field(
+        default=None, ge=1000, description="Tokens to and from one model a minute, over all workers.", examples=[200000]
+    )
+    model_tries: int = Field(
+        default=10, ge=1, description="Times that a model which does not answer is asked before the run stops."
+    )
+    tries: int = Field(default=3, ge=1, description="Failures after which a document is set aside with its error.")
+    try_again_after: float = Field(
+        default=5.0, gt=0, description="Seconds before a document that failed is tried again."
+    )
+    data_directory: Path | None = Field(
+        default=None,
+        description="The folder of the bundled PostgreSQL, from this file's folder. Without it, one for each user.",
+        examples=["trueweave-data"],
+    )
+    bench_data: Path | None = Field(
+        default=None,
+        description="The folder of sets of questions that `trueweave bench` knows by name, from this file's folder.",
+        examples=["bench"],
+    )
+
+    entity_types: dict[str, str] = Field(
+        default={
+            "person": "a human being, real or fictional",
+            "organization": "a company, institution, government body, team or other group that acts as one",
+            "place": "a country, city, building, landscape or other location",
+            "event": "something that happened at some time: a meeting, war, launch, election",
+            "work": "something made: a product, book, film, law, technology, piece of software",
+            "concept": "an idea, method, field, disease, substance or other notion that the text speaks of",
+        },
+        description="The types of entities that the model looks for, each with what it is.",
+    )
+    prices: dict[str, tuple[Decimal, Decimal]] = Field(
+        default={},
+        description="What a million tokens cost: to the model, and from it. Models on your own machine cost nothing.",
+        examples=[{"openai/some-model": [0.5, 2.0]}],
+    )
+
+    @field_validator("database_url")
+    @classmethod
+    def _is_of_postgresql(cls, url: str | None) -> str | None:
+        if url is not None and not url.startswith(("postgresql://", "postgres://")):
+            raise ValueError(f"must look like {EXAMPLE_URL}")
+        return url
+
+    @classmethod
+    def load(
+        cls,
+        *,
+        database_url: str | None = None,
+        workspace: str | None = None,
+        extractor: str | None = None,
+        model: str | None = None,
+    ) -> Self:
+        """The settings in force here, where one that is given as None is left to the environment and the file."""
+        named = {"database_url": database_url, "workspace": workspace, "extractor": extractor, "model": model}
+        given = {name: value for name, value in named.items() if value is not None}
+        try:
+            return cls.model_validate(given)
+        except ValidationError as error:
+            problems = [(str(e["loc"][0]), e["msg"].removeprefix("Value error, ")) for e in error.errors()]
+            raise ConfigError(
+                "; ".join(f"{name}{_where(name, name in given)}: {problem}" for name, problem in problems)
+            ) from error
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, env_settings, InitSettingsSource(settings_cls, _read(find_file()))
+
+
+def find_file() -> Path | None:
+    """The trueweave.toml in force: the one that TRUEWEAVE_CONFIG names, or the nearest in this folder and those
+    above."""
+    if named := os.environ.get(f"{PREFIX}CONFIG"):
+        if not Path(named).is_file():
+            raise ConfigError(
+                f"{PREFIX}CONFIG names {named}, which is not there. Make that file, or unset the variable."
+            )
+        return Path(named).absolute()
+    here = Path.cwd()
+    return next((folder / FILE for folder in (here, *here.parents) if (folder / FILE).is_file()), None)
+
+
+def write_file(path: Path, *, database_url: str | None = None, workspace: str | None = None) -> None:
+    """Write a new trueweave.toml: every setting with its help, commented out where no value is given.
+
+    Only the user may read it, as a database URL may hold a password. A file that is already there is an error.
+    """
+    given = {"database_url": database_url, "workspace": workspace}
+    lines = [f"# Trueweave's settings for this folder and all below it. {PREFIX}… in the environment outweighs them."]
+    tables: list[str] = []  # these come last, as all that follows a table's heading belongs to it
+    for name, field in Settings.model_fields.items():
+        value = given.get(name)
+        mark, shown = ("", value) if value else ("# ", field.default or (field.examples or [""])[0])
+        if isinstance(shown, dict):
+            tables += ["", f"# {field.description}", f"# [{name}]"]
+            tables += [f"# {_toml(key)} = {_toml(one)}" for key, one in shown.items()]
+        else:
+            lines += ["", f"# {field.description}", f"{mark}{name} = {_toml(shown)}"]
+    lines += tables
+    try:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
+    except OSError as error:
+        raise ConfigError(f"cannot write {path}: {error.strerror}") from error
+
+
+def _toml(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def secret(variable: str) -> str | None:
+    """The value of a variable in the environment that holds a key."""
+    return os.environ.get(variable) or None
+
+
+def _read(path: Path | None) -> dict[str, Any]:
+    if path is None:
+        return {}
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(
+            f"{path} is not valid TOML: {error}. Mend it, or remove it and run `trueweave init`."
+        ) from error
+    except OSError as error:
+        raise ConfigError(
+            f"cannot read {path}: {error.strerror}. Run Trueweave as its owner, or name another file."
+        ) from error
+    known = Settings.model_fields
+    if unknown := [name for name in found if name not in known]:
+        raise ConfigError(
+            f"{path} sets {', '.join(unknown)}, which Trueweave does not know. It knows {', '.join(known)}."
+        )
+    for folder in ("data_directory", "bench_data"):
+        if isinstance(named := found.get(folder), str):
+            found[folder] = str(path.parent / Path(named).expanduser())
+    return found
+
+
+def _where(name: str, given: bool) -> str:
+    if given:
+        return ""
+    variable = f"{PREFIX}{name.upper()}"
+    return f" (in {variable if os.environ.get(variable) else find_file()})"

@@ -1,0 +1,709 @@
+"""AsyncTrueweave: one workspace of an index, with everything wired together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from datetime import datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
+from uuid import UUID, uuid4
+
+from trueweave.config import Settings
+from trueweave.errors import UnknownCommunity, UnknownWorkspace
+from trueweave.events import Added, Event, Listener, Reported, unheard
+from trueweave.evidence import Answer, Comparison, Evidence, Filter, Query
+from trueweave.graph.communities import How
+from trueweave.graph.contribution import contribution
+from trueweave.ingest.communities import regroup
+from trueweave.ingest.intake import incoming, take_in
+from trueweave.ingest.linking import link
+from trueweave.ingest.settle import settle
+from trueweave.ingest.worker import Kit, Pace, Worker
+from trueweave.protocols import Embedder, Method, StreamingLLM, Vectors
+from trueweave.store.embedded import EmbeddedServer, default_directory
+from trueweave.store.postgres import communities, digest, headway, ledger, read, record, resolution, sources, vectors
+from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.headway import Headway
+from trueweave.store.postgres.index import PostgresIndex, Whereabouts
+from trueweave.store.postgres.migrate import migrate
+from trueweave.store.postgres.queue import enqueue
+from trueweave.store.postgres.vectors import Space
+from trueweave.text.names import storable
+from trueweave.types import (
+    Budget,
+    Change,
+    Community,
+    CommunityReport,
+    Document,
+    Entity,
+    Estimate,
+    Former,
+    Hierarchy,
+    Hit,
+    Message,
+    NameKey,
+    Regrouped,
+    Relation,
+    ReportEstimate,
+    ResolutionSettings,
+    Rule,
+    RuleKind,
+    SetAside,
+    Source,
+    Spent,
+    SpentOn,
+    Status,
+    VectorKind,
+    Verdict,
+)
+
+if TYPE_CHECKING:
+    from trueweave.asking import Asking
+    from trueweave.wiring import Workshop
+
+# `trueweave.wiring` and `trueweave.asking` bring the clients of models, which take longer to load than all the rest:
+# who only looks at the index does not wait for them.
+
+Progress = Callable[[int], None]
+Total = TypeVar("Total", Added, Reported)
+
+_DOCUMENTS_AT_ONCE = 256
+_SAID_AT_ONCE = 20_000  # mentions and links
+
+
+def _unseen(_: int) -> None:
+    """Progress that nobody looks at."""
+
+
+class AsyncTrueweave:
+    """One workspace. Made by `AsyncTrueweave.open`. Many processes may work in it at the same time."""
+
+    def __init__(
+        self,
+        database: Database,
+        workspace: int,
+        embedder: Embedder | None = None,
+        settings: Settings | None = None,
+        llm: StreamingLLM | None = None,
+    ) -> None:
+        self.database = database
+        self.workspace = workspace
+        self._where = Whereabouts(database, workspace)
+        self._embedder = embedder
+        self._llm = llm
+        self._settings = settings or Settings.load()
+        self._workshop: Workshop | None = None
+        self._closing = AsyncExitStack()
+        self._opening = asyncio.Lock()
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls,
+        url: str | None = None,
+        workspace: str | None = None,
+        embedder: Embedder | None = None,
+        *,
+        llm: StreamingLLM | None = None,
+        settings: Settings | None = None,
+        make: bool = True,
+    ) -> AsyncIterator[Self]:
+        """The workspace of that name, made when it is new unless `make` is False.
+
+        What is not given here is as the settings say, which are those of trueweave.toml and the environment unless
+        given too. Without a `url` anywhere it is in the bundled PostgreSQL, which is started if need be and left
+        running.
+        """
+        settings = settings or Settings.load(database_url=url, workspace=workspace)
+        url = url or settings.database_url
+        if url is None:
+            url = await asyncio.to_thread(EmbeddedServer(settings.data_directory or default_directory()).start)
+        await migrate(url)
+        async with Database(url) as database:
+            name = workspace or settings.workspace
+            trueweave = await cls.enter(database, name, embedder, llm=llm, settings=settings, make=make)
+            async with aclosing(trueweave):
+                yield trueweave
+
+    @classmethod
+    async def enter(
+        cls,
+        database: Database,
+        workspace: str,
+        embedder: Embedder | None = None,
+        *,
+        llm: StreamingLLM | None = None,
+        settings: Settings | None = None,
+        make: bool = True,
+    ) -> Self:
+        """The workspace of that name in an open database. A workspace without vectors takes the embedder's space.
+
+        Call `aclose` at the end if documents were added from files.
+        """
+        id_ = await database.find_workspace(workspace, make=make)
+        if id_ is None:
+            raise UnknownWorkspace(
+                f"there is no workspace {workspace!r}. Run `trueweave init --workspace {workspace}` to make it."
+            )
+        trueweave = cls(database, id_, embedder, settings, llm)
+        if embedder:
+            await trueweave._take_space(embedder)
+        return trueweave
+
+    async def aclose(self) -> None:
+        """Let go of what was opened to work with models. The database stays open."""
+        await self._closing.aclose()
+        self._workshop = None
+
+    async def _work_with(self) -> Workshop:
+        """The models and extractors of this workspace."""
+        from trueweave import wiring
+
+        async with self._opening:  # two who ask at once share one
+            if self._workshop is None:
+                opening = wiring.opened(self._settings, self.database, self.workspace)
+                self._workshop = await self._closing.enter_async_context(opening)
+        return self._workshop
+
+    async def _embedding(self) -> Embedder | None:
+        """The embedder, opened when it is first needed; None where neither caller nor settings name one."""
+        name = self._settings.embedding_model
+        if self._embedder is None and name:
+            self._embedder = await (await self._work_with()).embedder(name)
+            await self._take_space(self._embedder)
+        return self._embedder
+
+    async def _take_space(self, embedder: Embedder) -> None:
+        async def look() -> Space | None:
+            async with self.database.transaction(self.workspace) as tx:
+                return await vectors.space(tx)
+
+        if await self.database.insist(look) is None:
+            await self.change_space(embedder)
+
+    # --- documents ------------------------------------------------------------------------------------
+
+    async def add(self, *what: str | Path | Source, listener: Listener = unheard) -> Added:
+        """Add files, whole folders and texts: each becomes a document, worked as the settings say, and settled.
+
+        What is there unchanged is left alone, so a run that was interrupted, or stopped by an error such as
+        BudgetReached, is simply run again. Other workers of this workspace help.
+        """
+        from trueweave import wiring
+
+        counted = _Counted(listener, Added())
+        recipe = wiring.recipe(self._settings)
+        kit = await self._kit(counted)
+        worker = Worker(self.database, self.workspace, kit, counted, self._pace())
+        no_more = asyncio.Event()
+        working = asyncio.create_task(worker.run_until_done(no_more))
+        taking = asyncio.create_task(take_in(self.database, self.workspace, incoming(what), recipe, counted))
+        try:
+            await asyncio.wait((taking, working), return_when=asyncio.FIRST_COMPLETED)
+            if not working.done():
+                await taking
+            no_more.set()
+            await working
+        finally:
+            worker.abandon()
+            taking.cancel()
+            await asyncio.gather(taking, working, return_exceptions=True)
+        return counted.total
+
+    async def estimate(self, *what: str | Path | Source, listener: Listener = unheard) -> Estimate:
+        """What adding these would take, in documents, chunks, tokens and money. Nothing is sent to any model."""
+        from trueweave import wiring
+        from trueweave.ingest.estimate import estimate
+
+        recipe = wiring.recipe(self._settings)
+        workshop = await self._work_with()
+        return await estimate(self.database, self.workspace, incoming(what), recipe, workshop.prices(recipe), listener)
+
+    async def work(self, listener: Listener = unheard, stop: asyncio.Event | None = None) -> None:
+        """Take jobs of this workspace from the queue until `stop` is set; then end what is begun."""
+        kit = await self._kit(listener)
+        worker = Worker(self.database, self.workspace, kit, listener, self._pace(), patient=True)
+        working = asyncio.create_task(worker.run())
+        stopping = asyncio.create_task((stop or asyncio.Event()).wait())
+        try:
+            await asyncio.wait((working, stopping), return_when=asyncio.FIRST_COMPLETED)
+            worker.stop()
+            await working
+        finally:
+            worker.abandon()
+            stopping.cancel()
+            await asyncio.gather(working, stopping, return_exceptions=True)
+
+    async def _kit(self, listener: Listener) -> Kit:
+        workshop = await self._work_with()
+        workshop.listener = listener
+        return workshop.kit(await self._embedding(), self._llm)
+
+    def _pace(self) -> Pace:
+        return Pace(tries=self._settings.tries, try_again_after=self._settings.try_again_after)
+
+    async def add_documents(self, documents: Iterable[Document], progress: Progress = _unseen) -> int:
+        """Store documents whose entities and relations are given, and settle them; how many were new or changed.
+
+        A document whose uri is already there replaces the one of that uri. Documents are read as they are stored, so
+        there may be more of them than fit in memory. `progress` is told how many more are done.
+        """
+        source = iter(documents)
+        embedder = await self._embedding()
+        stored = _some(source)
+        new, embedded = await self._store(stored), 0
+        while stored:
+            # The next batch is stored while this one is being settled.
+            settling = asyncio.create_task(settle(self.database, self.workspace, embedder))
+            try:
+                following = _some(source)
+                new += await self._store(following)
+            finally:
+                embedded += (await settling).vectors
+            progress(len(stored))
+            stored = following
+        await link(self.database, self.workspace)
+        await vectors.shelve(self.database, self.workspace, embedded)
+        return new
+
+    async def _store(self, documents: Sequence[Document]) -> int:
+        """Store documents, and let their new names look for others alike, which settling would wait for."""
+        if not documents:
+            return 0
+        rows = [contribution(document) for document in documents]
+        stored = await record.store(self.database, self.workspace, rows)
+        await resolution.find_alike(self.database, self.workspace, stored.names)
+        return stored.documents
+
+    async def remove(self, uris: Sequence[str]) -> int:
+        """Remove these documents, all in one pass, and settle; how many there were."""
+        removed = await record.withdraw(self.database, self.workspace, uris)
+        await self.settle()
+        return removed
+
+    async def settle(self) -> int:
+        """Bring the view up to date with all that is stored; how many versions of documents were settled."""
+        settled = await settle(self.database, self.workspace, await self._embedding())
+        await link(self.database, self.workspace)
+        await vectors.shelve(self.database, self.workspace, settled.vectors)
+        return settled.documents
+
+    async def documents(self) -> AsyncIterator[Document]:
+        """All documents as they were stored, in no particular order."""
+        async for page in record.read(self.database, self.workspace):
+            for document in page:
+                yield document
+
+    # --- questions ------------------------------------------------------------------------------------
+
+    async def ask(
+        self,
+        question: str,
+        method: str | Method | None = None,
+        *,
+        filter: Filter | None = None,
+        history: Sequence[Message] = (),
+        use_cot: bool = False,
+        numerical_answer: bool = False,
+        context_only: bool = False,
+        rerank: bool = False,
+    ) -> Answer:
+        """The answer to a question from what a method finds, every citation checked.
+
+        `method` is a name, or a method with parameters of its own; `filter` says which documents may speak, `history`
+        what was said before. With `use_cot` the model thinks first, and its reasoning is kept apart; with
+        `numerical_answer` it gives a number and its unit alone; with `context_only` it is not asked.
+        """
+        from trueweave.answering import Answering
+        from trueweave.asking import whole
+
+        asking, query, chosen = await self._put(question, method, filter, rerank=rerank)
+        answering = Answering(use_cot=use_cot, numerical_answer=numerical_answer)
+        return await whole(asking.stream(query, chosen, answering, history, context_only=context_only))
+
+    async def stream(
+        self,
+        question: str,
+        method: str | Method | None = None,
+        *,
+        filter: Filter | None = None,
+        history: Sequence[Message] = (),
+        use_cot: bool = False,
+        numerical_answer: bool = False,
+        rerank: bool = False,
+    ) -> AsyncIterator[str | Answer]:
+        """The answer in pieces as the model writes them, and at the end the whole of it, checked: see `ask`."""
+        from trueweave.answering import Answering
+
+        asking, query, chosen = await self._put(question, method, filter, rerank=rerank)
+        answering = Answering(use_cot=use_cot, numerical_answer=numerical_answer)
+        async with aclosing(asking.stream(query, chosen, answering, history, context_only=False)) as pieces:
+            async for piece in pieces:
+                yield piece
+
+    async def retrieve(
+        self,
+        question: str,
+        method: str | Method | None = None,
+        *,
+        filter: Filter | None = None,
+        rerank: bool = False,
+    ) -> Evidence:
+        """What a method finds for a question, and how, without an answer."""
+        asking, query, chosen = await self._put(question, method, filter, rerank=rerank)
+        return await asking.retrieve(query, chosen)
+
+    async def compare(
+        self,
+        question: str,
+        methods: Sequence[str | Method] = (),
+        *,
+        filter: Filter | None = None,
+        answers: bool = False,
+    ) -> Comparison:
+        """What these methods find for a question, side by side; all methods there are, when none are given."""
+        from trueweave.answering import Answering
+        from trueweave.asking import chosen
+        from trueweave.methods import registry
+
+        asking = await self._asking()
+        wanted = [chosen(method) for method in methods or registry.names()]
+        query = Query(storable(question), filter or Filter())
+        return await asking.compare(query, wanted, Answering() if answers else None)
+
+    @property
+    def method(self) -> str:
+        """The method that answers where none is named: as the settings say, or else whichever fits the documents, or by
+        words alone where nothing is embedded."""
+        is_embedded = self._embedder is not None or self._settings.embedding_model
+        return self._settings.method or ("auto" if is_embedded else "keyword")
+
+    async def _put(
+        self, question: str, method: str | Method | None, filter: Filter | None, *, rerank: bool
+    ) -> tuple[Asking, Query, Method]:
+        """A question as it is put: to whom, what, and by which method."""
+        from trueweave.asking import chosen
+
+        query = Query(storable(question), filter or Filter())
+        return await self._asking(), query, chosen(method or self.method, rerank=rerank)
+
+    async def _asking(self) -> Asking:
+        from trueweave.asking import Asking, Models
+
+        embedder, llm, reranker = self._embedder, self._llm, None
+        if embedder is None and (name := self._settings.embedding_model):
+            # Not `_embedding`: a question is no reason to embed everything.
+            embedder = self._embedder = await (await self._work_with()).embedder(name)
+        if llm is None and self._settings.model:
+            llm = (await self._work_with()).chat(self._settings.model)
+        if self._settings.reranker:
+            reranker = await (await self._work_with()).reranker(self._settings.reranker)
+        return Asking(self._where, Models(embedder, llm, reranker))
+
+    # --- communities ----------------------------------------------------------------------------------
+
+    async def find_communities(self) -> Regrouped:
+        """Find the communities of the graph as it is settled now; what that changed.
+
+        Nothing is done where the graph is as it was. No model is asked: `write_reports` does that.
+        """
+        return await regroup(self.database, self.workspace, self._how_grouped())
+
+    async def estimate_reports(self) -> ReportEstimate:
+        """What `write_reports` would take. Nothing is sent to any model."""
+        from trueweave import wiring
+        from trueweave.ingest.reports import estimate
+
+        kit = await self._kit(unheard)
+        price = wiring.price(self._settings, kit.writer.model) if kit.writer else wiring.FREE
+        return await estimate(self.database, self.workspace, kit.reporting, price)
+
+    async def write_reports(self, listener: Listener = unheard) -> Reported:
+        """Write about all communities that have no report, or a stale one; how many that were.
+
+        Without a language model, names and sentences are picked out of the documents. Like `add` it may be stopped at
+        any moment and run again, and other workers of this workspace go on with it.
+        """
+        async with self.database.transaction(self.workspace) as tx:
+            await communities.want(tx)
+            await enqueue(tx.connection, self.workspace, "report", [b""])
+        counted = _Counted(listener, Reported())
+        worker = Worker(self.database, self.workspace, await self._kit(counted), counted, self._pace())
+        no_more = asyncio.Event()
+        no_more.set()
+        working = asyncio.create_task(worker.run_until_done(no_more))
+        try:
+            await asyncio.wait((working,))
+            await working
+        finally:
+            worker.abandon()
+            await asyncio.gather(working, return_exceptions=True)
+        return counted.total
+
+    async def hierarchy(self) -> Hierarchy | None:
+        """The communities as a whole, level by level; None where none were looked for yet."""
+        async with self.database.transaction(self.workspace) as tx:
+            return await communities.hierarchy(tx)
+
+    async def communities(
+        self, level: int | None = None, *, within: UUID | None = None, since: datetime | None = None, limit: int = 50
+    ) -> list[Community]:
+        """Communities, the largest first: of a level, right within another, or changed since then."""
+        async with self.database.transaction(self.workspace) as tx:
+            return await communities.listed(tx, level=level, within=within, since=since, limit=limit)
+
+    async def former_communities(self, since: datetime, limit: int = 50) -> list[Former]:
+        """Communities that are no more since then, the latest first."""
+        async with self.database.transaction(self.workspace) as tx:
+            return await communities.former(tx, since, limit)
+
+    async def community(self, id: UUID | str) -> Community:
+        """The community of this id, or of the one id that begins like this."""
+        async with self.database.transaction(self.workspace) as tx:
+            found = await communities.beginning(tx, str(id).lower())
+            if len(found) != 1:
+                problem = "no community" if not found else "more than one community"
+                raise UnknownCommunity(
+                    f"there is {problem} whose id begins with {id}. `trueweave communities` lists them."
+                )
+            [one] = await communities.listed(tx, id_=found[0], limit=1)
+            return one
+
+    async def report(self, community: UUID) -> CommunityReport | None:
+        """What is written about a community, if anything is."""
+        async with self.database.transaction(self.workspace) as tx:
+            return await communities.report(tx, community)
+
+    async def members(self, community: UUID, limit: int = 50) -> list[Entity]:
+        """The entities in a community, those with most relations first."""
+        async with self.database.transaction(self.workspace) as tx:
+            return await communities.members(tx, community, limit)
+
+    async def export_graph(self, path: str | Path) -> None:
+        """Write the graph with its communities to a file, as its name ends: in .graphml, or in .json with reports."""
+        from trueweave.exporting import form
+
+        file = Path(path)
+        written = form(file)
+        partial = file.with_name(f"{file.name}.part")  # what was there stays until all is written
+        with await asyncio.to_thread(partial.open, "w", encoding="utf-8") as opened:
+            async with aclosing(written(self.database, self.workspace)) as pieces:
+                async for piece in pieces:
+                    opened.write(piece)
+        await asyncio.to_thread(partial.replace, file)
+
+    def _how_grouped(self) -> How:
+        return How(most=self._settings.max_community_size)
+
+    # --- people's rules and settings ------------------------------------------------------------------
+
+    async def merge(self, *names: NameKey, id: UUID | None = None) -> Rule:
+        """Let these names be one entity from now on, whatever documents come."""
+        return await self._lay_down("merge", names, id=id)
+
+    async def split(self, *names: NameKey, id: UUID | None = None) -> Rule:
+        """Let these names be an entity of their own, apart from all that they are alike to."""
+        return await self._lay_down("split", names, id=id)
+
+    async def rename(self, name: NameKey, label: str, id: UUID | None = None) -> Rule:
+        """Let the entity of this name be called `label`."""
+        return await self._lay_down("rename", (name,), label, id)
+
+    async def _lay_down(
+        self, kind: RuleKind, names: Sequence[NameKey], label: str = "", id: UUID | None = None
+    ) -> Rule:
+        rule = await resolution.add_rule(self.database, self.workspace, kind, names, label, id)
+        await self.settle()
+        return rule
+
+    async def undo(self, rule: UUID) -> None:
+        """Take a rule back."""
+        await resolution.undo_rule(self.database, self.workspace, rule)
+        await self.settle()
+
+    async def rules(self) -> list[Rule]:
+        """All rules, in the order in which they were laid down."""
+        async with self.database.transaction(self.workspace) as tx:
+            return await resolution.rules(tx)
+
+    async def mentioned(self, names: Sequence[NameKey]) -> list[NameKey]:
+        """Those of these names that some document mentions now, written and typed just so."""
+        async with self.database.transaction(self.workspace) as tx:
+            return await resolution.mentioned(tx, names)
+
+    async def resolution(self) -> ResolutionSettings:
+        """What makes two names one entity here."""
+        async with self.database.transaction(self.workspace) as tx:
+            return await resolution.settings(tx)
+
+    async def change_resolution(self, to: ResolutionSettings) -> None:
+        """Resolve all names by other settings."""
+        await resolution.change_settings(self.database, self.workspace, to)
+        await self.settle()
+
+    async def change_space(self, embedder: Embedder, progress: Progress = _unseen) -> None:
+        """Embed everything with another model beside the old vectors, then switch to it at once."""
+        await vectors.change_space(self.database, self.workspace, embedder, progress)
+        self._embedder = embedder
+
+    # --- money ----------------------------------------------------------------------------------------
+
+    async def budget(self) -> Budget:
+        """What this workspace may spend on models, and has spent."""
+        async with self.database.transaction(self.workspace) as tx:
+            return await ledger.budget(tx)
+
+    async def allow(self, *, price: Decimal | None = None, tokens: int | None = None) -> Budget:
+        """Let this workspace spend so much more, in money or in tokens, over all workers; without either, no cap."""
+        async with self.database.transaction(self.workspace) as tx:
+            return await ledger.allow(tx, price, tokens)
+
+    async def receipt(self, since: datetime | None = None) -> list[Spent]:
+        """What was spent since then, by stage and model."""
+        async with self.database.transaction(self.workspace) as tx:
+            return await ledger.receipt(tx, since)
+
+    async def receipt_by_document(self, since: datetime | None = None, limit: int = 20) -> list[SpentOn]:
+        """What was spent since then on the costliest documents, by model."""
+        async with self.database.transaction(self.workspace) as tx:
+            return await ledger.receipt_by_document(tx, since, limit)
+
+    # --- how it goes ----------------------------------------------------------------------------------
+
+    async def clock(self) -> datetime:
+        """The time by the database's clock, by which `headway` and receipts count."""
+        async with self.database.transaction(self.workspace) as tx:
+            return await headway.clock(tx)
+
+    async def headway(self, since: datetime | None = None) -> Headway:
+        """How many documents came in since then, whoever worked them, and how many wait. A database that is away is
+        waited for."""
+
+        async def look() -> Headway:
+            async with self.database.transaction(self.workspace) as tx:
+                return await headway.headway(tx, since)
+
+        return await self.database.insist(look)
+
+    async def notes(self, since: datetime) -> dict[str, int]:
+        """What was odd about the documents that came in since then, and about how many of them."""
+        async with self.database.transaction(self.workspace) as tx:
+            return await headway.notes(tx, since)
+
+    # --- reading --------------------------------------------------------------------------------------
+
+    async def status(self) -> Status:
+        """How large the workspace is, and what still waits to be settled."""
+        async with self.database.transaction(self.workspace) as tx:
+            return await read.status(tx)
+
+    async def set_aside(self, limit: int = 20) -> list[SetAside]:
+        """Documents that failed for good, with their errors. Adding one again tries it again."""
+        async with self.database.transaction(self.workspace) as tx:
+            return await sources.set_aside(tx, limit)
+
+    async def entities(self, limit: int = 50) -> list[Entity]:
+        """The most mentioned entities."""
+        async with self.database.transaction(self.workspace) as tx:
+            return await read.entities(tx, limit)
+
+    async def relations(self, *entities: UUID, limit: int = 50) -> list[Relation]:
+        """The relations from and to these entities, the heaviest first."""
+        async with self.database.transaction(self.workspace) as tx:
+            return await read.relations_of(tx, entities, limit)
+
+    async def neighbours(self, *entities: UUID, hops: int = 1, limit: int = 50) -> list[Entity]:
+        """The entities around these, over so many relations: nearer ones first, then those more heavily related."""
+        index = PostgresIndex(self._where)
+        relations = await index.neighbourhood(entities, hops, Filter())
+        ends = dict.fromkeys(end for r in relations for end in (r.source, r.target))
+        return await index.entities([end for end in ends if end not in entities][:limit], Filter())
+
+    async def nearest(self, kind: VectorKind, vector: Vectors, limit: int = 10) -> list[Hit]:
+        """The chunks, entities or relations nearest to a vector, nearest first."""
+        return await vectors.nearest(self.database, self.workspace, kind, vector, limit)
+
+    async def changes(self, after: int = 0, limit: int = 1000) -> list[Change]:
+        """What changed after a position of the outbox, in order, for a projection to follow."""
+        async with self.database.transaction(self.workspace) as tx:
+            return await read.changes(tx, after, limit)
+
+    # --- keeping house --------------------------------------------------------------------------------
+
+    async def digest(self) -> str:
+        """A hash of all that readers can see: equal digests, equal indexes, whatever the ids inside."""
+        return await digest.digest(self.database, self.workspace)
+
+    async def state(self) -> str:
+        """A key that changes whenever documents, rules or vectors do. Unlike a digest it is quick, and says nothing of
+        another database."""
+        async with self.database.transaction(self.workspace) as tx:
+            return str(await tx.value("read.state"))
+
+    async def verify(self, progress: Progress = _unseen) -> Verdict:
+        """Build the index anew beside this one, from the documents as they are now, and compare.
+
+        No model is asked: what the vectors stand for is compared by the hashes of their texts. What still waits is
+        settled first, and nobody should add or remove documents meanwhile.
+        """
+        await self.settle()
+        if await self.hierarchy():
+            await self.find_communities()
+        async with self.rebuilt(progress) as beside:
+            mine, other = await self.digest(), await beside.digest()
+            differing = (
+                [] if mine == other else await digest.differences(self.database, self.workspace, beside.workspace)
+            )
+        return Verdict(mine, other, tuple(differing))
+
+    @asynccontextmanager
+    async def rebuilt(self, progress: Progress = _unseen) -> AsyncIterator[AsyncTrueweave]:
+        """A workspace built from scratch from these documents, settings and rules; gone at the end."""
+        beside = await AsyncTrueweave.enter(self.database, f"rebuild-{uuid4()}")
+        try:
+            await beside.change_resolution(await self.resolution())
+            for rule in await self.rules():
+                await resolution.add_rule(self.database, beside.workspace, rule.kind, rule.names, rule.label)
+            async for documents in record.read(self.database, self.workspace):
+                await beside.add_documents(documents, progress)
+            if found := await self.hierarchy():
+                how = How(found.most, found.resolution, found.seed)
+                await regroup(self.database, beside.workspace, how)
+            yield beside
+        finally:
+            await read.drop_workspace(self.database, beside.workspace)
+
+    async def sweep(self) -> int:
+        """Forget names that no document mentions any more; how many there were. Best done when little else runs."""
+        return await resolution.sweep(self.database, self.workspace)
+
+    async def drop(self) -> None:
+        """Take the workspace away, with all that is in it."""
+        await read.drop_workspace(self.database, self.workspace)
+
+
+class _Counted(Generic[Total]):
+    """A listener that keeps count, and passes everything on."""
+
+    def __init__(self, listener: Listener, total: Total) -> None:
+        self._listener = listener
+        self.total: Total = total
+
+    def __call__(self, event: Event) -> None:
+        self.total = self.total.after(event)
+        self._listener(event)
+
+
+def _some(documents: Iterator[Document]) -> list[Document]:
+    """The next documents, as many as are well stored together: neither too many, nor with too much to say."""
+    some: list[Document] = []
+    said = 0
+    for document in documents:
+        some.append(document)
+        said += sum(len(chunk.mentions) + len(chunk.links) for chunk in document.chunks)
+        if len(some) >= _DOCUMENTS_AT_ONCE or said >= _SAID_AT_ONCE:
+            break
+    return some

@@ -1,0 +1,128 @@
+"""Everything Trueweave raises on purpose, as one tree.
+
+TrueweaveError
+├── ConfigError              a setting is missing or makes no sense
+│   ├── PriceUnknown         there is a budget in money for a model whose price nobody has told
+│   ├── NoVectors            the workspace has no vectors to be searched
+│   ├── NoReports            nothing is written about communities of the workspace
+│   └── UnknownMethod        there is no method of that name, or none with such a parameter
+├── InvalidDocument          a document cannot be stored as it is
+│   └── UnreadableFile       a file cannot be read as what it is said to be
+├── ModelError               a model cannot do what was asked
+│   ├── ModelUnavailable     it did not answer, for as long as was worth trying
+│   ├── ModelRefused         key, name or settings are wrong: no call will succeed
+│   └── BadReply             it answered, and the answer is of no use, twice
+├── BudgetReached            the next call could cost more than is left
+├── DatabaseError            the database cannot do what was asked
+│   ├── EmbeddedServerError  the bundled PostgreSQL did not start, stop or answer
+│   │   └── EmbeddedServerMissing
+│   ├── MigrationError       the schema is not what this version of Trueweave expects
+│   └── NotIsolated          the connection would see more than one workspace
+├── UnknownWorkspace
+├── UnknownCommunity
+├── SpaceMismatch            vectors of one model were about to meet those of another
+└── RuleError                a merge, split or rename that cannot be carried out
+
+A message says what happened, to what, and what to do next.
+"""
+
+
+class TrueweaveError(Exception):
+    """The root: catch this to catch everything that Trueweave raises on purpose."""
+
+
+class ConfigError(TrueweaveError):
+    """A setting is missing or makes no sense."""
+
+
+class PriceUnknown(ConfigError):
+    """There is a budget in money for a model whose price nobody has told."""
+
+
+class NoVectors(ConfigError):
+    """The workspace has no vectors to be searched."""
+
+
+class NoReports(ConfigError):
+    """Nothing is written about communities of the workspace."""
+
+
+class UnknownMethod(ConfigError):
+    """There is no method of that name, or it has no such parameter."""
+
+
+class InvalidDocument(TrueweaveError):
+    """A document cannot be stored as it is."""
+
+
+class UnreadableFile(InvalidDocument):
+    """A file cannot be read as what it is said to be."""
+
+
+class ModelError(TrueweaveError):
+    """A model cannot do what was asked. `charged`: it may have cost something all the same."""
+
+    charged: bool = False
+
+
+class ModelUnavailable(ModelError):
+    """The model did not answer, for as long as was worth trying. Later it may.
+
+    `retry_after` is how many seconds the server asked to wait. It may have done the work all the same (`charged`) when
+    a connection broke before the reply was whole.
+    """
+
+    def __init__(self, message: str, *, retry_after: float | None = None, charged: bool = False) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+        self.charged = charged
+
+
+class ModelRefused(ModelError):
+    """The server refuses every call: a key, a model's name or a setting is wrong."""
+
+
+class BadReply(ModelError):
+    """The model answered, and the answer is of no use for this document. `again`: another try may go better."""
+
+    again: bool = False
+
+
+class BudgetReached(TrueweaveError):
+    """The next call could cost more than is left of the budget."""
+
+
+class DatabaseError(TrueweaveError):
+    """The database cannot do what was asked."""
+
+
+class EmbeddedServerError(DatabaseError):
+    """The bundled PostgreSQL did not start, stop or answer."""
+
+
+class EmbeddedServerMissing(EmbeddedServerError):
+    """The bundled PostgreSQL is not installed."""
+
+
+class MigrationError(DatabaseError):
+    """The schema is not what this version of Trueweave expects."""
+
+
+class NotIsolated(DatabaseError):
+    """The connection would see more than one workspace."""
+
+
+class UnknownWorkspace(TrueweaveError):
+    """There is no workspace of that name."""
+
+
+class UnknownCommunity(TrueweaveError):
+    """There is no community of that id."""
+
+
+class SpaceMismatch(TrueweaveError):
+    """Vectors of one model were about to meet those of another."""
+
+
+class RuleError(TrueweaveError):
+    """A merge, split or rename that cannot be carried out."""

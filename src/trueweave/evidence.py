@@ -1,0 +1,255 @@
+"""What a question meets: the query, the evidence that a method finds for it, and the answer that is made of that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Generic, Literal, TypeVar
+from uuid import UUID
+
+from trueweave.types import Entity, Finish, Relation
+
+T_co = TypeVar("T_co", covariant=True)
+
+Scalar = str | int | float | bool
+Support = Literal["quoted", "supported", "uncited", "unknown mark", "misquoted", "unsupported"]
+
+
+# --- what is asked ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which documents may speak: those of these uris, if any are given, with one of these values under each of these
+    keys of their metadata. A list in a document's metadata has every value in it."""
+
+    uris: tuple[str, ...] = ()
+    metadata: Mapping[str, Scalar | Sequence[Scalar]] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.uris or self.metadata)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question, and which documents may answer it."""
+
+    text: str
+    filter: Filter = field(default_factory=Filter)
+
+
+# --- what is found ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A chunk as evidence: an exact span of a document, where that is, and how well it fits (more is better)."""
+
+    id: UUID
+    uri: str
+    title: str
+    text: str
+    start: int
+    score: float
+    page: str = ""
+    headings: tuple[str, ...] = ()
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+    @property
+    def source(self) -> str:
+        """Where it is from, fit for a reader: the document, and the page or section in it."""
+        headings = self.headings[1:] if self.headings[:1] == (self.title,) else self.headings
+        place = f"page {self.page}" if self.page else " > ".join(headings)
+        return ", ".join(part for part in (self.title or self.uri, place) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class Scored(Generic[T_co]):
+    """Something, and how well it fits. More is better."""
+
+    item: T_co
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A chain of relations, each of which begins or ends where the one before did; and the names along it."""
+
+    names: tuple[str, ...]
+    relations: tuple[Relation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What is known of one community of entities."""
+
+    id: UUID
+    title: str
+    text: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What models took: calls that were made, replies that were already kept and cost nothing, tokens, and money.
+
+    `price` is None where a call was made whose price is not known.
+    """
+
+    calls: int = 0
+    kept: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    price: Decimal | None = Decimal(0)
+
+    def __add__(self, other: Usage) -> Usage:
+        price = None if self.price is None or other.price is None else self.price + other.price
+        sums = (self.calls + other.calls, self.kept + other.kept)
+        return Usage(*sums, self.tokens_in + other.tokens_in, self.tokens_out + other.tokens_out, price)
+
+    def __sub__(self, before: Usage) -> Usage:
+        price = None if self.price is None or before.price is None else self.price - before.price
+        sums = (self.calls - before.calls, self.kept - before.kept)
+        return Usage(*sums, self.tokens_in - before.tokens_in, self.tokens_out - before.tokens_out, price)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing that was done for a question: what was searched, how much that found, the best of it, and how long."""
+
+    what: str
+    searched: str
+    found: int
+    best: tuple[Scored[str], ...]
+    seconds: float
+    statements: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """How evidence was found, step by step, and what that took."""
+
+    method: str = ""
+    steps: tuple[Step, ...] = ()
+    seconds: float = 0.0
+    usage: Usage = field(default_factory=Usage)
+
+    @property
+    def statements(self) -> int:
+        """How many statements the database was given."""
+        return sum(step.statements for step in self.steps)
+
+    @property
+    def nodes(self) -> int:
+        """How many chunks, names, entities and relations its searches brought up, each as often as one did."""
+        return sum(step.found for step in self.steps if step.statements)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a method found, best first, and how."""
+
+    passages: tuple[Passage, ...] = ()
+    entities: tuple[Entity, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    paths: tuple[Path, ...] = ()
+    reports: tuple[Report, ...] = ()
+    trace: Trace = field(default_factory=Trace)
+
+    def __bool__(self) -> bool:
+        return bool(self.passages or self.entities or self.relations or self.paths or self.reports)
+
+
+# --- what is answered ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A passage that an answer names by its mark, and the words in it that the answer rests on.
+
+    `start` and `end` are where these words are in the document. `verbatim`: the model gave them itself, and they are
+    there; otherwise they are the sentence of the passage that comes nearest to what is said.
+    """
+
+    mark: int
+    passage: Passage
+    quote: str
+    start: int
+    end: int
+    verbatim: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of an answer, where it is in the text, which marks it bears, and whether the passages support it."""
+
+    text: str
+    start: int
+    end: int
+    marks: tuple[int, ...]
+    support: Support
+
+    @property
+    def supported(self) -> bool:
+        return self.support in ("quoted", "supported")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer, sentence by sentence, with what it cites and what it rests on.
+
+    `known` is False when the evidence does not say. `number` is set when a number was asked for and given, `reasoning`
+    when the model was to think first. `context` is what the model was shown.
+    """
+
+    question: str
+    text: str
+    known: bool
+    sentences: tuple[Sentence, ...]
+    citations: tuple[Citation, ...]
+    evidence: Evidence
+    context: str
+    usage: Usage
+    reasoning: str = ""
+    number: Decimal | None = None
+    finish: Finish = "stop"
+
+    @property
+    def doubtful(self) -> tuple[Sentence, ...]:
+        """The sentences that no passage supports."""
+        return tuple(sentence for sentence in self.sentences if not sentence.supported)
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What one method found for a question, and what was answered from that if an answer was wanted.
+
+    `problem` says why there is nothing, where the method cannot be used.
+    """
+
+    method: str
+    evidence: Evidence
+    answer: Answer | None = None
+    problem: str = ""
+
+    @property
+    def usage(self) -> Usage:
+        """What models took for it."""
+        return self.answer.usage if self.answer else self.evidence.trace.usage
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Methods side by side on one question."""
+
+    question: str
+    rows: tuple[Compared, ...]
+
+    def overlap(self, a: Compared, b: Compared) -> float:
+        """Which share of the passages that either of two methods found was found by both."""
+        mine, other = ({passage.id for passage in row.evidence.passages} for row in (a, b))
+        return len(mine & other) / len(mine | other) if mine | other else 0.0

@@ -1,0 +1,169 @@
+"""`capitals`: names as capitals show them, and who stands in one sentence with whom. No model, no language.
+
+It needs a script with capitals, and a language that keeps them for names: of German it takes all nouns.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import dropwhile, pairwise
+from typing import NamedTuple
+
+from trueweave.extract.nearby import Sighting, links, mentions, topics, with_topics
+from trueweave.extract.spans import LONGEST_NAME
+from trueweave.extract.words import COMMON, INSIDE, NEVER_ALONE, SHORTENED, TITLES
+from trueweave.text.names import key
+from trueweave.types import Chunk, Extraction, Source, Span
+
+VERSION = "1"  # of the rules below: another version, other findings
+
+MOST_WORDS = 8
+_PLANE = 0x10000
+_WRAPPED = 50  # a line of fewer characters ends because it is over, not because it is full
+
+_STOP = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_]*+\s+|\n\s*")
+_WORD = re.compile(r"[^\W\d_]+")
+_TOKEN = re.compile(r"\S+")
+_NUMBER_BEFORE = re.compile(r"(?:(?<=[Tt]he )\d{4}|\b\d{1,3}(?:st|nd|rd|th)) \Z")  # the 2016 Games, 20th Century Fox
+_BEFORE_LAST = tuple("0123456789tdh")
+_OPENING = "\"'“‘«„([:*_#>|"  # what follows one of these may have its capital for that
+
+
+class _Phrase(NamedTuple):
+    """Capitalised words in a row, and whether the first of them would have its capital in any case."""
+
+    text: str
+    start: int
+    sentence: int
+    initial: bool
+
+
+class CapitalsExtractor:
+    """Capitalised phrases, titles and headings as entities without a type; sharing a sentence as relations.
+
+    A word that begins a sentence is a name only if the document never writes it small.
+    """
+
+    @property
+    def fingerprint(self) -> str:
+        return key("capitals", VERSION).hex
+
+    async def extract(self, source: Source, chunks: Sequence[Chunk]) -> Sequence[Extraction]:
+        """What the capitals show in each chunk, in order."""
+        return await asyncio.to_thread(_extract, source, chunks)
+
+
+def _extract(source: Source, chunks: Sequence[Chunk]) -> list[Extraction]:
+    sentences = [_sentences(chunk.text) for chunk in chunks]
+    seen = [list(_phrases(chunk.text, spans)) for chunk, spans in zip(chunks, sentences, strict=True)]
+    small = _small_words(source.text) - {p.text.lower() for there in seen for p in there if not p.initial}
+    parts = zip(chunks, sentences, seen, topics(source, chunks), strict=True)
+    return [_extraction(chunk.text, spans, phrases, about, small) for chunk, spans, phrases, about in parts]
+
+
+def _extraction(
+    text: str, sentences: list[Span], phrases: list[_Phrase], about: dict[str, int], small: set[str]
+) -> Extraction:
+    seen = [sighting for phrase in phrases if (sighting := _sighting(phrase, small))]
+    sightings = with_topics(text, sentences, seen, about, {})
+    spoken_of = mentions(sightings, about, {})
+    return Extraction(spoken_of, links(sightings, sentences, about), _notes(text, bool(spoken_of)))
+
+
+def _notes(text: str, found: bool) -> tuple[str, ...]:
+    letters = {} if text.isascii() else Counter(text)
+    caseless = sum(times for one, times in letters.items() if one.isalpha() and one.lower() == one.upper())
+    if 2 * caseless > sum(times for one, times in letters.items() if one.isalpha()):
+        return ("most of this chunk is in a script without capitals, so names in it were not found; use nlp or llm",)
+    return () if found else ("no capitalised name in this chunk",)
+
+
+def _sighting(phrase: _Phrase, small: set[str]) -> Sighting | None:
+    """The name in a phrase; None if there is none."""
+    words = [(word[0], word.start()) for word in _TOKEN.finditer(phrase.text)]
+    if phrase.initial:
+        words = list(dropwhile(lambda word: word[0].lower() in COMMON or word[0] in INSIDE, words))
+    if not words or len(words) > MOST_WORDS or all(w.lower() in NEVER_ALONE or w.isdigit() for w, _ in words):
+        return None
+    first, start = words[0]
+    if len(words) == 1 and (len(first) < 2 or (phrase.initial and start == 0 and first.lower() in small)):
+        return None
+    name, span = " ".join(word for word, _ in words), (phrase.start + start, phrase.start + len(phrase.text))
+    return Sighting(name, "", span, phrase.sentence) if len(name) <= LONGEST_NAME else None
+
+
+def _small_words(text: str) -> set[str]:
+    return {word for word in set(_WORD.findall(text)) if word.islower()}
+
+
+def _phrases(text: str, sentences: Sequence[Span]) -> Iterator[_Phrase]:
+    starts = [start for start, _ in sentences]
+    rare = any(one.isupper() for one in set(text) if ord(one) >= _PLANE)
+    for match in _pattern(2 * _PLANE if rare else _PLANE).finditer(text):
+        start, end = match.span()
+        if text[start - 2 : start - 1] in _BEFORE_LAST and (number := _NUMBER_BEFORE.search(text, start - 6, start)):
+            start = number.start()
+        sentence = bisect_right(starts, start) - 1
+        while start < end:  # a phrase that runs over the end of a sentence is two
+            stop = min(end, sentences[sentence][1])
+            part = text[start:stop].rstrip()
+            if stop < end and part.count(".") == 1:  # the point ended the sentence
+                part = part.rstrip(".")
+            yield _Phrase(part, start, sentence, _is_initial(text, sentences[sentence][0], start))
+            start, sentence = stop, sentence + 1
+
+
+def _is_initial(text: str, sentence: int, start: int) -> bool:
+    before = text[max(sentence, start - 4) : start].rstrip()
+    return not before or before[-1] in _OPENING or not any(map(str.isalnum, text[sentence : min(start, sentence + 50)]))
+
+
+def _sentences(text: str) -> list[Span]:
+    """The sentences of a text, one after the other and without gaps; a line that stands alone is one too."""
+    ends = [match.end() for match in _STOP.finditer(text) if _is_end(text, match)]
+    return [span for span in pairwise([0, *ends, len(text)]) if span[0] < span[1]] or [(0, len(text))]
+
+
+def _is_end(text: str, stop: re.Match[str]) -> bool:
+    gap, start = stop[0], stop.start()
+    if gap.count("\n") > 1:
+        return True
+    if "\n" in gap and stop.end() - text.rfind("\n", 0, start) < _WRAPPED:
+        return True
+    if gap[0] == "\n":
+        return text[stop.end() : stop.end() + 1] in "-*•#|>"
+    following = text[stop.end() : stop.end() + 20].lstrip("\"'“‘«([*_")
+    if following[:1].islower():
+        return False
+    last = text[max(0, start - 12) : start].rpartition(" ")[2].lstrip("([\"'“‘")
+    if gap[0] == "." and (last in SHORTENED or (last[-1:].isupper() and (len(last) == 1 or "." in last))):
+        return following.partition(" ")[0].lower() in COMMON
+    return True
+
+
+@cache
+def _pattern(end: int) -> re.Pattern[str]:
+    """Capitalised words in a row, with capitals below this code point.
+
+    It begins with the class of capitals alone, and that within the first plane of Unicode if it can be, as then the
+    search is fifty times as fast.
+    """
+    upper = _capitals(end)
+    initials = rf"\.(?:{upper}\.)+|\.(?=\s{upper})"
+    title = "|".join(rf"(?<=\b{title}\.)" for title in TITLES)
+    word = rf"[^\W_]*(?:(?:['’](?![sS]\b)|[-&])[^\W_]+)*(?:\.(?=\s)(?:{title}))?"
+    rest = rf"(?:{initials}|{word})"
+    space = r"(?:[ \u00a0]|[ \t]?\n[ \t]*)"
+    inside = rf"(?:(?:{'|'.join(INSIDE)}){space}){{0,2}}"
+    number = r"[ \u00a0]\d{1,4}[A-Za-z]?\b(?![.,:]?\d|%)"
+    return re.compile(rf"{upper}(?<![^\W_].){rest}(?:{space}{inside}{upper}{rest})*(?:{number})?", re.DOTALL)
+
+
+def _capitals(end: int) -> str:
+    """A class of the capitals of all scripts, as Python's patterns have no name for it."""
+    return "[" + "".join(one for one in map(chr, range(end)) if one.isupper() or one.istitle()) + "]"

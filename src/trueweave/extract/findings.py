@@ -1,0 +1,159 @@
+"""From what a model replied about one chunk to mentions and links: tidied, placed, and free of the prompt's example."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from trueweave.extract.schema import EntityFound, Findings, RelationFound
+from trueweave.extract.spans import LONGEST_NAME, Finder
+from trueweave.text.names import normalise, storable, tidy
+from trueweave.types import Extraction, Link, Mention
+
+OTHER = "other"
+NOTHING_FOUND = "the model found no entity and no relation in this chunk"
+
+# Words that only the prompt's example uses: a reply that has one which its chunk has not can only have copied it.
+EXAMPLE_WORDS = ("Quendrith", "Vossalar", "Ambrelhine", "Tovrick")
+
+_Name = tuple[str, str]
+
+
+class Harvest:
+    """What the replies for one chunk come to.
+
+    Of two findings of the same name and type the first is kept, with the description of the second where it had none.
+    A type that was not asked for becomes "other": were it kept, one thing that a model types in two ways would be two
+    entities.
+    """
+
+    def __init__(self, text: str, types: Iterable[str]) -> None:
+        self._text = text
+        self._types = {_plain(name): name for name in types}
+        folded = text.casefold()
+        self._foreign = [word for word in map(str.casefold, EXAMPLE_WORDS) if word not in folded]
+        self._mentions: dict[_Name, Mention] = {}
+        self._links: dict[tuple[str, str, str], Link] = {}
+        self._odd: Counter[str] = Counter()
+
+    def add(self, findings: Findings) -> bool:
+        """Take in what one reply found; whether any of it is new.
+
+        A relation between two names that an earlier reply has related in the same direction is not new.
+        """
+        before = len(self._mentions), len(self._links)
+        related = {(source, target) for source, target, _ in self._links}
+        for entity in findings.entities:
+            self._add_entity(entity)
+        for relation in findings.relations:
+            self._add_relation(relation, related)
+        return before != (len(self._mentions), len(self._links))
+
+    def as_json(self) -> str:
+        """All that was found so far, in the form of a reply."""
+        entities = [
+            {"name": m.name, "type": m.type, "description": m.description, "emphasis": m.emphasis}
+            for m in self._mentions.values()
+        ]
+        relations = [
+            {"source": k.source, "target": k.target, "description": k.description, "keywords": k.keywords}
+            | {"strength": k.strength, "emphasis": k.emphasis}
+            for k in self._links.values()
+        ]
+        return json.dumps({"entities": entities, "relations": relations}, ensure_ascii=False)
+
+    def extraction(self, most_links: int, notes: Iterable[str] = ()) -> Extraction:
+        """The mentions with their places, at most so many links (the strongest), and notes of all that was odd."""
+        finder = Finder(self._text)
+        mentions = tuple(replace(mention, spans=finder.find(mention.name)) for mention in self._mentions.values())
+        links = list(self._links.values())
+        strongest = sorted(range(len(links)), key=lambda n: (-links[n].strength, -links[n].emphasis, n))[:most_links]
+        written = {mention.name.casefold(): mention.name for mention in reversed(mentions)}
+        kept = tuple(_as_written(links[n], written) for n in sorted(strongest))
+        odd = self._odd + Counter(
+            {
+                f"relations left out, as at most {most_links} are kept per chunk": len(links) - len(kept),
+                "names that do not stand in the text like that": sum(not mention.spans for mention in mentions),
+            }
+        )
+        counted = (f"{what}: {times}" for what, times in odd.items())
+        return Extraction(mentions, kept, (*notes, *counted, *(() if mentions or kept else (NOTHING_FOUND,))))
+
+    def _add_entity(self, found: EntityFound) -> None:
+        name, description = tidy(found.name), storable(found.description).strip()
+        if not self._is_of_use([name], name, description):
+            return
+        mention = Mention(name, self._type(found.type), description, self._figure(found.emphasis, 9))
+        key = name.casefold(), mention.type
+        known = self._mentions.setdefault(key, mention)
+        if not known.description:
+            self._mentions[key] = replace(known, description=description)
+
+    def _add_relation(self, found: RelationFound, related: set[tuple[str, str]]) -> None:
+        source, target, description = tidy(found.source), tidy(found.target), storable(found.description).strip()
+        words = tuple(word for word in map(tidy, found.keywords) if word)
+        if not self._is_of_use([source, target], source, target, description, *words):
+            return
+        ends = source.casefold(), target.casefold()
+        if ends[0] == ends[1]:
+            self._odd["relations of something with itself, left out"] += 1
+            return
+        if ends in related:
+            return
+        strength, emphasis = self._figure(found.strength, 10), self._figure(found.emphasis, 9)
+        self._links.setdefault((*ends, description), Link(source, target, description, words, strength, emphasis))
+
+    def _is_of_use(self, names: list[str], *said: str) -> bool:
+        if any(word in part.casefold() for part in said for word in self._foreign):
+            self._odd["findings copied from the prompt's example, left out"] += 1
+            return False
+        if not all(0 < len(name) <= LONGEST_NAME for name in names):
+            self._odd[f"findings with an empty name, or one of over {LONGEST_NAME} characters, left out"] += 1
+            return False
+        return True
+
+    def _type(self, given: str) -> str:
+        known = self._types.get(_plain(given))
+        if known is None:
+            self._odd[f'entities of a type that was not asked for, now "{OTHER}"'] += 1
+        return known or OTHER
+
+    def _figure(self, given: float | None, most: int) -> int:
+        if given is None:
+            self._odd["emphases or strengths missing, now 5"] += 1
+            return 5
+        figure = min(max(round(given), 1), most)
+        self._odd["emphases or strengths out of range, moved to its end"] += abs(figure - given) >= 1
+        return figure
+
+
+def example(types: Iterable[str]) -> str:
+    """The prompt's example as a reply, with types that are asked for, or "other" in their place."""
+    known = set(types)
+
+    def entity(name: str, type_: str, description: str, emphasis: int) -> Mapping[str, object]:
+        type_ = type_ if type_ in known else OTHER
+        return {"name": name, "type": type_, "description": description, "emphasis": emphasis}
+
+    seller, thing, buyer = "Quendrith Vossalar", "Ambrelhine", "Tovrick & Sons"
+    sale = f"{seller} sold the {thing} to {buyer}."
+    relation = {"source": seller, "target": buyer, "description": sale, "keywords": ["sale"]}
+    entities = [
+        entity(seller, "person", f"The one who sold the {thing}.", 8),
+        entity(thing, OTHER, f"What {seller} sold.", 6),
+        entity(buyer, "organization", f"They bought the {thing}.", 6),
+    ]
+    return json.dumps({"entities": entities, "relations": [relation | {"strength": 7, "emphasis": 8}]})
+
+
+def _plain(type_: str) -> str:
+    """A type without case, punctuation and white space, in which models vary it."""
+    return "".join(filter(str.isalnum, normalise(type_)))
+
+
+def _as_written(link: Link, written: Mapping[str, str]) -> Link:
+    """The link with its ends written as the chunk's mentions write them."""
+    source, target = (written.get(end.casefold(), end) for end in (link.source, link.target))
+    return replace(link, source=source, target=target)

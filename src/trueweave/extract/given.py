@@ -1,0 +1,143 @@
+"""`given`: documents whose entities and triples somebody already has, as JSON lines. No model is asked.
+
+One document a line, plain or gzipped:
+
+    {"uri": "…", "title": "…", "text": "…", "metadata": {…},
+     "entities": ["Ada Lovelace", {"name": "…", "type": "…", "description": "…", "emphasis": 7}],
+     "triples": [["Ada Lovelace", "worked with", "Charles Babbage"]],
+     "relations": [{"source": "…", "target": "…", "description": "…", "keywords": ["…"], "strength": 8}]}
+
+or with `"chunks": [{"text": …, "start": …, "entities": …, "triples": …}, …]` in place of one text. `id` or `passage_id`
+serve as the uri too. Texts and what is said in them may come in two files with the same ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, ValidationError, model_validator
+
+from trueweave.errors import InvalidDocument
+from trueweave.text.json_lines import Row, broken, rows, uri_of
+from trueweave.types import Chunk, Document, Link, Mention, Span
+
+_Pair = Annotated[list[int], Field(min_length=2, max_length=2)]
+_Triple = Annotated[list[str | None], Field(min_length=3, max_length=3)]
+
+
+class _Given(BaseModel):
+    model_config = ConfigDict(strict=True, extra="ignore", str_strip_whitespace=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _null_is_nothing(cls, given: Any) -> Any:
+        return {k: v for k, v in given.items() if v is not None} if isinstance(given, dict) else given
+
+
+class _Entity(_Given):
+    name: str
+    type: str = ""
+    description: str = ""
+    emphasis: int = 5
+    spans: list[_Pair] = []
+
+
+class _Relation(_Given):
+    source: str = Field(min_length=1)
+    target: str = Field(min_length=1)
+    description: str = ""
+    keywords: list[str] = []
+    strength: int = 5
+    emphasis: int = 5
+    spans: list[_Pair] = []
+    source_type: str = ""
+    target_type: str = ""
+
+
+class _Chunk(_Given):
+    text: Annotated[str, StringConstraints(strip_whitespace=False)]  # offsets count every character
+    start: int = 0
+    tokens: int = 0
+    entities: list[str | _Entity] = []
+    triples: list[_Triple] = []
+    relations: list[_Relation] = []
+
+
+class _Document(_Given):
+    title: str = ""
+    metadata: dict[str, JsonValue] = {}
+    chunks: list[_Chunk]
+
+
+_FIELDS = {name for model in (_Entity, _Relation, _Chunk, _Document) for name in model.model_fields}
+
+
+def read(path: Path, said: Path | None = None) -> Iterator[Document]:
+    """The documents of a JSON lines file, one at a time.
+
+    What is said in them may be in a second file, `said`, whose rows have the same ids. It is read ahead no further than
+    the order of the two differs.
+    """
+    known = _Said(said)
+    for number, row in rows(path):
+        try:
+            made = document({**known.of(uri_of(row)), **row})
+        except InvalidDocument as error:
+            raise broken(path, number, str(error)) from error
+        yield made
+
+
+def document(row: Row) -> Document:
+    """One document from what was given for it."""
+    parts = row if row.get("chunks") else {**row, "chunks": [row]}
+    try:
+        given = _Document.model_validate(parts)
+    except ValidationError as error:
+        raise InvalidDocument(_problem(error)) from error
+    return Document(uri_of(row), tuple(map(_chunk, given.chunks)), given.title, given.metadata)
+
+
+def _problem(error: ValidationError) -> str:
+    """The deepest of the problems: of what may be a string or an object, that says what is wrong with the object."""
+    worst = max(error.errors(), key=lambda one: len(one["loc"]))
+    place = " ".join(str(part) for part in worst["loc"] if isinstance(part, int) or part in _FIELDS)
+    return f"{place}: {worst['msg'].lower()}"
+
+
+def _chunk(given: _Chunk) -> Chunk:
+    mentions = (_Entity(name=e) if isinstance(e, str) else e for e in given.entities)
+    triples = (_Relation(source=s, target=t, description=p) for s, p, t in given.triples if s and p and t)
+    return Chunk(
+        given.text,
+        given.start,
+        given.tokens,
+        tuple(Mention(m.name, m.type, m.description, m.emphasis, _spans(m.spans)) for m in mentions if m.name),
+        tuple(map(_link, (*triples, *given.relations))),
+    )
+
+
+def _link(given: _Relation) -> Link:
+    said = given.description, tuple(given.keywords), given.strength, given.emphasis, _spans(given.spans)
+    return Link(given.source, given.target, *said, given.source_type, given.target_type)
+
+
+def _spans(given: list[_Pair]) -> tuple[Span, ...]:
+    return tuple((start, end) for start, end in given)
+
+
+class _Said:
+    """Rows of a file, looked up by the document that they belong to."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._rows = rows(path) if path else iter(())
+        self._ahead: dict[str, Row] = {}
+
+    def of(self, uri: str) -> Row:
+        while uri not in self._ahead:
+            _, row = next(self._rows, (0, None))
+            if row is None:
+                return {}
+            self._ahead[uri_of(row)] = row
+        return self._ahead.pop(uri)

@@ -1,0 +1,171 @@
+"""`llm`: entities and relations as a language model reads them in each chunk.
+
+A chunk costs one call. What is asked depends on the chunk's text and the settings alone, so that equal chunks, in
+whatever document, are asked once. A reply that cannot be read is shown to the model once, with what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from trueweave import prompts
+from trueweave.errors import BadReply, ConfigError
+from trueweave.extract.findings import OTHER, Harvest, example
+from trueweave.extract.lenient import Unusable, read
+from trueweave.extract.schema import Findings, schema
+from trueweave.protocols import LLM
+from trueweave.text.names import key, tidy
+from trueweave.types import Chunk, Extraction, Message, Prompt, Purpose, Reply, Source
+
+MAX_TOKENS = 4096
+MAX_PATHS_PER_CHUNK = 20
+
+_SHOWN_TO_MODEL = 8000  # characters of a reply that the model is shown again
+_SHOWN_TO_PEOPLE = 200
+_QUICK = 4000
+_BLANK = "the chunk is blank, so no model was asked"
+
+
+class LLMExtractor:
+    """Entities of the given types (each with a description, or none) and how they are related.
+
+    `max_gleaning` is how many times a chunk is read: 1 is one call, and each further one shows the model what it found
+    and asks for what it missed, until nothing new comes. Replies that are of no use are given to `forget`, so that
+    whoever tries again asks again.
+    """
+
+    def __init__(
+        self,
+        llm: LLM,
+        types: Mapping[str, str],
+        *,
+        max_gleaning: int = 1,
+        max_paths_per_chunk: int = MAX_PATHS_PER_CHUNK,
+        max_tokens: int = MAX_TOKENS,
+        forget: Callable[[Prompt], Awaitable[None]] | None = None,
+    ) -> None:
+        self._llm = llm
+        self._forget = forget
+        self._types = _with_other(types)
+        self._passes = _at_least_one("max_gleaning", max_gleaning)
+        self._most = _at_least_one("max_paths_per_chunk", max_paths_per_chunk)
+        self.max_tokens = _at_least_one("max_tokens", max_tokens)
+        self._schema = schema(list(self._types))
+        self._instructions = self._written_out()
+
+    @property
+    def fingerprint(self) -> str:
+        versions = [prompts.load(name).version for name in ("extract", "glean", "repair")]
+        figures = [str(n) for n in (self._passes, self._most, self.max_tokens)]
+        types = [part for pair in self._types.items() for part in pair]
+        return key("llm", self._llm.model, *versions, *figures, *types).hex
+
+    async def extract(self, source: Source, chunks: Sequence[Chunk]) -> Sequence[Extraction]:
+        """What the model finds in each chunk, in order. BadReply if it has no usable answer for one of them.
+
+        Chunks are asked about at the same time. When one fails, the others still come to their end: what they cost is
+        paid, and their replies are there for the next attempt.
+        """
+        first: dict[str, Chunk] = {}
+        for chunk in chunks:
+            first.setdefault(chunk.text, chunk)
+        outcomes = await asyncio.gather(
+            *(self._extract(source.uri, chunk) for chunk in first.values()), return_exceptions=True
+        )
+        found = dict(zip(first, outcomes, strict=True))
+        return [_or_raise(found[chunk.text]) for chunk in chunks]
+
+    def prompt(self, chunk: Chunk) -> Prompt:
+        """What the model is asked about a chunk first."""
+        return self._prompt(self._question(chunk))
+
+    def _prompt(self, messages: tuple[Message, ...]) -> Prompt:
+        return Prompt(messages, self.max_tokens, self._schema)
+
+    def _question(self, chunk: Chunk) -> tuple[Message, ...]:
+        return Message("system", self._instructions), Message("user", prompts.fence(chunk.text))
+
+    async def _extract(self, uri: str, chunk: Chunk) -> Extraction:
+        if not chunk.text.strip():
+            return Extraction(notes=(_BLANK,))
+        asked = self._question(chunk)
+        harvest = Harvest(chunk.text, self._types)
+        findings, notes = await self._findings(asked, "extract", uri, chunk)
+        harvest.add(findings)
+        for _ in range(self._passes - 1):
+            more = Message("user", prompts.load("glean").render(most=str(self._most)))
+            again = (*asked, Message("assistant", harvest.as_json()), more)
+            findings, further = await self._findings(again, "glean", uri, chunk)
+            notes += further
+            if not harvest.add(findings):
+                break
+        return harvest.extraction(self._most, notes)
+
+    async def _findings(
+        self, messages: tuple[Message, ...], stage: str, uri: str, chunk: Chunk
+    ) -> tuple[Findings, tuple[str, ...]]:
+        """What the model replies, after one more call if the first reply is of no use."""
+        reply = await self._ask(messages, stage, uri)
+        try:
+            return await _read(reply)
+        except Unusable as problem:
+            complaint = prompts.load("repair").render(problem=str(problem))
+            wrong = reply.text[:_SHOWN_TO_MODEL] or "(nothing)"
+            noted = f"the first reply was of no use ({problem}); the model was asked once more"
+        again = (*messages, Message("assistant", wrong), Message("user", complaint))
+        reply = await self._ask(again, "repair", uri)
+        try:
+            findings, notes = await _read(reply)
+        except Unusable as problem:
+            if self._forget:
+                await self._forget(self._prompt(messages))
+                await self._forget(self._prompt(again))
+            raise BadReply(self._failure(uri, chunk, reply, problem)) from problem
+        return findings, (noted, *notes)
+
+    async def _ask(self, messages: tuple[Message, ...], stage: str, uri: str) -> Reply:
+        return await self._llm.complete(self._prompt(messages), Purpose(stage, uri))
+
+    def _written_out(self) -> str:
+        types = "\n".join(f"  - {name}: {what}" if what else f"  - {name}" for name, what in self._types.items())
+        return prompts.load("extract").render(types=types, most=str(self._most), example=example(self._types))
+
+    def _failure(self, uri: str, chunk: Chunk, reply: Reply, problem: Unusable) -> str:
+        cut_off = reply.finish == "length"
+        cure = (
+            f"Raise max_reply_tokens from {self.max_tokens}, or make chunks smaller" if cut_off else "Try another model"
+        )
+        return (
+            f"{uri}: the reply of {self._llm.model} for the chunk at character {chunk.start} is of no use, twice: "
+            f"{problem}. It begins {reply.text[:_SHOWN_TO_PEOPLE]!r}. {cure}, and add it again."
+        )
+
+
+async def _read(reply: Reply) -> tuple[Findings, tuple[str, ...]]:
+    cut_off = reply.finish == "length"
+    if len(reply.text) < _QUICK:
+        return read(Findings, reply.text, cut_off=cut_off)
+    # In a thread, as mending a long and hopeless reply can take a second.
+    return await asyncio.to_thread(read, Findings, reply.text, cut_off=cut_off)
+
+
+def _with_other(types: Mapping[str, str]) -> dict[str, str]:
+    tidied = {tidy(name): tidy(what) for name, what in types.items()}
+    if not all(tidied):
+        raise ConfigError("an entity type has no name; give it one, or take it out")
+    if not tidied:
+        raise ConfigError('no entity types are set; name some, as in {"person": "", "place": "where things are"}')
+    return {**tidied, OTHER: tidied.get(OTHER, "anything else that matters")}
+
+
+def _at_least_one(name: str, value: int) -> int:
+    if value < 1:
+        raise ConfigError(f"{name} is {value}; it must be at least 1")
+    return value
+
+
+def _or_raise(outcome: Extraction | BaseException) -> Extraction:
+    if isinstance(outcome, BaseException):
+        raise outcome
+    return outcome

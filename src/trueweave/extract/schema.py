@@ -1,0 +1,54 @@
+"""The form of a model's findings: the schema that it is asked to keep, and what its reply is read as."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Annotated
+
+from pydantic import BeforeValidator, model_validator
+
+from trueweave.extract.lenient import Figure, Lenient, an_object
+
+Words = Annotated[Sequence[str], BeforeValidator(lambda v: re.split(r"[,;]", v) if isinstance(v, str) else v)]
+
+
+class EntityFound(Lenient):
+    name: str
+    type: str = ""
+    description: str = ""
+    emphasis: Figure | None = None
+
+
+class RelationFound(Lenient):
+    source: str
+    target: str
+    description: str = ""
+    keywords: Words = ()
+    strength: Figure | None = None
+    emphasis: Figure | None = None
+
+
+class Findings(Lenient):
+    """What one reply says. Figures are as the model gave them, in range or not."""
+
+    entities: Sequence[EntityFound] = ()
+    relations: Sequence[RelationFound] = ()
+
+    @model_validator(mode="after")
+    def _is_of_findings(self) -> Findings:
+        if not self.model_fields_set:
+            raise ValueError('it has neither "entities" nor "relations"')
+        return self
+
+
+def schema(types: Sequence[str]) -> str:
+    """The JSON schema of a reply, as JSON."""
+    text, figure = {"type": "string"}, {"type": "integer"}
+    entity = {"name": text, "type": {"type": "string", "enum": list(types)}, "description": text, "emphasis": figure}
+    words = {"type": "array", "items": text}
+    relation = {"source": text, "target": text, "description": text, "keywords": words}
+    relation |= {"strength": figure, "emphasis": figure}
+    lists = {"entities": entity, "relations": relation}
+    return json.dumps(an_object({name: {"type": "array", "items": an_object(item)} for name, item in lists.items()}))

@@ -1,0 +1,47 @@
+"""Long descriptions made short: what many mentions say of one thing, as one paragraph by a language model."""
+
+from __future__ import annotations
+
+import re
+
+from trueweave import prompts
+from trueweave.errors import BadReply
+from trueweave.protocols import LLM
+from trueweave.text.names import tidy
+from trueweave.types import Message, Prompt, Purpose
+
+MAX_TOKENS = 400
+
+_UP_TO_LAST_SENTENCE = re.compile(r".*[.!?…。！？][\"'”’»)\]」』]*(?=\s|\Z|(?<=[。！？」』]))", re.DOTALL)
+
+
+class Summariser:
+    """Writes one short description in place of several.
+
+    What is asked depends on the name and the descriptions alone, so that equal ones are asked, and paid for, once.
+    """
+
+    def __init__(self, llm: LLM, max_tokens: int = MAX_TOKENS) -> None:
+        self._llm = llm
+        self._max_tokens = max_tokens
+
+    async def summarise(self, name: str, descriptions: str, purpose_document: str = "") -> str:
+        """A description in a few sentences. One that was cut off ends with its last whole sentence.
+
+        BadReply if there is no whole sentence.
+        """
+        messages = (
+            Message("system", prompts.load("summarise").text),
+            Message("user", prompts.fence(f"{name}\n\n{descriptions}")),
+        )
+        reply = await self._llm.complete(Prompt(messages, self._max_tokens), Purpose("summarise", purpose_document))
+        text = tidy(reply.text)
+        if reply.finish == "length":
+            whole = _UP_TO_LAST_SENTENCE.match(text)
+            text = whole[0] if whole else ""
+        if not text:
+            raise BadReply(
+                f"{self._llm.model} wrote no whole sentence as a summary of {name!r} within {self._max_tokens} tokens; "
+                f"its reply begins {reply.text[:200]!r}. Allow it more tokens, or try another model."
+            )
+        return text

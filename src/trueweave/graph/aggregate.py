@@ -1,0 +1,171 @@
+"""Adding up: what all mentions of a name, and all links between two names, come to.
+
+Everything that is added up is a sum of integers, or a multiset kept with its counts: adding a document adds, removing
+it subtracts, and the order does not matter. What people read (a name, a description) is computed from those sums.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+from uuid import UUID
+
+from trueweave.text.names import key, pair_key
+
+Histogram = tuple[int, ...]  # how many mentions had emphasis 1, 2 … 9
+
+EMPTY: Histogram = (0,) * 9
+DESCRIPTIONS_KEPT = 8
+KEYWORDS_KEPT = 16
+ALIASES_KEPT = 64
+
+
+class NameRow(NamedTuple):
+    """A name with the sums over its live mentions; `entity` is None while there are none."""
+
+    id: UUID
+    written: str
+    normal: str
+    type: str
+    times: int
+    histogram: Histogram
+    entity: UUID | None
+
+
+class TieRow(NamedTuple):
+    """Two names with the sums over the live links from one to the other."""
+
+    source: UUID
+    target: UUID
+    times: int
+    weight: int
+    histogram: Histogram
+    relation: UUID | None
+
+
+class EntityRow(NamedTuple):
+    """An entity as it is stored."""
+
+    id: UUID
+    name: str
+    type: str
+    description: str
+    aliases: list[str]
+    times: int
+    histogram: Histogram
+    degree: int
+    text_hash: UUID
+
+
+class RelationRow(NamedTuple):
+    """A relation as it is stored."""
+
+    id: UUID
+    source: UUID
+    target: UUID
+    source_name: str
+    target_name: str
+    description: str
+    keywords: list[str]
+    weight: int
+    times: int
+    histogram: Histogram
+    text_hash: UUID
+
+
+def add(a: Sequence[int], b: Sequence[int]) -> Histogram:
+    """The sum of two histograms."""
+    return tuple([x + y for x, y in zip(a, b, strict=True)])
+
+
+def total(histograms: Iterable[Sequence[int]]) -> Histogram:
+    """The sum of many histograms."""
+    return tuple(map(sum, zip(*histograms, strict=True))) or EMPTY
+
+
+def harmonic_emphasis(histogram: Sequence[int]) -> float:
+    """The harmonic mean of the emphases that a histogram counts; 0 for an empty one."""
+    weighted = sum(count / emphasis for emphasis, count in enumerate(histogram, 1))
+    return sum(histogram) / weighted if weighted else 0.0
+
+
+def tie_id(source: UUID, target: UUID) -> UUID:
+    """The id under which descriptions and keywords of a tie are tallied."""
+    return pair_key("tie", source, target)
+
+
+def relation_id(source: UUID, target: UUID) -> UUID:
+    """The id of the relation from one entity to another."""
+    return pair_key("relation", source, target)
+
+
+def entity_text(name: str, type_: str, description: str) -> str:
+    """What is embedded for an entity."""
+    return name + (f" ({type_})" if type_ else "") + (f": {description}" if description else "")
+
+
+def relation_text(source: str, target: str, description: str, keywords: Sequence[str]) -> str:
+    """What is embedded for a relation."""
+    words = f" ({', '.join(keywords)})" if keywords else ""
+    return f"{source} -> {target}{words}" + (f": {description}" if description else "")
+
+
+def report_text(title: str, summary: str) -> str:
+    """The text that a report is found by."""
+    return f"{title}\n{summary}"
+
+
+def first_distinct(said: Iterable[tuple[UUID, str]], most: int) -> list[str]:
+    """The first `most` distinct values in the order of their hashes: a choice that depends only on what is there."""
+    return [value for _, value in sorted(dict(said).items())[:most]]
+
+
+def entity(
+    id_: UUID, names: Sequence[NameRow], said: Iterable[tuple[UUID, str]], label: str | None, degree: int
+) -> EntityRow:
+    """The entity that these live names make, called as most mentions write it unless a person gave it a label."""
+    normal = _winner((n.normal, n.times) for n in names)
+    type_ = _winner((n.type, n.times) for n in names)
+    name = label or _winner((n.written, n.times) for n in names if n.normal == normal)
+    description = "\n".join(first_distinct(said, DESCRIPTIONS_KEPT))
+    aliases = [written for written in _ranked((n.written, n.times) for n in names) if written != name][:ALIASES_KEPT]
+    count, histogram = sum(n.times for n in names), total(n.histogram for n in names)
+    text_hash = key("text", entity_text(name, type_, description))
+    return EntityRow(id_, name, type_, description, aliases, count, histogram, degree, text_hash)
+
+
+def relation(
+    ends: tuple[UUID, UUID],
+    ties: Sequence[TieRow],
+    written: Mapping[UUID, str],
+    said: Iterable[tuple[UUID, str]],
+    keywords: Iterable[tuple[UUID, str]],
+) -> RelationRow:
+    """The relation that these live ties make.
+
+    It names both ends as its most frequent tie writes them, not by the entities' current names: otherwise one more
+    spelling of a hub could change, and have embedded again, the texts of all its relations.
+    """
+    main = min(ties, key=lambda t: (-t.times, written[t.source], written[t.target], t.source, t.target))
+    source, target = written[main.source], written[main.target]
+    description = "\n".join(first_distinct(said, DESCRIPTIONS_KEPT))
+    words = first_distinct(keywords, KEYWORDS_KEPT)
+    weight, count = sum(t.weight for t in ties), sum(t.times for t in ties)
+    histogram = total(t.histogram for t in ties)
+    text_hash = key("text", relation_text(source, target, description, words))
+    return RelationRow(
+        relation_id(*ends), *ends, source, target, description, words, weight, count, histogram, text_hash
+    )
+
+
+def _winner(votes: Iterable[tuple[str, int]]) -> str:
+    """The value with the most votes; of several, the smallest."""
+    return _ranked(votes)[0]
+
+
+def _ranked(votes: Iterable[tuple[str, int]]) -> list[str]:
+    sums: defaultdict[str, int] = defaultdict(int)
+    for value, count in votes:
+        sums[value] += count
+    return sorted(sums, key=lambda value: (-sums[value], value))

@@ -1,0 +1,157 @@
+"""Which names are alike, found by index instead of comparing all with all.
+
+Two names are alike when the rapidfuzz ratio of their normal forms exceeds the threshold and their digits agree:
+with `d` the number of single-character insertions and deletions between them,
+
+    100 · (1 − d / (|a| + |b|)) > threshold
+
+So the threshold and the two lengths bound `d`. Cut a name into more pieces than `d` can touch and at least one piece
+stands unharmed in any name alike (the pigeonhole of Li, Deng, Wang and Feng's Pass-Join, VLDB 2011). Each name is
+stored under one key per piece; a name that looks for others computes the keys those must have, over every length they
+can have and every place the piece can have moved to. No pair is missed, whatever the order in which names arrive: the
+index law rests on that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+from zlib import crc32
+
+from rapidfuzz import process
+from rapidfuzz.distance import Indel
+
+from trueweave.text.names import digits
+from trueweave.types import ResolutionSettings
+
+# Beyond this, a "name" is a phrase: it is the same only when it is equal. Keeps the number of keys bounded.
+LONGEST_FUZZY = 64
+
+
+class Piece(NamedTuple):
+    """Where piece `number` of a stored name stands, and where in the searching name it can have moved to."""
+
+    number: int
+    length: int
+    first: int
+    last: int
+
+
+def keys(normal: str, type_: str, settings: ResolutionSettings) -> list[int]:
+    """The keys a name is stored under: none with resolution off, one per piece otherwise."""
+    if settings.mode == "off":
+        return []
+    data = normal.encode("latin-1", "replace")
+    size = len(normal)
+    group = _group(normal, type_, settings)
+    pieces = _pieces(size, _allowance(settings))
+    return [_shelf(group, size, i) | crc32(data[size * i // pieces : size * (i + 1) // pieces]) for i in range(pieces)]
+
+
+def probes(normal: str, type_: str, settings: ResolutionSettings) -> set[int]:
+    """The keys of which every name alike has at least one."""
+    if settings.mode == "off":
+        return set()
+    data = normal.encode("latin-1", "replace")
+    group = _group(normal, type_, settings)
+    return {
+        shelf | crc32(data[at : at + piece.length])
+        for size, pieces in _search(len(normal), _allowance(settings))
+        for piece in pieces
+        for shelf in (_shelf(group, size, piece.number),)
+        for at in range(piece.first, piece.last + 1)
+    }
+
+
+def mask(normal: str) -> int:
+    """Which characters occur, as 63 bits. One change flips one bit at most, so the masks of alike names are close."""
+    bits = 0
+    for character in set(normal):
+        bits |= 1 << ord(character) % 63
+    return bits
+
+
+def most_changes(normal: str, settings: ResolutionSettings) -> int:
+    """The most insertions and deletions by which a name alike can differ."""
+    return _pieces(len(normal), _allowance(settings)) - 1
+
+
+def alike(pairs: Sequence[tuple[str, str]], settings: ResolutionSettings) -> list[bool]:
+    """For each pair of normal forms, whether they are alike."""
+    if not pairs:
+        return []
+    left, right = [a for a, _ in pairs], [b for _, b in pairs]
+    distances = process.cpdist(left, right, scorer=Indel.distance)
+    allowance = _allowance(settings)
+    return [
+        a == b or (_fuzzy(a, b) and 100 * int(d) < allowance * (len(a) + len(b)))
+        for a, b, d in zip(left, right, distances, strict=True)
+    ]
+
+
+def _fuzzy(a: str, b: str) -> bool:
+    return len(a) <= LONGEST_FUZZY and len(b) <= LONGEST_FUZZY and digits(a) == digits(b)
+
+
+def _allowance(settings: ResolutionSettings) -> int:
+    """Hundredths of the joint length that may differ (less than this): none when only equal names are alike."""
+    return 100 - settings.threshold if settings.mode == "fuzzy" else 0
+
+
+def _group(normal: str, type_: str, settings: ResolutionSettings) -> int:
+    type_ = type_ if settings.same == "name_and_type" else ""
+    return crc32(f"{type_}\x00{digits(normal)}".encode())
+
+
+def _shelf(group: int, size: int, number: int) -> int:
+    """The upper half of a signed 64-bit key; the piece's own hash is the lower one.
+
+    Two pieces may share a key by chance: `alike` decides, so that costs time, not truth.
+    """
+    return (crc32(b"%d %d" % (size, number), group) << 32) - (1 << 63)
+
+
+@lru_cache(maxsize=4096)
+def _pieces(size: int, allowance: int) -> int:
+    """One more than the most changes any name alike can differ by."""
+    if size > LONGEST_FUZZY:
+        return 1
+    return 1 + max(_changes(size, other, allowance) for other in range(LONGEST_FUZZY + 1))
+
+
+@lru_cache(maxsize=4096)
+def _search(size: int, allowance: int) -> tuple[tuple[int, tuple[Piece, ...]], ...]:
+    """For each length that a name alike can have: the pieces to look for, and where."""
+    if size > LONGEST_FUZZY:
+        return ((size, (Piece(0, size, 0, 0),)),)
+    lengths = (other for other in range(1, LONGEST_FUZZY + 1) if _changes(other, size, allowance) >= 0)
+    return tuple((other, tuple(_windows(other, size, allowance))) for other in lengths)
+
+
+def _windows(stored: int, searching: int, allowance: int) -> Iterable[Piece]:
+    """The pieces of a stored name of one length that a searching name of another must look for.
+
+    With `most` changes, one of the first `most + 1` pieces is unharmed, and one of those has at most `i` changes
+    before it and at most `most − i` behind it, `i` being its number: so it moved by no more than that.
+    """
+    most, pieces = _changes(stored, searching, allowance), _pieces(stored, allowance)
+    grown = searching - stored
+    inserted, deleted = (most + grown) // 2, (most - grown) // 2
+    for i in range(most + 1):
+        start, end = stored * i // pieces, stored * (i + 1) // pieces
+        first = start + max(-i, grown - (most - i), -deleted)
+        last = start + min(i, grown + (most - i), inserted)
+        first, last = max(first, 0), min(last, searching - (end - start))
+        if first <= last:
+            yield Piece(i, end - start, first, last)
+
+
+@lru_cache(maxsize=8192)
+def _changes(a: int, b: int, allowance: int) -> int:
+    """The most insertions and deletions between alike names of these lengths; -1 when no such names are alike."""
+    most = (allowance * (a + b) - 1) // 100
+    gap = abs(a - b)
+    if most < gap:
+        return 0 if a == b else -1
+    return most - (most - gap) % 2  # each change moves the length by one, so their number has the gap's parity

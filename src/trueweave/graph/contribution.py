@@ -1,0 +1,183 @@
+"""What one document says, as rows of the record."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+from uuid import UUID
+
+from trueweave.errors import InvalidDocument
+from trueweave.text.names import key, name_id, storable, tidy
+from trueweave.types import Chunk, Document, Json, Link, Mention, Place, Span
+
+
+class ChunkRow(NamedTuple):
+    document: UUID
+    id: UUID
+    n: int
+    start: int
+    tokens: int
+    text: str
+    text_hash: UUID
+
+
+class MentionRow(NamedTuple):
+    document: UUID
+    chunk: UUID
+    n: int
+    name: UUID
+    written: str
+    type: str
+    description: str
+    description_hash: UUID
+    emphasis: int
+    spans: list[int]
+
+
+class LinkRow(NamedTuple):
+    document: UUID
+    chunk: UUID
+    n: int
+    source: UUID
+    target: UUID
+    description: str
+    description_hash: UUID
+    keywords: list[str]
+    strength: int
+    emphasis: int
+    spans: list[int]
+
+
+class DocumentRow(NamedTuple):
+    id: UUID
+    uri: str
+    title: str
+    content_hash: UUID
+    metadata: str
+    places: str
+    source: UUID | None
+    notes: list[str]
+    size: int
+
+
+class Contribution(NamedTuple):
+    """One version of one document, ready to be stored."""
+
+    document: DocumentRow
+    chunks: list[ChunkRow]
+    mentions: list[MentionRow]
+    links: list[LinkRow]
+
+
+def contribution(document: Document, source: UUID | None = None, notes: Sequence[str] = ()) -> Contribution:
+    """The rows of a document, with the hash of what it was made from, and notes on how that went.
+
+    Its id depends on all that it says, so storing it twice is storing it once. A chunk's id depends on the document's
+    uri and the chunk's text, so a chunk that an update does not touch stays the same chunk.
+    """
+    metadata, places = metadata_json(document.uri, document.metadata), places_json(document.places)
+    content = key("content", *(chunk.text for chunk in document.chunks))
+    said = key("said", *(repr((c.start, c.tokens, c.mentions, c.links)) for c in document.chunks))
+    id_ = key("document", document.uri, document.title, content.hex, metadata, places, said.hex)
+    chunks: list[ChunkRow] = []
+    mentions: list[MentionRow] = []
+    links: list[LinkRow] = []
+    seen: dict[str, int] = {}
+    for n, chunk in enumerate(document.chunks):
+        again = seen[chunk.text] = seen.get(chunk.text, -1) + 1
+        chunk_id = key("chunk", document.uri, chunk.text, str(again))
+        hash_ = key("text", chunk.text)
+        chunks.append(ChunkRow(id_, chunk_id, n, chunk.start, chunk.tokens, chunk.text, hash_))
+        spoken_of = list(_mention_rows(id_, chunk_id, chunk, document.uri))
+        mentions.extend(spoken_of)
+        links.extend(_link_rows(id_, chunk_id, chunk, _names(spoken_of), document.uri))
+    size = len(mentions) + len(links)
+    row = DocumentRow(id_, document.uri, document.title, content, metadata, places, source, list(notes), size)
+    return Contribution(row, chunks, mentions, links)
+
+
+@lru_cache(maxsize=4096)
+def _hash(said: str) -> UUID:
+    """Of what is said of things, much is said often, and most often nothing."""
+    return key("said", said)
+
+
+def metadata_json(uri: str, metadata: Mapping[str, Json]) -> str:
+    """A document's metadata as it is stored."""
+    try:
+        written = json.dumps(dict(metadata), sort_keys=True, allow_nan=False, ensure_ascii=False)
+    except (TypeError, ValueError) as error:
+        raise InvalidDocument(f"{uri}: its metadata cannot be written as JSON: {error}") from error
+    if "\\u0000" in written or storable(written) != written:
+        raise InvalidDocument(f"{uri}: its metadata holds a NUL or half a character; take it out")
+    return written
+
+
+def places_json(places: Sequence[Place]) -> str:
+    """A document's places as they are stored."""
+    return json.dumps([[p.start, p.kind, storable(p.label), p.level, p.offset] for p in places])
+
+
+def _mention_rows(document: UUID, chunk_id: UUID, chunk: Chunk, uri: str) -> Iterator[MentionRow]:
+    for n, mention in enumerate(_mentions(chunk)):
+        written, type_ = tidy(mention.name), tidy(mention.type)
+        if not written:
+            raise InvalidDocument(f"{uri}: chunk at {chunk.start} mentions an empty name; leave that mention out")
+        said = storable(mention.description).strip()
+        yield MentionRow(
+            document, chunk_id, n, name_id(written, type_), written, type_, said, _hash(said),
+            mention.emphasis, _flat(mention.spans, chunk, uri),
+        )  # fmt: skip
+
+
+def _mentions(chunk: Chunk) -> Iterator[Mention]:
+    """The chunk's mentions, and one for each end of a link that has none yet."""
+    yield from chunk.mentions
+    known = {tidy(m.name) for m in chunk.mentions}
+    typed = {(tidy(m.name), tidy(m.type)) for m in chunk.mentions}
+    for link in chunk.links:
+        for name, type_ in ((tidy(link.source), tidy(link.source_type)), (tidy(link.target), tidy(link.target_type))):
+            if (name, type_) in typed or (not type_ and name in known):
+                continue
+            known.add(name)
+            typed.add((name, type_))
+            yield Mention(name, type_, emphasis=link.emphasis)
+
+
+def _names(mentions: list[MentionRow]) -> dict[tuple[str, str], UUID]:
+    """The ids of a chunk's names by (name, type), and by (name, "") for the first mention of that name."""
+    names = {(row.written, row.type): row.name for row in mentions}
+    for row in mentions:
+        names.setdefault((row.written, ""), row.name)
+    return names
+
+
+def _link_rows(
+    document: UUID, chunk_id: UUID, chunk: Chunk, names: dict[tuple[str, str], UUID], uri: str
+) -> Iterator[LinkRow]:
+    for n, link in enumerate(chunk.links):
+        said = storable(link.description).strip()
+        yield LinkRow(
+            document, chunk_id, n, *_ends(link, names), said, _hash(said), _words(link),
+            link.strength, link.emphasis, _flat(link.spans, chunk, uri),
+        )  # fmt: skip
+
+
+def _ends(link: Link, names: dict[tuple[str, str], UUID]) -> tuple[UUID, UUID]:
+    return (
+        names[tidy(link.source), tidy(link.source_type)],
+        names[tidy(link.target), tidy(link.target_type)],
+    )
+
+
+def _words(link: Link) -> list[str]:
+    return list(dict.fromkeys(word for word in map(tidy, link.keywords) if word))
+
+
+def _flat(spans: tuple[Span, ...], chunk: Chunk, what: str) -> list[int]:
+    for start, end in spans:
+        if not 0 <= start < end <= len(chunk.text):
+            raise InvalidDocument(f"{what}: span {start}-{end} lies outside its chunk of {len(chunk.text)} characters")
+    return [edge for span in spans for edge in span]

@@ -1,0 +1,55 @@
+"""What there is to say about a community: its members, how they are related, and what is written about its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+from uuid import UUID
+
+from trueweave.types import CommunityReport
+
+
+class EntityFact(NamedTuple):
+    """A member of a community, and a chunk that speaks of it."""
+
+    id: UUID
+    name: str
+    type: str
+    description: str
+    aliases: Sequence[str]
+    chunk: UUID | None
+
+
+class RelationFact(NamedTuple):
+    """A relation within a community, and a chunk that states it."""
+
+    id: UUID
+    source: UUID
+    target: UUID
+    source_name: str
+    target_name: str
+    description: str
+    weight: int
+    chunk: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """All that a report may be written from, as far as it was read: the most central members and heaviest relations.
+
+    `size` and `links` say how many of each there are. `parts` are the reports of its parts, `between` the relations
+    from one part to another.
+    """
+
+    size: int
+    links: int
+    entities: Sequence[EntityFact]
+    relations: Sequence[RelationFact]
+    parts: Sequence[CommunityReport] = ()
+    between: Sequence[RelationFact] = ()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all members and relations are here."""
+        return len(self.entities) == self.size and len(self.relations) == self.links

@@ -1,0 +1,109 @@
+"""What settling a batch comes to: the difference between the view before and after."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
+from uuid import UUID
+
+from trueweave.graph.aggregate import EMPTY, EntityRow, Histogram, NameRow, RelationRow, TieRow, add
+from trueweave.types import VectorKind
+
+Pair = tuple[UUID, UUID]
+K = TypeVar("K")
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What is settled together: versions of documents that come (+1) or go (-1), and names to be resolved again."""
+
+    documents: dict[UUID, int]
+    touched: tuple[UUID, ...] = ()
+
+    @property
+    def coming(self) -> list[UUID]:
+        return [id_ for id_, sign in self.documents.items() if sign > 0]
+
+    @property
+    def going(self) -> list[UUID]:
+        return [id_ for id_, sign in self.documents.items() if sign < 0]
+
+    def __bool__(self) -> bool:
+        return bool(self.documents or self.touched)
+
+
+class Tally(NamedTuple):
+    """How much more (or less) often something is now said of a name or a tie. Kind: d(escription), k(eyword)."""
+
+    owner: UUID
+    kind: str
+    hash: UUID
+    value: str
+    times: int
+
+
+class Text(NamedTuple):
+    """Something whose text is new or has changed, and so must be embedded."""
+
+    kind: VectorKind
+    id: UUID
+    hash: UUID
+    text: str
+
+
+class Sums(NamedTuple):
+    """What a batch adds to a name or a tie."""
+
+    times: int
+    weight: int
+    histogram: Histogram
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All rows that settling a batch writes and removes, and the shards that it must hold while doing so."""
+
+    batch: Batch
+    shards: frozenset[int]
+    names: list[NameRow]
+    ties: list[TieRow]
+    gone_ties: list[Pair]
+    tallies: list[Tally]
+    entities: list[EntityRow]
+    gone_entities: list[UUID]
+    relations: list[RelationRow]
+    gone_relations: list[UUID]
+    chunks: list[UUID]
+    gone_chunks: list[UUID]
+    texts: list[Text]
+
+
+def sums(rows: Iterable[tuple[K, int, int, int]]) -> dict[K, Sums]:
+    """Rows of (key, emphasis, count, weight) added up by key."""
+    counts: defaultdict[K, list[int]] = defaultdict(lambda: [0] * 9)
+    weights: defaultdict[K, int] = defaultdict(int)
+    for key, emphasis, count, weight in rows:
+        counts[key][emphasis - 1] += count
+        weights[key] += weight
+    return {key: Sums(sum(c), weights[key], tuple(c)) for key, c in counts.items()}
+
+
+def changed_name(row: NameRow, by: Sums | None) -> NameRow:
+    """The name after a batch has added to it."""
+    if by is None:
+        return row
+    return row._replace(times=row.times + by.times, histogram=add(row.histogram, by.histogram))
+
+
+def changed_tie(pair: Pair, row: TieRow | None, by: Sums | None) -> TieRow:
+    """The tie after a batch has added to it; one that is new starts from nothing."""
+    before = row or TieRow(*pair, 0, 0, EMPTY, None)
+    if by is None:
+        return before
+    return before._replace(
+        times=before.times + by.times,
+        weight=before.weight + by.weight,
+        histogram=add(before.histogram, by.histogram),
+    )

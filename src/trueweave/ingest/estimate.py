@@ -1,0 +1,123 @@
+"""Before anything is sent: how many chunks and tokens there are, and what they would cost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from trueweave.events import Event, Listener, Unreadable
+from trueweave.extract.llm import LLMExtractor
+from trueweave.ingest.intake import batches
+from trueweave.ingest.recipe import Recipe
+from trueweave.models.cache import prompt_key
+from trueweave.store.postgres import ledger, replies, sources
+from trueweave.store.postgres.db import Database
+from trueweave.text import tokens
+from trueweave.text.chunking import chunk
+from trueweave.text.loading import Loaded
+from trueweave.types import Chunk, Estimate, Price, Source, Spent
+
+ASSUMED_OUT = 1.5  # tokens that a model writes for each token of text, where it has not written anything here yet
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What an estimate rests on: what is asked (None: no model is), and what the two models cost."""
+
+    asked: LLMExtractor | None
+    model: Price | None
+    embedding_model: str
+    embedding: Price | None
+
+
+@dataclass
+class _Sum:
+    documents: int = 0
+    unchanged: int = 0
+    unreadable: int = 0
+    chunks: int = 0
+    tokens: int = 0
+    answered: int = 0
+    calls: int = 0
+    tokens_asked_about: int = 0
+    tokens_in: int = 0
+    seen: set[UUID] = field(default_factory=set)
+
+
+async def estimate(
+    database: Database, workspace: int, incoming: Iterable[Loaded], recipe: Recipe, prices: Prices, listener: Listener
+) -> Estimate:
+    """What adding these would take. The listener is told what cannot be read."""
+    total = _Sum()
+
+    def tell(event: Event) -> None:
+        total.unreadable += isinstance(event, Unreadable)
+        listener(event)
+
+    async for found in batches(incoming, tell):
+        async with database.transaction(workspace) as tx:
+            new = await sources.not_in_record(tx, found, recipe.packed())
+        total.documents += len(new)
+        total.unchanged += len(found) - len(new)
+        chunks = await asyncio.to_thread(_chunks, new, recipe)
+        total.chunks += len(chunks)
+        total.tokens += sum(c.tokens for c in chunks)
+        if prices.asked:
+            await _ask(database, workspace, chunks, prices.asked, recipe, total)
+    async with database.transaction(workspace) as tx:
+        spent = await ledger.receipt(tx)
+    return _estimate(total, recipe, prices, spent)
+
+
+def _chunks(sources: Iterable[Source], recipe: Recipe) -> list[Chunk]:
+    return [made for source in sources for made in chunk(source, recipe.sizes)]
+
+
+async def _ask(
+    database: Database, workspace: int, chunks: list[Chunk], asked: LLMExtractor, recipe: Recipe, total: _Sum
+) -> None:
+    """Count the prompts of those chunks for which no reply is kept."""
+    asked_about = ((c, asked.prompt(c)) for c in chunks)
+    prompts = {prompt_key(recipe.model, prompt): (c, prompt) for c, prompt in asked_about}
+    prompts = {key: pair for key, pair in prompts.items() if key not in total.seen}
+    total.seen.update(prompts)
+    async with database.transaction(workspace) as tx:
+        known = await replies.answered(tx, list(prompts))
+    total.answered += len(chunks) - len(prompts) + len(known)
+    for key, (one, prompt) in prompts.items():
+        if key not in known:
+            total.calls += recipe.max_gleaning
+            total.tokens_asked_about += one.tokens
+            asked_for = sum(tokens.count(message.content) for message in prompt.messages)
+            total.tokens_in += asked_for * recipe.max_gleaning
+
+
+def _estimate(total: _Sum, recipe: Recipe, prices: Prices, spent: Iterable[Spent]) -> Estimate:
+    before = [s for s in spent if s.stage == "extract" and s.model == recipe.model and s.calls > s.lost]
+    seen, written = sum(s.tokens_in for s in before), sum(s.tokens_out for s in before)
+    if seen:
+        expected = round(total.tokens_in * written / seen)
+    else:
+        expected = round(total.tokens_asked_about * ASSUMED_OUT) * recipe.max_gleaning
+    most = total.calls * (prices.asked.max_tokens if prices.asked else 0)
+    expected = min(expected, most)
+    return Estimate(
+        total.documents,
+        total.unchanged,
+        total.unreadable,
+        total.chunks,
+        total.tokens,
+        total.answered,
+        recipe.model,
+        total.calls,
+        total.tokens_in,
+        expected,
+        most,
+        bool(seen),
+        prices.model.of(total.tokens_in, expected) if prices.model else None,
+        prices.model.of(total.tokens_in, most) if prices.model else None,
+        prices.embedding_model,
+        prices.embedding.of(total.tokens, 0) if prices.embedding else None,
+    )

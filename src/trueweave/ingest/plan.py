@@ -1,0 +1,313 @@
+"""Planning a batch: what would change in the view if these documents came and went.
+
+Costs what changes, not what exists. Sums are kept per name and per tie, so an entity with a hundred thousand mentions
+is as cheap to add to as one with ten.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from uuid import UUID, uuid4
+
+from trueweave.graph.aggregate import (
+    DESCRIPTIONS_KEPT,
+    KEYWORDS_KEPT,
+    EntityRow,
+    NameRow,
+    RelationRow,
+    TieRow,
+    entity,
+    entity_text,
+    relation,
+    relation_id,
+    relation_text,
+    tie_id,
+)
+from trueweave.graph.components import NameRule, components, inherit
+from trueweave.graph.plan import Batch, Pair, Plan, Sums, Tally, Text, changed_name, changed_tie
+from trueweave.store.postgres import view
+from trueweave.store.postgres.db import Transaction
+from trueweave.store.postgres.locks import covered, shards_of
+
+Said = Mapping[UUID, list[tuple[UUID, str]]]
+
+
+class Uncovered(Exception):
+    """More names are affected than the shards that are held; raised before anything unguarded is used."""
+
+    def __init__(self, shards: frozenset[int]) -> None:
+        self.shards = shards
+
+
+@dataclass(slots=True)
+class _Names:
+    """The names that a batch affects, before and after it."""
+
+    before: dict[UUID, NameRow] = field(default_factory=dict)
+    after: dict[UUID, NameRow] = field(default_factory=dict)
+    loose: set[UUID] = field(default_factory=set)  # live names whose entity has to be found again
+    moved: set[UUID] = field(default_factory=set)  # those of them that change from one entity to another
+    rules: list[NameRule] = field(default_factory=list)
+
+    def entity(self, name: UUID) -> UUID | None:
+        return self.after[name].entity
+
+
+@dataclass(slots=True)
+class _Relations:
+    """The relations that a batch affects."""
+
+    written: list[RelationRow]
+    gone: list[UUID]
+    old: dict[UUID, RelationRow]
+    degrees: dict[UUID, int]  # how many relations each entity gains or loses
+
+
+class Planner:
+    """Reads what a batch affects, step by step, and works out the plan.
+
+    `held` are the shards that the transaction has locked, or None when it reads a snapshot without locks.
+    """
+
+    def __init__(self, tx: Transaction, batch: Batch, held: frozenset[int] | None = None) -> None:
+        self._tx = tx
+        self._batch = batch
+        self._held = held
+        self._guarded: set[UUID] = set()
+
+    async def plan(self) -> Plan:
+        batch = self._batch
+        deltas = await view.name_deltas(self._tx, batch)
+        tallies = await view.tally_deltas(self._tx, batch)
+        of_names, of_ties, words = _sorted_out(tallies, deltas)
+        names = await self._gather(deltas)
+        await self._resolve(names)
+        core = set(names.before)
+        old_ties, ties = await self._ties(await view.tie_deltas(self._tx, batch), names)
+        relations = await self._relations(old_ties, ties, names, of_ties, words)
+        entities, gone_entities, texts = await self._entities(names, core, relations.degrees, of_names)
+        chunks, gone_chunks, chunk_texts = await view.chunk_changes(self._tx, batch)
+        return Plan(
+            batch,
+            shards_of(self._guarded),
+            names=[row for id_, row in names.after.items() if row != names.before[id_]],
+            ties=[tie for pair, tie in ties.items() if tie.times and tie != old_ties.get(pair)],
+            gone_ties=[pair for pair, tie in ties.items() if not tie.times and pair in old_ties],
+            tallies=tallies,
+            entities=entities,
+            gone_entities=gone_entities,
+            relations=relations.written,
+            gone_relations=relations.gone,
+            chunks=chunks,
+            gone_chunks=gone_chunks,
+            texts=[*chunk_texts, *texts, *_relation_texts(relations)],
+        )
+
+    def _guard(self, names: Iterable[UUID]) -> None:
+        """Whoever changes one of these names must be kept away while the plan is carried out."""
+        self._guarded.update(names)
+        if self._held is not None:
+            need = shards_of(self._guarded)
+            if not covered(need, self._held):
+                raise Uncovered(need | self._held)
+
+    async def _gather(self, deltas: Mapping[UUID, Sums]) -> _Names:
+        """All names that can change: those spoken of, those alike to any that comes or goes, and their entities'."""
+        touched = set(self._batch.touched)
+        own = await view.names(self._tx, touched.union(deltas))
+        self._guard(own)
+        names = _Names(before=dict(own))
+        after = {id_: changed_name(row, deltas.get(id_)) for id_, row in own.items()}
+        stirred = {id_ for id_ in own if id_ in touched or (own[id_].entity is None) == bool(after[id_].times)}
+        near = await view.neighbours(self._tx, stirred)
+        self._guard(near)
+        live_near = {id_: row for id_, row in near.items() if row.entity is not None}
+        names.before |= live_near
+        entities = {row.entity for row in names.before.values() if row.entity is not None}
+        members = await view.members(self._tx, entities)
+        self._guard(members)
+        names.before |= members
+        names.after = {id_: changed_name(row, deltas.get(id_)) for id_, row in names.before.items()}
+        shaken = {names.before[id_].entity for id_ in stirred.union(live_near)} - {None}
+        names.loose = {
+            id_
+            for id_, row in names.after.items()
+            if row.times and (row.entity in shaken or (row.entity is None and id_ in stirred))
+        }
+        names.rules = await view.rules(self._tx, names.before)
+        return names
+
+    async def _resolve(self, names: _Names) -> None:
+        """Give every loose name its entity, and take it from those that nothing mentions any more."""
+        groups = components(names.loose, await view.alike(self._tx, names.loose), names.rules)
+        former = {id_: (row.entity, row.times) for id_, row in names.before.items() if row.entity is not None}
+        for group, kept in zip(groups, inherit(groups, former), strict=True):
+            id_ = kept or uuid4()
+            for name in group:
+                names.after[name] = names.after[name]._replace(entity=id_)
+                if names.before[name].entity not in (None, id_):
+                    names.moved.add(name)
+        for name, row in names.after.items():
+            if not row.times and row.entity is not None:
+                names.after[name] = row._replace(entity=None)
+
+    async def _ties(self, deltas: Mapping[Pair, Sums], names: _Names) -> tuple[dict[Pair, TieRow], dict[Pair, TieRow]]:
+        """The ties that were added to, and all ties of names that change their entity: before and after."""
+        old = await view.ties(self._tx, deltas)
+        old |= await view.ties_of_names(self._tx, names.moved)
+        ends = await view.names(self._tx, {end for pair in old for end in pair}.difference(names.before))
+        self._guard(ends)
+        names.before |= ends
+        names.after |= ends
+        ties: dict[Pair, TieRow] = {}
+        for pair in {**old, **deltas}:
+            tie = changed_tie(pair, old.get(pair), deltas.get(pair))
+            source, target = names.entity(pair[0]), names.entity(pair[1])
+            apart = tie.times and source != target
+            ties[pair] = tie._replace(relation=relation_id(source, target) if apart and source and target else None)
+        return old, ties
+
+    async def _relations(
+        self,
+        old_ties: Mapping[Pair, TieRow],
+        ties: Mapping[Pair, TieRow],
+        names: _Names,
+        of_ties: list[Tally],
+        words_of_ties: list[Tally],
+    ) -> _Relations:
+        """The relations that those ties belonged to or belong to now, added up anew over all their ties."""
+        affected = {t.relation for t in (*old_ties.values(), *ties.values()) if t.relation}
+        old = await view.relations(self._tx, affected)
+        stored = await view.ties_of_relations(self._tx, old)
+        groups: defaultdict[UUID, list[TieRow]] = defaultdict(list)
+        for tie in {**stored, **ties}.values():
+            if tie.relation:
+                groups[tie.relation].append(tie)
+        ends = await view.names(self._tx, {end for pair in stored for end in pair}.difference(names.before))
+        spelling = {id_: row.written for id_, row in {**ends, **names.before}.items()}
+        known = {tie_id(*pair) for pair in {**stored, **old_ties}}
+        said = await self._said("d", known, DESCRIPTIONS_KEPT, of_ties)
+        words = await self._said("k", known, KEYWORDS_KEPT, words_of_ties)
+        written: list[RelationRow] = []
+        degrees: defaultdict[UUID, int] = defaultdict(int)
+        for id_, group in groups.items():
+            before = old.get(id_)
+            pair = (before.source, before.target) if before else _ends(group[0], names)
+            owners = [tie_id(t.source, t.target) for t in group]
+            row = relation(pair, group, spelling, _all(said, owners), _all(words, owners))
+            if row != before:
+                written.append(row)
+            if before is None:
+                degrees[row.source] += 1
+                degrees[row.target] += 1
+        gone = [row for id_, row in old.items() if id_ not in groups]
+        for row in gone:
+            degrees[row.source] -= 1
+            degrees[row.target] -= 1
+        return _Relations(written, [row.id for row in gone], old, degrees)
+
+    async def _entities(
+        self, names: _Names, core: Collection[UUID], degrees: Mapping[UUID, int], tallies: list[Tally]
+    ) -> tuple[list[EntityRow], list[UUID], list[Text]]:
+        """The entities whose names, or whose number of relations, changed; those that are no more; texts to embed."""
+        dirty: set[UUID] = set()
+        touched = set(self._batch.touched)
+        for id_ in core:
+            before, after = names.before[id_], names.after[id_]
+            if before != after or id_ in touched:
+                dirty.update(e for e in (before.entity, after.entity) if e)
+        dirty.update(e for t in tallies if t.owner in names.after and (e := names.entity(t.owner)))
+        groups: defaultdict[UUID, list[NameRow]] = defaultdict(list)
+        for id_ in core:
+            row = names.after[id_]
+            if row.entity in dirty:
+                groups[row.entity].append(row)
+        old = await view.entities(self._tx, dirty.union(degrees))
+        known = {row.id for group in groups.values() for row in group if names.before[row.id].times}
+        said = await self._said("d", known, DESCRIPTIONS_KEPT, tallies)
+        labels = _labels(names.rules)
+        rows: list[EntityRow] = []
+        for id_, group in groups.items():
+            degree = (old[id_].degree if id_ in old else 0) + degrees.get(id_, 0)
+            label = max((labels[n.id] for n in group if n.id in labels), default=(0, None))[1]
+            rows.append(entity(id_, group, _all(said, [n.id for n in group]), label, degree))
+        rows += [
+            old[id_]._replace(degree=old[id_].degree + change)
+            for id_, change in degrees.items()
+            if id_ not in dirty and change
+        ]
+        rows = [row for row in rows if row != old.get(row.id)]
+        gone = [id_ for id_ in dirty if id_ in old and id_ not in groups]
+        texts = [
+            Text("entity", row.id, row.text_hash, entity_text(row.name, row.type, row.description))
+            for row in rows
+            if row.id not in old or old[row.id].text_hash != row.text_hash
+        ]
+        return rows, gone, texts
+
+    async def _said(self, kind: str, known: Collection[UUID], most: int, tallies: list[Tally]) -> Said:
+        """The first things said of each owner as they will be; `known` are those of whom something was said before.
+
+        As many more are read as the batch can take away, so the first `most` are among them whatever it takes.
+        """
+        taken: defaultdict[UUID, int] = defaultdict(int)
+        for tally in tallies:
+            if tally.times < 0:
+                taken[tally.owner] += 1
+        stored = await view.said(self._tx, kind, {owner: most + taken[owner] for owner in known})
+        counts: defaultdict[UUID, dict[UUID, tuple[str, int]]] = defaultdict(dict)
+        for owner, hash_, value, count in stored:
+            counts[owner][hash_] = value, count
+        for tally in tallies:
+            of_owner = counts[tally.owner]
+            before = of_owner.get(tally.hash)
+            of_owner[tally.hash] = tally.value, (before[1] if before else 0) + tally.times
+        return {
+            owner: [(hash_, value) for hash_, (value, count) in of_owner.items() if count > 0]
+            for owner, of_owner in counts.items()
+        }
+
+
+def _sorted_out(tallies: Iterable[Tally], names: Collection[UUID]) -> tuple[list[Tally], list[Tally], list[Tally]]:
+    """Descriptions of names, descriptions of ties, and keywords of ties."""
+    of_names: list[Tally] = []
+    of_ties: list[Tally] = []
+    words: list[Tally] = []
+    for tally in tallies:
+        if tally.kind == "k":
+            words.append(tally)
+        else:
+            (of_names if tally.owner in names else of_ties).append(tally)
+    return of_names, of_ties, words
+
+
+def _ends(tie: TieRow, names: _Names) -> Pair:
+    source, target = names.entity(tie.source), names.entity(tie.target)
+    assert source, "a live name has an entity"
+    assert target, "a live name has an entity"
+    return source, target
+
+
+def _all(said: Said, owners: Iterable[UUID]) -> Iterable[tuple[UUID, str]]:
+    for owner in owners:
+        yield from said.get(owner, ())
+
+
+def _labels(rules: Iterable[NameRule]) -> dict[UUID, tuple[int, str]]:
+    """What people call the entity of a name: the latest rename counts."""
+    labels: dict[UUID, tuple[int, str]] = {}
+    for rule in rules:
+        if rule.kind == "rename":
+            for name in rule.names:
+                labels[name] = max(labels.get(name, (0, "")), (rule.order, rule.label))
+    return labels
+
+
+def _relation_texts(relations: _Relations) -> Iterable[Text]:
+    for row in relations.written:
+        old = relations.old.get(row.id)
+        if old is None or old.text_hash != row.text_hash:
+            text = relation_text(row.source_name, row.target_name, row.description, row.keywords)
+            yield Text("relation", row.id, row.text_hash, text)

@@ -1,0 +1,36 @@
+"""A recipe: how a document is to be worked. It travels with the document, so that every worker does the same."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from trueweave.text.chunking import ChunkSizes
+
+ExtractorName = Literal["llm", "nlp", "capitals"]
+
+
+class Recipe(BaseModel):
+    """Which extractor, with which parameters, on chunks of which size. What a parameter does not concern is empty."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    extractor: ExtractorName
+    model: str = ""
+    pipeline: str = ""
+    entity_types: dict[str, str] = {}
+    max_gleaning: int = 1
+    max_paths_per_chunk: int = 20
+    max_reply_tokens: int = 4096
+    min_chunk_size: int = 400
+    max_chunk_size: int = 800
+    chunk_overlap: int = 0
+
+    @property
+    def sizes(self) -> ChunkSizes:
+        return ChunkSizes(self.min_chunk_size, self.max_chunk_size, self.chunk_overlap)
+
+    def packed(self) -> str:
+        """The recipe as JSON, always the same for the same recipe."""
+        return self.model_dump_json()

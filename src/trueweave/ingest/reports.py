@@ -1,0 +1,142 @@
+"""Writing reports about communities: the innermost first, as those round them may be written from their reports.
+
+What is to be written is in the database: a community without a report, or with one of another content. So whoever comes
+after a crash goes on where it stopped, and what a model replied before is not paid for again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from uuid import UUID
+
+from trueweave.errors import BadReply
+from trueweave.events import Reported
+from trueweave.extract import central, reports
+from trueweave.extract.reports import ReportWriter
+from trueweave.graph.facts import Facts
+from trueweave.models.cache import prompt_key
+from trueweave.protocols import Embedder
+from trueweave.store.postgres import communities as store
+from trueweave.store.postgres import replies, vectors
+from trueweave.store.postgres.communities import Wanted
+from trueweave.store.postgres.db import Database, Transaction
+from trueweave.store.postgres.locks import lock, only_writer
+from trueweave.store.postgres.vectors import Vector, half
+from trueweave.text import tokens
+from trueweave.types import CommunityReport, Price, ReportEstimate
+
+_ASKED_AT_ONCE = 16
+_PICKED_AT_ONCE = 200  # without a model
+_FROM_THE_TOP = (2**31 - 1, -1)  # a level beyond all, and a place before all
+
+
+@dataclass(frozen=True)
+class Reporting:
+    """What reports are written with: a writer, or none to pick out sentences; and an embedder to find them by."""
+
+    writer: ReportWriter | None = None
+    embedder: Embedder | None = None
+
+    @property
+    def by_model(self) -> bool:
+        return self.writer is not None
+
+
+async def write_reports(database: Database, workspace: int, how: Reporting) -> AsyncGenerator[Reported, None]:
+    """Write all reports that are missing or stale, unless another process is at it; told page by page."""
+    async with database.transaction(workspace) as holding:
+        if not await only_writer(holding):
+            return
+        after = _FROM_THE_TOP
+        while True:
+            async with database.transaction(workspace) as tx:
+                wanted = await store.wanted(tx, after, _page(how), by_model=how.by_model)
+                facts = await _facts(tx, wanted, how)
+                texts = await store.texts(tx, chain.from_iterable(map(central.chunks_of, facts)))
+            if not wanted:
+                return
+            writing = (_written(one, texts, how.writer) for one in facts)
+            # All come to their end: what they cost is paid.
+            outcomes = list(zip(wanted, await asyncio.gather(*writing, return_exceptions=True), strict=True))
+            made = [(one, report) for one, report in outcomes if isinstance(report, CommunityReport)]
+            await _keep(database, workspace, made, how.embedder)
+            after = wanted[-1].level, wanted[-1].n
+            yield Reported(len(made), sum(bool(report.problem) for _, report in made))
+            for _, error in outcomes:
+                if isinstance(error, BaseException):
+                    raise error
+
+
+def _page(how: Reporting) -> int:
+    return _ASKED_AT_ONCE if how.by_model else _PICKED_AT_ONCE
+
+
+async def _facts(tx: Transaction, of: Sequence[Wanted], how: Reporting) -> list[Facts]:
+    most = reports.MOST_FACTS if how.by_model else central.MOST_FACTS
+    entities = await store.entities(tx, of, most)
+    relations = await store.relations(tx, of, most, between=False)
+    # Sentences are picked out from what all members say; only a model needs what is written about parts.
+    divided = [one for one in of if how.by_model and one.last > one.n]
+    parts = await store.parts(tx, divided)
+    between = await store.relations(tx, divided, most, between=True)
+    return [
+        Facts(one.size, one.relations, entities[one.n], relations[one.n], parts.get(one.n, ()), between.get(one.n, ()))
+        for one in of
+    ]
+
+
+async def _written(facts: Facts, texts: dict[UUID, str], writer: ReportWriter | None) -> CommunityReport:
+    """A report by the model. Where it fails, sentences are picked out, and the report says so."""
+    if writer is None:
+        return _picked(facts, texts)
+    try:
+        return await writer.write(facts)
+    except BadReply as error:
+        return replace(_picked(facts, texts), problem=str(error))
+
+
+def _picked(facts: Facts, texts: dict[UUID, str]) -> CommunityReport:
+    return central.extractive(facts, {id_: texts[id_] for id_ in central.chunks_of(facts) if id_ in texts})
+
+
+async def _keep(
+    database: Database, workspace: int, made: Sequence[tuple[Wanted, CommunityReport]], embedder: Embedder | None
+) -> None:
+    """Keep reports, with their vectors where there are any."""
+    async with database.transaction(workspace) as tx:
+        await lock(tx, frozenset())
+        kept = await store.keep(tx, made)
+        space = await vectors.space(tx)
+        if space and kept:
+            space.check(embedder)
+            assert embedder, "a space has been checked against it"
+            embedded = await embedder.embed([one.text for one in kept])
+            rows = zip(kept, embedded, strict=True)
+            found_by = [Vector("community", one.community, one.text_hash, half(vector)) for one, vector in rows]
+            await vectors.write(tx, space, found_by, ())
+
+
+async def estimate(database: Database, workspace: int, how: Reporting, price: Price | None) -> ReportEstimate:
+    """What writing all reports that are missing or stale would take."""
+    total, calls, answered, tokens_in = 0, 0, 0, 0
+    after = _FROM_THE_TOP
+    async with database.transaction(workspace) as tx:
+        current = await store.count_current(tx, by_model=how.by_model)
+        while wanted := await store.wanted(tx, after, _PICKED_AT_ONCE, by_model=how.by_model):
+            total += len(wanted)
+            after = wanted[-1].level, wanted[-1].n
+            if how.writer:
+                asked = [how.writer.prompt(facts) for facts in await _facts(tx, wanted, how)]
+                prompts = {prompt_key(how.writer.model, prompt): prompt for prompt in asked}
+                known = await replies.answered(tx, list(prompts))
+                answered += len(known)
+                calls += len(prompts) - len(known)
+                new = (prompt for key, prompt in prompts.items() if key not in known)
+                tokens_in += sum(tokens.count(message.content) for prompt in new for message in prompt.messages)
+    most_out = calls * how.writer.max_tokens if how.writer else 0
+    model = how.writer.model if how.writer else ""
+    most_price = price.of(tokens_in, most_out) if price else None
+    return ReportEstimate(total, current, model, calls, answered, tokens_in, most_out, most_price)

@@ -1,0 +1,47 @@
+"""The stages of a document: text, chunks, findings, rows. Functions of their arguments, whoever runs them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from uuid import UUID
+
+from trueweave.graph.contribution import Contribution, contribution
+from trueweave.protocols import Extractor
+from trueweave.text.chunking import ChunkSizes, chunk
+from trueweave.types import Chunk, Document, Extraction, Source
+
+_QUICK = 20_000  # characters; chunking more than this is worth a thread
+
+
+async def work(source: Source, id_: UUID, sizes: ChunkSizes, extractor: Extractor) -> Contribution:
+    """All that a document says, as rows of the record."""
+    chunks = chunk(source, sizes) if len(source.text) < _QUICK else await asyncio.to_thread(chunk, source, sizes)
+    found = await extractor.extract(source, chunks)
+    document = assemble(source, chunks, found)
+    notes = summed_up(note for each in found for note in each.notes)
+    if not chunks:
+        notes = ("it has no text", *notes)
+    return contribution(document, id_, notes)
+
+
+def assemble(source: Source, chunks: Sequence[Chunk], found: Sequence[Extraction]) -> Document:
+    """A source with its chunks and what was found in them."""
+    said = (replace(c, mentions=f.mentions, links=f.links) for c, f in zip(chunks, found, strict=True))
+    return Document(source.uri, tuple(said), source.title, source.metadata, source.places)
+
+
+def summed_up(notes: Iterable[str]) -> tuple[str, ...]:
+    """Each note once: one that ends in a figure with the sum of them, another with how many chunks it is about."""
+    chunks: Counter[str] = Counter()
+    figures: Counter[str] = Counter()
+    for note in notes:
+        what, _, figure = note.rpartition(": ")
+        if figure.isdecimal():
+            figures[what] += int(figure)
+        else:
+            chunks[note] += 1
+    of_chunks = (note if times == 1 else f"{note} ({times} chunks)" for note, times in chunks.most_common())
+    return (*of_chunks, *(f"{what}: {figure}" for what, figure in figures.most_common()))

@@ -1,0 +1,359 @@
+"""A worker: takes jobs of one workspace from the queue until it is told to stop, or until nothing is left.
+
+Every job may be carried out twice without harm: what a model replied is kept by its content, a document enters the
+record in the transaction that takes its source away, and settling what is settled does nothing. So a worker may be
+killed at any moment, and whoever takes its jobs over loses nothing but the calls that were under way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import chain
+
+from pgqueuer.errors import RetryRequested
+from pgqueuer.models import Job as QueuedJob
+from pgqueuer.qm import QueueManager
+from psycopg import AsyncConnection, DataError, InterfaceError, OperationalError
+
+from trueweave.errors import (
+    BadReply,
+    BudgetReached,
+    ConfigError,
+    DatabaseError,
+    ModelRefused,
+    ModelUnavailable,
+    SpaceMismatch,
+    TrueweaveError,
+)
+from trueweave.events import Extracted, Failed, Listener, Settled, Summarised, Waiting, unheard
+from trueweave.extract.reports import ReportWriter
+from trueweave.graph.contribution import Contribution
+from trueweave.ingest.linking import link
+from trueweave.ingest.recipe import Recipe
+from trueweave.ingest.reports import Reporting, write_reports
+from trueweave.ingest.settle import settle
+from trueweave.ingest.stages import work
+from trueweave.ingest.summaries import Summarise, summarise_some
+from trueweave.protocols import Embedder, Extractor
+from trueweave.store.postgres import communities, record, resolution, sources, summaries, vectors
+from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.queue import Kind, absorb, enqueue, entrypoint, manager, take_up
+from trueweave.store.postgres.sources import Begun, Job
+from trueweave.store.postgres.together import Together
+
+_GLANCE = 0.02  # seconds
+_STARTS = 25  # a document that was begun this often and never came to an end takes its workers with it
+_AWAY = (OperationalError, InterfaceError, DatabaseError)  # comes back by itself
+_BROUGHT = (BudgetReached, ModelUnavailable)  # a person brings it, perhaps while the worker waits
+_MENDED = (ModelRefused, ConfigError, SpaceMismatch)  # a person mends it, and starts a worker anew
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How a worker goes about it. Times are in seconds."""
+
+    documents_at_once: int = 128
+    jobs_at_once: int = 24
+    tries: int = 3
+    gather: float = 1.0
+    try_again_after: float = 5.0
+    heartbeat: float = 10.0
+    look_again: float = 0.1
+    idle: float = 5.0
+
+
+@dataclass(frozen=True)
+class Kit:
+    """What a worker works with: extractors by recipe, the embedder of the workspace, a summariser and a writer of
+    reports, if any."""
+
+    extractor: Callable[[Recipe], Extractor]
+    embedder: Embedder | None = None
+    summarise: Summarise | None = None
+    writer: ReportWriter | None = None
+
+    @property
+    def reporting(self) -> Reporting:
+        """What reports are written with."""
+        return Reporting(self.writer, self.embedder)
+
+
+class Worker:
+    """Works for one workspace. With `patient`, it waits for what a person must bring; without, it stops and says so."""
+
+    def __init__(
+        self,
+        database: Database,
+        workspace: int,
+        kit: Kit,
+        listener: Listener = unheard,
+        pace: Pace = Pace(),  # noqa: B008 (immutable)
+        *,
+        patient: bool = False,
+    ) -> None:
+        self._database = database
+        self._workspace = workspace
+        self._kit = kit
+        self._tell = listener
+        self._pace = pace
+        self._patient = patient
+        self._places = asyncio.Semaphore(pace.documents_at_once)
+        self._under_way: set[Job] = set()
+        self._settling = asyncio.Lock()
+        self._settle_waits = False
+        self._begin = Together(self._begin_all)
+        self._let_go = Together(self._let_go_all)
+        self._store = Together(self._store_all, most=64)
+        self._acts: dict[Kind, Callable[[QueuedJob], Awaitable[None]]] = {
+            "document": self._documents,
+            "settle": self._settle,
+            "summary": self._summary,
+            "report": self._report,
+        }
+        self._jobs: set[asyncio.Future[None]] = set()
+        self._manager: QueueManager | None = None
+        self._reason: Exception | None = None
+        self._stopping = False
+
+    def stop(self) -> None:
+        """Let what is begun come to its end, and begin nothing more."""
+        self._stopping = True
+        if self._manager:
+            self._manager.shutdown.set()
+
+    def abandon(self) -> None:
+        """Stop at once: what is begun goes back to the queue, for whoever comes next."""
+        self.stop()
+        for job in self._jobs:
+            job.cancel()
+
+    async def run(self) -> None:
+        """Work until `stop`; raises the error that it was stopped by, if it was one."""
+        while not self._stopping:
+            try:
+                await self._work()
+            except (OperationalError, InterfaceError) as error:
+                self._tell(Waiting(f"the database is away: {str(error).strip().splitlines()[0]}"))
+                await asyncio.sleep(0.5)
+        if self._reason:
+            raise self._reason
+
+    async def run_until_done(self, no_more: asyncio.Event) -> None:
+        """Work until `no_more` is set and nothing waits any longer, here or at another worker."""
+        watch = asyncio.create_task(self._watch(no_more))
+        try:
+            await self.run()
+        finally:
+            watch.cancel()
+            with suppress(asyncio.CancelledError):
+                await watch
+
+    async def _watch(self, no_more: asyncio.Event) -> None:
+        await no_more.wait()
+        while self._is_busy() or not await self._database.insist(self._done):  # noqa: ASYNC110 (others end things too)
+            await asyncio.sleep(self._pace.look_again)
+        self.stop()
+
+    def _is_busy(self) -> bool:
+        return bool(self._under_way) or self._settling.locked()
+
+    async def _done(self) -> bool:
+        async with self._database.transaction(self._workspace) as tx:
+            if await tx.value("source.any_left") or (self._kit.summarise and await summaries.any_wanted(tx)):
+                return False
+            return not await communities.any_wanted(tx, by_model=self._kit.reporting.by_model)
+
+    async def _work(self) -> None:
+        """Work on one connection to the queue, until it breaks or is told to stop."""
+        async with (
+            await AsyncConnection.connect(self._database.url, autocommit=True) as connection,
+            await AsyncConnection.connect(self._database.url, autocommit=True) as ears,
+        ):
+            await take_up(connection, self._workspace)
+            await enqueue(connection, self._workspace, "settle", [b""])  # sees to all that others had to leave
+            self._manager = manager(connection, ears)
+            for kind, act in self._acts.items():
+                name = entrypoint(kind, self._workspace)
+                # Batches that share a name would wait for each other, and plan anew: one settler is as fast as many.
+                most = 1 if kind == "settle" else 0
+                register = self._manager.entrypoint(
+                    name, on_failure="hold", accepts_context=False, concurrency_limit=most
+                )
+                register(self._safely(act))
+            if self._stopping:
+                return
+            await self._manager.run(
+                batch_size=self._pace.jobs_at_once // 2,
+                max_concurrent_tasks=self._pace.jobs_at_once,
+                dequeue_timeout=timedelta(seconds=self._pace.idle),
+                heartbeat_timeout=timedelta(seconds=self._pace.heartbeat),
+            )
+
+    # --- jobs -----------------------------------------------------------------------------------------
+
+    async def _documents(self, queued: QueuedJob) -> None:
+        """A handful of documents. When one must wait, the job is done again for all; what is done is not done twice."""
+        outcomes = await asyncio.gather(
+            *(self._document(job) for job in sources.unpacked(queued.payload)), return_exceptions=True
+        )
+        errors = [outcome for outcome in outcomes if outcome is not None]
+        if errors:
+            raise max(errors, key=lambda error: not isinstance(error, RetryRequested))
+
+    async def _document(self, job: Job) -> None:
+        async with self._places:
+            self._check_stopping()
+            if job in self._under_way:
+                return  # another job is for the same; it is the one that stays in the queue if the document must wait
+            self._under_way.add(job)
+            try:
+                begun = await self._begin(job)
+                if begun is None:  # done already; but whoever did it may have gone before it was settled
+                    await self._later("settle")
+                    return
+                await self._bring_in(begun)
+            except (*_AWAY, *_BROUGHT, *_MENDED) as error:  # the document has no part in it
+                await self._let_go(job)
+                raise self._put_off(error) from error
+            except BadReply as error:
+                await self._fail(job, str(error), tries=None if error.again else 1)
+            except TrueweaveError as error:
+                await self._fail(job, str(error))
+            except Exception as error:  # noqa: BLE001 (a document must not end a worker, and its error is kept)
+                await self._fail(job, f"unexpected {type(error).__name__}: {error}. This is a bug: please report it.")
+            finally:
+                self._under_way.discard(job)
+
+    async def _bring_in(self, begun: Begun) -> None:
+        if begun.starts > _STARTS:
+            raise TrueweaveError(
+                f"{begun.source.uri}: begun {begun.starts - 1} times, and whoever began it died each time. Make it "
+                "smaller, or give the worker more memory, and add it again."
+            )
+        recipe = Recipe.model_validate_json(begun.recipe)
+        rows = await work(begun.source, begun.id, recipe.sizes, self._kit.extractor(recipe))
+        await self._store(rows)
+        self._tell(Extracted(begun.source.uri, len(rows.chunks), tuple(rows.document.notes)))
+
+    async def _settle(self, _: QueuedJob) -> None:
+        if self._settle_waits:
+            return  # that one has not begun to look yet, so it will see all that this one would
+        self._settle_waits = True
+        async with self._settling:
+            await self._gather()
+            self._settle_waits = False
+            self._check_stopping()
+            async with self._database.transaction(self._workspace) as tx:
+                await absorb(tx.connection, self._workspace, "settle")
+            settled = await settle(self._database, self._workspace, self._kit.embedder)
+            await link(self._database, self._workspace)
+            if settled.documents:
+                await vectors.shelve(self._database, self._workspace, settled.vectors)
+                self._tell(Settled(settled.documents))
+            await self._see_to_rest(is_idle=not settled.documents)
+
+    async def _see_to_rest(self, *, is_idle: bool) -> None:
+        """Have done what is left: what another settler is at, who may be gone, and descriptions to be summed up."""
+        async with self._database.transaction(self._workspace) as tx:
+            if is_idle and await tx.value("settle.any_due"):
+                await enqueue(tx.connection, self._workspace, "settle", [b""], self._pace.try_again_after)
+            if self._kit.summarise and await summaries.any_wanted(tx):
+                await enqueue(tx.connection, self._workspace, "summary", [b""])
+            # Settling alone makes no report stale: what is wanted was left by somebody.
+            if is_idle and await communities.any_wanted(tx, by_model=self._kit.reporting.by_model):
+                await enqueue(tx.connection, self._workspace, "report", [b""])
+
+    async def _summary(self, _: QueuedJob) -> None:
+        if self._kit.summarise:
+            self._check_stopping()
+            while done := await summarise_some(self._database, self._workspace, self._kit.summarise):
+                self._tell(Summarised(done))
+
+    async def _report(self, _: QueuedJob) -> None:
+        async with aclosing(write_reports(self._database, self._workspace, self._kit.reporting)) as writing:
+            async for written in writing:
+                self._tell(written)
+                self._check_stopping()
+
+    # --- in batches -----------------------------------------------------------------------------------
+
+    async def _begin_all(self, jobs: Sequence[Job]) -> list[Begun | None]:
+        return await sources.begin(self._database, self._workspace, jobs)
+
+    async def _let_go_all(self, jobs: Sequence[Job]) -> list[None]:
+        await self._database.insist(lambda: sources.let_go(self._database, self._workspace, jobs))
+        return [None] * len(jobs)
+
+    async def _store_all(self, rows: Sequence[Contribution]) -> list[None]:
+        try:
+            stored = [await record.store(self._database, self._workspace, rows)]
+        except DataError:
+            if len(rows) == 1:
+                raise
+            stored = [await record.store(self._database, self._workspace, [one]) for one in rows]  # find the one
+        names = list(chain.from_iterable(each.names for each in stored))
+        await resolution.find_alike(self._database, self._workspace, names)
+        await self._later("settle")
+        return [None] * len(rows)
+
+    async def _gather(self) -> None:
+        """Let more come together while more is coming: settling many at once costs little more than settling one."""
+        for _ in range(int(self._pace.gather / _GLANCE)):
+            if not self._under_way:
+                break
+            await asyncio.sleep(_GLANCE)
+
+    async def _later(self, kind: Kind, payload: bytes = b"", after: float = 0) -> None:
+        async with self._database.transaction(self._workspace) as tx:
+            await enqueue(tx.connection, self._workspace, kind, [payload], after)
+
+    # --- what goes wrong ------------------------------------------------------------------------------
+
+    def _safely(self, act: Callable[[QueuedJob], Awaitable[None]]) -> Callable[[QueuedJob], Awaitable[None]]:
+        """The same, but that whatever goes wrong the job stays in the queue: one that is held is waited for in vain."""
+
+        async def carry_out(job: QueuedJob) -> None:
+            acting = asyncio.ensure_future(act(job))
+            self._jobs.add(acting)
+            acting.add_done_callback(self._jobs.discard)
+            try:
+                await acting
+            except RetryRequested:
+                raise
+            except asyncio.CancelledError:  # PgQueuer would take it for done with
+                raise RetryRequested(reason="the worker stopped") from None
+            except Exception as error:  # what time does not mend is raised by `run`
+                raise self._put_off(error) from error
+
+        return carry_out
+
+    async def _fail(self, job: Job, error: str, tries: int | None = None) -> None:
+        """Keep the error with the document; try it again, unless it has failed often enough."""
+        set_aside = await sources.fail(self._database, self._workspace, job, error, tries or self._pace.tries)
+        if set_aside is None:
+            return
+        self._tell(Failed(job.uri, error, set_aside))
+        if not set_aside:
+            await self._later("document", sources.packed([job]), self._pace.try_again_after)
+
+    def _check_stopping(self) -> None:
+        if self._stopping:
+            raise RetryRequested(reason="the worker stops")
+
+    def _put_off(self, error: Exception) -> RetryRequested:
+        """Leave the job in the queue. A database that is away is waited for, and so is a budget or a model, where the
+        worker is patient; else it stops in good order, and the job is for when the cause is mended."""
+        reason = str(error)
+        later = RetryRequested(timedelta(seconds=self._pace.try_again_after), reason)
+        if isinstance(error, _AWAY):
+            return later
+        if isinstance(error, _BROUGHT) and self._patient:
+            self._tell(Waiting(reason))
+            return later
+        self._reason = self._reason or error
+        self.stop()
+        return RetryRequested(reason=reason)

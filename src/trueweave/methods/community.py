@@ -1,0 +1,170 @@
+"""`community`: what reports about communities have to say about the question, and the passages that this rests on."""
+
+from __future__ import annotations
+
+import json
+import re
+from asyncio import gather
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from typing import Annotated, NamedTuple
+
+from pydantic import BeforeValidator, Field
+from pydantic.dataclasses import dataclass
+
+from trueweave import prompts
+from trueweave.errors import BadReply
+from trueweave.evidence import Evidence, Query, Report, Scored
+from trueweave.extract.lenient import Figure, Lenient, Unusable, an_object, read
+from trueweave.methods import reports
+from trueweave.methods.parameters import CHECKED
+from trueweave.protocols import LLM, Index, ReportFound
+from trueweave.text import tokens
+from trueweave.types import Finding, Message, Prompt, Purpose
+
+_PURPOSE = Purpose("partial")
+_BEST = 100.0
+_SHOWN = 200  # characters of a reply
+
+
+# Whatever form they come in: 3, "3", "[3]", "3, 4".
+_Numbers = Annotated[Sequence[int], BeforeValidator(lambda given: re.findall(r"\d+", str(given)))]
+
+
+class _PointFound(Lenient):
+    text: str
+    helpfulness: Figure = 0
+    references: _Numbers = ()
+
+
+class _Points(Lenient):
+    points: Sequence[_PointFound] = ()
+
+
+_TEXT = {"type": "string"}
+# As text, not as a list: a model that has begun to count would not find its end.
+_POINT = {"text": _TEXT, "helpfulness": {"type": "number"}, "references": _TEXT}
+_SCHEMA = json.dumps(an_object({"points": {"type": "array", "items": an_object(_POINT)}}))
+
+
+class _Point(NamedTuple):
+    """What a report has to say about the question, how much that helps, and what it rests on."""
+
+    report: ReportFound
+    text: str
+    helpfulness: float
+    findings: Sequence[Finding]
+
+
+@dataclass(frozen=True, config=CHECKED)
+class Community:
+    """What the reports of one level have to say, from all over the documents, and the passages that this rests on."""
+
+    level: int | None = Field(
+        default=None, ge=0, description="Which level to read, 0 the outermost; null: as fine as max_reports allow."
+    )
+    max_reports: int = Field(
+        default=32, ge=1, le=1000, description="How many reports to read. Of more, those nearest to the question."
+    )
+    map_tokens: int = Field(default=6000, ge=500, description="How many tokens of reports the model is shown at once.")
+    reply_tokens: int = Field(default=1500, ge=50, description="How many tokens the model may write about them.")
+    max_points: int = Field(default=20, ge=1, description="How many of the most helpful points to keep.")
+    top_k: int = Field(default=8, ge=1, le=1000, description="How many passages to keep.")
+
+    async def retrieve(self, query: Query, index: Index) -> Evidence:
+        """The points that help most, as reports, and the passages that the findings behind them rest on.
+
+        Without a language model the reports speak for themselves, those nearest to the question first.
+        """
+        sizes = await reports.levels(query, index)
+        level = self._level(sizes)
+        found = await reports.nearest(query, index, level, self.max_reports)
+        index.note("read", Scored(f"level {level}: {len(found)} of {sizes[level]} reports", 1.0))
+        points = await self._asked(query.text, found, index, index.llm) if index.llm else _as_they_are(found)
+        best = sorted((point for point in points if point.helpfulness > 0), key=lambda point: -point.helpfulness)
+        best = best[: self.max_points]
+        rests_on = [Scored(finding, point.helpfulness / _BEST) for point in best for finding in point.findings]
+        passages = await reports.passages(rests_on, self.top_k, index)
+        return Evidence(tuple(passages), reports=tuple(_told(best)))
+
+    def _level(self, sizes: Sequence[int]) -> int:
+        if self.level is not None:
+            return min(self.level, len(sizes) - 1)
+        return max((level for level, size in enumerate(sizes) if size <= self.max_reports), default=0)
+
+    async def _asked(self, question: str, found: Sequence[ReportFound], index: Index, llm: LLM) -> list[_Point]:
+        """What the model finds in the reports, some at a time."""
+        some = list(_batches(found, self.map_tokens))
+        answers = await gather(*(self._partial(question, batch, llm) for batch in some))
+        points = [point for answer in answers if not isinstance(answer, BadReply) for point in answer]
+        problems = [answer for answer in answers if isinstance(answer, BadReply)]
+        if problems and len(problems) == len(answers):
+            raise problems[0]
+        if problems:
+            index.note("unreadable", *(Scored(str(problem), 0.0) for problem in problems))
+        index.note("points", *(Scored(point.text, point.helpfulness) for point in points))
+        return points
+
+    async def _partial(self, question: str, batch: Sequence[ReportFound], llm: LLM) -> list[_Point] | BadReply:
+        """What some reports have to say, or the error that the reply could not be read."""
+        firsts = accumulate((len(report.findings) for report in batch), initial=1)
+        texts = (_shown(report, first) for report, first in zip(batch, firsts, strict=False))
+        asked = "\n\n".join(map(prompts.fence, (question, *texts)))
+        messages = Message("system", prompts.load("partial").text), Message("user", asked)
+        reply = await llm.complete(Prompt(messages, self.reply_tokens, _SCHEMA), _PURPOSE)
+        try:
+            found, _ = read(_Points, reply.text, cut_off=reply.finish == "length")
+        except Unusable as problem:
+            return BadReply(
+                f"{llm.model} gave no points that can be read: {problem}. Its reply begins "
+                f"{reply.text[:_SHOWN]!r}. Try another model, or a method that needs none, as in --method fuse."
+            )
+        return [point for one in found.points for point in _points(one, batch)]
+
+
+def _as_they_are(found: Sequence[ReportFound]) -> list[_Point]:
+    """All that reports say, where nobody can be asked what of it helps: the nearer to the question, the better."""
+    return [
+        _Point(report, finding.text or finding.summary, _BEST / rank, [finding])
+        for rank, report in enumerate(found, 1)
+        for finding in report.findings
+    ]
+
+
+def _batches(found: Sequence[ReportFound], most: int) -> Iterator[list[ReportFound]]:
+    """Reports, as many at a time as have no more than so many tokens; one that has more is alone."""
+    batch: list[ReportFound] = []
+    room = most
+    for report in found:
+        size = tokens.count(_shown(report, 1))
+        if batch and size > room:
+            yield batch
+            batch, room = [], most
+        batch.append(report)
+        room -= size
+    if batch:
+        yield batch
+
+
+def _shown(report: ReportFound, first: int) -> str:
+    """A report with its findings, numbered from there on."""
+    findings = (f"{number}. {one.summary}: {one.text}" for number, one in enumerate(report.findings, first))
+    return "\n".join((report.title, report.summary, *findings))
+
+
+def _points(found: _PointFound, batch: Sequence[ReportFound]) -> Iterator[_Point]:
+    """A point for each report that it refers to; none for one that refers to nothing that is there."""
+    known = [(report, finding) for report in batch for finding in report.findings]
+    named = [known[number - 1] for number in dict.fromkeys(found.references) if 1 <= number <= len(known)]
+    for report in {report.id: report for report, _ in named}.values():
+        findings = [finding for of, finding in named if of.id == report.id]
+        yield _Point(report, found.text, min(max(found.helpfulness, 0.0), _BEST), findings)
+
+
+def _told(points: Sequence[_Point]) -> Iterator[Report]:
+    """A report for each community, with what it says about the question."""
+    for report in {point.report.id: point.report for point in points}.values():
+        own = [point for point in points if point.report.id == report.id]
+        text = "\n".join(dict.fromkeys(point.text for point in own))
+        title = f"{report.title} (before its latest changes)" if report.stale else report.title
+        yield Report(report.id, title, text, own[0].helpfulness / _BEST)

@@ -1,0 +1,63 @@
+"""`guess`: a passage that would answer, guessed from facts of the graph, finds the passages that do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from trueweave import prompts
+from trueweave.errors import ConfigError
+from trueweave.evidence import Evidence, Query
+from trueweave.graph.aggregate import harmonic_emphasis
+from trueweave.methods.keywords import keywords
+from trueweave.methods.parameters import CHECKED
+from trueweave.methods.ranks import best_ranks
+from trueweave.protocols import Index
+from trueweave.types import Entity, Message, Prompt, Purpose, Relation
+
+_PURPOSE = Purpose("guess")
+
+
+@dataclass(frozen=True, config=CHECKED)
+class Guess:
+    """What the graph knows of the question's entities, a passage made up from that, and the chunks most like it."""
+
+    entities_top_k: int = Field(default=5, ge=1, le=100, description="Entities and relations to find for each keyword.")
+    relations_top_k: int = Field(default=20, ge=1, le=200, description="How many of the strongest relations to tell.")
+    top_k: int = Field(default=5, ge=1, le=1000, description="How many passages to keep.")
+    guess_tokens: int = Field(default=400, ge=50, le=2000, description="How long the guessed passage may be.")
+
+    async def retrieve(self, query: Query, index: Index) -> Evidence:
+        """The chunks nearest to the guess, and the facts that it was made from. The guess itself is no evidence."""
+        vectors = await index.embed((await keywords(query, index)).low)
+        near = await index.entities_near(vectors, self.entities_top_k, query.filter)
+        entities = [item for _, item in best_ranks(near, lambda entity: entity.id).values()]
+        stated = await index.relations_near(vectors, self.entities_top_k, query.filter)
+        around = await index.neighbourhood([entity.id for entity in entities], 1, query.filter)
+        known = {one.item.relation.id: one.item.relation for some in stated for one in some} | {r.id: r for r in around}
+        relations = sorted(known.values(), key=lambda r: (-strength(r), r.id))[: self.relations_top_k]
+        guessed = await self._guess(query.text, entities, relations, index)
+        [passages] = await index.chunks_near(await index.embed([guessed]), self.top_k, query.filter)
+        return Evidence(tuple(passages), tuple(entities), tuple(relations))
+
+    async def _guess(
+        self, question: str, entities: Sequence[Entity], relations: Sequence[Relation], index: Index
+    ) -> str:
+        if index.llm is None:
+            raise ConfigError(
+                "the method guess needs a language model. Set model in trueweave.toml, or ask with another method: "
+                "`trueweave methods` lists them."
+            )
+        facts = [f"{e.name}: {e.summary or e.description or e.type}" for e in entities]
+        facts += [f"{r.source_name} -> {r.target_name}: {r.summary or r.description}" for r in relations]
+        asked = f"{prompts.fence(question)}\n\n{prompts.fence(chr(10).join(facts))}"
+        messages = Message("system", prompts.load("guess").text), Message("user", asked)
+        reply = await index.llm.complete(Prompt(messages, self.guess_tokens), _PURPOSE)
+        return reply.text.strip() or question
+
+
+def strength(relation: Relation) -> float:
+    """The harmonic mean of a relation's emphasis, weighted by how often it is stated."""
+    return harmonic_emphasis(relation.emphasis) * relation.count

@@ -1,0 +1,26 @@
+"""`hybrid`: local and global at the same time."""
+
+from __future__ import annotations
+
+from asyncio import gather
+
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from trueweave.evidence import Evidence, Query
+from trueweave.methods.global_ import Global
+from trueweave.methods.local import Local
+from trueweave.methods.merge import interleaved
+from trueweave.methods.parameters import CHECKED
+from trueweave.protocols import Index, Method
+
+
+@dataclass(frozen=True, config=CHECKED)
+class Hybrid:
+    """What local and global find, in turn and without repeats."""
+
+    parts: tuple[Method, ...] = Field(default=(Local(), Global()), description="The methods to gather from.")
+
+    async def retrieve(self, query: Query, index: Index) -> Evidence:
+        """The evidence of all parts; passages keep the scores that their part gave them."""
+        return interleaved(await gather(*(part.retrieve(query, index) for part in self.parts)))

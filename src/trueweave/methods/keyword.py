@@ -1,0 +1,23 @@
+"""`keyword`: the chunks that have the question's words."""
+
+from __future__ import annotations
+
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from trueweave.evidence import Evidence, Query
+from trueweave.methods.parameters import CHECKED
+from trueweave.protocols import Index
+
+
+@dataclass(frozen=True, config=CHECKED)
+class Keyword:
+    """The chunks that match the question's words best, by BM25. Needs no model at all."""
+
+    top_k: int = Field(default=5, ge=1, le=1000, description="How many passages to keep.")
+    k1: float = Field(default=1.2, ge=0, le=10, description="How much a word gains by being repeated.")
+    b: float = Field(default=0.75, ge=0, le=1, description="How much long chunks are held back.")
+
+    async def retrieve(self, query: Query, index: Index) -> Evidence:
+        """The chunks that match best; their scores are BM25's."""
+        return Evidence(tuple(await index.chunks_matching(query.text, self.top_k, query.filter, k1=self.k1, b=self.b)))

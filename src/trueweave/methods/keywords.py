@@ -1,0 +1,97 @@
+"""What a question is about: the specific things in it, and its themes."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import NamedTuple
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from trueweave import prompts
+from trueweave.errors import BadReply
+from trueweave.evidence import Query, Scored
+from trueweave.extract.capitals import CapitalsExtractor
+from trueweave.extract.words import NEVER_ALONE
+from trueweave.protocols import LLM, Index
+from trueweave.text.names import tidy
+from trueweave.types import Chunk, Message, Prompt, Purpose, Source
+
+_MOST = 10  # keywords of a kind
+_MAX_TOKENS = 400
+_WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+_PURPOSE = Purpose("keywords")
+
+
+class Keywords(NamedTuple):
+    """Low-level keywords name specific things, high-level ones themes. There is at least one of each."""
+
+    low: list[str]
+    high: list[str]
+
+
+class _Found(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    low_level: list[str]
+    high_level: list[str]
+
+
+_SCHEMA = json.dumps(_Found.model_json_schema())
+
+
+async def keywords(query: Query, index: Index) -> Keywords:
+    """The question's keywords: by the model, in one call, or without one by its names and phrases.
+
+    Where there are none of a kind, the question itself stands for them.
+    """
+    return await index.once(f"keywords of {query.text}", lambda: _keywords(query, index))
+
+
+async def _keywords(query: Query, index: Index) -> Keywords:
+    found = await _asked(query.text, index.llm) if index.llm else await _looked_for(query.text)
+    whole = [query.text]
+    low, high = (_distinct(words) or whole for words in found)
+    index.note("low-level keywords", *(Scored(word, 1.0) for word in low))
+    index.note("high-level keywords", *(Scored(word, 1.0) for word in high))
+    return Keywords(low, high)
+
+
+async def _asked(question: str, llm: LLM) -> Keywords:
+    instructions = prompts.load("keywords").render(most=str(_MOST))
+    messages = Message("system", instructions), Message("user", prompts.fence(question))
+    reply = await llm.complete(Prompt(messages, _MAX_TOKENS, _SCHEMA), _PURPOSE)
+    try:
+        found = _Found.model_validate_json(reply.text)
+    except ValidationError as error:
+        raise BadReply(
+            f"{llm.model} gave no keywords of the question that can be read: {reply.text[:200]!r}. "
+            "Try another model, or a method that needs none, as in --method fuse."
+        ) from error
+    return Keywords(found.low_level, found.high_level)
+
+
+async def _looked_for(question: str) -> Keywords:
+    """The names in the question, and what else is between its small words."""
+    [found] = await CapitalsExtractor().extract(Source("question", question), [Chunk(question)])
+    names = [mention.name for mention in found.mentions]
+    rest = question
+    for name in sorted(names, key=len, reverse=True):
+        rest = rest.replace(name, "\n")
+    phrases = [phrase for line in rest.splitlines() for phrase in _phrases(line)]
+    return Keywords([*names, *phrases], [question])
+
+
+def _phrases(text: str) -> list[str]:
+    """Runs of words none of which is a small one."""
+    runs: list[list[str]] = [[]]
+    for word in _WORD.findall(text):
+        if word.lower() in NEVER_ALONE:
+            runs.append([])
+        else:
+            runs[-1].append(word)
+    return [" ".join(run) for run in runs if run]
+
+
+def _distinct(words: list[str]) -> list[str]:
+    return list({word.lower(): word for word in map(tidy, words) if word}.values())[:_MOST]

@@ -1,0 +1,112 @@
+"""Methods by name: Trueweave's own and users', all found by entry point."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any, cast
+
+from pydantic import ValidationError
+from pydantic.fields import FieldInfo
+
+from trueweave.errors import UnknownMethod
+from trueweave.protocols import Method
+
+GROUP = "trueweave.methods"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a method: its name, its type as it is written, its default, and one line of help."""
+
+    name: str
+    type: str
+    default: str
+    help: str
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A method as it is listed: its name, what it does, and its parameters."""
+
+    name: str
+    summary: str
+    parameters: tuple[Parameter, ...]
+
+
+def names() -> list[str]:
+    """The names of all methods: Trueweave's own, then users', each by the alphabet."""
+    return list(_classes())
+
+
+def make(name: str, parameters: Mapping[str, object] | None = None) -> Method:
+    """The method of that name. Parameters may be given as they are or as text: {"alpha": "0.5"}, {"part": "local"}."""
+    kind = _class(name)
+    known = {parameter.name: parameter.type for parameter in describe(name).parameters} if parameters else {}
+    given = {key: _value(value, known.get(key, "")) for key, value in (parameters or {}).items()}
+    if unknown := [key for key in given if key not in known]:
+        has = f"It has {', '.join(sorted(known))}." if known else "It has none."
+        raise UnknownMethod(f"the method {name} has no parameter {', '.join(unknown)}. {has}")
+    try:
+        made: Method = kind(**given)
+    except ValidationError as error:
+        problems = "; ".join(f"{e['loc'][0] if e['loc'] else name}: {e['msg']}" for e in error.errors())
+        raise UnknownMethod(f"the method {name} cannot be had like this: {problems}") from error
+    return made
+
+
+def describe(name: str) -> Description:
+    """The method of that name as it is listed."""
+    kind = _class(name)
+    listed = [
+        Parameter(field.name, str(field.type), _default(field.default), _help(field.default))
+        for field in (fields(kind) if is_dataclass(kind) else ())
+    ]
+    return Description(name, (kind.__doc__ or "").strip().partition("\n")[0], tuple(listed))
+
+
+def name_of(method: Method) -> str:
+    """What a method goes by: its name, or that of its class where it has none."""
+    return next((name for name, kind in _classes().items() if type(method) is kind), type(method).__name__.lower())
+
+
+def _class(name: str) -> type[Any]:
+    try:
+        return _classes()[name]
+    except KeyError:
+        raise UnknownMethod(f"there is no method {name!r}. There are {', '.join(_classes())}.") from None
+
+
+@cache
+def _classes() -> dict[str, type[Any]]:
+    found = sorted(entry_points(group=GROUP), key=lambda entry: not entry.value.startswith("trueweave."))
+    return {entry.name: cast("type[Any]", entry.load()) for entry in found}
+
+
+def _value(given: object, type_: str) -> object:
+    """What text stands for: methods by their names, and otherwise JSON, so that null and lists can be typed as well."""
+    if not isinstance(given, str):
+        return given
+    if "Method" in type_:
+        parts = tuple(make(name.strip()) for name in given.split(","))
+        return parts if "tuple" in type_ else parts[0]
+    try:
+        return json.loads(given)
+    except ValueError:
+        return given
+
+
+def _default(declared: object) -> str:
+    value = declared.default if isinstance(declared, FieldInfo) else declared
+    if value is MISSING:
+        return ""
+    if isinstance(value, tuple) and value and all(isinstance(part, Method) for part in value):
+        return " + ".join(name_of(part) for part in value)
+    return name_of(value) if isinstance(value, Method) else json.dumps(value, default=str)
+
+
+def _help(declared: object) -> str:
+    return (declared.description or "") if isinstance(declared, FieldInfo) else ""

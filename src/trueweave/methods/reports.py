@@ -1,0 +1,62 @@
+"""Reports about communities as evidence: which are read, and the passages that they rest on."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from uuid import UUID
+
+from trueweave.errors import ConfigError, NoReports
+from trueweave.evidence import Filter, Passage, Query, Scored
+from trueweave.protocols import Index, ReportFound
+from trueweave.types import Finding
+
+
+async def levels(query: Query, index: Index) -> list[int]:
+    """How many reports there are to read at each level. An error where there are none, or where they may not speak."""
+    if query.filter:
+        raise ConfigError(
+            "reports tell of all documents at once, so they cannot answer from some of them. Ask without a filter, or "
+            "by another method: `trueweave methods` lists them."
+        )
+    found = await index.report_levels()
+    if not found:
+        raise NoReports(
+            "nothing is written about communities yet. Run `trueweave communities build`, or ask by another method: "
+            "`trueweave methods` lists them."
+        )
+    return found
+
+
+async def nearest(query: Query, index: Index, level: int, limit: int) -> list[ReportFound]:
+    """The reports of a level that are nearest to the question; those about the largest where nothing is embedded."""
+    vector = (await index.embed([query.text]))[0] if index.embeds else None
+    return await index.reports(level, limit, vector)
+
+
+async def passages(findings: Sequence[Scored[Finding]], limit: int, index: Index) -> list[Passage]:
+    """The chunks that findings rest on, those of more and better ones first.
+
+    A report that is stale may rest on chunks that are gone: then those that state its relations now take their place.
+    """
+    weights = _weights((chunk, one.score) for one in findings for chunk in one.item.chunks)
+    found = await index.passages(_best(weights, limit))
+    if len(found) < min(limit, len(weights)):
+        relations = _weights((relation, one.score) for one in findings for relation in one.item.relations)
+        there = {passage.id for passage in found}
+        stated = await index.chunks_of_relations([one.item for one in _best(relations, limit)], Filter())
+        more = _weights((chunk, relations[relation]) for relation, chunk in stated if chunk not in there)
+        found += await index.passages(_best(more, limit - len(found)))
+    return found
+
+
+def _weights(pairs: Iterable[tuple[UUID, float]]) -> dict[UUID, float]:
+    total: defaultdict[UUID, float] = defaultdict(float)
+    for id_, weight in pairs:
+        total[id_] += weight
+    return dict(total)
+
+
+def _best(weights: dict[UUID, float], limit: int) -> list[Scored[UUID]]:
+    ranked = sorted(weights.items(), key=lambda pair: (-pair[1], pair[0]))
+    return [Scored(id_, weight) for id_, weight in ranked[:limit]]

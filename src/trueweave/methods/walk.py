@@ -1,0 +1,21 @@
+"""`walk`: where a walk over chunks and names ends up, and nothing else."""
+
+from __future__ import annotations
+
+from pydantic.dataclasses import dataclass
+
+from trueweave.evidence import Evidence, Query, Scored
+from trueweave.methods.parameters import CHECKED
+from trueweave.methods.walking import Walking, best
+from trueweave.protocols import Index
+
+
+@dataclass(frozen=True, config=CHECKED)
+class Walk(Walking):
+    """A walk from chunk to name to chunk, from the best chunks and the names in the question."""
+
+    async def retrieve(self, query: Query, index: Index) -> Evidence:
+        """The chunks with most of the mass, which is their score."""
+        walked = await self.walk(query, index)
+        ranked = [Scored(id_, value) for id_, value in best(walked.mass, self.top_k).items()]
+        return Evidence(tuple(await index.passages(ranked)))

@@ -1,0 +1,39 @@
+"""Models: those that chat, embed or rerank, near and far, and what is wrapped round them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from trueweave.errors import ConfigError
+from trueweave.models.names import Endpoint
+from trueweave.models.ollama import CONTEXT, OllamaChat
+from trueweave.models.onnx import OnnxEmbedder
+from trueweave.models.openai import DEADLINE, OpenAIChat, OpenAIEmbedder
+from trueweave.models.rerank import OnnxReranker, RerankServer
+
+
+def open_chat(endpoint: Endpoint, *, context: int = CONTEXT, deadline: float = DEADLINE) -> OpenAIChat | OllamaChat:
+    """The chat model at an endpoint. `context` is what Ollama loads it with; other servers have their own."""
+    if endpoint.provider.name == "onnx":
+        raise ConfigError(f"{endpoint} embeds; it cannot chat. Choose another model to extract with.")
+    if endpoint.provider.name == "ollama":
+        return OllamaChat(endpoint, context=context, deadline=deadline)
+    return OpenAIChat(endpoint, deadline=deadline)
+
+
+async def open_embedder(
+    endpoint: Endpoint, *, dimensions: int | None = None, most_tokens: int | None = None, deadline: float = DEADLINE
+) -> OpenAIEmbedder | OnnxEmbedder:
+    """The embedding model at an endpoint, its dimension found out by asking. `onnx/PATH` is a folder here."""
+    if endpoint.provider.name == "onnx":
+        return await OnnxEmbedder.open(Path(endpoint.model), most_tokens=most_tokens)
+    return await OpenAIEmbedder.open(
+        endpoint, dimensions=dimensions, most_tokens=most_tokens or 8191, deadline=deadline
+    )
+
+
+async def open_reranker(endpoint: Endpoint, *, deadline: float = DEADLINE) -> RerankServer | OnnxReranker:
+    """The model at an endpoint that reranks. `onnx/PATH` is a folder here."""
+    if endpoint.provider.name == "onnx":
+        return await OnnxReranker.open(Path(endpoint.model))
+    return RerankServer(endpoint, deadline=deadline)

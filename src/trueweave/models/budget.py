@@ -1,0 +1,114 @@
+"""Paid from a purse: what a call may cost at most is held back before it is made.
+
+The most that a prompt can be is one token a byte: no byte-level tokenizer makes more. So the cap holds for any model,
+whatever its tokenizer, and what was held back too much is free again when the reply says what it really took.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeVar
+from uuid import UUID
+
+from trueweave.errors import ModelError
+from trueweave.models.around import AroundEmbedder, AroundLLM, AroundReranker, Ask, Listening, Stream
+from trueweave.protocols import Ledger, Vectors
+from trueweave.text import tokens
+from trueweave.types import Call, Price, Prompt, Purpose
+
+_PER_MESSAGE = 16  # what a chat template puts around a message
+_EMBED = Purpose("embed")
+_RERANK = Purpose("rerank")
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class BudgetedLLM(AroundLLM):
+    """A chat model whose every call is paid from a purse. A `price` of None is not known, and booked as such."""
+
+    ledger: Ledger
+    price: Price | None
+
+    async def _pass_on(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
+        """The model's reply, paid for, with its price; BudgetReached when it might cost more than is left."""
+        most = most_tokens(prompt)
+        price = self.price.of(most, prompt.max_tokens) if self.price else None
+        id_ = await self.ledger.reserve(Call(self.model, purpose, most, prompt.max_tokens, price))
+        try:
+            async with aclosing(Listening(ask())) as heard:
+                async for piece in heard:
+                    yield piece
+        except BaseException as error:
+            await _release(self.ledger, id_, error)
+            raise
+        reply = heard.reply
+        cost = self.price.of(reply.tokens_in, reply.tokens_out) if self.price else None
+        await asyncio.shield(self.ledger.book(id_, reply.tokens_in, reply.tokens_out, cost))
+        yield replace(reply, price=cost)
+
+
+@dataclass(frozen=True)
+class BudgetedEmbedder(AroundEmbedder):
+    """An embedding model whose every call is paid from a purse. Its tokens are counted here, not by the server."""
+
+    ledger: Ledger
+    price: Price | None
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """One row per text, in order, paid for; BudgetReached when that might cost more than is left."""
+        return await _paid(self.ledger, self.price, self.model, _EMBED, texts, partial(self.embedder.embed, texts))
+
+
+@dataclass(frozen=True)
+class BudgetedReranker(AroundReranker):
+    """A model that reranks, whose every call is paid from a purse. Its tokens are counted here, not by the server."""
+
+    ledger: Ledger
+    price: Price | None
+
+    async def score(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        """One score per text, in order, paid for; BudgetReached when that might cost more than is left."""
+        ask = partial(self.reranker.score, question, texts)
+        return await _paid(self.ledger, self.price, self.model, _RERANK, pairs(question, texts), ask)
+
+
+def pairs(question: str, texts: Sequence[str]) -> list[str]:
+    """What a model that reranks reads: the question with each of the texts."""
+    return [f"{question}\n{text}" for text in texts]
+
+
+async def _paid(
+    ledger: Ledger,
+    price: Price | None,
+    model: str,
+    purpose: Purpose,
+    texts: Sequence[str],
+    ask: Callable[[], Awaitable[T]],
+) -> T:
+    """What comes of asking a model that reads these texts and writes none, paid for."""
+    most = sum(len(text.encode()) + _PER_MESSAGE for text in texts)
+    id_ = await ledger.reserve(Call(model, purpose, most, 0, price.of(most, 0) if price else None))
+    try:
+        found = await ask()
+    except BaseException as error:
+        await _release(ledger, id_, error)
+        raise
+    taken = await asyncio.to_thread(lambda: sum(map(tokens.count, texts)))
+    await asyncio.shield(ledger.book(id_, taken, 0, price.of(taken, 0) if price else None))
+    return found
+
+
+def most_tokens(prompt: Prompt) -> int:
+    """More tokens than any tokenizer makes of a prompt."""
+    return len(prompt.schema.encode()) + sum(len(m.content.encode()) + _PER_MESSAGE for m in prompt.messages)
+
+
+async def _release(ledger: Ledger, id_: UUID, error: BaseException) -> None:
+    """A server that said no has not charged for it; one that fell silent, or that nobody waited for, may have."""
+    charged = error.charged if isinstance(error, ModelError) else True
+    await asyncio.shield(ledger.release(id_, charged=charged))

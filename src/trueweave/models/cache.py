@@ -1,0 +1,98 @@
+"""Asked once: a model's reply is kept by a key of all that it was asked."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from uuid import UUID
+
+import numpy as np
+
+from trueweave.models.around import AroundEmbedder, AroundLLM, Ask, Listening, Stream
+from trueweave.protocols import Replies, Vectors
+from trueweave.text.names import key
+from trueweave.types import Prompt, Purpose, Reply
+
+_TEXTS_AT_ONCE = 64
+
+
+@dataclass(frozen=True)
+class CachedLLM(AroundLLM):
+    """A chat model that is asked the same thing once, by whichever process comes first."""
+
+    replies: Replies
+
+    async def _pass_on(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
+        """The reply that is kept, in one piece, or else the model's."""
+        asked = prompt_key(self.model, prompt)
+        kept = await self.replies.ask(asked)
+        if kept is None:
+            try:
+                async with aclosing(Listening(ask())) as heard:
+                    async for piece in heard:
+                        yield piece
+            except BaseException:
+                await asyncio.shield(self.replies.forget(asked))
+                raise
+            # Paid for: it is kept also when the caller no longer waits for it.
+            first = _unpacked(await asyncio.shield(self.replies.keep(asked, _packed(heard.reply))))
+            # Another that came first is everybody's, but for who has heard the pieces of this one.
+            yield heard.reply if heard.begun else replace(heard.reply, text=first.text, finish=first.finish)
+            return
+        reply = _unpacked(kept)
+        yield reply.text
+        yield reply
+
+    async def forget(self, prompt: Prompt) -> None:
+        """Keep the reply to this no longer: it was of no use, and whoever asks again may have a better one."""
+        await self.replies.drop(prompt_key(self.model, prompt))
+
+
+@dataclass(frozen=True)
+class CachedEmbedder(AroundEmbedder):
+    """An embedding model that is given the same text once, by whichever process comes first."""
+
+    replies: Replies
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """One row per text, in order: those that are kept, and the model's for the others."""
+        keys = [key("embedding", self.model, str(self.dimensions), text) for text in texts]
+        unique = dict(zip(keys, texts, strict=True))
+        kept = dict(zip(unique, await asyncio.gather(*map(self.replies.ask, unique)), strict=True))
+        missing = [asked for asked, found in kept.items() if found is None]
+        # A call each for so many, kept when it is done: what went well is not paid for again when another fails.
+        some = [missing[at : at + _TEXTS_AT_ONCE] for at in range(0, len(missing), _TEXTS_AT_ONCE)]
+        made = await asyncio.gather(*(self._embed({asked: unique[asked] for asked in part}) for part in some))
+        for part in made:
+            kept |= part
+        rows = [np.frombuffer(found, dtype=np.float32) for asked in keys if (found := kept[asked]) is not None]
+        return np.stack(rows) if rows else np.zeros((0, self.dimensions), dtype=np.float32)
+
+    async def _embed(self, texts: Mapping[UUID, str]) -> dict[UUID, bytes]:
+        try:
+            made = await self.embedder.embed(list(texts.values()))
+        except BaseException:
+            await asyncio.shield(asyncio.gather(*map(self.replies.forget, texts)))
+            raise
+        packed = [row.astype(np.float32).tobytes() for row in made]
+        kept = await asyncio.shield(asyncio.gather(*map(self.replies.keep, texts, packed)))
+        return dict(zip(texts, kept, strict=True))
+
+
+def prompt_key(model: str, prompt: Prompt) -> UUID:
+    """The key of all that a reply depends on."""
+    said = [part for m in prompt.messages for part in (m.role, m.content)]
+    return key("chat", model, f"{prompt.max_tokens} {prompt.temperature}", prompt.schema, *said)
+
+
+def _packed(reply: Reply) -> bytes:
+    return json.dumps([reply.text, reply.tokens_in, reply.tokens_out, reply.finish]).encode()
+
+
+def _unpacked(kept: bytes) -> Reply:
+    text, tokens_in, tokens_out, finish = json.loads(kept)
+    return Reply(text, tokens_in, tokens_out, finish, price=Decimal(0), kept=True)

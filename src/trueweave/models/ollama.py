@@ -1,0 +1,144 @@
+"""Chat models of Ollama, through its own API.
+
+Its OpenAI endpoint has no way to set the context length: it keeps to the server's default, often 4,096 tokens, and
+cuts longer prompts without a word. `/api/chat` takes `num_ctx`, and with `truncate` and `shift` off it refuses what
+does not fit. Older servers do not know these two, and some count only what was not cached; so the count of tokens is
+checked, and when it looks wrong `/api/ps` says which context the model is loaded with.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
+from typing import Any
+
+from trueweave.errors import ModelRefused
+from trueweave.models.around import Stream
+from trueweave.models.names import Endpoint
+from trueweave.models.openai import DEADLINE, cut, prompt_tokens, reply_bytes, stream_bytes
+from trueweave.models.server import CutPrompt, Server, UselessReply
+from trueweave.text import tokens
+from trueweave.types import Prompt, Purpose, Reply
+
+CONTEXT = 16_384  # tokens; every call has the same, as Ollama loads the model anew for another
+
+
+class OllamaChat:
+    """A chat model of Ollama, with a context of `context` tokens, or what the model takes if that is less.
+
+    A prompt that does not fit is an error, here or at the server; none is ever cut.
+    """
+
+    def __init__(self, endpoint: Endpoint, *, context: int = CONTEXT, deadline: float = DEADLINE) -> None:
+        self.endpoint = endpoint
+        self._wanted = context
+        self._takes: int | None = None
+        self._server = Server(endpoint, deadline)
+
+    @property
+    def model(self) -> str:
+        return self.endpoint.name
+
+    async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
+        """The model's whole reply. Raises ModelUnavailable, UselessReply or ModelRefused: see server.py."""
+        body = await self._body(prompt, stream=False)
+        found = await self._server.post(self._path("chat"), body, reply_bytes(prompt))
+        return await self._reply(found, prompt)
+
+    async def stream(self, prompt: Prompt, purpose: Purpose) -> Stream:
+        """The pieces of the reply as they come, and at the end the whole of it, or the same errors."""
+        body = await self._body(prompt, stream=True)
+        heard: list[dict[str, Any]] = []
+        async with aclosing(self._server.events(self._path("chat"), body, stream_bytes(prompt), _is_last)) as events:
+            async for event in events:
+                heard.append(event)
+                if piece := _said(event):
+                    yield piece
+        yield await self._reply(_joined(heard), prompt)
+
+    async def context_length(self) -> int:
+        """How many tokens prompt and reply may have together: what was asked for, if the model takes as many."""
+        if self._takes is None:
+            found = await self._server.post(self._path("show"), {"model": self.endpoint.model}, most_bytes=1 << 24)
+            self._takes = self._model_context(found.get("model_info"))
+        return min(self._wanted, self._takes)
+
+    async def close(self) -> None:
+        """Give the connections back."""
+        await self._server.close()
+
+    def _path(self, name: str) -> str:
+        return f"{self.endpoint.root}/api/{name}"
+
+    def _model_context(self, info: object) -> int:
+        sizes = [
+            size
+            for key, size in (info.items() if isinstance(info, dict) else ())
+            if key.endswith(".context_length") and isinstance(size, int)
+        ]
+        if not sizes:
+            raise ModelRefused(
+                f"{self.endpoint} does not say how long a prompt it takes. Is it a chat model? Try `ollama show`."
+            )
+        return max(sizes)
+
+    async def _body(self, prompt: Prompt, *, stream: bool) -> dict[str, Any]:
+        context = await self.context_length()
+        sent = prompt_tokens(prompt)
+        if sent + prompt.max_tokens > context:
+            raise UselessReply(
+                f"a prompt of about {sent:,} tokens and a reply of up to {prompt.max_tokens:,} do not fit into the "
+                f"{context:,} tokens of {self.endpoint}, which takes up to {self._takes:,}. "
+                "Raise the model's context, or make chunks smaller.",
+                charged=False,
+            )
+        options = {"num_ctx": context, "num_predict": prompt.max_tokens, "temperature": prompt.temperature}
+        body: dict[str, Any] = {
+            "model": self.endpoint.model,
+            "messages": [{"role": message.role, "content": message.content} for message in prompt.messages],
+            "stream": stream,
+            "truncate": False,
+            "shift": False,
+            "options": options,
+        }
+        return {**body, "format": json.loads(prompt.schema)} if prompt.schema else body
+
+    async def _reply(self, found: Mapping[str, Any], prompt: Prompt) -> Reply:
+        message = found.get("message")
+        if not isinstance(message, dict):
+            raise UselessReply(f"{self.endpoint} sent no message. Is the URL that of Ollama?", charged=False)
+        text = str(message.get("content") or "")
+        seen, written = (found.get(f"{what}eval_count") for what in ("prompt_", ""))
+        sent, context = prompt_tokens(prompt), await self.context_length()
+        seen = seen if isinstance(seen, int) else sent
+        if (problem := cut(sent, seen)) and await self._loaded_context() < context:
+            raise CutPrompt(
+                f"{self.endpoint} {problem} It does not load the model with the context of {context:,} tokens that "
+                "it is asked for: update Ollama, or set OLLAMA_CONTEXT_LENGTH where it runs."
+            )
+        written = written if isinstance(written, int) else tokens.count(text)
+        return Reply(text, seen, written, finish="length" if found.get("done_reason") == "length" else "stop")
+
+    async def _loaded_context(self) -> int:
+        """The context that the model is loaded with now; 0 if Ollama does not say."""
+        models = (await self._server.get(self._path("ps"))).get("models")
+        names = {self.endpoint.model, f"{self.endpoint.model}:latest"}
+        ours = [entry for entry in models or () if isinstance(entry, dict) and entry.get("name") in names]
+        return max((size for entry in ours if isinstance(size := entry.get("context_length"), int)), default=0)
+
+
+def _said(event: Mapping[str, Any]) -> str:
+    """What an event of a stream adds to the reply."""
+    message = event.get("message")
+    said = message.get("content") if isinstance(message, dict) else None
+    return said if isinstance(said, str) else ""
+
+
+def _is_last(event: Mapping[str, Any]) -> bool:
+    return event.get("done") is True
+
+
+def _joined(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What the server would have answered without streaming: its last words tell what it counted."""
+    return {**events[-1], "message": {"content": "".join(map(_said, events))}}

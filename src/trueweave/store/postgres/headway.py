@@ -1,0 +1,37 @@
+"""How work goes on, as the database sees it: whoever does it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from trueweave.store.postgres.db import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Headway:
+    """Documents that became part of the index, that wait to be worked, and that are in the record and not yet settled;
+    descriptions that wait to be summed up; and documents that are set aside."""
+
+    came_in: int
+    waiting: int
+    unsettled: int
+    descriptions: int
+    set_aside: int
+
+
+async def headway(tx: Transaction, since: datetime | None) -> Headway:
+    """How work goes on. What came in is counted since then; without a time, it is not."""
+    return Headway(*(await tx.rows("headway.since", since=since))[0])
+
+
+async def clock(tx: Transaction) -> datetime:
+    """The time by the database's clock."""
+    now = await tx.value("headway.now")
+    assert isinstance(now, datetime)
+    return now
+
+
+async def notes(tx: Transaction, since: datetime) -> dict[str, int]:
+    """What was odd about the documents that came in since then, and about how many of them."""
+    return dict(await tx.rows("headway.notes", since=since))

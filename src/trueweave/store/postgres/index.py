@@ -1,0 +1,476 @@
+"""The read side of one workspace in PostgreSQL, as methods see it: each call is one prepared statement."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from functools import partial
+from itertools import accumulate, groupby
+from typing import Any, TypeVar
+from uuid import UUID
+
+from psycopg.errors import UndefinedTable
+
+from trueweave.errors import ConfigError, DatabaseError, NoVectors
+from trueweave.evidence import Filter, Passage, Scored, Step
+from trueweave.protocols import (
+    LLM,
+    Around,
+    Bounds,
+    Embedder,
+    Masses,
+    Name,
+    Reached,
+    RelationFound,
+    ReportFound,
+    Reranker,
+    Told,
+    Vectors,
+    Weighed,
+)
+from trueweave.store.postgres import search
+from trueweave.store.postgres.arrays import Halves, Ids, Numbers
+from trueweave.store.postgres.communities import read_findings
+from trueweave.store.postgres.db import Database, Row
+from trueweave.store.postgres.queries import QUERIES
+from trueweave.store.postgres.read import entity, relation
+from trueweave.store.postgres.scope import ALL, Scope, Shape, scope
+from trueweave.store.postgres.search import Layout
+from trueweave.store.postgres.vectors import Space, half
+from trueweave.text import phrases
+from trueweave.types import Entity, Relation, VectorKind
+
+T = TypeVar("T")
+
+_TRIES = 3
+_SHOWN = 5  # of what was found, in the trace
+_WEIGHED = 2000  # chunks, when words are searched
+
+
+class Whereabouts:
+    """Remembers where a workspace's vectors are, for all questions of a process."""
+
+    def __init__(self, database: Database, workspace: int) -> None:
+        self.database = database
+        self.workspace = workspace
+        self.layout: Layout | None = None
+
+
+class PostgresIndex:
+    """One workspace, for one question: it also writes down what was searched, and what that took."""
+
+    def __init__(
+        self,
+        where: Whereabouts,
+        embedder: Embedder | None = None,
+        llm: LLM | None = None,
+        reranker: Reranker | None = None,
+    ) -> None:
+        self._where = where
+        self._embedder = embedder
+        self._llm = llm
+        self._reranker = reranker
+        self._once: dict[str, asyncio.Future[Any]] = {}
+        self.steps: list[Step] = []
+
+    @property
+    def llm(self) -> LLM | None:
+        return self._llm
+
+    @property
+    def reranker(self) -> Reranker | None:
+        return self._reranker
+
+    @property
+    def embeds(self) -> bool:
+        return self._embedder is not None
+
+    # --- by meaning -----------------------------------------------------------------------------------
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """One vector per text, in order."""
+        if self._embedder is None:
+            raise ConfigError(
+                "no embedding model is set, so nothing can be found by meaning. Set embedding_model in trueweave.toml, "
+                "or ask with --method keyword."
+            )
+        with self._step("embed", ", ".join(texts)) as told:
+            layout = await self._layout(told)
+            if not layout.space.is_of(self._embedder):
+                self._moved()
+                (await self._layout(told)).space.check(self._embedder)
+            vectors = await self._embedder.embed(texts)
+            told.found = len(vectors)
+        return vectors
+
+    async def chunks_near(self, vectors: Vectors, limit: int, filter: Filter) -> list[list[Passage]]:
+        """For each vector the chunks nearest to it, nearest first."""
+        with self._step("chunks near", f"{len(vectors)} vectors") as told:
+            found = [
+                [_passage(id_, score, *rest) for id_, score, *rest in rows]
+                for rows in await self._near(told, "chunk", vectors, limit, filter)
+            ]
+            told.list(Scored(p.source, p.score) for some in found for p in some)
+        return found
+
+    async def entities_near(self, vectors: Vectors, limit: int, filter: Filter) -> list[list[Scored[Entity]]]:
+        """For each vector the entities nearest to it, nearest first."""
+        with self._step("entities near", f"{len(vectors)} vectors") as told:
+            found = [
+                [Scored(entity(*rest), score) for _, score, *rest in rows]
+                for rows in await self._near(told, "entity", vectors, limit, filter)
+            ]
+            told.list(Scored(e.item.name, e.score) for some in found for e in some)
+        return found
+
+    async def relations_near(self, vectors: Vectors, limit: int, filter: Filter) -> list[list[Scored[RelationFound]]]:
+        """For each vector the relations nearest to it, nearest first, with their ends."""
+        seen: dict[UUID, Entity] = {}
+        with self._step("relations near", f"{len(vectors)} vectors") as told:
+            found = [
+                [
+                    Scored(RelationFound(relation(*rest[:11]), *_ends(rest[11:], seen)), score)
+                    for _, score, *rest in rows
+                ]
+                for rows in await self._near(told, "relation", vectors, limit, filter)
+            ]
+            told.list(Scored(_arrow(r.item.relation), r.score) for some in found for r in some)
+        return found
+
+    async def _near(
+        self, told: _Telling, kind: VectorKind, vectors: Vectors, limit: int, filter: Filter
+    ) -> list[list[Row]]:
+        """For each vector rows of id, similarity and what else is wanted of that kind."""
+        scope_ = await self._scope(told, filter)
+        if scope_.is_empty or not len(vectors):
+            return [[] for _ in vectors]
+        params = {"vectors": Halves(vectors), **scope_.params}
+        workspace, shape = self._where.workspace, scope_.shape
+        rows = await self._located(told, lambda at: search.near(kind, at, workspace, limit, shape), params)
+        return _by_vector(rows, len(vectors), (await self._layout(told)).space)
+
+    async def _located(self, told: _Telling, statement: Callable[[Layout], bytes], params: dict[str, Any]) -> list[Row]:
+        """The rows of a statement that knows where the vectors are, as long as they are there."""
+        for _ in range(_TRIES):
+            layout = await self._layout(told)
+            layout.space.check(self._embedder)  # it may have changed since the vectors were made
+            try:
+                rows = await self._rows(told, statement(layout), params)
+            except UndefinedTable:
+                rows = []
+            if rows and tuple(rows[0][:2]) == layout.stamp:
+                return [row[2:] for row in rows if row[2] is not None]
+            self._moved()
+        raise DatabaseError("the vectors of this workspace are being moved about; ask again in a moment")
+
+    def _moved(self) -> None:
+        """What is remembered of where the vectors are may be out of date."""
+        self._where.layout = None
+        self._once.pop("layout", None)
+
+    async def _layout(self, told: _Telling) -> Layout:
+        known = self._where.layout
+        return known if known else await self.once("layout", lambda: self._look(told))
+
+    async def _look(self, told: _Telling) -> Layout:
+        rows = await self._rows(told, QUERIES["search.layout"].encode(), {})
+        if not rows:
+            raise NoVectors(
+                "this workspace has no vectors, so nothing can be found by meaning. Set embedding_model in "
+                "trueweave.toml and run `trueweave add` once more, or ask with --method keyword."
+            )
+        *space, own = rows[0]
+        self._where.layout = layout = Layout(Space(*space), tuple(own))
+        return layout
+
+    # --- by words -------------------------------------------------------------------------------------
+
+    async def chunks_matching(
+        self, text: str, limit: int, filter: Filter, *, k1: float = 1.2, b: float = 0.75
+    ) -> list[Passage]:
+        """The chunks that match the words of a text best, by BM25."""
+        with self._step("chunks matching", text) as told:
+            scope_ = await self._scope(told, filter)
+            rows: list[Row] = []
+            for most in _depths(limit, scope_):
+                query = search.matching(most, scope_.shape)
+                rows = await self._rows(told, query, {"text": text, "k1": k1, "b": b, **scope_.params})
+                if len(rows) >= limit:
+                    break
+            found = [_passage(*row) for row in rows[:limit]]
+            told.list(Scored(p.source, p.score) for p in found)
+        return found
+
+    # --- by the graph ---------------------------------------------------------------------------------
+
+    async def around(self, entities: Sequence[UUID], followed: Sequence[UUID], each: int, filter: Filter) -> Around:
+        """The relations of these entities, and for each one that is followed the chunks that tell most of it."""
+        with self._step("around", f"{len(entities)} entities") as told:
+            rows = await self._from_ids(
+                told, partial(search.from_ids, "around"), filter, {"each": each}, entities=entities, followed=followed
+            )
+            chunks = zip(*(part or () for part in rows[0][:3]), strict=True) if rows else ()
+            found = Around([relation(*row[3:]) for row in rows if row[3] is not None], [Told(*row) for row in chunks])
+            told.list(Scored(_arrow(r), r.weight) for r in found.relations)
+        return found
+
+    async def neighbourhood(self, entities: Sequence[UUID], hops: int, filter: Filter) -> list[Relation]:
+        """The relations that lead away from these entities, either way, over so many hops."""
+        with self._step("neighbourhood", f"{len(entities)} entities, {hops} hops") as told:
+            statement = partial(search.neighbourhood, hops)
+            rows = await self._from_ids(told, statement, filter, entities=entities) if hops else []
+            found = [relation(*row) for row in rows]
+            told.list(Scored(_arrow(r), r.weight) for r in found)
+        return found
+
+    async def chunks_of_entities(self, entities: Sequence[UUID], filter: Filter) -> list[tuple[UUID, UUID]]:
+        """Pairs of an entity and a chunk that mentions it."""
+        with self._step("chunks of entities", f"{len(entities)} entities") as told:
+            rows = await self._from_ids(told, partial(search.from_ids, "chunks_of_entities"), filter, entities=entities)
+            told.found = len(rows)
+        return [(entity_id, chunk) for entity_id, chunk in rows]
+
+    async def chunks_of_relations(self, relations: Sequence[UUID], filter: Filter) -> list[tuple[UUID, UUID]]:
+        """Pairs of a relation and a chunk that states it."""
+        with self._step("chunks of relations", f"{len(relations)} relations") as told:
+            rows = await self._from_ids(
+                told, partial(search.from_ids, "chunks_of_relations"), filter, relations=relations
+            )
+            told.found = len(rows)
+        return [(relation_id, chunk) for relation_id, chunk in rows]
+
+    async def relations_of_chunks(self, chunks: Sequence[UUID], filter: Filter) -> list[tuple[UUID, Relation]]:
+        """Pairs of a chunk and a relation that it states, the heaviest first."""
+        with self._step("relations of chunks", f"{len(chunks)} chunks") as told:
+            rows = await self._from_ids(told, partial(search.from_ids, "relations_of_chunks"), filter, chunks=chunks)
+            found = [(chunk, relation(*rest)) for chunk, *rest in rows]
+            told.list(Scored(_arrow(r), r.weight) for _, r in found)
+        return found
+
+    async def entities(self, ids: Sequence[UUID], filter: Filter) -> list[Entity]:
+        """The entities of these ids, in that order, without those that are gone."""
+        with self._step("entities", f"{len(ids)} ids") as told:
+            found = [entity(*row) for row in await self._from_ids(told, search.entities, filter, ids=ids)]
+            told.found = len(found)
+        return found
+
+    async def passages(self, chunks: Sequence[Scored[UUID]]) -> list[Passage]:
+        """The chunks of these ids with these scores, in that order, without those that are gone."""
+        with self._step("passages", f"{len(chunks)} chunks") as told:
+            params = {"ids": Ids(c.item for c in chunks), "scores": [c.score for c in chunks]}
+            rows = await self._rows(told, search.passages(), params) if chunks else []
+            found = [_passage(*row) for row in rows]
+            told.list(Scored(p.source, p.score) for p in found)
+        return found
+
+    async def _from_ids(
+        self,
+        told: _Telling,
+        statement: Callable[[Shape], bytes],
+        filter: Filter,
+        others: Mapping[str, Any] | None = None,
+        **ids: Sequence[UUID],
+    ) -> list[Row]:
+        """The rows of a statement that takes ids; none without any, or where no document may speak."""
+        scope_ = await self._scope(told, filter)
+        if scope_.is_empty or not any(ids.values()):
+            return []
+        params = {name: Ids(values) for name, values in ids.items()} | dict(others or {})
+        return await self._rows(told, statement(scope_.shape), {**params, **scope_.params})
+
+    # --- by names that occur --------------------------------------------------------------------------
+
+    async def both_lists(self, text: str, vector: Vectors, limit: int, filter: Filter) -> tuple[Masses, Masses]:
+        """The chunks nearest to a vector with their similarity, and those that match a text with their score."""
+        with self._step("both lists", text) as told:
+            scope_ = await self._scope(told, filter)
+            if scope_.is_empty:
+                return {}, {}
+            params = {"vector": half(vector), "text": text, **scope_.params}
+            workspace, shape = self._where.workspace, scope_.shape
+            rows = await self._located(told, lambda at: search.both_lists(at, workspace, limit, shape), params)
+            space = (await self._layout(told)).space
+            near = {id_: space.similarity(value) for by_vector, id_, value in rows if by_vector}
+            told.found = len(rows)
+        return near, {id_: value for by_vector, id_, value in rows if not by_vector}
+
+    async def subjects(self) -> float:
+        """Which share of the chunks is about a name that few others have; of a sample, where there are many."""
+        with self._step("subjects", "chunks with one of their own") as told:
+            [[share]] = await self._rows(told, QUERIES["search.subjects"].encode(), {})
+            told.found = 1
+        return float(share)
+
+    async def names_in(self, text: str) -> list[Name]:
+        """The names in a text that occur in some chunk: the longest at each place, and those inside of them."""
+        with self._step("names in", text) as told:
+            words = phrases.words(text)
+            everything = {word.word: phrases.MOST_WORDS for word in words}
+            numbers = {one: phrases.number(one) for one in phrases.candidates(words, everything)}
+            ids = Numbers(numbers.values())
+            rows = await self._rows(told, QUERIES["search.names_known"].encode(), {"ids": ids})
+            chunks = {id_: count for id_, count in rows if count}
+            known = {one for one, number in numbers.items() if number in chunks}
+            names = [
+                Name(number := numbers[found.phrase], found.phrase, chunks[number], (found.start, found.end))
+                for found in phrases.occurrences(words, phrases.Vocabulary(known, everything))
+            ]
+            told.list(Scored(name.name, 1 / name.chunks) for name in names)
+        return names
+
+    async def spread(
+        self, start: Sequence[Scored[Name]] | Masses, vector: Vectors, pool: Sequence[UUID], how: Bounds, filter: Filter
+    ) -> list[Reached]:
+        """Where the mass of names, or of the names in chunks, goes: to which chunks, and how it is shared out there."""
+        with self._step("spread", f"{len(start)}") as told:
+            scope_ = await self._scope(told, filter)
+            if scope_.is_empty or not start:
+                return []
+            workspace, shape, given = self._where.workspace, scope_.shape, not isinstance(start, Mapping)
+            params = {"vector": half(vector), "pool": Ids(pool), **asdict(how), **_mass(start), **scope_.params}
+            rows = await self._located(told, lambda at: search.spread(at, workspace, shape, given=given), params)
+            told.found = len(rows)
+        return [Reached(*row) for row in rows]
+
+    async def weighed(self, chunks: Sequence[UUID], text: str, vector: Vectors) -> list[Weighed]:
+        """These chunks once more, in order, beside a question and a vector of what is asked."""
+        with self._step("weighed", f"{len(chunks)} chunks") as told:
+            if not chunks:
+                return []
+            params = {"chunks": Ids(chunks), "text": text, "vector": half(vector)}
+            rows = await self._located(told, lambda at: search.weighed(at, self._where.workspace), params)
+            told.found = len(rows)
+        return [Weighed(*row) for row in rows]
+
+    # --- by communities -------------------------------------------------------------------------------
+
+    async def report_levels(self) -> list[int]:
+        """How many reports there are to read at each level of communities, from the outermost on."""
+        with self._step("report levels", "") as told:
+            rows = await self._rows(told, QUERIES["search.report_levels"].encode(), {})
+            told.found = len(rows)
+        whole = accumulate((leaves for _, leaves in rows), initial=0)
+        return [here + further_out for (here, _), further_out in zip(rows, whole, strict=False)]
+
+    async def reports(self, level: int, limit: int, vector: Vectors | None) -> list[ReportFound]:
+        """The reports to read at a level: those nearest to a vector, or about the largest communities without one."""
+        with self._step("reports", f"level {level}") as told:
+            params: dict[str, Any] = {"level": level, "limit": limit}
+            if vector is None:
+                rows = await self._rows(told, search.largest_reports(), params)
+            else:
+                params["vector"] = half(vector)
+                rows = await self._located(told, lambda at: search.reports(at, self._where.workspace), params)
+            similarity = (await self._layout(told)).space.similarity if vector is not None else _no_similarity
+            found = [
+                ReportFound(*(*row, read_findings(findings), stale, similarity(distance)))
+                for *row, findings, stale, distance in rows
+            ]
+            told.list(Scored(one.title, one.score) for one in found)
+        return found
+
+    # --- for the question as a whole ------------------------------------------------------------------
+
+    async def once(self, what: str, make: Callable[[], Awaitable[T]]) -> T:
+        """What `make` gives, made once for this question, however many parts of a method ask for it."""
+        if what not in self._once:
+            self._once[what] = asyncio.ensure_future(make())
+        made: T = await self._once[what]
+        return made
+
+    def note(self, what: str, *found: Scored[str]) -> None:
+        """Put something into the trace that no search shows."""
+        self.steps.append(Step(what, "", len(found), found[:_SHOWN], 0.0))
+
+    @contextmanager
+    def _step(self, what: str, searched: str) -> Iterator[_Telling]:
+        told = _Telling()
+        begun = time.perf_counter()
+        yield told
+        took = time.perf_counter() - begun
+        self.steps.append(Step(what, searched, told.found, told.best, took, told.statements))
+
+    async def _scope(self, told: _Telling, filter: Filter) -> Scope:
+        """What the filter comes to, looked up once a question."""
+        if not filter:
+            return ALL
+
+        async def look() -> Scope:
+            told.statements += 1
+            async with self._where.database.reading(self._where.workspace) as connection:
+                return await scope(connection, filter)
+
+        return await self.once(f"scope of {filter}", look)
+
+    async def _rows(self, told: _Telling, query: bytes, params: dict[str, Any]) -> list[Row]:
+        told.statements += 1
+        async with self._where.database.reading(self._where.workspace) as connection:
+            cursor = await connection.execute(query, params or None, prepare=True, binary=True)
+            return await cursor.fetchall()
+
+
+class _Telling:
+    """What a step has found."""
+
+    def __init__(self) -> None:
+        self.found = 0
+        self.statements = 0
+        self.best: tuple[Scored[str], ...] = ()
+
+    def list(self, found: Iterator[Scored[str]]) -> None:
+        everything = list(found)
+        self.found = len(everything)
+        self.best = tuple(sorted(everything, key=lambda s: -s.score)[:_SHOWN])
+
+
+def _by_vector(rows: list[Row], vectors: int, space: Space) -> list[list[Row]]:
+    """Rows of a search, one list for each vector, with similarities in place of distances."""
+    found: list[list[Row]] = [[] for _ in range(vectors)]
+    for n, some in groupby(rows, key=lambda row: row[0]):
+        found[n - 1] = [(id_, space.similarity(distance), *rest) for _, id_, distance, *rest in some]
+    return found
+
+
+def _depths(limit: int, scope_: Scope) -> list[int]:
+    """How many matches to look for, and for how many more where too few of them are visible: a filter that many pass is
+    applied to what was found, and in the end to all that a search weighs."""
+    if scope_.is_empty:
+        return []
+    is_exact = scope_.shape.by_ids or scope_.shape.is_all
+    return [limit] if is_exact else [10 * limit, max(_WEIGHED, 10 * limit)]
+
+
+def _passage(id_: UUID, score: float, uri: str, title: str, text: str, start: int, place: list[str] | None) -> Passage:
+    page, *headings = place or [""]
+    return Passage(id_, uri, title, text, start, score, page, tuple(headings))
+
+
+def _mass(start: Sequence[Scored[Name]] | Masses) -> dict[str, Any]:
+    if isinstance(start, Mapping):
+        return {"chunks": Ids(start), "masses": list(start.values())}
+    names = [one.item for one in start]
+    return {
+        "names": Numbers(name.id for name in names),
+        "df": Numbers(name.chunks for name in names),
+        "masses": [one.score for one in start],
+    }
+
+
+def _ends(columns: Sequence[Any], seen: dict[UUID, Entity]) -> tuple[Entity, Entity]:
+    """Both ends of a relation; one that was seen already is not made again."""
+    source, target = columns[:9], columns[9:]
+    for end in (source, target):
+        if end[0] not in seen:
+            seen[end[0]] = entity(*end)
+    return seen[source[0]], seen[target[0]]
+
+
+def _no_similarity(_: float) -> float:
+    return 0.0
+
+
+def _arrow(found: Relation) -> str:
+    return f"{found.source_name} -> {found.target_name}"

@@ -1,0 +1,190 @@
+"""Money: what calls may cost is held back before they are made, so that no number of workers can exceed a cap."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Literal, NamedTuple
+from uuid import UUID, uuid4
+
+from trueweave.errors import BudgetReached, PriceUnknown
+from trueweave.store.postgres.arrays import Ids, Numbers, Texts
+from trueweave.store.postgres.db import Database, Transaction
+from trueweave.store.postgres.presence import Presence
+from trueweave.store.postgres.together import Together
+from trueweave.types import Budget, Call, Spent, SpentOn
+
+_LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
+_LOOK_AGAIN = 0.2
+_Verdict = Literal["held", "wait", "reached", "unpriced"]
+
+
+class _Closed(NamedTuple):
+    """How a call ended: `done` at a cost, `lost` without our knowing what it cost, `gone` without cost."""
+
+    id: UUID
+    state: Literal["done", "lost", "gone"]
+    tokens_in: int = 0
+    tokens_out: int = 0
+    price: Decimal | None = None
+
+
+class Ledger:
+    """The purse of one workspace, as this process uses it. Implements `trueweave.protocols.Ledger`."""
+
+    def __init__(self, database: Database, workspace: int, presence: Presence) -> None:
+        self._database = database
+        self._workspace = workspace
+        self._presence = presence
+        self._reserve = Together(self._reserve_all)
+        self._close = Together(self._close_all)
+
+    async def reserve(self, call: Call) -> UUID:
+        """Hold back the most that a call may cost; its id. While other calls are under way, of which something may be
+        left over, this waits for them; after that it is BudgetReached."""
+        id_ = uuid4()
+        while (verdict := await self._reserve((id_, call))) == "wait":  # noqa: ASYNC110 (other processes end calls too)
+            await asyncio.sleep(_LOOK_AGAIN)
+        if verdict == "unpriced":
+            raise PriceUnknown(
+                f"there is a budget in money, and the price of {call.model} is not known. Set it under [prices] in "
+                "trueweave.toml, or give the budget in tokens, as in --budget 2000000tokens."
+            )
+        if verdict == "reached":
+            raise BudgetReached(
+                f"the budget is reached: the next call to {call.model} may take up to "
+                f"{call.tokens_in + call.tokens_out:,} tokens{_at(call.price)}, and less than that is left. What is "
+                "done is kept; raise the budget to go on."
+            )
+        return id_
+
+    async def book(self, id: UUID, tokens_in: int, tokens_out: int, price: Decimal | None) -> None:
+        """The call is made, and this is what it cost."""
+        await self._close(_Closed(id, "done", tokens_in, tokens_out, price))
+
+    async def release(self, id: UUID, *, charged: bool) -> None:
+        """The call brought nothing; where it may have been charged, the most that it may have cost stays booked."""
+        await self._close(_Closed(id, "lost" if charged else "gone"))
+
+    async def _reserve_all(self, calls: Sequence[tuple[UUID, Call]]) -> list[_Verdict]:
+        tries = 0
+
+        async def reserve() -> list[_Verdict]:
+            nonlocal tries
+            tries += 1
+            async with self._database.transaction(self._workspace) as tx:
+                if tries > 1:  # the first may have gone through without our learning of it: begin afresh
+                    await _lock(tx)
+                    await _close(tx, [_Closed(id_, "gone") for id_, _ in calls])
+                return await self._reserve_in(tx, calls)
+
+        return await self._database.insist(reserve)
+
+    async def _reserve_in(self, tx: Transaction, calls: Sequence[tuple[UUID, Call]]) -> list[_Verdict]:
+        purse = await _lock(tx)
+        verdicts = _decide(purse, [call for _, call in calls])
+        if "wait" in verdicts and (lost := await self._abandoned(tx)):
+            await _close(tx, [_Closed(id_, "lost") for id_ in lost])
+            purse = await _lock(tx)
+            verdicts = _decide(purse, [call for _, call in calls])
+        held = [each for each, verdict in zip(calls, verdicts, strict=True) if verdict == "held"]
+        if held:
+            await tx.run(
+                "ledger.open",
+                ids=Ids(id_ for id_, _ in held),
+                stages=Texts(c.purpose.stage for _, c in held),
+                documents=Texts(c.purpose.document for _, c in held),
+                models=Texts(c.model for _, c in held),
+                tokens_in=Numbers(c.tokens_in for _, c in held),
+                tokens_out=Numbers(c.tokens_out for _, c in held),
+                prices=[c.price for _, c in held],
+                owner=self._presence.owner,
+            )
+        return verdicts
+
+    async def _abandoned(self, tx: Transaction) -> list[UUID]:
+        """Calls that were under way in processes that are gone."""
+        rows = await tx.rows("ledger.abandoned", owner=self._presence.owner)
+        gone = {owner for owner in {owner for _, owner in rows} if self._presence.is_gone(owner, seen=False)}
+        return [id_ for id_, owner in rows if owner in gone]
+
+    async def _close_all(self, closed: Sequence[_Closed]) -> list[None]:
+        async def close() -> None:
+            async with self._database.transaction(self._workspace) as tx:
+                await _lock(tx)
+                await _close(tx, closed)
+
+        await self._database.insist(close)
+        return [None] * len(closed)
+
+
+def _at(price: Decimal | None) -> str:
+    return f" ({price.normalize():f} in money)" if price else ""
+
+
+def _decide(purse: Budget, calls: Sequence[Call]) -> list[_Verdict]:
+    """Which of the calls fit, in their order. What does not fit waits while something held may yet be left over."""
+    price, tokens = purse.price + purse.held_price, purse.tokens + purse.held_tokens
+    waiting = purse.held_tokens > 0
+    verdicts: list[_Verdict] = []
+    for call in calls:
+        size, cost = call.tokens_in + call.tokens_out, call.price or Decimal(0)
+        if purse.price_cap is not None and call.price is None:
+            verdicts.append("unpriced")
+        elif (purse.price_cap is not None and price + cost > purse.price_cap) or (
+            purse.token_cap is not None and tokens + size > purse.token_cap
+        ):
+            verdicts.append("wait" if waiting else "reached")
+        else:
+            price, tokens, waiting = price + cost, tokens + size, True
+            verdicts.append("held")
+    return verdicts
+
+
+async def _lock(tx: Transaction) -> Budget:
+    rows = await tx.rows("ledger.lock_purse")
+    if not rows:
+        await tx.run("ledger.purse")
+        rows = await tx.rows("ledger.lock_purse")
+    return Budget(*rows[0])
+
+
+async def _close(tx: Transaction, closed: Sequence[_Closed]) -> None:
+    await tx.run(
+        "ledger.close",
+        ids=Ids(c.id for c in closed),
+        states=Texts(c.state for c in closed),
+        tokens_in=Numbers(c.tokens_in for c in closed),
+        tokens_out=Numbers(c.tokens_out for c in closed),
+        prices=[c.price for c in closed],
+    )
+
+
+async def budget(tx: Transaction) -> Budget:
+    """What the workspace may spend, and has spent."""
+    rows = await tx.rows("ledger.read_purse")
+    return Budget(*rows[0]) if rows else Budget(None, None, Decimal(0), 0, Decimal(0), 0)
+
+
+async def allow(tx: Transaction, price: Decimal | None, tokens: int | None) -> Budget:
+    """Let the workspace spend this much more than it has; None is without limit."""
+    purse = await _lock(tx)
+    await tx.run(
+        "ledger.cap",
+        price=None if price is None else purse.price + purse.held_price + price,
+        tokens=None if tokens is None else purse.tokens + purse.held_tokens + tokens,
+    )
+    return await budget(tx)
+
+
+async def receipt(tx: Transaction, since: datetime | None = None) -> list[Spent]:
+    """What was spent since then, by stage and model."""
+    return [Spent(*row) for row in await tx.rows("ledger.receipt", since=since or _LONG_AGO)]
+
+
+async def receipt_by_document(tx: Transaction, since: datetime | None = None, limit: int = 20) -> list[SpentOn]:
+    """What was spent since then on the costliest documents, by model."""
+    rows = await tx.rows("ledger.receipt_by_document", since=since or _LONG_AGO, limit=limit)
+    return [SpentOn(*row) for row in rows]

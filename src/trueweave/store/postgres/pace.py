@@ -1,0 +1,138 @@
+"""How fast and how many at once a model is called, over all processes at one database."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+
+from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.presence import Presence
+
+_LOOK_AGAIN = 0.1
+_SHARE = 0.25  # a slot goes back to all after this many seconds, even when more calls wait here
+_IDLE = 0.2  # or after this many without a call: one that soon follows takes no statement
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What was agreed with the provider of a model; None is without limit."""
+
+    calls_at_once: int = 16
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+
+
+@dataclass(frozen=True)
+class _Slot:
+    number: int
+    since: float
+
+
+class SharedPace:
+    """The pace of one model. Implements `trueweave.protocols.Pace`.
+
+    Slots are locks of this process's presence, so those of a process that dies are free at once. A slot is handed from
+    call to call within the process, which takes no statement at all.
+    """
+
+    def __init__(self, database: Database, workspace: int, presence: Presence, model: str, limits: Limits) -> None:
+        self._database = database
+        self._workspace = workspace
+        self._presence = presence
+        self._model = model
+        self._limits = limits
+        self._waiting: deque[asyncio.Future[_Slot]] = deque()
+        self._searching: asyncio.Task[None] | None = None
+        self._idle: deque[_Slot] = deque()
+        self._returning: asyncio.Task[None] | None = None
+
+    @asynccontextmanager
+    async def turn(self, tokens: int) -> AsyncIterator[None]:
+        """Entered when a call of so many tokens may be made, left when it is over."""
+        slot = await self._take()
+        try:
+            await self._wait_for_pace(tokens)
+            yield
+        finally:
+            await self._hand_on(slot)
+
+    async def _take(self) -> _Slot:
+        if self._idle:
+            return self._idle.pop()
+        handed: asyncio.Future[_Slot] = asyncio.get_running_loop().create_future()
+        self._waiting.append(handed)
+        self._search()
+        try:
+            return await handed
+        except asyncio.CancelledError:
+            if handed.done() and not handed.cancelled():
+                await self._hand_on(handed.result())
+            raise
+
+    async def _hand_on(self, slot: _Slot) -> None:
+        """Give a slot to the first who waits for one here, or soon does; back to all when it is their turn."""
+        is_ours = _now() - slot.since < _SHARE
+        while self._waiting and is_ours:
+            handed = self._waiting.popleft()
+            if not handed.done():
+                handed.set_result(slot)
+                return
+        if is_ours:
+            self._idle.append(slot)
+            self._returning = self._returning or asyncio.create_task(self._return_idle())
+            return
+        await self._presence.give_back_slot(self._model, slot.number)
+        self._search()
+
+    async def _return_idle(self) -> None:
+        try:
+            while self._idle:
+                await asyncio.sleep(_IDLE)
+                while self._idle and _now() - self._idle[0].since > _IDLE:
+                    await self._presence.give_back_slot(self._model, self._idle.popleft().number)
+        finally:
+            self._returning = None
+
+    def _search(self) -> None:
+        if self._waiting and self._searching is None:
+            self._searching = asyncio.create_task(self._take_slots())
+
+    async def _take_slots(self) -> None:
+        """Take slots for as long as somebody waits here."""
+        try:
+            while self._waiting:
+                wanted = len(self._waiting)
+                taken = await self._presence.take_slots(self._model, self._limits.calls_at_once, wanted)
+                for number in taken:
+                    await self._hand_on(_Slot(number, _now()))
+                if len(taken) < wanted:
+                    await asyncio.sleep(_LOOK_AGAIN)
+        finally:
+            self._searching = None
+
+    async def _wait_for_pace(self, tokens: int) -> None:
+        request, token = self._limits.requests_per_minute, self._limits.tokens_per_minute
+        if request is None and token is None:
+            return
+
+        async def promise() -> float:
+            async with self._database.transaction(self._workspace) as tx:
+                seconds = await tx.value(
+                    "pace.promise",
+                    model=self._model,
+                    request=timedelta(minutes=1 / request if request else 0),
+                    token=timedelta(minutes=tokens / token if token else 0),
+                )
+                return float(seconds)
+
+        wait = await self._database.insist(promise)
+        if wait > 0:
+            await asyncio.sleep(wait)
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,151 @@
+"""The queue: PgQueuer's tables in a schema of their own, in the same database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any, Literal, Self, get_args
+
+from pgqueuer.adapters.persistence.qb import QueryBuilderEnvironment, QueryQueueBuilder, QuerySchedulerBuilder
+from pgqueuer.db import PsycopgDriver
+from pgqueuer.domain.settings import DBSettings, Durability
+from pgqueuer.ports.driver import NotifyCallback
+from pgqueuer.qm import QueueManager
+from pgqueuer.queries import Queries
+from pgqueuer.types import Channel
+from psycopg import AsyncConnection, InterfaceError, OperationalError
+
+SCHEMA = "trueweave_queue"
+CHANNEL = Channel("trueweave_queue")
+_WAKE = "trueweave_queue_wake"
+
+Kind = Literal["document", "settle", "summary", "report"]
+
+# Settling first: it is short, and it lets people see what is there. A higher number goes first.
+_PRIORITY: dict[Kind, int] = {"document": 0, "settle": 1, "summary": 0, "report": 0}
+
+# All by name, as what is not would be read from the environment, under names as common as FUNCTION.
+_SETTINGS = DBSettings(
+    prefix="",
+    db_schema=SCHEMA,
+    channel=CHANNEL,
+    function="job_changed",
+    trigger="job_changed",
+    queue_table="job",
+    queue_table_log="job_log",
+    queue_status_type="job_status",
+    statistics_table="job_statistics",
+    schedules_table="job_schedule",
+    durability=Durability.durable,
+    widen_id=True,
+)
+
+
+class _Listening(PsycopgDriver):
+    """PgQueuer's driver, with a second connection for news.
+
+    Psycopg keeps a connection to itself while it waits for a notification, so that each statement on it would wait for
+    up to a second as well.
+    """
+
+    def __init__(self, connection: AsyncConnection[Any], ears: AsyncConnection[Any]) -> None:
+        super().__init__(connection)
+        self._ears = PsycopgDriver(ears)
+
+    async def add_listener(self, channel: str, callback: NotifyCallback) -> None:
+        await self._ears.add_listener(channel, callback)
+        await self._ears.add_listener(_WAKE, _unheard)
+
+    async def remove_listener(self, channel: str, callback: NotifyCallback) -> None:
+        await self._ears.remove_listener(channel, callback)
+
+    async def __aenter__(self) -> Self:
+        await self._ears.__aenter__()
+        return await super().__aenter__()
+
+    async def __aexit__(self, *error: object) -> None:
+        self._ears.shutdown.set()
+        with suppress(OperationalError, InterfaceError):  # a database that is away has closed both anyway
+            await self.notify(_WAKE, "")  # lest the ears be kept open until their time is up
+        await self._ears.__aexit__(*error)
+        await super().__aexit__(*error)
+
+
+def _unheard(_: object) -> None:
+    """News that only has to arrive."""
+
+
+def manager(connection: AsyncConnection[Any], ears: AsyncConnection[Any]) -> QueueManager:
+    """PgQueuer's manager of jobs, on two connections of its own (in autocommit): one to ask, one to listen."""
+    return QueueManager(queries(connection, _Listening(connection, ears)), CHANNEL)
+
+
+def queries(connection: AsyncConnection[Any], driver: PsycopgDriver | None = None) -> Queries:
+    """PgQueuer's own statements, on this connection (which must be in autocommit)."""
+    return Queries(
+        driver or PsycopgDriver(connection),
+        QueryBuilderEnvironment(_SETTINGS),
+        QueryQueueBuilder(_SETTINGS),
+        QuerySchedulerBuilder(_SETTINGS),
+    )
+
+
+def entrypoint(kind: Kind, workspace: int) -> str:
+    """The name under which jobs of a workspace are queued: whoever works for one workspace sees no other's jobs."""
+    return f"{kind}/{workspace}"
+
+
+async def is_installed(connection: AsyncConnection[Any], role: str) -> bool:
+    """Whether the last step of `install` was taken."""
+    granted = "SELECT coalesce(has_table_privilege(%s, to_regclass(%s), 'DELETE'), false)"
+    row = await (await connection.execute(granted, (role, f"{SCHEMA}.job"))).fetchone()
+    return row == (True,)
+
+
+async def install(connection: AsyncConnection[Any], role: str) -> None:
+    """Make the queue's tables, or bring them up to what this PgQueuer wants. `role` may add jobs."""
+    queue = queries(connection)
+    if await queue.schema_is_installed():
+        await queue.upgrade()
+    else:
+        await queue.install()
+    grants = (
+        f"GRANT USAGE ON SCHEMA {SCHEMA} TO {role}",
+        f"GRANT SELECT, INSERT, DELETE ON ALL TABLES IN SCHEMA {SCHEMA} TO {role}",
+        f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA {SCHEMA} TO {role}",
+    )
+    await connection.execute("; ".join(grants).encode())
+
+
+async def enqueue(
+    connection: AsyncConnection[Any], workspace: int, kind: Kind, payloads: Sequence[bytes], after: float = 0
+) -> None:
+    """Add jobs that wait for so many seconds; in a transaction, they are there when it is committed."""
+    if payloads:
+        names, priorities = [entrypoint(kind, workspace)] * len(payloads), [_PRIORITY[kind]] * len(payloads)
+        later: list[timedelta | None] = [timedelta(seconds=after)] * len(payloads)
+        await queries(connection).enqueue(names, list(payloads), priorities, later)
+
+
+async def absorb(connection: AsyncConnection[Any], workspace: int, kind: Kind) -> None:
+    """Take away the jobs of a kind that wait, for one who is about to do all that they would."""
+    waiting = f"DELETE FROM {SCHEMA}.job WHERE entrypoint = %s AND status = 'queued'"
+    await connection.execute(waiting.encode(), (entrypoint(kind, workspace),))
+
+
+async def take_up(connection: AsyncConnection[Any], workspace: int) -> None:
+    """Queue again what is held in a workspace because its end could not be noted."""
+    again = f"UPDATE {SCHEMA}.job SET status = 'queued', execute_after = now() WHERE status = 'failed'"
+    await connection.execute(f"{again} AND entrypoint = ANY(%s)".encode(), (_entrypoints(workspace),))
+
+
+async def forget_jobs(connection: AsyncConnection[Any], workspace: int) -> None:
+    """Take away all jobs of a workspace."""
+    await connection.execute(
+        f"DELETE FROM {SCHEMA}.job WHERE entrypoint = ANY(%s)".encode(), (_entrypoints(workspace),)
+    )
+
+
+def _entrypoints(workspace: int) -> list[str]:
+    return [entrypoint(kind, workspace) for kind in get_args(Kind)]

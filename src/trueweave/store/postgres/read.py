@@ -1,0 +1,84 @@
+"""Reading the view: how much there is, its entities and relations, and what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from psycopg import sql
+
+from trueweave.store.postgres import vectors
+from trueweave.store.postgres.db import Database, Transaction
+from trueweave.store.postgres.queue import forget_jobs
+from trueweave.types import Change, Entity, Relation, Status
+
+
+async def status(tx: Transaction) -> Status:
+    """How large the workspace is, and what still waits."""
+    [(documents, chunks, entities_, relations, due, touched, model)] = await tx.rows("read.status")
+    return Status(documents, chunks, entities_, relations, due, touched, model or "")
+
+
+async def entities(tx: Transaction, limit: int) -> list[Entity]:
+    """The most mentioned entities."""
+    return [entity(*row) for row in await tx.rows("read.entities", limit=limit)]
+
+
+async def relations_of(tx: Transaction, ids: Sequence[UUID], limit: int) -> list[Relation]:
+    """The relations from and to these entities, the heaviest first."""
+    rows = await tx.rows("read.relations_of", ids=list(ids), limit=limit)
+    return [relation(*row) for row in rows]
+
+
+async def changes(tx: Transaction, after: int, limit: int) -> list[Change]:
+    """What settled batches changed after a position, in order, for a projection to follow."""
+    rows = await tx.rows("read.outbox", after=after, limit=limit)
+    return [Change(position, kind, removed, tuple(ids)) for position, kind, removed, ids in rows]
+
+
+async def drop_workspace(database: Database, workspace: int) -> None:
+    """Take a workspace away, with all that is in it."""
+    async with database.transaction(workspace) as tx:
+        space = await vectors.space(tx)
+        if space:
+            await tx.run("vectors.clear_space", space=space.id)
+        await tx.run("text.clear")
+        await tx.run("link.clear")
+        for (table,) in await tx.rows("read.tables"):
+            # Row-level security narrows this to the rows of this workspace.
+            await tx.connection.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(table)))
+        await forget_jobs(tx.connection, workspace)
+        await tx.connection.execute("SELECT drop_workspace()")
+
+
+def entity(
+    id_: UUID,
+    name: str,
+    type_: str,
+    description: str,
+    aliases: list[str],
+    count: int,
+    histogram: list[int],
+    degree: int,
+    summary: str,
+) -> Entity:
+    """An entity from the columns of a row."""
+    return Entity(id_, name, type_, description, tuple(aliases), count, tuple(histogram), degree, summary)
+
+
+def relation(
+    id_: UUID,
+    source: UUID,
+    target: UUID,
+    source_name: str,
+    target_name: str,
+    description: str,
+    keywords: list[str],
+    weight: int,
+    count: int,
+    histogram: list[int],
+    summary: str,
+) -> Relation:
+    """A relation from the columns of a row."""
+    said = description, tuple(keywords), weight, count, tuple(histogram), summary
+    return Relation(id_, source, target, source_name, target_name, *said)

@@ -1,0 +1,169 @@
+"""The record: storing versions of documents, withdrawing them, reading them back."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+from itertools import chain
+from typing import NamedTuple
+from uuid import UUID
+
+from psycopg.errors import UniqueViolation
+
+from trueweave.graph.contribution import Contribution, DocumentRow, MentionRow
+from trueweave.store.postgres.arrays import Ids
+from trueweave.store.postgres.db import Database, Row, Transaction
+from trueweave.store.postgres.locks import names_may_arrive
+from trueweave.store.postgres.resolution import settings, stage_keys
+from trueweave.text import phrases
+from trueweave.text.names import normalise
+from trueweave.types import Chunk, Document, Link, Mention, Place
+
+_DOCUMENT = ("uuid", "text", "text", "uuid", "text", "text", "uuid", "text[]", "int4")
+_CHUNK = ("uuid", "uuid", "int4", "int4", "int4", "text", "uuid")
+_MENTION = ("uuid", "uuid", "int4", "uuid", "text", "text", "text", "uuid", "int2", "int4[]")
+_LINK = ("uuid", "uuid", "int4", "uuid", "uuid", "text", "uuid", "text[]", "int2", "int2", "int4[]")
+_NAME = ("uuid", "text", "text", "text", "int8")
+_TRIES = 5
+
+
+class Stored(NamedTuple):
+    """What storing brought: how many documents were new or changed, and the names that nobody had mentioned before."""
+
+    documents: int
+    names: list[UUID]
+
+
+async def store(database: Database, workspace: int, documents: Sequence[Contribution]) -> Stored:
+    """Store one new version of each document, in one transaction.
+
+    Readers see nothing of it until it is settled. Storing what is already there changes nothing, so a caller who does
+    not know whether an earlier try went through may simply try again.
+    """
+    latest = {c.document.uri: c for c in documents}  # of two versions in one call, the later one counts
+    for attempt in range(1, _TRIES + 1):
+        try:
+            async with database.transaction(workspace) as tx:
+                return await _store(tx, sorted(latest.values(), key=lambda c: c.document.uri))
+        except UniqueViolation:
+            # Another writer brought a version of the same document in the meantime: look again, then ours is the later.
+            if attempt == _TRIES:
+                raise
+    raise AssertionError("unreachable")
+
+
+async def _store(tx: Transaction, offered: Sequence[Contribution]) -> Stored:
+    await names_may_arrive(tx)
+    documents = await _still_wanted(tx, offered)
+    ids, uris = [c.document.id for c in documents], [c.document.uri for c in documents]
+    await tx.rows("record.lock_versions", uris=uris)
+    await tx.run("record.forget_unshown", uris=uris, keep=ids)
+    await tx.run("record.unwant", uris=uris, keep=ids)
+    known = {id_ for (id_,) in await tx.rows("record.want_again", ids=ids)}
+    known |= {id_ for (id_,) in await tx.rows("record.known_versions", ids=ids)}
+    await _made_anew(tx, [c.document for c in documents if c.document.id in known and c.document.source])
+    fresh = [c for c in documents if c.document.id not in known]
+    names: list[UUID] = []
+    if fresh:
+        await tx.run("record.stage")
+        await tx.copy("stage_document", _DOCUMENT, (c.document for c in fresh))
+        await tx.run("record.insert_documents")
+        names = await _register(tx, chain.from_iterable(c.mentions for c in fresh))
+        await tx.copy("stage_chunk", _CHUNK, chain.from_iterable(c.chunks for c in fresh))
+        await tx.run("record.insert_chunks")
+        await tx.copy("stage_mention", _MENTION, chain.from_iterable(c.mentions for c in fresh))
+        await tx.run("record.insert_mentions")
+        await tx.copy("stage_link", _LINK, chain.from_iterable(c.links for c in fresh))
+        await tx.run("record.insert_links")
+    return Stored(len(fresh), names)
+
+
+async def _still_wanted(tx: Transaction, offered: Sequence[Contribution]) -> list[Contribution]:
+    """Those of the documents that nobody has replaced or removed while they were being made.
+
+    A document that was made from a source takes its place: the source leaves in the same transaction.
+    """
+    made = {c.document.uri: c.document.source for c in offered if c.document.source}
+    if not made:
+        return list(offered)
+    rows = await tx.rows("source.finish", uris=list(made), ids=Ids(filter(None, made.values())))
+    finished = {uri for (uri,) in rows}
+    return [c for c in offered if not c.document.source or c.document.uri in finished]
+
+
+async def _made_anew(tx: Transaction, known: Sequence[DocumentRow]) -> None:
+    if known:
+        ids, sources = Ids(d.id for d in known), Ids(d.source for d in known if d.source)
+        await tx.run("record.made_from", ids=ids, sources=sources, notes=["\n".join(d.notes) for d in known])
+
+
+async def _register(tx: Transaction, mentions: Iterable[MentionRow]) -> list[UUID]:
+    """Enter the names that are new, each under the keys by which others alike will find it."""
+    names = {m.name: (m.name, m.written, normalise(m.written), m.type, _phrase(m.written)) for m in mentions}
+    await tx.copy("stage_name", _NAME, names.values())
+    new = [id_ for (id_,) in await tx.rows("record.insert_names")]
+    how = await settings(tx)
+    await stage_keys(tx, ((id_, names[id_][2], names[id_][3]) for id_ in new), how)
+    await tx.run("record.insert_keys")
+    await tx.run("record.insert_unlinked", names=Ids(new))
+    return new
+
+
+def _phrase(written: str) -> int | None:
+    found = phrases.phrase(written)
+    return phrases.number(found) if found else None
+
+
+async def withdraw(database: Database, workspace: int, uris: Sequence[str]) -> int:
+    """Mark these documents as no longer wanted, all in one transaction; how many there were."""
+    async with database.transaction(workspace) as tx:
+        ordered = sorted(set(uris))
+        waiting = await tx.rows("source.withdraw", uris=ordered)
+        await tx.rows("record.lock_versions", uris=ordered)
+        forgotten = await tx.rows("record.forget_unshown", uris=ordered, keep=[])
+        withdrawn = await tx.rows("record.unwant", uris=ordered, keep=[])
+        return len({uri for (uri,) in (*waiting, *forgotten, *withdrawn)})
+
+
+async def read(database: Database, workspace: int, page: int = 500) -> AsyncIterator[list[Document]]:
+    """All documents as they were stored, with what was said in them, a page at a time, in no particular order."""
+    after = UUID(int=0)
+    while True:
+        async with database.transaction(workspace, snapshot=True) as tx:
+            rows = await tx.rows("record.read_documents", after=after, limit=page)
+            if not rows:
+                return
+            ids = Ids(id_ for id_, *_ in rows)
+            chunks = _chunks(
+                await tx.rows("record.read_chunks", documents=ids),
+                await tx.rows("record.read_mentions", documents=ids),
+                await tx.rows("record.read_links", documents=ids),
+            )
+        yield [
+            Document(uri, tuple(chunks.get(id_, ())), title, metadata, tuple(Place(*place) for place in places))
+            for id_, uri, title, metadata, places in rows
+        ]
+        after = rows[-1][0]
+
+
+def _chunks(chunks: list[Row], mentions: list[Row], links: list[Row]) -> dict[UUID, list[Chunk]]:
+    """The chunks of each document, from the rows of several."""
+    written: dict[UUID, tuple[str, str]] = {}
+    mentioned: dict[tuple[UUID, UUID], list[Mention]] = {}
+    for document, chunk, name, spelt, type_, said, emphasis, spans in mentions:
+        written[name] = (spelt, type_)
+        mentioned.setdefault((document, chunk), []).append(Mention(spelt, type_, said, emphasis, _pairs(spans)))
+    linked: dict[tuple[UUID, UUID], list[Link]] = {}
+    for document, chunk, source, target, said, keywords, strength, emphasis, spans in links:
+        (s, s_type), (t, t_type) = written[source], written[target]
+        link = Link(s, t, said, tuple(keywords), strength, emphasis, _pairs(spans), s_type, t_type)
+        linked.setdefault((document, chunk), []).append(link)
+    found: dict[UUID, list[Chunk]] = {}
+    for document, id_, start, tokens, text in chunks:
+        place = document, id_
+        chunk = Chunk(text, start, tokens, tuple(mentioned.get(place, ())), tuple(linked.get(place, ())))
+        found.setdefault(document, []).append(chunk)
+    return found
+
+
+def _pairs(flat: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    return tuple(zip(flat[::2], flat[1::2], strict=True))

@@ -1,0 +1,126 @@
+"""What models replied, kept the moment it arrives, and shared by all who ask the same."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from uuid import UUID
+
+from trueweave.store.postgres.arrays import Ids
+from trueweave.store.postgres.db import Database, Transaction
+from trueweave.store.postgres.presence import Presence
+from trueweave.store.postgres.together import Together
+
+_FIRST_LOOK, _LATER_LOOKS = 0.05, 0.5
+
+
+class Replies:
+    """The replies of one model in one workspace. Implements `trueweave.protocols.Replies`."""
+
+    def __init__(self, database: Database, workspace: int, presence: Presence, model: str) -> None:
+        self._database = database
+        self._workspace = workspace
+        self._presence = presence
+        self._model = model
+        self._asking: set[UUID] = set()
+        self._ask = Together(self._ask_all)
+        self._keep = Together(self._keep_all, pause=0.004)  # until it is kept, it can be lost
+
+    async def ask(self, key: UUID) -> bytes | None:
+        """The reply to what this is the key of; None when there is none and the caller is to ask for it.
+
+        Where somebody else is asking just now, this waits for what they get; if they go away without, it is the
+        caller's turn.
+        """
+        pause = _FIRST_LOOK
+        while (found := await self._ask(key)) is _BUSY:
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _LATER_LOOKS)
+        return found
+
+    async def keep(self, key: UUID, payload: bytes) -> bytes:
+        """Keep a reply, however long the database is away meanwhile; the one that is kept, if another was first."""
+        try:
+            return await self._keep((key, payload))
+        finally:
+            self._asking.discard(key)
+
+    async def forget(self, key: UUID) -> None:
+        """The caller got no reply: it is anybody's turn again."""
+
+        async def forget() -> None:
+            async with self._database.transaction(self._workspace) as tx:
+                await tx.run("reply.forget", keys=Ids([key]), owner=self._presence.owner)
+
+        try:
+            await self._database.insist(forget)
+        finally:
+            self._asking.discard(key)
+
+    async def drop(self, key: UUID) -> None:
+        """Keep the reply no longer."""
+
+        async def drop() -> None:
+            async with self._database.transaction(self._workspace) as tx:
+                await tx.run("reply.drop", keys=Ids([key]))
+
+        await self._database.insist(drop)
+
+    async def _ask_all(self, keys: Sequence[UUID]) -> list[bytes | None]:
+        async def ask() -> dict[UUID, bytes | None]:
+            wanted = set(keys)
+            async with self._database.transaction(self._workspace) as tx:
+                owner = self._presence.owner
+                rows = await tx.rows("reply.ask", keys=Ids(wanted), owner=owner, model=self._model)
+                found: dict[UUID, bytes | None] = {key: payload for key, _, payload in rows}
+                if missing := wanted - found.keys() - self._asking:
+                    found |= dict.fromkeys(await self._take_over(tx, missing), None)
+            return found
+
+        found = await self._database.insist(ask)
+        given: list[bytes | None] = []
+        for key in keys:
+            reply = found.get(key, _BUSY)
+            if reply is None and key in self._asking:
+                reply = _BUSY  # of two who ask the same at once, one asks
+            elif reply is None:
+                self._asking.add(key)
+            given.append(reply)
+        return given
+
+    async def _take_over(self, tx: Transaction, keys: set[UUID]) -> list[UUID]:
+        """Those of the keys that nobody is asking for any longer, which are ours to ask from now on."""
+        ours = self._presence.owner
+        rows = await tx.rows("reply.asked_by", keys=Ids(keys))
+        absent = {owner for owner, seen in {(owner, seen) for _, owner, seen in rows} if self._gone(owner, seen)}
+        left = [key for key, owner, _ in rows if owner in absent]
+        taken = await tx.rows("reply.take_over", keys=Ids(left), owner=ours) if left else []
+        return [key for (key,) in taken]
+
+    def _gone(self, owner: int, seen: bool) -> bool:
+        # Our own, in no call of ours: we began in a transaction of whose end we did not learn.
+        return owner == self._presence.owner or self._presence.is_gone(owner, seen=seen)
+
+    async def _keep_all(self, replies: Sequence[tuple[UUID, bytes]]) -> list[bytes]:
+        async def keep() -> dict[UUID, bytes]:
+            unique = dict(replies)
+            async with self._database.transaction(self._workspace) as tx:
+                rows = await tx.rows(
+                    "reply.keep",
+                    keys=Ids(unique),
+                    payloads=list(unique.values()),
+                    model=self._model,
+                    owner=self._presence.owner,
+                )
+            return dict(rows)
+
+        kept = await self._database.insist(keep)
+        return [kept[key] for key, _ in replies]
+
+
+async def answered(tx: Transaction, keys: Sequence[UUID]) -> set[UUID]:
+    """Those of the keys that a reply is kept for."""
+    return {key for (key,) in await tx.rows("reply.answered", keys=Ids(keys))}
+
+
+_BUSY = b""  # no payload is empty

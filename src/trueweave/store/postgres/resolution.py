@@ -1,0 +1,172 @@
+"""Which names are alike, people's rules about them, and the settings that both obey."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain, groupby
+from typing import get_args
+from uuid import UUID, uuid4
+
+import numpy as np
+
+from trueweave.errors import RuleError
+from trueweave.graph.alike import alike, keys, mask, most_changes, probes
+from trueweave.store.postgres import view
+from trueweave.store.postgres.arrays import Ids, Numbers
+from trueweave.store.postgres.db import Database, Row, Transaction
+from trueweave.store.postgres.locks import WHOLE, bump, lock, names_may_arrive, nothing_moves
+from trueweave.text.names import name_id, tidy
+from trueweave.types import NameKey, ResolutionSettings, Rule, RuleKind
+
+_BATCH = 1000
+_MOST_NAMES_IN_A_RULE = 100
+
+
+async def settings(tx: Transaction) -> ResolutionSettings:
+    """What makes two names one entity in this workspace."""
+    [(mode, threshold, same)] = await tx.rows("resolve.settings")
+    return ResolutionSettings(mode, threshold, same)
+
+
+async def stage_keys(tx: Transaction, names: Iterable[Row], how: ResolutionSettings) -> None:
+    """Put the keys of these names, given as (id, normal form, type), where they are inserted from."""
+    entries = ((key, id_, mask(form)) for id_, form, type_ in names for key in keys(form, type_, how))
+    await tx.copy("stage_key", ("int8", "uuid", "int8"), entries)
+
+
+async def find_alike(database: Database, workspace: int, names: Sequence[UUID]) -> int:
+    """Let these names look for all others that they are alike to; how many pairs there were.
+
+    Each name was stored, with its keys, by a transaction that ended before: of any two names alike, the one that came
+    later finds the other.
+    """
+    found = 0
+    for at in range(0, len(names), _BATCH):
+        async with database.transaction(workspace) as tx:
+            found += await _find_alike(tx, names[at : at + _BATCH])
+    return found
+
+
+async def _find_alike(tx: Transaction, names: Sequence[UUID]) -> int:
+    await names_may_arrive(tx)
+    how = await settings(tx)
+    names_here = await tx.rows("resolve.lock_unlinked", names=Ids(names))
+    sought = [probes(normal, type_, how) for _, normal, type_ in names_here]
+    counts = [len(keys) for keys in sought]
+    rows = await tx.rows(
+        "resolve.candidates",
+        keys=Numbers(chain.from_iterable(sought)),
+        who=Numbers(np.repeat(np.arange(len(sought)), counts)),
+        masks=Numbers(np.repeat([mask(normal) for _, normal, _ in names_here], counts)),
+        most=Numbers(np.repeat([most_changes(normal, how) for _, normal, _ in names_here], counts)),
+    )
+    found = [row for row in rows if row[1] != names_here[row[0]][0]]
+    verdicts = alike([(names_here[at][1], normal) for at, _, normal in found], how)
+    pairs = [(names_here[at][0], id_) for (at, id_, _), same in zip(found, verdicts, strict=True) if same]
+    if pairs:
+        await tx.run("resolve.insert_alike", a=Ids(a for a, _ in pairs), b=Ids(b for _, b in pairs))
+    await tx.run("resolve.linked", names=Ids(id_ for id_, *_ in names_here))
+    return len(pairs)
+
+
+async def change_settings(database: Database, workspace: int, to: ResolutionSettings) -> None:
+    """Resolve all names anew by other settings. The view follows as they are settled, a batch at a time."""
+    async with database.transaction(workspace) as tx:
+        await nothing_moves(tx)
+        if await settings(tx) == to:
+            return
+        await tx.run("resolve.change_settings", mode=to.mode, threshold=to.threshold, same=to.same)
+        await tx.run("resolve.forget_links")
+        await tx.run("resolve.forget_keys")
+        await tx.run("record.stage")
+        after = UUID(int=0)
+        while page := await tx.rows("resolve.names_after", after=after, limit=10 * _BATCH):
+            await stage_keys(tx, page, to)
+            after = page[-1][0]
+        await tx.run("record.insert_keys")
+        await tx.run("resolve.unlink_all")
+        await tx.run("resolve.touch_all")
+        await bump(tx, frozenset((WHOLE,)))
+
+
+async def add_rule(
+    database: Database,
+    workspace: int,
+    kind: RuleKind,
+    names: Sequence[NameKey],
+    label: str = "",
+    id_: UUID | None = None,
+) -> Rule:
+    """Lay a rule down. Given an `id_`, laying the same rule down twice is laying it down once."""
+    names = sorted({NameKey(tidy(n.name), tidy(n.type)) for n in names}, key=lambda n: (n.name, n.type))
+    label = tidy(label)
+    _check(kind, names, label)
+    rule = Rule(id_ or uuid4(), kind, tuple(names), label)
+    ids = [name_id(n.name, n.type) for n in names]
+    async with database.transaction(workspace) as tx:
+        await lock(tx, frozenset((WHOLE,)))
+        await tx.run("resolve.rule_insert", id=rule.id, kind=kind, label=label)
+        written, types = [n.name for n in names], [n.type for n in names]
+        await tx.run("resolve.rule_insert_names", rule=rule.id, names=ids, written=written, types=types)
+        await _touch(tx, ids)
+    return rule
+
+
+async def undo_rule(database: Database, workspace: int, rule: UUID) -> None:
+    """Take a rule back: the names that it spoke of are resolved as if it had never been."""
+    async with database.transaction(workspace) as tx:
+        await lock(tx, frozenset((WHOLE,)))
+        ids = [id_ for (id_,) in await tx.rows("resolve.rule_delete_names", rule=rule)]
+        if not await tx.run("resolve.rule_delete", rule=rule):
+            raise RuleError(f"there is no rule {rule} in this workspace; `trueweave rule list` shows those there are")
+        await _touch(tx, ids)
+
+
+async def rules(tx: Transaction) -> list[Rule]:
+    """All rules of the workspace, in the order in which they were laid down."""
+    rows = await tx.rows("resolve.rule_list")
+    return [
+        Rule(id_, kind, tuple(NameKey(written, type_) for *_, written, type_ in group), label)
+        for (id_, kind, label), group in groupby(rows, key=lambda row: row[:3])
+    ]
+
+
+async def mentioned(tx: Transaction, names: Sequence[NameKey]) -> list[NameKey]:
+    """Those of these names that some document mentions now."""
+    by_id = {name_id(tidy(n.name), tidy(n.type)): n for n in names}
+    return [by_id[row.id] for row in (await view.names(tx, by_id)).values() if row.entity is not None]
+
+
+async def sweep(database: Database, workspace: int) -> int:
+    """Forget the names that no document mentions any more; how many there were.
+
+    They are not part of the view. They stay until swept, because taking them away has to keep all writers waiting.
+    """
+    async with database.transaction(workspace) as tx:
+        await nothing_moves(tx)
+        how = await settings(tx)
+        dead = await tx.rows("resolve.sweep_dead")
+        ids = [id_ for id_, *_ in dead]
+        entries = [(key, id_) for id_, form, type_ in dead for key in keys(form, type_, how)]
+        await tx.run("resolve.sweep_alike", names=ids)
+        await tx.run("resolve.sweep_unlinked", names=ids)
+        await tx.run("resolve.sweep_keys", keys=[k for k, _ in entries], names=[n for _, n in entries])
+        await bump(tx, frozenset((WHOLE,)))
+        return len(dead)
+
+
+async def _touch(tx: Transaction, names: Sequence[UUID]) -> None:
+    await tx.run("resolve.touch", names=list(names))
+    await bump(tx, frozenset((WHOLE,)))
+
+
+def _check(kind: RuleKind, names: Sequence[NameKey], label: str) -> None:
+    if kind not in get_args(RuleKind):
+        raise RuleError(f"there is no rule of kind {kind!r}; there are {', '.join(get_args(RuleKind))}")
+    if any(not n.name for n in names):
+        raise RuleError(f"a {kind} rule names nothing; give the name as documents write it")
+    fewest = 2 if kind == "merge" else 1
+    if not fewest <= len(names) <= _MOST_NAMES_IN_A_RULE:
+        raise RuleError(f"a {kind} rule takes {fewest} to {_MOST_NAMES_IN_A_RULE} names, not {len(names)}")
+    if kind == "rename" and (len(names) != 1 or not label):
+        raise RuleError("a rename rule takes one name of the entity and the label it shall have")

@@ -1,0 +1,232 @@
+"""The statements of a search, put together from named pieces of SQL.
+
+Pure functions of a few names and numbers, so that each statement is put together once and prepared under its text.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from trueweave.graph.aggregate import DESCRIPTIONS_KEPT, KEYWORDS_KEPT
+from trueweave.store.postgres.queries import QUERIES
+from trueweave.store.postgres.scope import Shape
+from trueweave.store.postgres.vectors import Space
+from trueweave.types import VectorKind
+
+FAN_OUT = 50  # relations, mentions and links followed from one thing
+NAMES = 16  # names of one entity that are followed
+REACH = 200  # mentions or links looked through for what visible documents say of one thing
+WIDE = 200  # entities from which the next hop goes on
+MOST_RELATIONS = 300  # of a neighbourhood
+MOST_AROUND = 100  # relations that are told of entities; a context has no room for more
+
+LEAST_EFFORT = 80  # candidates of a search by HNSW
+
+_BOUNDS = {
+    "fan_out": FAN_OUT,
+    "names": NAMES,
+    "reach": REACH,
+    "wide": WIDE,
+    "most": MOST_RELATIONS,
+    "most_around": MOST_AROUND,
+    "kept": DESCRIPTIONS_KEPT,
+    "keywords_kept": KEYWORDS_KEPT,
+}
+_OPERATORS = {"cosine": "<=>", "l2": "<->", "inner": "<#>"}
+_DOCUMENT_OF: dict[VectorKind, str] = {"chunk": "c.document", "entity": "m.document", "relation": "l.document"}
+
+
+class Layout(NamedTuple):
+    """Where a workspace's vectors are: the space, and the kinds that have a table of their own."""
+
+    space: Space
+    own: tuple[str, ...]
+
+    @property
+    def stamp(self) -> tuple[int, list[str]]:
+        """What a search sees of it."""
+        return self.space.id, list(self.own)
+
+
+@lru_cache(maxsize=256)
+def near(kind: VectorKind, layout: Layout, workspace: int, limit: int, shape: Shape) -> bytes:
+    """The things of a kind nearest to each vector."""
+    tables = _nearest(kind, layout, workspace, limit, shape)
+    columns, details = _COLUMNS[kind](shape)
+    rows = _piece("near", columns=columns, details=details, tables=tables, limit=limit)
+    return _located(rows, limit, "ORDER BY found.n, found.distance, found.hit")
+
+
+@lru_cache(maxsize=256)
+def both_lists(layout: Layout, workspace: int, limit: int, shape: Shape) -> bytes:
+    """The chunks nearest to a vector, and those that match a text."""
+    tables = _nearest("chunk", layout, workspace, limit, shape)
+    scope = "%(scope)s" if shape.by_ids else "NULL"
+    visible = _is_told_of("chunk", "s.chunk", shape)
+    return _located(_piece("both_lists", tables=tables, limit=limit, scope=scope, c_visible=visible), limit)
+
+
+@lru_cache(maxsize=64)
+def spread(layout: Layout, workspace: int, shape: Shape, *, given: bool) -> bytes:
+    """The chunks that names lead to: names that are given, or those of given chunks."""
+    each = [f"SELECT v FROM {table} WHERE id = o.chunk" for table in _tables("chunk", layout, workspace)]
+    rows = _piece(
+        "chunks_of_names",
+        start=_piece("names_given" if given else "names_of_chunks"),
+        vectors=" UNION ALL ".join(each),
+        o_visible=_is_told_of("chunk", "o.chunk", shape),
+    )
+    return _located(rows)
+
+
+@lru_cache(maxsize=64)
+def weighed(layout: Layout, workspace: int) -> bytes:
+    """Some chunks once more, by all that can be known of each."""
+    each = [f"SELECT v FROM {table} WHERE id = u.id" for table in _tables("chunk", layout, workspace)]
+    return _located(_piece("weighed", vectors=" UNION ALL ".join(each)))
+
+
+@lru_cache(maxsize=64)
+def reports(layout: Layout, workspace: int) -> bytes:
+    """The reports of a level that are nearest to a vector."""
+    each = [f"SELECT v FROM {table} WHERE id = c.id" for table in _tables("community", layout, workspace)]
+    near = _piece("report_near", vectors=" UNION ALL ".join(each), operator=_OPERATORS[layout.space.metric])
+    return _located(_piece("reports", near=near, distance="v.distance"))
+
+
+@lru_cache(maxsize=1)
+def largest_reports() -> bytes:
+    """The reports of a level about the largest communities."""
+    return _whole("reports", near="", distance="0::float8")
+
+
+@lru_cache(maxsize=256)
+def matching(limit: int, shape: Shape) -> bytes:
+    """The chunks that match a text."""
+    columns, details = _chunk_columns(shape)
+    visible = "true" if shape.is_all else shape.visible("c.document")
+    scope = "%(scope)s" if shape.by_ids else "NULL"
+    return _whole("matching", columns=columns, details=details, limit=limit, scope=scope, c_visible=visible)
+
+
+@lru_cache(maxsize=1)
+def passages() -> bytes:
+    """Chunks by their ids."""
+    columns, details = _chunk_columns(Shape(by_ids=False, facets=0))
+    return _whole("passages", columns=columns, details=details)
+
+
+@lru_cache(maxsize=64)
+def entities(shape: Shape) -> bytes:
+    """Entities by their ids."""
+    columns, details = _entity_columns(shape)
+    return _whole("entities", columns=columns, details=details, e_visible=_is_told_of("entity", "e.id", shape))
+
+
+@lru_cache(maxsize=256)
+def from_ids(query: str, shape: Shape) -> bytes:
+    """What is next to things of these ids, by a query that bounds what it follows from each."""
+    visible = {f"{letter}_visible": shape.visible(f"{letter}.document") for letter in "ml"}
+    return _whole(query, columns=_relation("r", shape), edges=_edges("given", shape), **visible)
+
+
+@lru_cache(maxsize=64)
+def neighbourhood(hops: int, shape: Shape) -> bytes:
+    """The relations that lead away from entities, hop by hop."""
+    steps = ["reached_0 AS (SELECT id FROM unnest(%(entities)s::uuid[]) AS g (id))"]
+    for n in range(1, hops + 1):
+        steps.append(_piece("hop", n=n, before=n - 1, edges=_edges(f"reached_{n - 1}", shape)))
+    every = " UNION ALL ".join(f"SELECT * FROM hop_{n}" for n in range(1, hops + 1))
+    return _whole("neighbourhood", hops=",\n".join(steps), all=every, columns=_relation("r", shape))
+
+
+def _tables(kind: VectorKind, layout: Layout, workspace: int) -> list[str]:
+    common = f"vector_{layout.space.id}_{kind}"
+    return [common, *([f"{common}_{workspace}"] if kind in layout.own else [])]
+
+
+def _nearest(kind: VectorKind, layout: Layout, workspace: int, limit: int, shape: Shape) -> str:
+    """The nearest of each table, for a vector q."""
+    tables = _tables(kind, layout, workspace)
+    parts = {"operator": _OPERATORS[layout.space.metric], "limit": limit}
+    if shape.by_ids:
+        candidates = _piece(f"candidates_{kind}")
+        each = [_piece("near_in_scope", table=table, candidates=candidates, **parts) for table in tables]
+    elif shape.facets:
+        visible = _is_told_of(kind, "v.id", shape)
+        each = [_piece("near_visible", table=table, v_visible=visible, **parts) for table in tables]
+    else:
+        each = [_piece("near_all", table=table, **parts) for table in tables]
+    return " UNION ALL ".join(each)
+
+
+def _effort(limit: int) -> int:
+    """How many candidates an HNSW index keeps while it is searched."""
+    return min(max(LEAST_EFFORT, 2 * limit), 1000)
+
+
+def _edges(given: str, shape: Shape) -> str:
+    return _piece("edges", given=given, r_visible=_is_told_of("relation", "r.id", shape))
+
+
+def _is_told_of(kind: VectorKind, id_: str, shape: Shape) -> str:
+    """A condition on a column that holds a chunk, an entity or a relation: some visible document speaks of it."""
+    if shape.is_all:
+        return "true"
+    column = _DOCUMENT_OF[kind]
+    return _piece(f"visible_{kind}", id=id_, **{f"{column[0]}_visible": shape.visible(column)})
+
+
+def _chunk_columns(_: Shape) -> tuple[str, str]:
+    return _piece("chunk_columns"), _piece("chunk_details")
+
+
+def _entity_columns(shape: Shape) -> tuple[str, str]:
+    return _entity("e", shape), _piece("entity_details")
+
+
+def _relation_columns(shape: Shape) -> tuple[str, str]:
+    columns = (_relation("r", shape), _entity("s", shape), _entity("t", shape))
+    return ", ".join(columns), _piece("relation_details")
+
+
+_COLUMNS = {"chunk": _chunk_columns, "entity": _entity_columns, "relation": _relation_columns}
+
+
+def _entity(alias: str, shape: Shape) -> str:
+    """The columns of an entity; under a filter, what visible documents say of it, and how they call it."""
+    if shape.is_all:
+        own = {what: f"{alias}.{what}" for what in ("name", "type", "description", "aliases")}
+        return _piece("entity_columns", e=alias, summary=_piece("summary", of=alias), **own)
+    said = _piece("entity_said", e=alias, m_visible=shape.visible("m.document"))
+    named = {"name": _called(f"{alias}.id", "written", shape), "type": _called(f"{alias}.id", "type", shape)}
+    return _piece("entity_columns", e=alias, description=said, aliases="ARRAY[]::text[]", summary="''", **named)
+
+
+def _relation(alias: str, shape: Shape) -> str:
+    """The columns of a relation, likewise."""
+    if shape.is_all:
+        own = {what: f"{alias}.{what}" for what in ("source_name", "target_name", "description", "keywords")}
+        return _piece("relation_columns", r=alias, summary=_piece("summary", of=alias), **own)
+    visible = shape.visible("l.document")
+    said, keywords = (_piece(f"relation_{what}", r=alias, l_visible=visible) for what in ("said", "keywords"))
+    ends = {f"{end}_name": _called(f"{alias}.{end}", "written", shape) for end in ("source", "target")}
+    return _piece("relation_columns", r=alias, description=said, keywords=keywords, summary="''", **ends)
+
+
+def _called(id_: str, what: str, shape: Shape) -> str:
+    called = _piece("entity_called", id=id_, what=what, m_visible=shape.visible("m.document"))
+    return f"coalesce({called}, '')"
+
+
+def _piece(query: str, /, **parts: object) -> str:
+    return QUERIES[f"search.{query}"].format(**_BOUNDS, **parts)
+
+
+def _located(rows: str, limit: int = 0, order: str = "") -> bytes:
+    return _whole("located", rows=rows, effort=_effort(limit), order=order)
+
+
+def _whole(query: str, /, **parts: object) -> bytes:
+    return _piece(query, **parts).encode()

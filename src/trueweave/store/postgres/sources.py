@@ -1,0 +1,145 @@
+"""Documents that were handed in and are not in the record yet."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+from uuid import UUID
+
+from trueweave.graph.contribution import metadata_json, places_json
+from trueweave.store.postgres.arrays import Ids, Texts
+from trueweave.store.postgres.db import Database, Transaction
+from trueweave.store.postgres.queue import enqueue
+from trueweave.text.names import key
+from trueweave.types import Place, SetAside, Source
+
+_HANDFUL = 16
+_HANDFUL_CHARACTERS = 16_000
+
+
+class Job(NamedTuple):
+    """Which source is to be worked. It is void once the source has been replaced or removed."""
+
+    uri: str
+    id: UUID
+
+
+def packed(jobs: Iterable[Job]) -> bytes:
+    """Some jobs as the queue carries them."""
+    return json.dumps([(job.uri, job.id.hex) for job in jobs]).encode()
+
+
+def unpacked(payload: bytes | None) -> list[Job]:
+    return [Job(uri, UUID(id_)) for uri, id_ in json.loads(payload or b"[]")]
+
+
+class Begun(NamedTuple):
+    """A source that is being worked on, the recipe to work it by, and how often that was begun."""
+
+    id: UUID
+    source: Source
+    recipe: str
+    starts: int
+
+
+class _Row(NamedTuple):
+    """A source as it is kept, under a hash of all that a document will be made from."""
+
+    id: UUID
+    source: Source
+    metadata: str
+    places: str
+
+
+def _row(source: Source, recipe: str) -> _Row:
+    metadata, places = metadata_json(source.uri, source.metadata), places_json(source.places)
+    id_ = key("source", source.uri, source.title, source.text, metadata, places, recipe)
+    return _Row(id_, source, metadata, places)
+
+
+async def not_in_record(tx: Transaction, sources: Iterable[Source], recipe: str) -> list[Source]:
+    """Those of the sources that are not in the record just so already."""
+    return [row.source for row in await _new(tx, [_row(source, recipe) for source in sources])]
+
+
+async def _new(tx: Transaction, rows: Sequence[_Row]) -> list[_Row]:
+    found = await tx.rows("source.in_record", uris=Texts(r.source.uri for r in rows), ids=Ids(r.id for r in rows))
+    there = {uri for (uri,) in found}
+    return [row for row in rows if row.source.uri not in there]
+
+
+async def hand_in(database: Database, workspace: int, sources: Sequence[Source], recipe: str) -> list[str]:
+    """Hand in those of the sources that are new or changed, with a job for each, in one transaction; their uris.
+
+    Those that wait already get another job: whoever began them may be gone. A job too many does no harm.
+    """
+    async with database.transaction(workspace) as tx:
+        latest = {source.uri: source for source in sources}
+        new = await _new(tx, [_row(source, recipe) for source in latest.values()])
+        if new:
+            await tx.run(
+                "source.hand_in",
+                uris=Texts(row.source.uri for row in new),
+                ids=Ids(row.id for row in new),
+                titles=Texts(row.source.title for row in new),
+                texts=Texts(row.source.text for row in new),
+                metadata=Texts(row.metadata for row in new),
+                places=Texts(row.places for row in new),
+                recipe=recipe,
+            )
+            jobs = [Job(row.source.uri, row.id) for row in new]
+            handfuls = _handfuls(jobs, [len(row.source.text) for row in new])
+            await enqueue(tx.connection, workspace, "document", [packed(some) for some in handfuls])
+        return [row.source.uri for row in new]
+
+
+def _handfuls(jobs: Sequence[Job], sizes: Sequence[int]) -> Iterator[list[Job]]:
+    """Small documents share a place in the queue, large ones have one of their own."""
+    some: list[Job] = []
+    size = 0
+    for job, characters in zip(jobs, sizes, strict=True):
+        if some and (len(some) == _HANDFUL or size + characters > _HANDFUL_CHARACTERS):
+            yield some
+            some, size = [], 0
+        some.append(job)
+        size += characters
+    if some:
+        yield some
+
+
+async def begin(database: Database, workspace: int, jobs: Sequence[Job]) -> list[Begun | None]:
+    """The sources of these jobs; None for each that has been finished, replaced, removed or set aside."""
+    async with database.transaction(workspace) as tx:
+        rows = await tx.rows("source.begin", uris=Texts(j.uri for j in jobs), ids=Ids(j.id for j in jobs))
+    begun = {
+        Job(uri, id_): Begun(
+            id_,
+            Source(uri, text, title, metadata, tuple(Place(*place) for place in places)),
+            json.dumps(recipe, sort_keys=True),
+            starts,
+        )
+        for uri, id_, title, text, metadata, places, recipe, starts in rows
+    }
+    return [begun.get(job) for job in jobs]
+
+
+async def let_go(database: Database, workspace: int, jobs: Sequence[Job]) -> None:
+    """Whoever began these has to leave them for later, and lives: that they were begun does not count."""
+    async with database.transaction(workspace) as tx:
+        await tx.run("source.let_go", uris=Texts(j.uri for j in jobs), ids=Ids(j.id for j in jobs))
+
+
+async def fail(database: Database, workspace: int, job: Job, error: str, tries: int) -> bool | None:
+    """Keep what went wrong; whether that was once too often, and the document has been set aside.
+
+    None when nobody waits for it any longer: it was replaced, removed or set aside meanwhile.
+    """
+    async with database.transaction(workspace) as tx:
+        failed: bool | None = await tx.value("source.fail", uri=job.uri, id=job.id, error=error, tries=tries)
+        return failed
+
+
+async def set_aside(tx: Transaction, limit: int = 20) -> list[SetAside]:
+    """Documents that failed for good, with their errors."""
+    return [SetAside(*row) for row in await tx.rows("source.failed", limit=limit)]

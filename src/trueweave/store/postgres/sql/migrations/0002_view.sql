@@ -1,0 +1,133 @@
+-- The view: what the record adds up to. Derived, and the same whatever the order in which documents came and went.
+
+CREATE TABLE name (
+    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+    id        uuid NOT NULL,
+    written   text NOT NULL,
+    normal    text NOT NULL,
+    type      text NOT NULL,
+    count     bigint NOT NULL DEFAULT 0,
+    histogram bigint[] NOT NULL DEFAULT '{0,0,0,0,0,0,0,0,0}',
+    entity    uuid,
+    PRIMARY KEY (workspace, id)
+);
+COMMENT ON TABLE name IS 'A name as written, its type, the sums over its live mentions, and the entity it belongs to (none while nothing mentions it).';
+CREATE INDEX name_entity ON name (entity, workspace);
+
+CREATE TABLE name_key (
+    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+    key       bigint NOT NULL,
+    name      uuid NOT NULL,
+    mask      bigint NOT NULL,
+    PRIMARY KEY (workspace, key, name) INCLUDE (mask)
+);
+COMMENT ON TABLE name_key IS 'The keys under which alike names find each other, and a mask of the characters in them that rules most others out. A plain B-tree: row-level security keeps GIN operators, which are not leakproof, from using their index.';
+
+CREATE TABLE unlinked (
+    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+    name      uuid NOT NULL,
+    PRIMARY KEY (workspace, name)
+);
+COMMENT ON TABLE unlinked IS 'Names that have not yet looked for others alike.';
+
+CREATE TABLE alike (
+    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+    a         uuid NOT NULL,
+    b         uuid NOT NULL,
+    PRIMARY KEY (workspace, a, b)
+);
+COMMENT ON TABLE alike IS 'Pairs of alike names, in both directions, whether or not they are live.';
+
+CREATE TABLE tie (
+    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+    source    uuid NOT NULL,
+    target    uuid NOT NULL,
+    count     bigint NOT NULL,
+    weight    bigint NOT NULL,
+    histogram bigint[] NOT NULL,
+    relation  uuid,
+    PRIMARY KEY (workspace, source, target)
+);
+COMMENT ON TABLE tie IS 'Two names with the sums over the live links between them, and the relation they belong to (none when both are one entity).';
+CREATE INDEX tie_target ON tie (target, workspace);
+CREATE INDEX tie_relation ON tie (relation, workspace);
+
+CREATE TABLE tally (
+    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+    owner     uuid NOT NULL,
+    kind      "char" NOT NULL CHECK (kind IN ('d', 'k')),
+    hash      uuid NOT NULL,
+    value     text NOT NULL,
+    count     bigint NOT NULL,
+    PRIMARY KEY (workspace, owner, kind, hash)
+);
+COMMENT ON TABLE tally IS 'How often each distinct description (d) or keyword (k) was said of a name or a tie.';
+
+CREATE TABLE entity (
+    workspace   int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+    id          uuid NOT NULL,
+    name        text NOT NULL,
+    type        text NOT NULL,
+    description text NOT NULL,
+    aliases     text[] NOT NULL,
+    count       bigint NOT NULL,
+    histogram   bigint[] NOT NULL,
+    degree      bigint NOT NULL,
+    text_hash   uuid NOT NULL,
+    PRIMARY KEY (workspace, id)
+);
+COMMENT ON TABLE entity IS 'A connected component of live names. The id is a label that follows it through merges and splits.';
+
+CREATE TABLE relation (
+    workspace   int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+    id          uuid NOT NULL,
+    source      uuid NOT NULL,
+    target      uuid NOT NULL,
+    source_name text NOT NULL,
+    target_name text NOT NULL,
+    description text NOT NULL,
+    keywords    text[] NOT NULL,
+    weight      bigint NOT NULL,
+    count       bigint NOT NULL,
+    histogram   bigint[] NOT NULL,
+    text_hash   uuid NOT NULL,
+    PRIMARY KEY (workspace, id)
+);
+COMMENT ON TABLE relation IS 'All ties from one entity to another. The id follows from the two entities.';
+-- Of an entity that is related to everything, the heaviest relations are followed.
+CREATE INDEX relation_source ON relation (source, weight DESC, target, workspace);
+CREATE INDEX relation_target ON relation (target, weight DESC, source, workspace);
+
+CREATE TABLE touched (
+    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+    name      uuid NOT NULL,
+    PRIMARY KEY (workspace, name)
+);
+COMMENT ON TABLE touched IS 'Names whose entity must be found again because a rule or a setting changed.';
+
+CREATE TABLE shard (
+    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+    shard     smallint NOT NULL,
+    version   bigint NOT NULL,
+    PRIMARY KEY (workspace, shard)
+);
+COMMENT ON TABLE shard IS 'Counts the settled batches that changed a shard of the names; shard -1 is the whole workspace.';
+
+CREATE TABLE outbox (
+    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+    position  bigint GENERATED ALWAYS AS IDENTITY,
+    tx        xid8 NOT NULL DEFAULT pg_current_xact_id(),
+    kind      text NOT NULL,
+    removed   boolean NOT NULL,
+    ids       uuid[] NOT NULL,
+    PRIMARY KEY (workspace, position)
+);
+COMMENT ON TABLE outbox IS 'What each settled batch changed, for projections. Read only up to the oldest transaction still running, as positions are drawn before they commit.';
+
+CREATE VIEW anchor WITH (security_invoker = true) AS
+SELECT entity, min(id::text) AS id FROM name WHERE entity IS NOT NULL GROUP BY entity;
+COMMENT ON VIEW anchor IS 'What an entity goes by where its id must not matter: the smallest id among its names.';
+GRANT SELECT ON anchor TO trueweave_app;
+
+SELECT guard(t::regclass) FROM unnest(ARRAY[
+    'name', 'name_key', 'unlinked', 'alike', 'tie', 'tally', 'entity', 'relation', 'touched', 'shard', 'outbox']) t;

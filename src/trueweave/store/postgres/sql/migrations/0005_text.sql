@@ -1,0 +1,197 @@
+-- Text search: BM25 over the chunks of shown documents, exact under every change. See docs/adr/0011-text-search.md.
+--
+-- A word is the hash of a lexeme with its last four bits free. They take the tier: how much the word matters to the
+-- chunk, by its frequency and the chunk's length. A key is both, mixed with the workspace, so that each word of each
+-- workspace has a posting list for each tier in one GIN index, and a search can read the best ones first.
+
+CREATE TABLE word (
+    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+    word      bigint NOT NULL,
+    tier      smallint NOT NULL CHECK (tier BETWEEN 0 AND 15),
+    chunks    int NOT NULL,
+    PRIMARY KEY (workspace, word, tier)
+) WITH (fillfactor = 80);
+COMMENT ON TABLE word IS 'How many chunks have each word in each tier.';
+
+CREATE TABLE corpus (
+    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int PRIMARY KEY,
+    chunks    bigint NOT NULL,
+    length    bigint NOT NULL
+);
+COMMENT ON TABLE corpus IS 'How many chunks have words, and how many they have together.';
+SELECT guard('word'), guard('corpus');
+
+CREATE TABLE lexis (
+    workspace int NOT NULL,
+    chunk     uuid NOT NULL,
+    length    int NOT NULL,
+    keys      bigint[] NOT NULL,
+    counts    smallint[] NOT NULL,
+    sketch    public.sparsevec NOT NULL,
+    PRIMARY KEY (workspace, chunk)
+) WITH (toast_tuple_target = 8160);  -- in line as long as they fit: a search reads the words of many chunks
+COMMENT ON TABLE lexis IS 'The words of each chunk that has any, as ascending keys, how often each occurs, how often all do, and a sketch of it all. Row-level security keeps GIN operators, which are not leakproof, from using their index, so it does not bind the owner here: the working role cannot touch the table, and reaches it by functions that name the workspace in every statement.';
+CREATE INDEX lexis_keys ON lexis USING gin (keys) WITH (fastupdate = off);  -- or searches would read what is pending
+ALTER TABLE lexis ENABLE ROW LEVEL SECURITY;
+ALTER TABLE lexis ALTER workspace SET STATISTICS 0, ALTER keys SET STATISTICS 0, ALTER counts SET STATISTICS 0;
+
+-- The words of a text, and how often each occurs. The parser would take what these signs join for one word (a path, a
+-- host, a tag), or for a negative number. Far more than a chunk's text would exceed what a tsvector can hold.
+CREATE FUNCTION words_of(said text) RETURNS TABLE (word bigint, times smallint) LANGUAGE sql STABLE AS $$
+    SELECT hashtextextended(lexeme, 0) & ~15, cardinality(positions)
+    FROM unnest(to_tsvector('english', translate(left(said, 100000), '-/._@:<>&+~', '           ')))
+$$;
+
+-- The odds in which BM25 weighs a word that occurs so often in a chunk of that length, if chunks had a hundred words on
+-- average, and the tier that follows from them: half-octaves.
+CREATE FUNCTION odds_of(times float8, length float8) RETURNS float8 LANGUAGE sql IMMUTABLE AS $$
+    SELECT times / (0.3 + 0.009 * length)
+$$;
+CREATE FUNCTION tier_of(odds float8) RETURNS int LANGUAGE sql IMMUTABLE AS $$
+    SELECT greatest(0, least(15, round(8 + 2 * ln(odds) / ln(2::float8))))::int
+$$;
+
+-- Keys with their weights as a vector, so that one product tells nearly how well a chunk answers. Places are few enough
+-- that two words may share one.
+CREATE FUNCTION sketch_of(keys bigint[], weights float8[]) RETURNS public.sparsevec LANGUAGE sql IMMUTABLE AS $$
+    SELECT ('{' || coalesce(string_agg(place || ':' || weight, ','), '') || '}/536870912')::public.sparsevec
+    FROM (SELECT (key >> 4 & 536870911) + 1 AS place, max(weight)::float4 AS weight
+          FROM unnest(keys, weights) AS u (key, weight) GROUP BY place LIMIT 16000) AS places
+$$;
+
+-- What tells the keys of the current workspace from those of all others.
+CREATE FUNCTION key_mix() RETURNS bigint LANGUAGE sql STABLE AS $$
+    SELECT hashint4extended(current_setting('trueweave.workspace')::int, 0) & ~15
+$$;
+
+-- Makes these chunks, which have just been shown, part of the search, and takes those away. Counts are locked in the
+-- order of their words, so that two settlers wait for each other and never in a ring.
+CREATE FUNCTION index_text(coming uuid[], going uuid[]) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp SET enable_seqscan = off AS $$
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    mix constant bigint := key_mix();
+    unused bigint[];
+BEGIN
+    WITH gone AS (
+        DELETE FROM lexis WHERE workspace = here AND chunk = ANY(going) RETURNING length, keys
+    ), said AS (
+        SELECT u.id, w.word, w.times, sum(w.times) OVER (PARTITION BY u.id) AS length
+        FROM unnest(coming) AS u (id)
+        CROSS JOIN LATERAL (SELECT text FROM chunk WHERE workspace = here AND id = u.id LIMIT 1) c
+        CROSS JOIN LATERAL words_of(c.text) w
+    ), keyed AS (
+        SELECT id, length, times, odds, word # mix | tier_of(odds) AS key
+        FROM said CROSS JOIN LATERAL odds_of(times, length) AS odds
+    ), listed AS (
+        SELECT id, length, array_agg(key ORDER BY key) AS keys, array_agg(times ORDER BY key) AS counts,
+            array_agg(odds / (1 + odds) ORDER BY key) AS weights
+        FROM keyed GROUP BY id, length
+    ), added AS (
+        INSERT INTO lexis (workspace, chunk, length, keys, counts, sketch)
+        SELECT here, id, length, keys, counts, sketch_of(keys, weights) FROM listed
+        ON CONFLICT DO NOTHING RETURNING length, keys
+    ), changes AS (
+        SELECT 1 AS sign, length, keys FROM added UNION ALL SELECT -1, length, keys FROM gone
+    ), totals AS (
+        INSERT INTO corpus AS c (workspace, chunks, length)
+        SELECT here, sum(sign), sum(sign * length) FROM changes HAVING count(*) > 0
+        ON CONFLICT (workspace) DO UPDATE SET chunks = c.chunks + excluded.chunks, length = c.length + excluded.length
+    ), counted AS (
+        INSERT INTO word AS w (workspace, word, tier, chunks)
+        SELECT here, (key # mix) & ~15, key & 15, sum(sign) FROM changes CROSS JOIN unnest(keys) AS key
+        GROUP BY key HAVING sum(sign) <> 0 ORDER BY 2, 3
+        ON CONFLICT (workspace, word, tier) DO UPDATE SET chunks = w.chunks + excluded.chunks
+        RETURNING w.word, w.chunks
+    )
+    SELECT array_agg(word) FILTER (WHERE chunks = 0) INTO unused FROM counted;
+    DELETE FROM word WHERE workspace = here AND word = ANY(unused) AND chunks = 0;
+    DELETE FROM corpus WHERE workspace = here AND chunks = 0;
+END $$;
+
+-- The chunks that answer best by BM25, as Lucene has it, best first. With a scope, all chunks of these documents are
+-- weighed. Without, those in the posting lists that tell most, of rare words first and of high tiers first, up to a
+-- budget, so that no workspace is too large. All of these are weighed by their sketch, and the best of them exactly, by
+-- all words of the question, or by its 64 rarest. The plans are fixed, as statistics know nothing of a workspace.
+CREATE FUNCTION search_text(question text, most int, k1 float8, b float8, scope uuid[])
+RETURNS TABLE (chunk uuid, score float8) LANGUAGE plpgsql STABLE SECURITY DEFINER
+SET search_path = trueweave, public, pg_temp SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+#variable_conflict use_column
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    mix constant bigint := key_mix();
+    budget constant int := 2000;
+    used int := 0;
+    total float8;
+    average float8;
+    words bigint[];
+    weights float8[];
+    asked sparsevec;
+    posting record;
+    chosen bigint[] := '{}';
+    next bigint[] := '{}';
+BEGIN
+    SELECT chunks, length::float8 / chunks INTO total, average FROM corpus WHERE workspace = here;
+    SELECT array_agg(word # mix), array_agg(ln(1 + (total - holders + 0.5) / (holders + 0.5))) INTO words, weights
+    FROM (SELECT a.word, w.holders FROM words_of(question) a CROSS JOIN LATERAL (
+              SELECT sum(chunks)::float8 AS holders FROM word WHERE workspace = here AND word = a.word) w
+          WHERE w.holders > 0 ORDER BY w.holders, a.word LIMIT 64) AS known;
+    asked := sketch_of(words, weights);
+
+    FOR posting IN
+        SELECT a.key | w.tier AS key, w.chunks FROM unnest(words, weights) AS a (key, weight)
+        CROSS JOIN LATERAL (SELECT tier, chunks FROM word WHERE workspace = here AND word = a.key # mix OFFSET 0) w
+        CROSS JOIN LATERAL (SELECT 2 ^ ((w.tier - 8) / 2.0::float8) * (1 - b + b * average / 100) AS odds) o
+        WHERE scope IS NULL ORDER BY a.weight ^ 4 * odds / (1 + odds) DESC, key
+    LOOP
+        IF used + posting.chunks > budget THEN  -- read only if there is little else, and only in part
+            next := ARRAY[posting.key];
+            EXIT;
+        END IF;
+        chosen := chosen || posting.key;
+        used := used + posting.chunks;
+    END LOOP;
+
+    RETURN QUERY
+    WITH found AS (
+        SELECT f.* FROM (SELECT * FROM lexis WHERE keys && chosen OFFSET 0) f WHERE workspace = here
+        UNION ALL
+        (SELECT f.* FROM (SELECT * FROM lexis WHERE keys && next OFFSET 0) f
+         WHERE workspace = here AND NOT keys && chosen LIMIT greatest(0, budget / 2 - used))
+        UNION ALL
+        SELECT f.* FROM (
+            SELECT DISTINCT c.id FROM unnest(scope) AS d (id)
+            CROSS JOIN LATERAL (SELECT id FROM chunk WHERE workspace = here AND document = d.id OFFSET 0) c) AS inside
+        CROSS JOIN LATERAL (SELECT * FROM lexis WHERE workspace = here AND chunk = inside.id OFFSET 0) f
+    ), likely AS (
+        SELECT chunk, keys, counts, k1 * (1 - b + b * length / average) AS norm
+        FROM found ORDER BY sketch <#> asked, chunk LIMIT 100 + 2 * most
+    )
+    SELECT l.chunk, s.score FROM likely l CROSS JOIN LATERAL (
+        -- A key is found in the ascending keys of a chunk by where it would stand: at its word's own, if that is there.
+        SELECT sum(weight * times / (times + l.norm)) AS score
+        FROM (SELECT weight, l.counts[width_bucket(key | 15, l.keys)]::float8 AS times
+              FROM unnest(words, weights) AS a (key, weight)
+              WHERE l.keys[width_bucket(key | 15, l.keys)] >= key) AS said) s
+    WHERE s.score > 0 ORDER BY s.score DESC, l.chunk LIMIT most;
+END $$;
+
+-- Takes all of the current workspace out of the search. The counts are taken away by the working role itself.
+CREATE FUNCTION clear_text() RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp SET enable_seqscan = off AS $$
+BEGIN
+    DELETE FROM lexis WHERE workspace = current_setting('trueweave.workspace')::int;
+END $$;
+
+-- The words of each chunk of the current workspace in a form that is the same in every workspace.
+CREATE FUNCTION text_lines() RETURNS TABLE (key text, line text)
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+BEGIN
+    RETURN QUERY
+    SELECT l.chunk::text, l.length || ' ' || coalesce(sum(hashint8extended(u.key # key_mix(), u.times)), 0)
+    FROM lexis l LEFT JOIN LATERAL unnest(l.keys, l.counts) AS u (key, times) ON true
+    WHERE l.workspace = current_setting('trueweave.workspace')::int GROUP BY l.workspace, l.chunk;
+END $$;
+
+REVOKE EXECUTE ON FUNCTION words_of, odds_of, tier_of, sketch_of, key_mix, index_text, search_text, clear_text, text_lines FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION index_text, search_text, clear_text, text_lines TO trueweave_app;

@@ -1,0 +1,124 @@
+-- Occurrences: every place where a known name stands in a chunk, whoever found the name. A function of the names that live
+-- and the texts that are shown, brought up to date after settling, from a list of what has changed. See
+-- docs/adr/0013-occurrences.md.
+
+ALTER TABLE name ADD COLUMN phrase bigint;
+COMMENT ON COLUMN name.phrase IS 'The phrase that it is looked for by in texts; none where it cannot be.';
+CREATE INDEX name_phrase ON name (phrase, workspace) WHERE phrase IS NOT NULL;
+
+CREATE TABLE phrase (
+    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+    id        bigint NOT NULL,
+    key       text NOT NULL,
+    first     bigint NOT NULL,
+    words     smallint NOT NULL,
+    chunks    bigint NOT NULL,
+    PRIMARY KEY (workspace, id)
+);
+COMMENT ON TABLE phrase IS 'The phrases of live names, and in how many chunks each occurs. First is its first word.';
+CREATE INDEX phrase_first ON phrase (first, words DESC, workspace);
+
+CREATE TABLE occurrence (
+    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+    chunk     uuid NOT NULL,
+    phrase    bigint NOT NULL,
+    times     smallint NOT NULL,
+    inside    smallint NOT NULL,
+    defines   boolean NOT NULL,
+    PRIMARY KEY (workspace, chunk, phrase)
+);
+COMMENT ON TABLE occurrence IS 'How often a phrase occurs in a chunk, how often of that outside its title, and whether it is what the chunk is about.';
+CREATE INDEX occurrence_phrase ON occurrence (phrase, defines DESC, times DESC, chunk, workspace);
+
+CREATE TABLE unlinked_text (
+    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+    position  bigint GENERATED ALWAYS AS IDENTITY,
+    chunk     uuid,
+    phrase    bigint,
+    PRIMARY KEY (workspace, position)
+);
+COMMENT ON TABLE unlinked_text IS 'Chunks to be linked again, and phrases that may have come or gone. Only added to and taken from: nobody waits.';
+
+SELECT guard(t::regclass) FROM unnest(ARRAY['phrase', 'occurrence', 'unlinked_text']) t;
+
+-- Out of reach of the working role and found by functions only, as `lexis` is.
+CREATE TABLE spelling (
+    workspace int NOT NULL,
+    chunk     uuid NOT NULL,
+    words     bigint[] NOT NULL,
+    PRIMARY KEY (workspace, chunk)
+);
+COMMENT ON TABLE spelling IS 'The distinct words of each linked chunk, as phrases have them, mixed with the workspace.';
+CREATE INDEX spelling_words ON spelling USING gin (words) WITH (fastupdate = off);
+ALTER TABLE spelling ENABLE ROW LEVEL SECURITY;
+ALTER TABLE spelling ALTER workspace SET STATISTICS 0, ALTER words SET STATISTICS 0;
+
+-- Keeps the words of chunks: `words` are those of the first chunk, then those of the second, and so on; `sizes` says how
+-- many each has. One without any is taken away.
+CREATE FUNCTION spell(chunks uuid[], sizes bigint[], words bigint[]) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp SET enable_seqscan = off AS $$
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    mix constant bigint := key_mix();
+BEGIN
+    DELETE FROM spelling s WHERE s.workspace = here AND s.chunk = ANY(chunks);
+    INSERT INTO spelling (workspace, chunk, words)
+    SELECT here, c.id, ARRAY(SELECT w # mix FROM unnest(words[c.upto - c.size + 1:c.upto]) AS w)
+    FROM (SELECT id, size, sum(size) OVER (ORDER BY n)::bigint AS upto
+          FROM unnest(chunks, sizes) WITH ORDINALITY AS u (id, size, n)) AS c
+    WHERE c.size > 0;
+END $$;
+
+-- The chunks that have all words of a phrase, for each of several; `words` and `sizes` as above.
+CREATE FUNCTION spelt(sizes bigint[], words bigint[]) RETURNS SETOF uuid
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp
+SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    mix constant bigint := key_mix();
+    size bigint;
+    upto bigint := 0;
+    wanted bigint[];
+BEGIN
+    FOREACH size IN ARRAY sizes LOOP
+        upto := upto + size;
+        wanted := ARRAY(SELECT w # mix FROM unnest(words[upto - size + 1:upto]) AS w);
+        RETURN QUERY SELECT f.chunk FROM (SELECT * FROM spelling s WHERE s.words @> wanted OFFSET 0) AS f
+        WHERE f.workspace = here;
+    END LOOP;
+END $$;
+
+-- How many words each of these chunks has, and which of the question's are among them: for each of those the share that it
+-- has of their weight, as rare ones count more, or 0 where the chunk does not have it.
+CREATE FUNCTION covers(question text, chunks uuid[]) RETURNS TABLE (chunk uuid, words int, shares float8[])
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp SET enable_seqscan = off AS $$
+#variable_conflict use_column
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    mix constant bigint := key_mix();
+    total float8;
+    asked bigint[];
+    weights float8[];
+    whole float8;
+BEGIN
+    SELECT c.chunks INTO total FROM corpus c WHERE c.workspace = here;
+    SELECT array_agg(known.word # mix), array_agg(known.weight), sum(known.weight) INTO asked, weights, whole
+    FROM (SELECT a.word, ln(1 + total / (1 + w.holders)) AS weight FROM words_of(question) a CROSS JOIN LATERAL (
+              SELECT sum(w.chunks)::float8 AS holders FROM word w WHERE w.workspace = here AND w.word = a.word) w
+          WHERE w.holders > 0 ORDER BY w.holders, a.word LIMIT 64) AS known;
+    RETURN QUERY
+    SELECT l.chunk, cardinality(l.keys), ARRAY(
+        SELECT CASE WHEN l.keys[width_bucket(a.key | 15, l.keys)] >= a.key THEN a.weight / whole ELSE 0 END
+        FROM unnest(asked, weights) WITH ORDINALITY AS a (key, weight, n) ORDER BY a.n)
+    FROM unnest(chunks) AS u (id)
+    CROSS JOIN LATERAL (SELECT * FROM lexis x WHERE x.workspace = here AND x.chunk = u.id OFFSET 0) AS l;
+END $$;
+
+CREATE FUNCTION clear_spelling() RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp SET enable_seqscan = off AS $$
+BEGIN
+    DELETE FROM spelling WHERE workspace = current_setting('trueweave.workspace')::int;
+END $$;
+
+REVOKE EXECUTE ON FUNCTION spell, spelt, covers, clear_spelling FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION spell, spelt, covers, clear_spelling TO trueweave_app;

@@ -1,0 +1,77 @@
+-- Communities: the parts of the graph that hang together, their parts in turn, and what is written about each.
+
+CREATE TABLE hierarchy (
+    workspace  int NOT NULL DEFAULT current_setting('trueweave.workspace')::int PRIMARY KEY,
+    library    text NOT NULL,
+    seed       bigint NOT NULL,
+    resolution float8 NOT NULL,
+    most       int NOT NULL,
+    graph      bigint NOT NULL,
+    entities   bigint NOT NULL,
+    alone      bigint NOT NULL,
+    levels     int NOT NULL,
+    modularity float8 NOT NULL,
+    found      timestamptz NOT NULL DEFAULT now(),
+    writing    boolean NOT NULL DEFAULT false
+);
+COMMENT ON TABLE hierarchy IS 'How and when the communities of a workspace were found, and in how many settled batches its graph had come about. Writing: reports are wanted.';
+
+CREATE TABLE community (
+    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+    n         int NOT NULL,
+    last      int NOT NULL,
+    parent    int,
+    id        uuid NOT NULL,
+    anchor    uuid NOT NULL,
+    level     int NOT NULL,
+    size      bigint NOT NULL,
+    relations bigint NOT NULL,
+    hash      uuid NOT NULL,
+    since     timestamptz NOT NULL,
+    changed   timestamptz NOT NULL,
+    PRIMARY KEY (workspace, n)
+);
+COMMENT ON TABLE community IS 'A community by its place in the tree: all within it come right after it, up to last. The id is a label that follows it through changes, the anchor the smallest id among the names of its members. The hash is of its members, their relations and all descriptions.';
+CREATE UNIQUE INDEX community_id ON community (id, workspace);
+CREATE INDEX community_level ON community (level, workspace);
+CREATE INDEX community_parent ON community (parent, workspace);
+
+CREATE TABLE member (
+    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+    entity    uuid NOT NULL,
+    leaf      int NOT NULL,
+    PRIMARY KEY (workspace, entity)
+);
+COMMENT ON TABLE member IS 'The innermost community of each entity that has a relation. It is in all communities round that as well.';
+CREATE INDEX member_leaf ON member (leaf, workspace);
+
+CREATE TABLE report (
+    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+    community uuid NOT NULL,
+    hash      uuid NOT NULL,
+    title     text NOT NULL,
+    summary   text NOT NULL,
+    rating    float8 NOT NULL,
+    reason    text NOT NULL,
+    findings  jsonb NOT NULL,
+    author    text NOT NULL,
+    problem   text NOT NULL,
+    text_hash uuid NOT NULL,
+    made      timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (workspace, community)
+);
+COMMENT ON TABLE report IS 'What is written about a community, and the hash of what it was written from: another one by now, and it is stale. The author is a model, or empty where sentences were picked out without one; the problem says why no model wrote it.';
+
+CREATE TABLE former_community (
+    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+    id        uuid NOT NULL,
+    level     int NOT NULL,
+    size      bigint NOT NULL,
+    title     text NOT NULL,
+    gone      timestamptz NOT NULL,
+    PRIMARY KEY (workspace, id)
+);
+COMMENT ON TABLE former_community IS 'Communities that are no more, for those who ask what has changed; kept for a year.';
+CREATE INDEX former_community_gone ON former_community (gone, workspace);
+
+SELECT guard(t::regclass) FROM unnest(ARRAY['hierarchy', 'community', 'member', 'report', 'former_community']) t;

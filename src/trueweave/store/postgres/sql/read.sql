@@ -1,0 +1,40 @@
+-- name: status
+SELECT (SELECT count(*) FROM document WHERE shown),
+       (SELECT count(*) FROM chunk c JOIN document d ON d.id = c.document WHERE d.shown),
+       (SELECT count(*) FROM entity),
+       (SELECT count(*) FROM relation),
+       (SELECT count(DISTINCT uri) FROM document WHERE wanted <> shown),
+       (SELECT count(*) FROM touched),
+       (SELECT s.model FROM workspace w JOIN space s ON s.id = w.space)
+
+-- name: state
+-- Which documents there are, how often anything was settled, and in which space vectors are.
+SELECT concat_ws(' ', count(*), bit_xor(hashtextextended(id::text, 0)), (SELECT sum(version) FROM shard),
+    (SELECT space FROM workspace))
+FROM document WHERE shown
+
+-- name: entities
+SELECT e.id, e.name, e.type, e.description, e.aliases, e.count, e.histogram, e.degree, coalesce(s.text, '')
+FROM (SELECT * FROM entity ORDER BY count DESC, name COLLATE "C", id LIMIT %(limit)s) e
+LEFT JOIN LATERAL (SELECT text FROM summary WHERE hash = e.text_hash OFFSET 0) s ON true
+ORDER BY e.count DESC, e.name COLLATE "C", e.id
+
+-- name: relations_of
+SELECT r.id, r.source, r.target, r.source_name, r.target_name, r.description, r.keywords, r.weight, r.count, r.histogram,
+       coalesce(s.text, '')
+FROM (SELECT * FROM relation WHERE source = ANY(%(ids)s)
+      UNION
+      SELECT * FROM relation WHERE target = ANY(%(ids)s)
+      ORDER BY weight DESC, source_name, target_name, id LIMIT %(limit)s) r
+LEFT JOIN LATERAL (SELECT text FROM summary WHERE hash = r.text_hash OFFSET 0) s ON true
+ORDER BY r.weight DESC, r.source_name, r.target_name, r.id
+
+-- name: outbox
+-- Nothing beyond the oldest transaction that still runs: it may yet bring an earlier position.
+SELECT position, kind, removed, ids FROM outbox
+WHERE position > %(after)s AND tx < pg_snapshot_xmin(pg_current_snapshot()) ORDER BY position LIMIT %(limit)s
+
+-- name: tables
+SELECT c.relname FROM pg_class c JOIN pg_namespace s ON s.oid = c.relnamespace
+WHERE s.nspname = 'trueweave' AND c.relkind = 'r' AND c.relrowsecurity AND c.relforcerowsecurity
+    AND c.relname <> 'shelf' AND c.relname NOT LIKE 'vector\_%%' ORDER BY 1

@@ -1,0 +1,1499 @@
+CREATE SCHEMA trueweave;
+
+CREATE FUNCTION trueweave.clear_space(of_space integer) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'public', 'pg_temp'
+    AS $$
+DECLARE here int := current_setting('trueweave.workspace')::int; kind text;
+BEGIN
+    FOREACH kind IN ARRAY ARRAY['chunk', 'entity', 'relation', 'community'] LOOP
+        EXECUTE format('DELETE FROM %I WHERE workspace = %s', format('vector_%s_%s', of_space, kind), here);
+        EXECUTE format('DROP TABLE IF EXISTS %I', format('vector_%s_%s_%s', of_space, kind, here));
+    END LOOP;
+    DELETE FROM shelf WHERE workspace = here AND space = of_space;
+END $$;
+
+CREATE FUNCTION trueweave.clear_spelling() RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+    DELETE FROM spelling WHERE workspace = current_setting('trueweave.workspace')::int;
+END $$;
+
+CREATE FUNCTION trueweave.clear_text() RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+    DELETE FROM lexis WHERE workspace = current_setting('trueweave.workspace')::int;
+END $$;
+
+CREATE FUNCTION trueweave.covers(question text, chunks uuid[]) RETURNS TABLE(chunk uuid, words integer, shares double precision[])
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    mix constant bigint := key_mix();
+    total float8;
+    asked bigint[];
+    weights float8[];
+    whole float8;
+BEGIN
+    SELECT c.chunks INTO total FROM corpus c WHERE c.workspace = here;
+    SELECT array_agg(known.word # mix), array_agg(known.weight), sum(known.weight) INTO asked, weights, whole
+    FROM (SELECT a.word, ln(1 + total / (1 + w.holders)) AS weight FROM words_of(question) a CROSS JOIN LATERAL (
+              SELECT sum(w.chunks)::float8 AS holders FROM word w WHERE w.workspace = here AND w.word = a.word) w
+          WHERE w.holders > 0 ORDER BY w.holders, a.word LIMIT 64) AS known;
+    RETURN QUERY
+    SELECT l.chunk, cardinality(l.keys), ARRAY(
+        SELECT CASE WHEN l.keys[width_bucket(a.key | 15, l.keys)] >= a.key THEN a.weight / whole ELSE 0 END
+        FROM unnest(asked, weights) WITH ORDINALITY AS a (key, weight, n) ORDER BY a.n)
+    FROM unnest(chunks) AS u (id)
+    CROSS JOIN LATERAL (SELECT * FROM lexis x WHERE x.workspace = here AND x.chunk = u.id OFFSET 0) AS l;
+END $$;
+
+CREATE FUNCTION trueweave.drop_workspace() RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+BEGIN
+    DELETE FROM workspace WHERE id = current_setting('trueweave.workspace')::int;
+END $$;
+
+CREATE FUNCTION trueweave.facets(metadata jsonb) RETURNS SETOF uuid
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    WITH RECURSIVE part (path, value) AS (
+        SELECT key, value FROM jsonb_each(metadata)
+        UNION ALL
+        SELECT inner_part.path, inner_part.value FROM part CROSS JOIN LATERAL (
+            SELECT part.path || '.' || key, value
+            FROM jsonb_each(CASE jsonb_typeof(part.value) WHEN 'object' THEN part.value ELSE '{}' END) AS o (key, value)
+            UNION ALL
+            SELECT part.path, value
+            FROM jsonb_array_elements(CASE jsonb_typeof(part.value) WHEN 'array' THEN part.value ELSE '[]' END) AS a (value)
+        ) AS inner_part (path, value))
+    SELECT DISTINCT md5(path || E'\x01' || jsonb_typeof(value) || E'\x01' || CASE jsonb_typeof(value)
+        WHEN 'number' THEN trim_scale(value::numeric)::text ELSE value #>> '{}' END)::uuid
+    FROM part WHERE jsonb_typeof(value) IN ('string', 'number', 'boolean')
+$$;
+
+CREATE FUNCTION trueweave.find_workspace(wanted text, make boolean) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+BEGIN
+    IF make THEN
+        INSERT INTO workspace (name) VALUES (wanted) ON CONFLICT (name) DO NOTHING;
+    END IF;
+    RETURN (SELECT id FROM workspace WHERE name = wanted);
+END $$;
+
+CREATE FUNCTION trueweave.guard(guarded regclass, tenant text DEFAULT 'workspace'::text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', guarded);
+    EXECUTE format('ALTER TABLE %s FORCE ROW LEVEL SECURITY', guarded);
+    EXECUTE format('CREATE POLICY workspace ON %s USING (%I = current_setting(''trueweave.workspace'')::int)', guarded, tenant);
+    -- Statistics would tell the planner that a workspace they have not seen yet has one row, however many it has got.
+    -- Without them it takes a share of the table's present size, and a look-up by key is always the cheaper one.
+    EXECUTE format('ALTER TABLE %s ALTER %I SET STATISTICS 0', guarded, tenant);
+    EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %s TO trueweave_app', guarded);
+END $$;
+
+CREATE FUNCTION trueweave.index_shelf(of_space integer, of_kind text, wanted boolean) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'public', 'pg_temp'
+    AS $$
+DECLARE
+    here int := current_setting('trueweave.workspace')::int;
+    own text := format('vector_%s_%s_%s', of_space, of_kind, here);
+    ops text := CASE (SELECT metric FROM space WHERE id = of_space)
+        WHEN 'cosine' THEN 'halfvec_cosine_ops' WHEN 'l2' THEN 'halfvec_l2_ops' ELSE 'halfvec_ip_ops' END;
+BEGIN
+    UPDATE shelf SET indexed = wanted
+    WHERE workspace = here AND space = of_space AND kind = of_kind AND indexed <> wanted;
+    IF FOUND AND wanted THEN
+        EXECUTE format('CREATE INDEX %I ON %I USING hnsw (v %s) WITH (m = 16, ef_construction = 128)',
+            own || '_hnsw', own, ops);
+        EXECUTE format('ANALYZE %I', own);
+    ELSIF FOUND THEN
+        EXECUTE format('DROP INDEX %I', own || '_hnsw');
+    END IF;
+END $$;
+
+CREATE FUNCTION trueweave.index_text(coming uuid[], going uuid[]) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    mix constant bigint := key_mix();
+    unused bigint[];
+BEGIN
+    WITH gone AS (
+        DELETE FROM lexis WHERE workspace = here AND chunk = ANY(going) RETURNING length, keys
+    ), said AS (
+        SELECT u.id, w.word, w.times, sum(w.times) OVER (PARTITION BY u.id) AS length
+        FROM unnest(coming) AS u (id)
+        CROSS JOIN LATERAL (SELECT text FROM chunk WHERE workspace = here AND id = u.id LIMIT 1) c
+        CROSS JOIN LATERAL words_of(c.text) w
+    ), keyed AS (
+        SELECT id, length, times, odds, word # mix | tier_of(odds) AS key
+        FROM said CROSS JOIN LATERAL odds_of(times, length) AS odds
+    ), listed AS (
+        SELECT id, length, array_agg(key ORDER BY key) AS keys, array_agg(times ORDER BY key) AS counts,
+            array_agg(odds / (1 + odds) ORDER BY key) AS weights
+        FROM keyed GROUP BY id, length
+    ), added AS (
+        INSERT INTO lexis (workspace, chunk, length, keys, counts, sketch)
+        SELECT here, id, length, keys, counts, sketch_of(keys, weights) FROM listed
+        ON CONFLICT DO NOTHING RETURNING length, keys
+    ), changes AS (
+        SELECT 1 AS sign, length, keys FROM added UNION ALL SELECT -1, length, keys FROM gone
+    ), totals AS (
+        INSERT INTO corpus AS c (workspace, chunks, length)
+        SELECT here, sum(sign), sum(sign * length) FROM changes HAVING count(*) > 0
+        ON CONFLICT (workspace) DO UPDATE SET chunks = c.chunks + excluded.chunks, length = c.length + excluded.length
+    ), counted AS (
+        INSERT INTO word AS w (workspace, word, tier, chunks)
+        SELECT here, (key # mix) & ~15, key & 15, sum(sign) FROM changes CROSS JOIN unnest(keys) AS key
+        GROUP BY key HAVING sum(sign) <> 0 ORDER BY 2, 3
+        ON CONFLICT (workspace, word, tier) DO UPDATE SET chunks = w.chunks + excluded.chunks
+        RETURNING w.word, w.chunks
+    )
+    SELECT array_agg(word) FILTER (WHERE chunks = 0) INTO unused FROM counted;
+    DELETE FROM word WHERE workspace = here AND word = ANY(unused) AND chunks = 0;
+    DELETE FROM corpus WHERE workspace = here AND chunks = 0;
+END $$;
+
+CREATE FUNCTION trueweave.key_mix() RETURNS bigint
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT hashint4extended(current_setting('trueweave.workspace')::int, 0) & ~15
+$$;
+
+CREATE FUNCTION trueweave.make_shelf(of_space integer, of_kind text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'public', 'pg_temp'
+    AS $$
+DECLARE here int := current_setting('trueweave.workspace')::int;
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtextextended('trueweave.space', 0));
+    INSERT INTO shelf (workspace, space, kind) VALUES (here, of_space, of_kind) ON CONFLICT DO NOTHING;
+    IF FOUND THEN
+        PERFORM make_vector_table(
+            format('vector_%s_%s_%s', of_space, of_kind, here), (SELECT dimensions FROM space WHERE id = of_space));
+        -- Here they tell the truth, that all rows are this workspace's, and that it takes the HNSW index to find ten.
+        EXECUTE format('ALTER TABLE %I ALTER workspace SET STATISTICS -1',
+            format('vector_%s_%s_%s', of_space, of_kind, here));
+    END IF;
+END $$;
+
+CREATE FUNCTION trueweave.make_space(of_model text, of_dimensions integer, of_metric text) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'public', 'pg_temp'
+    AS $$
+DECLARE made int; kind text;
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtextextended('trueweave.space', 0));
+    SELECT id INTO made FROM space
+    WHERE model = of_model AND dimensions = of_dimensions AND metric = of_metric;
+    IF made IS NULL THEN
+        INSERT INTO space (model, dimensions, metric) VALUES (of_model, of_dimensions, of_metric)
+        RETURNING id INTO made;
+        FOREACH kind IN ARRAY ARRAY['chunk', 'entity', 'relation', 'community'] LOOP
+            PERFORM make_vector_table(format('vector_%s_%s', made, kind), of_dimensions);
+        END LOOP;
+    END IF;
+    RETURN made;
+END $$;
+
+CREATE FUNCTION trueweave.make_vector_table(named text, dimensions integer) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'trueweave', 'public', 'pg_temp'
+    AS $_$
+BEGIN
+    EXECUTE format($sql$
+        CREATE TABLE %I (
+            workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+            id        uuid NOT NULL,
+            text_hash uuid NOT NULL,
+            v         halfvec(%s) NOT NULL,
+            PRIMARY KEY (workspace, id))$sql$, named, dimensions);
+    -- In line, not in a side table: an exact scan reads every vector.
+    EXECUTE format('ALTER TABLE %I ALTER v SET STORAGE PLAIN', named);
+    PERFORM guard(named::regclass);
+END $_$;
+
+CREATE FUNCTION trueweave.odds_of(times double precision, length double precision) RETURNS double precision
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    SELECT times / (0.3 + 0.009 * length)
+$$;
+
+CREATE FUNCTION trueweave.place_at(places jsonb, at integer) RETURNS text[]
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    WITH before AS (
+        SELECT (p ->> 0)::int AS start, p ->> 1 AS kind, p ->> 2 AS label, (p ->> 3)::int AS level, n
+        FROM jsonb_array_elements(places) WITH ORDINALITY AS e (p, n) WHERE (p ->> 0)::int <= at)
+    SELECT coalesce((SELECT label FROM before WHERE kind = 'page' ORDER BY start DESC, n DESC LIMIT 1), '') || ARRAY(
+        SELECT label FROM (
+            SELECT *, min(level) OVER (ORDER BY start DESC, n DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS nearer
+            FROM before WHERE kind = 'heading') AS heading
+        WHERE nearer IS NULL OR level < nearer ORDER BY start, n)
+$$;
+
+CREATE FUNCTION trueweave.present(owner integer) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT EXISTS (
+        SELECT FROM pg_locks l
+        WHERE l.locktype = 'advisory' AND l.objsubid = 2 AND l.classid = 1464157767 AND l.objid = owner::oid
+        AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()))
+$$;
+
+CREATE FUNCTION trueweave.search_text(question text, most integer, k1 double precision, b double precision, scope uuid[]) RETURNS TABLE(chunk uuid, score double precision)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'trueweave', 'public', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    mix constant bigint := key_mix();
+    budget constant int := 2000;
+    used int := 0;
+    total float8;
+    average float8;
+    words bigint[];
+    weights float8[];
+    asked sparsevec;
+    posting record;
+    chosen bigint[] := '{}';
+    next bigint[] := '{}';
+BEGIN
+    SELECT chunks, length::float8 / chunks INTO total, average FROM corpus WHERE workspace = here;
+    SELECT array_agg(word # mix), array_agg(ln(1 + (total - holders + 0.5) / (holders + 0.5))) INTO words, weights
+    FROM (SELECT a.word, w.holders FROM words_of(question) a CROSS JOIN LATERAL (
+              SELECT sum(chunks)::float8 AS holders FROM word WHERE workspace = here AND word = a.word) w
+          WHERE w.holders > 0 ORDER BY w.holders, a.word LIMIT 64) AS known;
+    asked := sketch_of(words, weights);
+
+    FOR posting IN
+        SELECT a.key | w.tier AS key, w.chunks FROM unnest(words, weights) AS a (key, weight)
+        CROSS JOIN LATERAL (SELECT tier, chunks FROM word WHERE workspace = here AND word = a.key # mix OFFSET 0) w
+        CROSS JOIN LATERAL (SELECT 2 ^ ((w.tier - 8) / 2.0::float8) * (1 - b + b * average / 100) AS odds) o
+        WHERE scope IS NULL ORDER BY a.weight ^ 4 * odds / (1 + odds) DESC, key
+    LOOP
+        IF used + posting.chunks > budget THEN  -- read only if there is little else, and only in part
+            next := ARRAY[posting.key];
+            EXIT;
+        END IF;
+        chosen := chosen || posting.key;
+        used := used + posting.chunks;
+    END LOOP;
+
+    RETURN QUERY
+    WITH found AS (
+        SELECT f.* FROM (SELECT * FROM lexis WHERE keys && chosen OFFSET 0) f WHERE workspace = here
+        UNION ALL
+        (SELECT f.* FROM (SELECT * FROM lexis WHERE keys && next OFFSET 0) f
+         WHERE workspace = here AND NOT keys && chosen LIMIT greatest(0, budget / 2 - used))
+        UNION ALL
+        SELECT f.* FROM (
+            SELECT DISTINCT c.id FROM unnest(scope) AS d (id)
+            CROSS JOIN LATERAL (SELECT id FROM chunk WHERE workspace = here AND document = d.id OFFSET 0) c) AS inside
+        CROSS JOIN LATERAL (SELECT * FROM lexis WHERE workspace = here AND chunk = inside.id OFFSET 0) f
+    ), likely AS (
+        SELECT chunk, keys, counts, k1 * (1 - b + b * length / average) AS norm
+        FROM found ORDER BY sketch <#> asked, chunk LIMIT 100 + 2 * most
+    )
+    SELECT l.chunk, s.score FROM likely l CROSS JOIN LATERAL (
+        -- A key is found in the ascending keys of a chunk by where it would stand: at its word's own, if that is there.
+        SELECT sum(weight * times / (times + l.norm)) AS score
+        FROM (SELECT weight, l.counts[width_bucket(key | 15, l.keys)]::float8 AS times
+              FROM unnest(words, weights) AS a (key, weight)
+              WHERE l.keys[width_bucket(key | 15, l.keys)] >= key) AS said) s
+    WHERE s.score > 0 ORDER BY s.score DESC, l.chunk LIMIT most;
+END $$;
+
+CREATE FUNCTION trueweave.sketch_of(keys bigint[], weights double precision[]) RETURNS public.sparsevec
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    SELECT ('{' || coalesce(string_agg(place || ':' || weight, ','), '') || '}/536870912')::public.sparsevec
+    FROM (SELECT (key >> 4 & 536870911) + 1 AS place, max(weight)::float4 AS weight
+          FROM unnest(keys, weights) AS u (key, weight) GROUP BY place LIMIT 16000) AS places
+$$;
+
+CREATE FUNCTION trueweave.spell(chunks uuid[], sizes bigint[], words bigint[]) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    mix constant bigint := key_mix();
+BEGIN
+    DELETE FROM spelling s WHERE s.workspace = here AND s.chunk = ANY(chunks);
+    INSERT INTO spelling (workspace, chunk, words)
+    SELECT here, c.id, ARRAY(SELECT w # mix FROM unnest(words[c.upto - c.size + 1:c.upto]) AS w)
+    FROM (SELECT id, size, sum(size) OVER (ORDER BY n)::bigint AS upto
+          FROM unnest(chunks, sizes) WITH ORDINALITY AS u (id, size, n)) AS c
+    WHERE c.size > 0;
+END $$;
+
+CREATE FUNCTION trueweave.spelt(sizes bigint[], words bigint[]) RETURNS SETOF uuid
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    mix constant bigint := key_mix();
+    size bigint;
+    upto bigint := 0;
+    wanted bigint[];
+BEGIN
+    FOREACH size IN ARRAY sizes LOOP
+        upto := upto + size;
+        wanted := ARRAY(SELECT w # mix FROM unnest(words[upto - size + 1:upto]) AS w);
+        RETURN QUERY SELECT f.chunk FROM (SELECT * FROM spelling s WHERE s.words @> wanted OFFSET 0) AS f
+        WHERE f.workspace = here;
+    END LOOP;
+END $$;
+
+CREATE FUNCTION trueweave.text_lines() RETURNS TABLE(key text, line text)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+BEGIN
+    RETURN QUERY
+    SELECT l.chunk::text, l.length || ' ' || coalesce(sum(hashint8extended(u.key # key_mix(), u.times)), 0)
+    FROM lexis l LEFT JOIN LATERAL unnest(l.keys, l.counts) AS u (key, times) ON true
+    WHERE l.workspace = current_setting('trueweave.workspace')::int GROUP BY l.workspace, l.chunk;
+END $$;
+
+CREATE FUNCTION trueweave.tier_of(odds double precision) RETURNS integer
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    SELECT greatest(0, least(15, round(8 + 2 * ln(odds) / ln(2::float8))))::int
+$$;
+
+CREATE FUNCTION trueweave.words_of(said text) RETURNS TABLE(word bigint, times smallint)
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT hashtextextended(lexeme, 0) & ~15, cardinality(positions)
+    FROM unnest(to_tsvector('english', translate(left(said, 100000), '-/._@:<>&+~', '           ')))
+$$;
+
+CREATE TABLE trueweave.alike (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    a uuid NOT NULL,
+    b uuid NOT NULL
+);
+ALTER TABLE ONLY trueweave.alike ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.alike FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.alike IS 'Pairs of alike names, in both directions, whether or not they are live.';
+
+CREATE TABLE trueweave.name (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    id uuid NOT NULL,
+    written text NOT NULL,
+    normal text NOT NULL,
+    type text NOT NULL,
+    count bigint DEFAULT 0 NOT NULL,
+    histogram bigint[] DEFAULT '{0,0,0,0,0,0,0,0,0}'::bigint[] NOT NULL,
+    entity uuid,
+    phrase bigint
+);
+ALTER TABLE ONLY trueweave.name ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.name FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.name IS 'A name as written, its type, the sums over its live mentions, and the entity it belongs to (none while nothing mentions it).';
+
+COMMENT ON COLUMN trueweave.name.phrase IS 'The phrase that it is looked for by in texts; none where it cannot be.';
+
+CREATE VIEW trueweave.anchor WITH (security_invoker='true') AS
+ SELECT entity,
+    min((id)::text) AS id
+   FROM trueweave.name
+  WHERE (entity IS NOT NULL)
+  GROUP BY entity;
+
+COMMENT ON VIEW trueweave.anchor IS 'What an entity goes by where its id must not matter: the smallest id among its names.';
+
+CREATE TABLE trueweave.chunk (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    document uuid NOT NULL,
+    id uuid NOT NULL,
+    n integer NOT NULL,
+    start integer NOT NULL,
+    tokens integer NOT NULL,
+    text text NOT NULL,
+    text_hash uuid NOT NULL
+);
+ALTER TABLE ONLY trueweave.chunk ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.chunk FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.chunk IS 'A span of a document. Its id is the same in every version that has that text.';
+
+CREATE TABLE trueweave.community (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    n integer NOT NULL,
+    last integer NOT NULL,
+    parent integer,
+    id uuid NOT NULL,
+    anchor uuid NOT NULL,
+    level integer NOT NULL,
+    size bigint NOT NULL,
+    relations bigint NOT NULL,
+    hash uuid NOT NULL,
+    since timestamp with time zone NOT NULL,
+    changed timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY trueweave.community ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.community FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.community IS 'A community by its place in the tree: all within it come right after it, up to last. The id is a label that follows it through changes, the anchor the smallest id among the names of its members. The hash is of its members, their relations and all descriptions.';
+
+CREATE TABLE trueweave.corpus (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    chunks bigint NOT NULL,
+    length bigint NOT NULL
+);
+ALTER TABLE ONLY trueweave.corpus ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.corpus FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.corpus IS 'How many chunks have words, and how many they have together.';
+
+CREATE TABLE trueweave.document (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    id uuid NOT NULL,
+    uri text NOT NULL,
+    title text NOT NULL,
+    content_hash uuid NOT NULL,
+    metadata jsonb NOT NULL,
+    places jsonb NOT NULL,
+    source uuid,
+    notes text[] NOT NULL,
+    size integer NOT NULL,
+    wanted boolean NOT NULL,
+    shown boolean NOT NULL,
+    added timestamp with time zone DEFAULT now() NOT NULL
+);
+ALTER TABLE ONLY trueweave.document ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.document FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.document IS 'One version of one document. A new version is wanted and not yet shown, the old one shown and no longer wanted, until both are settled together. Source is the hash of what it was made from.';
+
+CREATE TABLE trueweave.entity (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    id uuid NOT NULL,
+    name text NOT NULL,
+    type text NOT NULL,
+    description text NOT NULL,
+    aliases text[] NOT NULL,
+    count bigint NOT NULL,
+    histogram bigint[] NOT NULL,
+    degree bigint NOT NULL,
+    text_hash uuid NOT NULL
+);
+ALTER TABLE ONLY trueweave.entity ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.entity FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.entity IS 'A connected component of live names. The id is a label that follows it through merges and splits.';
+
+CREATE TABLE trueweave.facet (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    document uuid NOT NULL,
+    facet uuid NOT NULL
+);
+ALTER TABLE ONLY trueweave.facet ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.facet FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.facet IS 'What a version of a document can be filtered by.';
+
+CREATE TABLE trueweave.former_community (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    id uuid NOT NULL,
+    level integer NOT NULL,
+    size bigint NOT NULL,
+    title text NOT NULL,
+    gone timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY trueweave.former_community ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.former_community FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.former_community IS 'Communities that are no more, for those who ask what has changed; kept for a year.';
+
+CREATE TABLE trueweave.hierarchy (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    library text NOT NULL,
+    seed bigint NOT NULL,
+    resolution double precision NOT NULL,
+    most integer NOT NULL,
+    graph bigint NOT NULL,
+    entities bigint NOT NULL,
+    alone bigint NOT NULL,
+    levels integer NOT NULL,
+    modularity double precision NOT NULL,
+    found timestamp with time zone DEFAULT now() NOT NULL,
+    writing boolean DEFAULT false NOT NULL
+);
+ALTER TABLE ONLY trueweave.hierarchy ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.hierarchy FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.hierarchy IS 'How and when the communities of a workspace were found, and in how many settled batches its graph had come about. Writing: reports are wanted.';
+
+CREATE TABLE trueweave.lexis (
+    workspace integer NOT NULL,
+    chunk uuid NOT NULL,
+    length integer NOT NULL,
+    keys bigint[] NOT NULL,
+    counts smallint[] NOT NULL,
+    sketch public.sparsevec NOT NULL
+)
+WITH (toast_tuple_target='8160');
+ALTER TABLE ONLY trueweave.lexis ALTER COLUMN workspace SET STATISTICS 0;
+ALTER TABLE ONLY trueweave.lexis ALTER COLUMN keys SET STATISTICS 0;
+ALTER TABLE ONLY trueweave.lexis ALTER COLUMN counts SET STATISTICS 0;
+
+COMMENT ON TABLE trueweave.lexis IS 'The words of each chunk that has any, as ascending keys, how often each occurs, how often all do, and a sketch of it all. Row-level security keeps GIN operators, which are not leakproof, from using their index, so it does not bind the owner here: the working role cannot touch the table, and reaches it by functions that name the workspace in every statement.';
+
+CREATE TABLE trueweave.link (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    document uuid NOT NULL,
+    chunk uuid NOT NULL,
+    n integer NOT NULL,
+    source uuid NOT NULL,
+    target uuid NOT NULL,
+    description text NOT NULL,
+    description_hash uuid NOT NULL,
+    keywords text[] NOT NULL,
+    strength smallint NOT NULL,
+    emphasis smallint NOT NULL,
+    spans integer[] NOT NULL,
+    CONSTRAINT link_emphasis_check CHECK (((emphasis >= 1) AND (emphasis <= 9))),
+    CONSTRAINT link_strength_check CHECK (((strength >= 1) AND (strength <= 10)))
+);
+ALTER TABLE ONLY trueweave.link ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.link FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.link IS 'One relation as one chunk speaks of it, between two names that the chunk mentions.';
+
+CREATE TABLE trueweave.member (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    entity uuid NOT NULL,
+    leaf integer NOT NULL
+);
+ALTER TABLE ONLY trueweave.member ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.member FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.member IS 'The innermost community of each entity that has a relation. It is in all communities round that as well.';
+
+CREATE TABLE trueweave.mention (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    document uuid NOT NULL,
+    chunk uuid NOT NULL,
+    n integer NOT NULL,
+    name uuid NOT NULL,
+    written text NOT NULL,
+    type text NOT NULL,
+    description text NOT NULL,
+    description_hash uuid NOT NULL,
+    emphasis smallint NOT NULL,
+    spans integer[] NOT NULL,
+    CONSTRAINT mention_emphasis_check CHECK (((emphasis >= 1) AND (emphasis <= 9)))
+);
+ALTER TABLE ONLY trueweave.mention ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.mention FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.mention IS 'One entity as one chunk speaks of it. Spans are pairs of offsets within the chunk.';
+
+CREATE TABLE trueweave.migration (
+    number integer NOT NULL,
+    name text NOT NULL
+);
+
+CREATE TABLE trueweave.name_key (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    key bigint NOT NULL,
+    name uuid NOT NULL,
+    mask bigint NOT NULL
+);
+ALTER TABLE ONLY trueweave.name_key ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.name_key FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.name_key IS 'The keys under which alike names find each other, and a mask of the characters in them that rules most others out. A plain B-tree: row-level security keeps GIN operators, which are not leakproof, from using their index.';
+
+CREATE TABLE trueweave.occurrence (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    chunk uuid NOT NULL,
+    phrase bigint NOT NULL,
+    times smallint NOT NULL,
+    inside smallint NOT NULL,
+    defines boolean NOT NULL
+);
+ALTER TABLE ONLY trueweave.occurrence ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.occurrence FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.occurrence IS 'How often a phrase occurs in a chunk, how often of that outside its title, and whether it is what the chunk is about.';
+
+CREATE TABLE trueweave.outbox (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    "position" bigint NOT NULL,
+    tx xid8 DEFAULT pg_current_xact_id() NOT NULL,
+    kind text NOT NULL,
+    removed boolean NOT NULL,
+    ids uuid[] NOT NULL
+);
+ALTER TABLE ONLY trueweave.outbox ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.outbox FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.outbox IS 'What each settled batch changed, for projections. Read only up to the oldest transaction still running, as positions are drawn before they commit.';
+
+ALTER TABLE trueweave.outbox ALTER COLUMN "position" ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME trueweave.outbox_position_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE trueweave.pace (
+    model text NOT NULL,
+    requests timestamp with time zone NOT NULL,
+    tokens timestamp with time zone NOT NULL
+);
+
+COMMENT ON TABLE trueweave.pace IS 'When the next call to a model may be made by each of its limits, given all calls that were promised a time so far.';
+
+CREATE TABLE trueweave.phrase (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    id bigint NOT NULL,
+    key text NOT NULL,
+    first bigint NOT NULL,
+    words smallint NOT NULL,
+    chunks bigint NOT NULL
+);
+ALTER TABLE ONLY trueweave.phrase ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.phrase FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.phrase IS 'The phrases of live names, and in how many chunks each occurs. First is its first word.';
+
+CREATE TABLE trueweave.purse (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    price_cap numeric,
+    token_cap bigint,
+    price numeric DEFAULT 0 NOT NULL,
+    tokens bigint DEFAULT 0 NOT NULL,
+    held_price numeric DEFAULT 0 NOT NULL,
+    held_tokens bigint DEFAULT 0 NOT NULL
+);
+ALTER TABLE ONLY trueweave.purse ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.purse FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.purse IS 'What a workspace has spent, what calls under way may cost at most, and the caps that both together never exceed.';
+
+CREATE TABLE trueweave.relation (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    id uuid NOT NULL,
+    source uuid NOT NULL,
+    target uuid NOT NULL,
+    source_name text NOT NULL,
+    target_name text NOT NULL,
+    description text NOT NULL,
+    keywords text[] NOT NULL,
+    weight bigint NOT NULL,
+    count bigint NOT NULL,
+    histogram bigint[] NOT NULL,
+    text_hash uuid NOT NULL
+);
+ALTER TABLE ONLY trueweave.relation ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.relation FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.relation IS 'All ties from one entity to another. The id follows from the two entities.';
+
+CREATE TABLE trueweave.reply (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    key uuid NOT NULL,
+    model text NOT NULL,
+    payload bytea,
+    owner integer NOT NULL,
+    made timestamp with time zone DEFAULT now() NOT NULL
+);
+ALTER TABLE ONLY trueweave.reply ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.reply FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.reply IS 'What a model replied, by a hash of all that it was asked: asked and paid for once. Without payload: its owner is asking now.';
+
+CREATE TABLE trueweave.report (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    community uuid NOT NULL,
+    hash uuid NOT NULL,
+    title text NOT NULL,
+    summary text NOT NULL,
+    rating double precision NOT NULL,
+    reason text NOT NULL,
+    findings jsonb NOT NULL,
+    author text NOT NULL,
+    problem text NOT NULL,
+    text_hash uuid NOT NULL,
+    made timestamp with time zone DEFAULT now() NOT NULL
+);
+ALTER TABLE ONLY trueweave.report ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.report FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.report IS 'What is written about a community, and the hash of what it was written from: another one by now, and it is stale. The author is a model, or empty where sentences were picked out without one; the problem says why no model wrote it.';
+
+CREATE TABLE trueweave.rule (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    id uuid NOT NULL,
+    ordinal bigint NOT NULL,
+    kind text NOT NULL,
+    label text NOT NULL,
+    made timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT rule_kind_check CHECK ((kind = ANY (ARRAY['merge'::text, 'split'::text, 'rename'::text])))
+);
+ALTER TABLE ONLY trueweave.rule ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.rule FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.rule IS 'A person''s merge, split or rename; a later one outweighs an earlier one.';
+
+CREATE TABLE trueweave.rule_name (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    rule uuid NOT NULL,
+    name uuid NOT NULL,
+    written text NOT NULL,
+    type text NOT NULL
+);
+ALTER TABLE ONLY trueweave.rule_name ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.rule_name FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.rule_name IS 'The names that a rule speaks of, whether or not a document mentions them now.';
+
+ALTER TABLE trueweave.rule ALTER COLUMN ordinal ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME trueweave.rule_ordinal_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE trueweave.shard (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    shard smallint NOT NULL,
+    version bigint NOT NULL
+);
+ALTER TABLE ONLY trueweave.shard ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.shard FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.shard IS 'Counts the settled batches that changed a shard of the names; shard -1 is the whole workspace.';
+
+CREATE TABLE trueweave.shelf (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    space integer NOT NULL,
+    kind text NOT NULL,
+    indexed boolean DEFAULT false NOT NULL
+);
+ALTER TABLE ONLY trueweave.shelf ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.shelf FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.shelf IS 'Workspaces whose vectors of a kind outgrew the common table: most of them are in a table of their own, with an HNSW index once `indexed`; new ones arrive in the common table and follow in bulk.';
+
+CREATE TABLE trueweave.source (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    uri text NOT NULL,
+    id uuid NOT NULL,
+    title text NOT NULL,
+    text text NOT NULL,
+    metadata jsonb NOT NULL,
+    places jsonb NOT NULL,
+    recipe jsonb NOT NULL,
+    starts integer DEFAULT 0 NOT NULL,
+    failures integer DEFAULT 0 NOT NULL,
+    error text,
+    failed boolean DEFAULT false NOT NULL,
+    added timestamp with time zone DEFAULT now() NOT NULL
+);
+ALTER TABLE ONLY trueweave.source ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.source FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.source IS 'A document that was handed in, with the recipe to work it by. It leaves in the transaction that brings it into the record, or is set aside with its error.';
+
+CREATE TABLE trueweave.space (
+    id integer NOT NULL,
+    model text NOT NULL,
+    dimensions integer NOT NULL,
+    metric text NOT NULL,
+    CONSTRAINT space_dimensions_check CHECK (((dimensions >= 1) AND (dimensions <= 4000))),
+    CONSTRAINT space_metric_check CHECK ((metric = ANY (ARRAY['cosine'::text, 'l2'::text, 'inner'::text])))
+);
+
+COMMENT ON TABLE trueweave.space IS 'The embedding spaces that exist. Shared by all workspaces; holds no one''s data.';
+
+ALTER TABLE trueweave.space ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME trueweave.space_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE trueweave.spelling (
+    workspace integer NOT NULL,
+    chunk uuid NOT NULL,
+    words bigint[] NOT NULL
+);
+ALTER TABLE ONLY trueweave.spelling ALTER COLUMN workspace SET STATISTICS 0;
+ALTER TABLE ONLY trueweave.spelling ALTER COLUMN words SET STATISTICS 0;
+
+COMMENT ON TABLE trueweave.spelling IS 'The distinct words of each linked chunk, as phrases have them, mixed with the workspace.';
+
+CREATE TABLE trueweave.spend (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    id uuid NOT NULL,
+    stage text NOT NULL,
+    document text NOT NULL,
+    model text NOT NULL,
+    tokens_in bigint NOT NULL,
+    tokens_out bigint NOT NULL,
+    price numeric,
+    state text NOT NULL,
+    owner integer NOT NULL,
+    at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT spend_state_check CHECK ((state = ANY (ARRAY['open'::text, 'done'::text, 'lost'::text])))
+);
+ALTER TABLE ONLY trueweave.spend ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.spend FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.spend IS 'One model call. Open: under way, with the most that it may cost. Done: what it did cost. Lost: cut off, and it may have cost as much as that. A price that is not known is null.';
+
+CREATE TABLE trueweave.summary (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    hash uuid NOT NULL,
+    kind text NOT NULL,
+    id uuid NOT NULL,
+    text text,
+    CONSTRAINT summary_kind_check CHECK ((kind = ANY (ARRAY['entity'::text, 'relation'::text])))
+);
+ALTER TABLE ONLY trueweave.summary ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.summary FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.summary IS 'A long description in short, by the hash of the text that it sums up. Without text: wanted.';
+
+CREATE TABLE trueweave.tally (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    owner uuid NOT NULL,
+    kind "char" NOT NULL,
+    hash uuid NOT NULL,
+    value text NOT NULL,
+    count bigint NOT NULL,
+    CONSTRAINT tally_kind_check CHECK ((kind = ANY (ARRAY['d'::"char", 'k'::"char"])))
+);
+ALTER TABLE ONLY trueweave.tally ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.tally FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.tally IS 'How often each distinct description (d) or keyword (k) was said of a name or a tie.';
+
+CREATE TABLE trueweave.tie (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    source uuid NOT NULL,
+    target uuid NOT NULL,
+    count bigint NOT NULL,
+    weight bigint NOT NULL,
+    histogram bigint[] NOT NULL,
+    relation uuid
+);
+ALTER TABLE ONLY trueweave.tie ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.tie FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.tie IS 'Two names with the sums over the live links between them, and the relation they belong to (none when both are one entity).';
+
+CREATE TABLE trueweave.touched (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    name uuid NOT NULL
+);
+ALTER TABLE ONLY trueweave.touched ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.touched FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.touched IS 'Names whose entity must be found again because a rule or a setting changed.';
+
+CREATE TABLE trueweave.unlinked (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    name uuid NOT NULL
+);
+ALTER TABLE ONLY trueweave.unlinked ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.unlinked FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.unlinked IS 'Names that have not yet looked for others alike.';
+
+CREATE TABLE trueweave.unlinked_text (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    "position" bigint NOT NULL,
+    chunk uuid,
+    phrase bigint
+);
+ALTER TABLE ONLY trueweave.unlinked_text ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.unlinked_text FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.unlinked_text IS 'Chunks to be linked again, and phrases that may have come or gone. Only added to and taken from: nobody waits.';
+
+ALTER TABLE trueweave.unlinked_text ALTER COLUMN "position" ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME trueweave.unlinked_text_position_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE trueweave.word (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    word bigint NOT NULL,
+    tier smallint NOT NULL,
+    chunks integer NOT NULL,
+    CONSTRAINT word_tier_check CHECK (((tier >= 0) AND (tier <= 15)))
+)
+WITH (fillfactor='80');
+ALTER TABLE ONLY trueweave.word ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.word FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.word IS 'How many chunks have each word in each tier.';
+
+CREATE TABLE trueweave.workspace (
+    id integer NOT NULL,
+    name text NOT NULL,
+    mode text DEFAULT 'fuzzy'::text NOT NULL,
+    threshold smallint DEFAULT 90 NOT NULL,
+    same text DEFAULT 'name_and_type'::text NOT NULL,
+    space integer,
+    created timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT workspace_mode_check CHECK ((mode = ANY (ARRAY['fuzzy'::text, 'exact'::text, 'off'::text]))),
+    CONSTRAINT workspace_same_check CHECK ((same = ANY (ARRAY['name_and_type'::text, 'name'::text]))),
+    CONSTRAINT workspace_threshold_check CHECK (((threshold >= 70) AND (threshold <= 100)))
+);
+ALTER TABLE ONLY trueweave.workspace ALTER COLUMN id SET STATISTICS 0;
+
+COMMENT ON TABLE trueweave.workspace IS 'A tenant: what makes two names one entity for it, and the embedding space that answers.';
+
+ALTER TABLE trueweave.workspace ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME trueweave.workspace_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+ALTER TABLE ONLY trueweave.alike
+    ADD CONSTRAINT alike_pkey PRIMARY KEY (workspace, a, b);
+
+ALTER TABLE ONLY trueweave.chunk
+    ADD CONSTRAINT chunk_pkey PRIMARY KEY (workspace, document, id);
+
+ALTER TABLE ONLY trueweave.community
+    ADD CONSTRAINT community_pkey PRIMARY KEY (workspace, n);
+
+ALTER TABLE ONLY trueweave.corpus
+    ADD CONSTRAINT corpus_pkey PRIMARY KEY (workspace);
+
+ALTER TABLE ONLY trueweave.document
+    ADD CONSTRAINT document_pkey PRIMARY KEY (workspace, id);
+
+ALTER TABLE ONLY trueweave.entity
+    ADD CONSTRAINT entity_pkey PRIMARY KEY (workspace, id);
+
+ALTER TABLE ONLY trueweave.facet
+    ADD CONSTRAINT facet_pkey PRIMARY KEY (workspace, document, facet);
+
+ALTER TABLE ONLY trueweave.former_community
+    ADD CONSTRAINT former_community_pkey PRIMARY KEY (workspace, id);
+
+ALTER TABLE ONLY trueweave.hierarchy
+    ADD CONSTRAINT hierarchy_pkey PRIMARY KEY (workspace);
+
+ALTER TABLE ONLY trueweave.lexis
+    ADD CONSTRAINT lexis_pkey PRIMARY KEY (workspace, chunk);
+
+ALTER TABLE ONLY trueweave.link
+    ADD CONSTRAINT link_pkey PRIMARY KEY (workspace, document, chunk, n);
+
+ALTER TABLE ONLY trueweave.member
+    ADD CONSTRAINT member_pkey PRIMARY KEY (workspace, entity);
+
+ALTER TABLE ONLY trueweave.mention
+    ADD CONSTRAINT mention_pkey PRIMARY KEY (workspace, document, chunk, n);
+
+ALTER TABLE ONLY trueweave.migration
+    ADD CONSTRAINT migration_pkey PRIMARY KEY (number);
+
+ALTER TABLE ONLY trueweave.name_key
+    ADD CONSTRAINT name_key_pkey PRIMARY KEY (workspace, key, name) INCLUDE (mask);
+
+ALTER TABLE ONLY trueweave.name
+    ADD CONSTRAINT name_pkey PRIMARY KEY (workspace, id);
+
+ALTER TABLE ONLY trueweave.occurrence
+    ADD CONSTRAINT occurrence_pkey PRIMARY KEY (workspace, chunk, phrase);
+
+ALTER TABLE ONLY trueweave.outbox
+    ADD CONSTRAINT outbox_pkey PRIMARY KEY (workspace, "position");
+
+ALTER TABLE ONLY trueweave.pace
+    ADD CONSTRAINT pace_pkey PRIMARY KEY (model);
+
+ALTER TABLE ONLY trueweave.phrase
+    ADD CONSTRAINT phrase_pkey PRIMARY KEY (workspace, id);
+
+ALTER TABLE ONLY trueweave.purse
+    ADD CONSTRAINT purse_pkey PRIMARY KEY (workspace);
+
+ALTER TABLE ONLY trueweave.relation
+    ADD CONSTRAINT relation_pkey PRIMARY KEY (workspace, id);
+
+ALTER TABLE ONLY trueweave.reply
+    ADD CONSTRAINT reply_pkey PRIMARY KEY (workspace, key);
+
+ALTER TABLE ONLY trueweave.report
+    ADD CONSTRAINT report_pkey PRIMARY KEY (workspace, community);
+
+ALTER TABLE ONLY trueweave.rule_name
+    ADD CONSTRAINT rule_name_pkey PRIMARY KEY (workspace, name, rule);
+
+ALTER TABLE ONLY trueweave.rule
+    ADD CONSTRAINT rule_pkey PRIMARY KEY (workspace, id);
+
+ALTER TABLE ONLY trueweave.shard
+    ADD CONSTRAINT shard_pkey PRIMARY KEY (workspace, shard);
+
+ALTER TABLE ONLY trueweave.shelf
+    ADD CONSTRAINT shelf_pkey PRIMARY KEY (workspace, space, kind);
+
+ALTER TABLE ONLY trueweave.source
+    ADD CONSTRAINT source_pkey PRIMARY KEY (workspace, uri);
+
+ALTER TABLE ONLY trueweave.space
+    ADD CONSTRAINT space_model_dimensions_metric_key UNIQUE (model, dimensions, metric);
+
+ALTER TABLE ONLY trueweave.space
+    ADD CONSTRAINT space_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY trueweave.spelling
+    ADD CONSTRAINT spelling_pkey PRIMARY KEY (workspace, chunk);
+
+ALTER TABLE ONLY trueweave.spend
+    ADD CONSTRAINT spend_pkey PRIMARY KEY (workspace, id);
+
+ALTER TABLE ONLY trueweave.summary
+    ADD CONSTRAINT summary_pkey PRIMARY KEY (workspace, hash);
+
+ALTER TABLE ONLY trueweave.tally
+    ADD CONSTRAINT tally_pkey PRIMARY KEY (workspace, owner, kind, hash);
+
+ALTER TABLE ONLY trueweave.tie
+    ADD CONSTRAINT tie_pkey PRIMARY KEY (workspace, source, target);
+
+ALTER TABLE ONLY trueweave.touched
+    ADD CONSTRAINT touched_pkey PRIMARY KEY (workspace, name);
+
+ALTER TABLE ONLY trueweave.unlinked
+    ADD CONSTRAINT unlinked_pkey PRIMARY KEY (workspace, name);
+
+ALTER TABLE ONLY trueweave.unlinked_text
+    ADD CONSTRAINT unlinked_text_pkey PRIMARY KEY (workspace, "position");
+
+ALTER TABLE ONLY trueweave.word
+    ADD CONSTRAINT word_pkey PRIMARY KEY (workspace, word, tier);
+
+ALTER TABLE ONLY trueweave.workspace
+    ADD CONSTRAINT workspace_name_key UNIQUE (name);
+
+ALTER TABLE ONLY trueweave.workspace
+    ADD CONSTRAINT workspace_pkey PRIMARY KEY (id);
+
+CREATE INDEX chunk_id ON trueweave.chunk USING btree (id, workspace);
+
+CREATE UNIQUE INDEX community_id ON trueweave.community USING btree (id, workspace);
+
+CREATE INDEX community_level ON trueweave.community USING btree (level, workspace);
+
+CREATE INDEX community_parent ON trueweave.community USING btree (parent, workspace);
+
+CREATE INDEX document_due ON trueweave.document USING btree (workspace, uri) WHERE (wanted <> shown);
+
+CREATE UNIQUE INDEX document_uri ON trueweave.document USING btree (uri, workspace) WHERE wanted;
+
+CREATE INDEX document_versions ON trueweave.document USING btree (uri, workspace);
+
+CREATE INDEX facet_documents ON trueweave.facet USING btree (facet, document, workspace);
+
+CREATE INDEX former_community_gone ON trueweave.former_community USING btree (gone, workspace);
+
+CREATE INDEX lexis_keys ON trueweave.lexis USING gin (keys) WITH (fastupdate=off);
+
+CREATE INDEX link_ends ON trueweave.link USING btree (source, target, strength DESC, chunk, workspace);
+
+CREATE INDEX member_leaf ON trueweave.member USING btree (leaf, workspace);
+
+CREATE INDEX mention_name ON trueweave.mention USING btree (name, emphasis DESC, chunk, workspace);
+
+CREATE INDEX name_entity ON trueweave.name USING btree (entity, workspace);
+
+CREATE INDEX name_phrase ON trueweave.name USING btree (phrase, workspace) WHERE (phrase IS NOT NULL);
+
+CREATE INDEX occurrence_phrase ON trueweave.occurrence USING btree (phrase, defines DESC, times DESC, chunk, workspace);
+
+CREATE INDEX phrase_first ON trueweave.phrase USING btree (first, words DESC, workspace);
+
+CREATE INDEX relation_source ON trueweave.relation USING btree (source, weight DESC, target, workspace);
+
+CREATE INDEX relation_target ON trueweave.relation USING btree (target, weight DESC, source, workspace);
+
+CREATE INDEX rule_name_rule ON trueweave.rule_name USING btree (rule, workspace);
+
+CREATE INDEX source_failed ON trueweave.source USING btree (workspace, uri) WHERE failed;
+
+CREATE INDEX spelling_words ON trueweave.spelling USING gin (words) WITH (fastupdate=off);
+
+CREATE INDEX spend_open ON trueweave.spend USING btree (workspace, owner) WHERE (state = 'open'::text);
+
+CREATE INDEX summary_wanted ON trueweave.summary USING btree (workspace, hash) WHERE (text IS NULL);
+
+CREATE INDEX tie_relation ON trueweave.tie USING btree (relation, workspace);
+
+CREATE INDEX tie_target ON trueweave.tie USING btree (target, workspace);
+
+ALTER TABLE trueweave.alike ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.chunk ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.community ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.corpus ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.document ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.entity ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.facet ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.former_community ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.hierarchy ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.lexis ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.link ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.member ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.mention ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.name ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.name_key ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.occurrence ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.outbox ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.phrase ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.purse ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.relation ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.reply ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.report ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.rule ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.rule_name ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.shard ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.shelf ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.source ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.spelling ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.spend ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.summary ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.tally ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.tie ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.touched ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.unlinked ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.unlinked_text ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.word ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY workspace ON trueweave.alike USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.chunk USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.community USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.corpus USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.document USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.entity USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.facet USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.former_community USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.hierarchy USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.link USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.member USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.mention USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.name USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.name_key USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.occurrence USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.outbox USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.phrase USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.purse USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.relation USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.reply USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.report USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.rule USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.rule_name USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.shard USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.shelf USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.source USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.spend USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.summary USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.tally USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.tie USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.touched USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.unlinked USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.unlinked_text USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.word USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+ALTER TABLE trueweave.workspace ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY workspace ON trueweave.workspace USING ((id = (current_setting('trueweave.workspace'::text))::integer));
+
+GRANT USAGE ON SCHEMA trueweave TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.clear_space(of_space integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.clear_space(of_space integer) TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.clear_spelling() FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.clear_spelling() TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.clear_text() FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.clear_text() TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.covers(question text, chunks uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.covers(question text, chunks uuid[]) TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.drop_workspace() FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.drop_workspace() TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.facets(metadata jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.facets(metadata jsonb) TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.find_workspace(wanted text, make boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.find_workspace(wanted text, make boolean) TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.guard(guarded regclass, tenant text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION trueweave.index_shelf(of_space integer, of_kind text, wanted boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.index_shelf(of_space integer, of_kind text, wanted boolean) TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.index_text(coming uuid[], going uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.index_text(coming uuid[], going uuid[]) TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.key_mix() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION trueweave.make_shelf(of_space integer, of_kind text) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.make_shelf(of_space integer, of_kind text) TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.make_space(of_model text, of_dimensions integer, of_metric text) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.make_space(of_model text, of_dimensions integer, of_metric text) TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.make_vector_table(named text, dimensions integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION trueweave.odds_of(times double precision, length double precision) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION trueweave.place_at(places jsonb, at integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.place_at(places jsonb, at integer) TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.search_text(question text, most integer, k1 double precision, b double precision, scope uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.search_text(question text, most integer, k1 double precision, b double precision, scope uuid[]) TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.sketch_of(keys bigint[], weights double precision[]) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION trueweave.spell(chunks uuid[], sizes bigint[], words bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.spell(chunks uuid[], sizes bigint[], words bigint[]) TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.spelt(sizes bigint[], words bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.spelt(sizes bigint[], words bigint[]) TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.text_lines() FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.text_lines() TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.tier_of(odds double precision) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION trueweave.words_of(said text) FROM PUBLIC;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.alike TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.name TO trueweave_app;
+
+GRANT SELECT ON TABLE trueweave.anchor TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.chunk TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.community TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.corpus TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.document TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.entity TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.facet TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.former_community TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.hierarchy TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.link TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.member TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.mention TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.name_key TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.occurrence TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.outbox TO trueweave_app;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE trueweave.pace TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.phrase TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.purse TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.relation TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.reply TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.report TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.rule TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.rule_name TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.shard TO trueweave_app;
+
+GRANT SELECT ON TABLE trueweave.shelf TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.source TO trueweave_app;
+
+GRANT SELECT ON TABLE trueweave.space TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.spend TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.summary TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.tally TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.tie TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.touched TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.unlinked TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.unlinked_text TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.word TO trueweave_app;
+
+GRANT SELECT,UPDATE ON TABLE trueweave.workspace TO trueweave_app;

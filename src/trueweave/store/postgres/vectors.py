@@ -1,0 +1,284 @@
+"""Vectors: searched exactly while they are few, by HNSW when they are many.
+
+A filtered HNSW scan returns too few rows, and the planner does not choose well between the two ways. So there is
+nothing to choose: each space has, for each kind, one common table without an HNSW index, in which a search reads all
+vectors of the one workspace. A workspace that outgrows this gets a table of its own, which holds no one else's vectors
+and needs no filter, with an HNSW index. What comes later arrives in the common table again and follows in bulk, so that
+nobody waits for an HNSW insert; a search looks into both. See docs/adr/0004-embedding-spaces.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from random import random
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import numpy as np
+from pgvector import HalfVector
+from psycopg import AsyncCursor, sql
+
+from trueweave.errors import ConfigError, SpaceMismatch
+from trueweave.graph.aggregate import entity_text, relation_text, report_text
+from trueweave.graph.plan import Text
+from trueweave.protocols import Embedder, Vectors
+from trueweave.store.postgres.arrays import Ids
+from trueweave.store.postgres.db import Database, Row, Transaction
+from trueweave.store.postgres.locks import WHOLE, bump, lock
+from trueweave.store.postgres.queries import QUERIES
+from trueweave.types import VECTOR_KINDS, Hit, Metric, VectorKind
+
+MOST_DIMENSIONS = 4000  # of a halfvec with an HNSW index
+MOST_IN_COMMON = 10_000  # more vectors than this move to the workspace's own table
+REBUILD_FROM = 0.25  # more new vectors than this part of the own table, and its index is built anew
+
+_OPERATORS: dict[str, sql.SQL] = {"cosine": sql.SQL("<=>"), "l2": sql.SQL("<->"), "inner": sql.SQL("<#>")}
+_STAGE = ("text", "uuid", "uuid", "halfvec")
+_EMBEDDED_AT_ONCE = 500
+_MOVED_AT_ONCE = 1000
+_LAST = UUID(int=2**128 - 1)
+
+
+class Space(NamedTuple):
+    """An embedding space: what makes vectors comparable."""
+
+    id: int
+    model: str
+    dimensions: int
+    metric: Metric
+
+    def is_of(self, embedder: Embedder) -> bool:
+        own = (self.model, self.dimensions, self.metric)
+        return own == (embedder.model, embedder.dimensions, embedder.metric)
+
+    def check(self, embedder: Embedder | None) -> None:
+        """SpaceMismatch unless this is the embedder's space."""
+        if embedder is None or not self.is_of(embedder):
+            raise SpaceMismatch(
+                f"this workspace's vectors are by {self.model} ({self.dimensions} dimensions, {self.metric}). "
+                "Open it with that model, or change its space first."
+            )
+
+    def similarity(self, distance: float) -> float:
+        """How near something is at that distance: more is nearer, and by cosine 1 is the same direction."""
+        if self.metric == "l2":
+            return 1 / (1 + distance)
+        return 1 - distance if self.metric == "cosine" else -distance
+
+
+class Vector(NamedTuple):
+    """A vector to be stored, with the hash of the text that it stands for."""
+
+    kind: VectorKind
+    id: UUID
+    text_hash: UUID
+    values: HalfVector
+
+
+async def space(tx: Transaction) -> Space | None:
+    """The space in which the workspace answers; None while it has no vectors."""
+    rows = await tx.rows("vectors.space")
+    return Space(*rows[0]) if rows else None
+
+
+async def everything(tx: Transaction) -> dict[str, sql.Composed]:
+    """For each kind a subquery over all vectors of the workspace; none while it has no space."""
+    where = await space(tx)
+    if where is None:
+        return {}
+    shelves = await _shelves(tx, where)
+    return {kind: _all(_tables(tx, where, kind, shelves)) for kind in VECTOR_KINDS}
+
+
+async def make_space(database: Database, workspace: int, embedder: Embedder) -> Space:
+    """The space of an embedder, with its tables."""
+    if not 1 <= embedder.dimensions <= MOST_DIMENSIONS:
+        raise ConfigError(
+            f"{embedder.model} gives vectors of {embedder.dimensions} dimensions; pgvector can index up to "
+            f"{MOST_DIMENSIONS}. Choose another model, or ask this one for fewer dimensions."
+        )
+    async with database.transaction(workspace) as tx:
+        id_ = await tx.value(
+            "vectors.make_space", model=embedder.model, dimensions=embedder.dimensions, metric=embedder.metric
+        )
+    return Space(id_, embedder.model, embedder.dimensions, embedder.metric)
+
+
+async def write(
+    tx: Transaction, where: Space, vectors: Sequence[Vector], gone: Iterable[tuple[VectorKind, UUID]]
+) -> None:
+    """Put these vectors in the place of any older ones, and take away those of what is gone."""
+    shelves = await _shelves(tx, where)
+    stale: dict[VectorKind, list[UUID]] = {kind: [] for kind in VECTOR_KINDS}
+    for kind, id_ in (*gone, *((v.kind, v.id) for v in vectors)):
+        stale[kind].append(id_)
+    if vectors:
+        await tx.run("vectors.stage")
+        await tx.copy("stage_vector", _STAGE, vectors)
+    for kind, ids in stale.items():
+        if ids:
+            for table in _tables(tx, where, kind, shelves):
+                await _run(tx, "vectors.remove", table=table, ids=Ids(ids))
+    for kind in {v.kind for v in vectors}:
+        await _run(tx, "vectors.insert", table=_common(where, kind), kind=kind)
+
+
+async def nearest(database: Database, workspace: int, kind: VectorKind, vector: Vectors, limit: int) -> list[Hit]:
+    """The things of a kind nearest to a vector, nearest first."""
+    async with database.transaction(workspace, snapshot=True) as tx:
+        rows = await tx.rows("vectors.place", kind=kind)
+        if not rows:
+            return []
+        *named, own = rows[0]
+        where = Space(*named)
+        if limit > 100:  # an HNSW scan returns at most ef_search rows
+            await tx.connection.execute("SELECT set_config('hnsw.ef_search', %s, true)", (str(min(2 * limit, 1000)),))
+        each = sql.SQL(QUERIES["vectors.nearest"])
+        tables = _tables(tx, where, kind, {kind: True} if own else {})
+        parts = [each.format(table=table, operator=_OPERATORS[where.metric]) for table in tables]
+        query = sql.SQL(QUERIES["vectors.nearest_of_all"]).format(each=sql.SQL(" UNION ALL ").join(parts))
+        cursor = await tx.connection.execute(query, {"vector": half(vector), "limit": limit})
+        return [Hit(id_, distance) for id_, distance in await cursor.fetchall()]
+
+
+def half(vector: Vectors) -> HalfVector:
+    """A vector as it is stored: 16 bits a number."""
+    return HalfVector(vector.astype(np.float16))
+
+
+async def shelve(database: Database, workspace: int, written: int) -> None:
+    """Move vectors to the workspace's own tables, kind by kind, where there are too many of them in the common one.
+
+    `written` is how many the caller has just put there. To look costs more than to write a few, so of those who wrote a
+    few only some look. Vectors move in small steps that readers do not notice and settlers wait for one at a time.
+    Where much is moved, the HNSW index is built anew at the end, which is far cheaper than one insert at a time.
+    """
+    if written < MOST_IN_COMMON // 20 * random():
+        return
+    async with database.transaction(workspace) as tx:
+        where = await space(tx)
+        shelves = await _shelves(tx, where) if where else {}
+        waiting = {k: await _count(tx, _common(where, k), MOST_IN_COMMON) for k in VECTOR_KINDS} if where else {}
+    for kind, count in waiting.items():
+        if where and (count >= MOST_IN_COMMON or not shelves.get(kind, True)):
+            await _move(database, workspace, where, kind)
+
+
+async def _move(database: Database, workspace: int, where: Space, kind: VectorKind) -> None:
+    async with database.transaction(workspace) as tx:
+        await tx.run("vectors.make_shelf", space=where.id, kind=kind)
+        common, own = _common(where, kind), _own(tx, where, kind)
+        if await _count(tx, common) >= REBUILD_FROM * await _count(tx, own):
+            await tx.run("vectors.index_shelf", space=where.id, kind=kind, wanted=False)
+    upto: UUID | None = None
+    while upto != _LAST:
+        async with database.transaction(workspace) as tx:
+            await lock(tx, frozenset((WHOLE,)))  # or a settler, who removes in another order, might wait in a ring
+            end = await _rows(tx, "vectors.page_end", common=common, size=_MOVED_AT_ONCE)
+            upto = end[0][0] if end else _LAST
+            await _run(tx, "vectors.move", common=common, own=own, upto=upto)
+    async with database.transaction(workspace) as tx:
+        await tx.run("vectors.memory", size="1GB")
+        await tx.run("vectors.index_shelf", space=where.id, kind=kind, wanted=True)
+
+
+async def change_space(
+    database: Database, workspace: int, embedder: Embedder, progress: Callable[[int], None] = lambda _: None
+) -> None:
+    """Embed everything with another model beside the old vectors, then switch to it at once.
+
+    Readers are answered from the old space until the switch. Only what changed while the new one was being filled is
+    embedded with settlers waiting.
+    """
+    new = await make_space(database, workspace, embedder)
+    while done := await _fill(database, workspace, new, embedder):
+        progress(done)
+    async with database.transaction(workspace) as tx:
+        await lock(tx, frozenset((WHOLE,)))
+        old = await space(tx)
+        if old and old.id == new.id:
+            return
+        while await _fill_some(tx, new, embedder):
+            pass
+        shelves = await _shelves(tx, new)
+        for kind in VECTOR_KINDS:
+            for table in _tables(tx, new, kind, shelves):
+                await _run(tx, f"vectors.extra_{kind}", table=table)
+        await tx.run("vectors.switch", space=new.id)
+        if old:
+            await tx.run("vectors.clear_space", space=old.id)
+        await bump(tx, frozenset((WHOLE,)))
+    await shelve(database, workspace, MOST_IN_COMMON)
+
+
+async def _fill(database: Database, workspace: int, new: Space, embedder: Embedder) -> int:
+    async with database.transaction(workspace) as tx:
+        return await _fill_some(tx, new, embedder)
+
+
+async def _fill_some(tx: Transaction, new: Space, embedder: Embedder) -> int:
+    """Embed some of what the space still lacks; how much that was."""
+    shelves = await _shelves(tx, new)
+    for kind in VECTOR_KINDS:
+        present = _all(_tables(tx, new, kind, shelves))
+        rows = await _rows(tx, f"vectors.missing_{kind}", table=present, limit=_EMBEDDED_AT_ONCE)
+        texts = [Text(kind, id_, hash_, _TEXTS[kind](*rest)) for id_, hash_, *rest in rows]
+        if texts:
+            embedded = await embedder.embed([t.text for t in texts])
+            await write(tx, new, [Vector(*t[:3], half(v)) for t, v in zip(texts, embedded, strict=True)], ())
+            return len(texts)
+    return 0
+
+
+_TEXTS: dict[VectorKind, Callable[..., str]] = {
+    "chunk": lambda text: text,
+    "entity": entity_text,
+    "relation": relation_text,
+    "community": report_text,
+}
+
+
+async def _shelves(tx: Transaction, where: Space) -> dict[VectorKind, bool]:
+    """The kinds for which the workspace has a table of its own, and whether that is indexed."""
+    return dict(await tx.rows("vectors.shelves", space=where.id))
+
+
+def _common(where: Space, kind: VectorKind) -> sql.Identifier:
+    return sql.Identifier(f"vector_{where.id}_{kind}")
+
+
+def _own(tx: Transaction, where: Space, kind: VectorKind) -> sql.Identifier:
+    return sql.Identifier(f"vector_{where.id}_{kind}_{tx.workspace}")
+
+
+def _tables(
+    tx: Transaction, where: Space, kind: VectorKind, shelves: Mapping[VectorKind, bool]
+) -> list[sql.Identifier]:
+    """Where vectors of a kind may be: in the common table, and in the workspace's own one if it has one."""
+    return [_common(where, kind), *([_own(tx, where, kind)] if kind in shelves else [])]
+
+
+def _all(tables: Sequence[sql.Identifier]) -> sql.Composed:
+    each = [sql.SQL("SELECT id, text_hash FROM {}").format(table) for table in tables]
+    return sql.SQL("({})").format(sql.SQL(" UNION ALL ").join(each))
+
+
+async def _count(tx: Transaction, table: sql.Identifier, most: int | None = None) -> int:
+    """How many vectors of this workspace a table has; counts no further than `most`."""
+    [(count,)] = await _rows(tx, "vectors.count_up_to", table=table, limit=most)
+    return int(count)
+
+
+async def _run(tx: Transaction, query: str, **parts: Any) -> int:
+    return (await _execute(tx, query, parts)).rowcount
+
+
+async def _rows(tx: Transaction, query: str, **parts: Any) -> list[Row]:
+    return await (await _execute(tx, query, parts)).fetchall()
+
+
+async def _execute(tx: Transaction, query: str, parts: dict[str, Any]) -> AsyncCursor[Row]:
+    """Run a named query in which some parts are tables and the others values."""
+    tables = {name: part for name, part in parts.items() if isinstance(part, sql.Composable)}
+    values = {name: part for name, part in parts.items() if name not in tables}
+    return await tx.connection.execute(sql.SQL(QUERIES[query]).format(**tables), values or None)

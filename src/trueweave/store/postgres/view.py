@@ -1,0 +1,196 @@
+"""The view: reading what a batch affects, and writing its plan."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from trueweave.graph.aggregate import EntityRow, NameRow, RelationRow, TieRow, tie_id
+from trueweave.graph.components import NameRule
+from trueweave.graph.plan import Batch, Pair, Plan, Sums, Tally, Text, sums
+from trueweave.store.postgres.arrays import Ids, Numbers, array
+from trueweave.store.postgres.db import Row, Transaction
+from trueweave.text.names import key
+
+LONG_DESCRIPTION = 2000  # characters; a longer one is worth being summed up
+
+
+async def name_deltas(tx: Transaction, batch: Batch) -> dict[UUID, Sums]:
+    """What the batch adds to each name that its documents mention."""
+    rows = await tx.rows("settle.name_deltas", **_signed(batch))
+    return sums((name, emphasis, count, 0) for name, emphasis, count in rows)
+
+
+async def tie_deltas(tx: Transaction, batch: Batch) -> dict[Pair, Sums]:
+    """What the batch adds to each pair of names that its documents link."""
+    rows = await tx.rows("settle.tie_deltas", **_signed(batch))
+    return sums(((source, target), *rest) for source, target, *rest in rows)
+
+
+async def tally_deltas(tx: Transaction, batch: Batch) -> list[Tally]:
+    """How much more or less often each description and keyword is said."""
+    signed = _signed(batch)
+    named = await tx.rows("settle.name_tally_deltas", **signed)
+    described = await tx.rows("settle.tie_description_deltas", **signed)
+    worded = await tx.rows("settle.tie_keyword_deltas", **signed)
+    return [
+        *(Tally(name, "d", hash_, value, count) for name, hash_, value, count in named),
+        *(Tally(tie_id(s, t), "d", hash_, value, count) for s, t, hash_, value, count in described),
+        *(Tally(tie_id(s, t), "k", key("said", word), word, count) for s, t, word, count in worded),
+    ]
+
+
+async def chunk_changes(tx: Transaction, batch: Batch) -> tuple[list[UUID], list[UUID], list[Text]]:
+    """The chunks that come, those that go, and the texts of those that come."""
+    rows = await tx.rows("settle.chunk_changes", **_signed(batch))
+    texts = [Text("chunk", id_, hash_, text) for id_, hash_, sign, text in rows if sign > 0]
+    return [t.id for t in texts], [id_ for id_, _, sign, _ in rows if sign < 0], texts
+
+
+async def names(tx: Transaction, ids: Iterable[UUID]) -> dict[UUID, NameRow]:
+    return _names(await _rows_of(tx, "settle.names", names=ids))
+
+
+async def neighbours(tx: Transaction, ids: Iterable[UUID]) -> dict[UUID, NameRow]:
+    """The names that these are alike to or share a rule with, live or not."""
+    return _names(await _rows_of(tx, "settle.neighbours", names=ids))
+
+
+async def members(tx: Transaction, ids: Iterable[UUID]) -> dict[UUID, NameRow]:
+    """The names of these entities."""
+    return _names(await _rows_of(tx, "settle.members", entities=ids))
+
+
+async def alike(tx: Transaction, ids: Iterable[UUID]) -> list[Pair]:
+    return [(a, b) for a, b in await _rows_of(tx, "settle.alike", names=ids)]
+
+
+async def rules(tx: Transaction, ids: Iterable[UUID]) -> list[NameRule]:
+    """The rules that speak of any of these names, with all the names that they speak of."""
+    found = await _rows_of(tx, "settle.rules", names=ids)
+    return [NameRule(order, kind, frozenset(spoken_of), label) for order, kind, label, spoken_of in found]
+
+
+async def entities(tx: Transaction, ids: Iterable[UUID]) -> dict[UUID, EntityRow]:
+    rows = await _rows_of(tx, "settle.entities", entities=ids)
+    return {row[0]: EntityRow._make((*row[:6], tuple(row[6]), *row[7:])) for row in rows}
+
+
+async def relations(tx: Transaction, ids: Iterable[UUID]) -> dict[UUID, RelationRow]:
+    rows = await _rows_of(tx, "settle.relations", relations=ids)
+    return {row[0]: RelationRow._make((*row[:9], tuple(row[9]), row[10])) for row in rows}
+
+
+async def ties(tx: Transaction, pairs: Collection[Pair]) -> dict[Pair, TieRow]:
+    if not pairs:
+        return {}
+    sources, targets = Ids(s for s, _ in pairs), Ids(t for _, t in pairs)
+    return _ties(await tx.rows("settle.ties", sources=sources, targets=targets))
+
+
+async def ties_of_names(tx: Transaction, ids: Iterable[UUID]) -> dict[Pair, TieRow]:
+    return _ties(await _rows_of(tx, "settle.ties_of_names", names=ids))
+
+
+async def ties_of_relations(tx: Transaction, ids: Iterable[UUID]) -> dict[Pair, TieRow]:
+    return _ties(await _rows_of(tx, "settle.ties_of_relations", relations=ids))
+
+
+async def said(tx: Transaction, kind: str, most: Mapping[UUID, int]) -> list[tuple[UUID, UUID, str, int]]:
+    """The first things said of each owner, as (owner, hash, value, count)."""
+    if not most:
+        return []
+    rows = await tx.rows("settle.said", kind=kind, owners=Ids(most), limits=Numbers(most.values()))
+    return [(owner, hash_, value, count) for owner, hash_, value, count in rows]
+
+
+async def write(tx: Transaction, plan: Plan) -> None:
+    """Carry a plan out, vectors aside. The transaction holds the plan's shards."""
+    names = [(n.id, n.times, _literal(n.histogram), n.entity) for n in plan.names]
+    await _write(tx, "settle.write_names", ("id", "times", "histogram", "entity"), names)
+    await _write(tx, "settle.remove_ties", ("source", "target"), plan.gone_ties)
+    ties = [(t.source, t.target, t.times, t.weight, _literal(t.histogram), t.relation) for t in plan.ties]
+    await _write(tx, "settle.write_ties", TieRow._fields, ties)
+    await _write(tx, "settle.write_tallies", Tally._fields, plan.tallies)
+    less = [t[:3] for t in plan.tallies if t.times < 0]
+    await _write(tx, "settle.remove_tallies", ("owner", "kind", "hash"), less)
+    await _write(tx, "settle.remove_entities", ("ids",), [(id_,) for id_ in plan.gone_entities])
+    entities = [(*e[:4], _quoted(e.aliases), e.times, _literal(e.histogram), *e[7:]) for e in plan.entities]
+    await _write(tx, "settle.write_entities", EntityRow._fields, entities)
+    await _write(tx, "settle.remove_relations", ("ids",), [(id_,) for id_ in plan.gone_relations])
+    relations = [(*r[:6], _quoted(r.keywords), *r[7:9], _literal(r.histogram), r.text_hash) for r in plan.relations]
+    await _write(tx, "settle.write_relations", RelationRow._fields, relations)
+    await _want_summaries(tx, plan)
+    await _write_documents(tx, plan.batch)
+    await _write_outbox(tx, plan)
+    if plan.batch.documents:
+        await tx.run("link.changed", documents=Ids(plan.batch.coming), gone=Ids(plan.gone_chunks))
+    if plan.chunks or plan.gone_chunks:  # last, as settlers of other names wait for the counts of common words
+        await tx.run("text.index", coming=Ids(plan.chunks), going=Ids(plan.gone_chunks))
+
+
+async def _want_summaries(tx: Transaction, plan: Plan) -> None:
+    long = [
+        *((e.text_hash, "entity", e.id) for e in plan.entities if len(e.description) > LONG_DESCRIPTION),
+        *((r.text_hash, "relation", r.id) for r in plan.relations if len(r.description) > LONG_DESCRIPTION),
+    ]
+    await _write(tx, "summary.want", ("hash", "kind", "id"), sorted(set(long)))
+
+
+async def _write_documents(tx: Transaction, batch: Batch) -> None:
+    if batch.coming:
+        await tx.run("settle.show", ids=batch.coming)
+    if batch.going:
+        for table in ("links", "mentions", "chunks", "facets", "documents"):
+            await tx.run(f"settle.remove_{table}", ids=batch.going)
+    if batch.touched:
+        await tx.run("settle.untouch", names=list(batch.touched))
+
+
+async def _write_outbox(tx: Transaction, plan: Plan) -> None:
+    entries = (
+        ("document", False, plan.batch.coming),
+        ("document", True, plan.batch.going),
+        ("chunk", False, plan.chunks),
+        ("chunk", True, plan.gone_chunks),
+        ("entity", False, [e.id for e in plan.entities]),
+        ("entity", True, plan.gone_entities),
+        ("relation", False, [r.id for r in plan.relations]),
+        ("relation", True, plan.gone_relations),
+    )
+    rows = [(kind, removed, _literal(ids)) for kind, removed, ids in entries if ids]
+    await _write(tx, "settle.outbox", ("kinds", "removed", "ids"), rows)
+
+
+async def _write(tx: Transaction, query: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Run a query that takes one array per column."""
+    if rows:
+        await tx.run(query, **dict(zip(columns, map(array, zip(*rows, strict=True)), strict=True)))
+
+
+async def _rows_of(tx: Transaction, query: str, **ids: Iterable[UUID]) -> list[Row]:
+    [(parameter, values)] = ids.items()
+    listed = Ids(values)
+    return await tx.rows(query, **{parameter: listed}) if listed else []
+
+
+def _signed(batch: Batch) -> dict[str, Any]:
+    return {"documents": Ids(batch.documents), "signs": Numbers(batch.documents.values())}
+
+
+def _names(rows: Iterable[Row]) -> dict[UUID, NameRow]:
+    return {row[0]: NameRow._make((*row[:5], tuple(row[5]), row[6])) for row in rows}
+
+
+def _ties(rows: Iterable[Row]) -> dict[Pair, TieRow]:
+    return {(row[0], row[1]): TieRow._make((*row[:4], tuple(row[4]), row[5])) for row in rows}
+
+
+def _literal(values: Iterable[object]) -> str:
+    """A PostgreSQL array of numbers or ids: an array of arrays of different lengths has to travel as text."""
+    return "{" + ",".join(map(str, values)) + "}"
+
+
+def _quoted(values: Iterable[str]) -> str:
+    return _literal('"' + v.replace("\\", "\\\\").replace('"', '\\"') + '"' for v in values)

@@ -1,0 +1,87 @@
+"""Who the bundled PostgreSQL runs as: whoever we are, but for root, whom it refuses, a system user."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from trueweave.errors import EmbeddedServerError
+
+if sys.platform != "win32":
+    import pwd
+
+SYSTEM_USER = "trueweave"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerUser:
+    """Runs programs and owns files for the server. Without ids it is whoever we are."""
+
+    title: str
+    uid: int | None = None
+    gid: int | None = None
+
+    def own(self, path: Path) -> None:
+        if self.uid is not None and self.gid is not None:
+            os.chown(path, self.uid, self.gid)
+
+    def may_use(self, path: Path) -> bool:
+        """Whether this user can enter the folder, or run the program, at `path`."""
+        return self.run("test", "-x", path).returncode == 0
+
+    def run(self, *command: str | int | Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [str(part) for part in command],
+            user=self.uid,
+            group=self.gid,
+            extra_groups=None if self.uid is None else [],  # or it would keep those of root
+            cwd="/",
+            env={"PATH": os.defpath, "LC_ALL": "C"},
+            input=stdin,
+            text=True,
+            capture_output=True,
+            check=False,
+        )
+
+    def do(self, *command: str | int | Path, stdin: str = "") -> None:
+        """Run a command that has to succeed."""
+        done = self.run(*command, stdin=stdin)
+        if done.returncode != 0:
+            said = (done.stderr or done.stdout).strip()
+            raise EmbeddedServerError(f"`{shlex.join(map(str, command))}` failed as {self.title}:\n{said}")
+
+
+def server_user() -> ServerUser:
+    """The user to run the server as; for root, the system user is added if it is not there yet."""
+    if os.geteuid() != 0:
+        return ServerUser("this user")
+    entry = _find() or _add()
+    return ServerUser(f"the system user {SYSTEM_USER!r}", entry.pw_uid, entry.pw_gid)
+
+
+def _find() -> pwd.struct_passwd | None:
+    try:
+        return pwd.getpwnam(SYSTEM_USER)
+    except KeyError:
+        return None
+
+
+def _add() -> pwd.struct_passwd:
+    command = ["useradd", "--system", "--user-group", "--no-create-home", "--shell", "/usr/sbin/nologin"]
+    try:
+        added = subprocess.run([*command, SYSTEM_USER], text=True, capture_output=True, check=False)
+        problem = added.stderr.strip()
+    except FileNotFoundError:
+        problem = "there is no `useradd` here"
+    # Asked whatever useradd said: another process may have added the user at the same moment.
+    entry = _find()
+    if entry is None:
+        raise EmbeddedServerError(
+            f"PostgreSQL refuses to run as root, and a system user for it could not be added: {problem}. "
+            f"Add one named {SYSTEM_USER!r}, run Trueweave as an ordinary user, or set a database URL."
+        )
+    return entry

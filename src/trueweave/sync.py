@@ -1,0 +1,609 @@
+"""Trueweave: the same as AsyncTrueweave, for programs that wait. AsyncTrueweave is the source, and this is derived from
+it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import weakref
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
+from concurrent.futures import Future, wait
+from contextlib import AbstractAsyncContextManager, contextmanager
+from datetime import datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Literal, Self, TypeVar
+from uuid import UUID
+
+from trueweave.config import Settings
+from trueweave.engine import AsyncTrueweave, Progress, _unseen
+from trueweave.errors import TrueweaveError
+from trueweave.events import Added, Listener, Reported, unheard
+from trueweave.evidence import Answer, Comparison, Evidence, Filter
+from trueweave.protocols import Embedder, Method, StreamingLLM, Vectors
+from trueweave.store.postgres.headway import Headway
+from trueweave.types import (
+    Budget,
+    Change,
+    Community,
+    CommunityReport,
+    Document,
+    Entity,
+    Estimate,
+    Former,
+    Hierarchy,
+    Hit,
+    Message,
+    NameKey,
+    Regrouped,
+    Relation,
+    ReportEstimate,
+    ResolutionSettings,
+    Rule,
+    SetAside,
+    Source,
+    Spent,
+    SpentOn,
+    Status,
+    VectorKind,
+    Verdict,
+)
+
+T = TypeVar("T")
+
+_LOOK_AGAIN = 0.1  # seconds
+_END: Any = object()
+_CLOSED = "this Trueweave is closed. Open the workspace again with another."
+
+
+class _Thread:
+    """An event loop in a thread of its own. What it is given to do, it does while the caller waits."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._under_way: set[asyncio.Task[Any]] = set()
+        self._opening: AbstractAsyncContextManager[AsyncTrueweave] | None = None
+        self._lock = threading.RLock()  # the garbage may be collected while it is held
+        self._is_closed = False
+        # A program that ends without closing is not held up by this thread; `_Waiting` closes it then.
+        self._thread = threading.Thread(target=self._run, name="trueweave", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        # The runner ends as `asyncio.run` does: what is still under way is cancelled, and waited for.
+        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
+            runner.get_loop().run_forever()
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the caller is this very thread, which cannot wait for itself."""
+        return threading.current_thread() is self._thread
+
+    def open(self, opening: Callable[[], AbstractAsyncContextManager[AsyncTrueweave]]) -> AsyncTrueweave:
+        """What is opened by this, until the thread is closed. Where that fails, the thread ends."""
+
+        async def enter() -> AsyncTrueweave:
+            manager = opening()
+            trueweave = await manager.__aenter__()
+            self._opening = manager
+            return trueweave
+
+        try:
+            return self.wait_for(enter)
+        except BaseException:
+            self.close()
+            raise
+
+    def wait_for(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """What comes of this. If the caller is interrupted, it is cancelled, and its end is waited for."""
+        if self.is_here:
+            raise TrueweaveError(
+                "a listener cannot call the Trueweave that it listens to, which waits for it. Use AsyncTrueweave."
+            )
+        over: Future[T] = Future()
+        begun: list[asyncio.Task[T]] = []
+
+        def begin() -> None:
+            begun.append(self._begin(work))
+            begun[0].add_done_callback(lambda task: _pass_on(task, over))
+
+        try:
+            with self._lock:
+                if self._is_closed:
+                    over.set_exception(TrueweaveError(_CLOSED))
+                else:
+                    self._loop.call_soon_threadsafe(begin)
+            return over.result()
+        except BaseException:
+            if not over.done():
+                self._loop.call_soon_threadsafe(lambda: begun[0].cancel() if begun else over.cancel())
+                wait([over])
+            raise
+
+    def end(self, pieces: AsyncIterator[object]) -> None:
+        """Let an iterator go, wherever that is: whoever collects the garbage may be any thread, this one included."""
+        if self._is_closed or not isinstance(pieces, AsyncGenerator):
+            return
+        if self.is_here:
+            self._begin(pieces.aclose)
+        else:
+            self.wait_for(pieces.aclose)
+
+    def close(self) -> None:
+        """Cancel what is under way, let go of everything, and end the thread."""
+        with self._lock:
+            was_closed, self._is_closed = self._is_closed, True
+            if not was_closed:
+                self._loop.call_soon_threadsafe(lambda: self._begin(self._leave))
+        if not self.is_here:
+            self._thread.join()
+
+    async def _leave(self) -> None:
+        others = self._under_way - {asyncio.current_task()}
+        try:
+            for task in others:
+                task.cancel()
+            await asyncio.gather(*others, return_exceptions=True)
+            if self._opening:
+                await self._opening.__aexit__(None, None, None)
+        finally:
+            self._loop.stop()
+
+    def _begin(self, work: Callable[[], Coroutine[Any, Any, T]]) -> asyncio.Task[T]:
+        task = self._loop.create_task(work())
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+        return task
+
+
+def _pass_on(task: asyncio.Task[T], over: Future[T]) -> None:
+    """Tell whoever waits how a task ended. One that nobody interrupted was cancelled by closing."""
+    if task.cancelled():
+        over.set_exception(TrueweaveError(_CLOSED))
+    elif error := task.exception():
+        over.set_exception(error)
+    else:
+        over.set_result(task.result())
+
+
+class _Event(asyncio.Event):
+    """An event of threads that a loop can wait for."""
+
+    def __init__(self, event: threading.Event) -> None:
+        super().__init__()
+        self._event = event
+
+    def is_set(self) -> bool:
+        return self._event.is_set()
+
+    async def wait(self) -> Literal[True]:
+        while not self._event.is_set():  # noqa: ASYNC110 - it is set in another thread
+            await asyncio.sleep(_LOOK_AGAIN)
+        return True
+
+
+def _awaited(event: threading.Event | None) -> _Event | None:
+    return _Event(event) if event else None
+
+
+class _Waiting:
+    """Calls an AsyncTrueweave in another thread, and waits for what comes of it."""
+
+    def __init__(
+        self,
+        opening: Callable[[], AbstractAsyncContextManager[AsyncTrueweave]],
+        shared: tuple[_Thread, AsyncTrueweave] | None = None,
+    ) -> None:
+        self._opening = opening
+        self._is_shared = shared is not None
+        self._has = shared
+        self._is_closed = False
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Self:
+        self._opened()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the database and of all models. What other threads began is cancelled."""
+        with self._lock:
+            self._is_closed = True
+        if self._has and not self._is_shared:
+            self._has[0].close()
+
+    @property
+    def workspace(self) -> int:
+        """The number of the workspace."""
+        return self._trueweave.workspace
+
+    @property
+    def _trueweave(self) -> AsyncTrueweave:
+        return self._opened()[1]
+
+    def _opened(self) -> tuple[_Thread, AsyncTrueweave]:
+        with self._lock:
+            if self._is_closed:
+                raise TrueweaveError(_CLOSED)
+            if self._has is None:
+                thread = _Thread()
+                self._has = thread, thread.open(self._opening)
+                weakref.finalize(self, thread.close)
+            return self._has
+
+    def _wait_for(self, act: Callable[[AsyncTrueweave], Coroutine[Any, Any, T]]) -> T:
+        thread, trueweave = self._opened()
+        return thread.wait_for(lambda: act(trueweave))
+
+    def _iterate(self, act: Callable[[AsyncTrueweave], AsyncIterator[T]]) -> Iterator[T]:
+        """What comes, one by one. Nothing is done before the first is wanted, nor after the last that was."""
+        thread, trueweave = self._opened()
+        pieces = act(trueweave)
+        try:
+            while (piece := thread.wait_for(lambda: _next(pieces))) is not _END:
+                yield piece
+        finally:
+            thread.end(pieces)
+
+    @contextmanager
+    def _entered(self, act: Callable[[AsyncTrueweave], AbstractAsyncContextManager[T]]) -> Iterator[T]:
+        thread, trueweave = self._opened()
+        manager = act(trueweave)
+        entered = thread.wait_for(lambda: _enter(manager))
+        try:
+            yield entered
+        finally:
+            thread.wait_for(lambda: _leave(manager))
+
+    def _beside(self, trueweave: AsyncTrueweave) -> Self:
+        """Another workspace, open for as long as this one is."""
+        made = type(self).__new__(type(self))
+        _Waiting.__init__(made, self._opening, (self._opened()[0], trueweave))
+        return made
+
+
+async def _next(pieces: AsyncIterator[T]) -> T:
+    return await anext(pieces, _END)
+
+
+async def _enter(manager: AbstractAsyncContextManager[T]) -> T:
+    return await manager.__aenter__()
+
+
+async def _leave(manager: AbstractAsyncContextManager[object]) -> None:
+    await manager.__aexit__(None, None, None)
+
+
+# --- written by `make sync` from trueweave/engine.py: what is below is changed there ---
+
+
+class Trueweave(_Waiting):
+    """One workspace: all that AsyncTrueweave does, in calls that wait until it is done.
+
+    It is opened by `with`, or else by the first call, and let go at the end of `with`, by `close`, or with the program.
+    The work is done in a thread of its own, where listeners are called too: so it also goes on inside a running event
+    loop, as in a notebook. Several threads may call at the same time, and Ctrl-C stops what the call began.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        workspace: str | None = None,
+        embedder: Embedder | None = None,
+        *,
+        llm: StreamingLLM | None = None,
+        settings: Settings | None = None,
+        make: bool = True,
+    ) -> None:
+        """The workspace of that name, made when it is new unless `make` is False.
+
+        What is not given here is as the settings say, which are those of trueweave.toml and the environment unless
+        given too. Without a `url` anywhere it is in the bundled PostgreSQL, which is started if need be and left
+        running.
+        """
+        super().__init__(lambda: AsyncTrueweave.open(url, workspace, embedder, llm=llm, settings=settings, make=make))
+
+    # --- documents ------------------------------------------------------------------------------------
+
+    def add(self, *what: str | Path | Source, listener: Listener = unheard) -> Added:
+        """Add files, whole folders and texts: each becomes a document, worked as the settings say, and settled.
+
+        What is there unchanged is left alone, so a run that was interrupted, or stopped by an error such as
+        BudgetReached, is simply run again. Other workers of this workspace help.
+        """
+        return self._wait_for(lambda trueweave: trueweave.add(*what, listener=listener))
+
+    def estimate(self, *what: str | Path | Source, listener: Listener = unheard) -> Estimate:
+        """What adding these would take, in documents, chunks, tokens and money. Nothing is sent to any model."""
+        return self._wait_for(lambda trueweave: trueweave.estimate(*what, listener=listener))
+
+    def work(self, listener: Listener = unheard, stop: threading.Event | None = None) -> None:
+        """Take jobs of this workspace from the queue until `stop` is set; then end what is begun."""
+        self._wait_for(lambda trueweave: trueweave.work(listener, _awaited(stop)))
+
+    def add_documents(self, documents: Iterable[Document], progress: Progress = _unseen) -> int:
+        """Store documents whose entities and relations are given, and settle them; how many were new or changed.
+
+        A document whose uri is already there replaces the one of that uri. Documents are read as they are stored, so
+        there may be more of them than fit in memory. `progress` is told how many more are done.
+        """
+        return self._wait_for(lambda trueweave: trueweave.add_documents(documents, progress))
+
+    def remove(self, uris: Sequence[str]) -> int:
+        """Remove these documents, all in one pass, and settle; how many there were."""
+        return self._wait_for(lambda trueweave: trueweave.remove(uris))
+
+    def settle(self) -> int:
+        """Bring the view up to date with all that is stored; how many versions of documents were settled."""
+        return self._wait_for(lambda trueweave: trueweave.settle())
+
+    def documents(self) -> Iterator[Document]:
+        """All documents as they were stored, in no particular order."""
+        return self._iterate(lambda trueweave: trueweave.documents())
+
+    # --- questions ------------------------------------------------------------------------------------
+
+    def ask(
+        self,
+        question: str,
+        method: str | Method | None = None,
+        *,
+        filter: Filter | None = None,
+        history: Sequence[Message] = (),
+        use_cot: bool = False,
+        numerical_answer: bool = False,
+        context_only: bool = False,
+        rerank: bool = False,
+    ) -> Answer:
+        """The answer to a question from what a method finds, every citation checked.
+
+        `method` is a name, or a method with parameters of its own; `filter` says which documents may speak, `history`
+        what was said before. With `use_cot` the model thinks first, and its reasoning is kept apart; with
+        `numerical_answer` it gives a number and its unit alone; with `context_only` it is not asked.
+        """
+        return self._wait_for(
+            lambda trueweave: trueweave.ask(
+                question,
+                method,
+                filter=filter,
+                history=history,
+                use_cot=use_cot,
+                numerical_answer=numerical_answer,
+                context_only=context_only,
+                rerank=rerank,
+            )
+        )
+
+    def stream(
+        self,
+        question: str,
+        method: str | Method | None = None,
+        *,
+        filter: Filter | None = None,
+        history: Sequence[Message] = (),
+        use_cot: bool = False,
+        numerical_answer: bool = False,
+        rerank: bool = False,
+    ) -> Iterator[str | Answer]:
+        """The answer in pieces as the model writes them, and at the end the whole of it, checked: see `ask`."""
+        return self._iterate(
+            lambda trueweave: trueweave.stream(
+                question,
+                method,
+                filter=filter,
+                history=history,
+                use_cot=use_cot,
+                numerical_answer=numerical_answer,
+                rerank=rerank,
+            )
+        )
+
+    def retrieve(
+        self, question: str, method: str | Method | None = None, *, filter: Filter | None = None, rerank: bool = False
+    ) -> Evidence:
+        """What a method finds for a question, and how, without an answer."""
+        return self._wait_for(lambda trueweave: trueweave.retrieve(question, method, filter=filter, rerank=rerank))
+
+    def compare(
+        self,
+        question: str,
+        methods: Sequence[str | Method] = (),
+        *,
+        filter: Filter | None = None,
+        answers: bool = False,
+    ) -> Comparison:
+        """What these methods find for a question, side by side; all methods there are, when none are given."""
+        return self._wait_for(lambda trueweave: trueweave.compare(question, methods, filter=filter, answers=answers))
+
+    @property
+    def method(self) -> str:
+        """The method that answers where none is named: as the settings say, or else whichever fits the documents, or by
+        words alone where nothing is embedded."""
+        return self._trueweave.method
+
+    # --- communities ----------------------------------------------------------------------------------
+
+    def find_communities(self) -> Regrouped:
+        """Find the communities of the graph as it is settled now; what that changed.
+
+        Nothing is done where the graph is as it was. No model is asked: `write_reports` does that.
+        """
+        return self._wait_for(lambda trueweave: trueweave.find_communities())
+
+    def estimate_reports(self) -> ReportEstimate:
+        """What `write_reports` would take. Nothing is sent to any model."""
+        return self._wait_for(lambda trueweave: trueweave.estimate_reports())
+
+    def write_reports(self, listener: Listener = unheard) -> Reported:
+        """Write about all communities that have no report, or a stale one; how many that were.
+
+        Without a language model, names and sentences are picked out of the documents. Like `add` it may be stopped at
+        any moment and run again, and other workers of this workspace go on with it.
+        """
+        return self._wait_for(lambda trueweave: trueweave.write_reports(listener))
+
+    def hierarchy(self) -> Hierarchy | None:
+        """The communities as a whole, level by level; None where none were looked for yet."""
+        return self._wait_for(lambda trueweave: trueweave.hierarchy())
+
+    def communities(
+        self, level: int | None = None, *, within: UUID | None = None, since: datetime | None = None, limit: int = 50
+    ) -> list[Community]:
+        """Communities, the largest first: of a level, right within another, or changed since then."""
+        return self._wait_for(lambda trueweave: trueweave.communities(level, within=within, since=since, limit=limit))
+
+    def former_communities(self, since: datetime, limit: int = 50) -> list[Former]:
+        """Communities that are no more since then, the latest first."""
+        return self._wait_for(lambda trueweave: trueweave.former_communities(since, limit))
+
+    def community(self, id: UUID | str) -> Community:
+        """The community of this id, or of the one id that begins like this."""
+        return self._wait_for(lambda trueweave: trueweave.community(id))
+
+    def report(self, community: UUID) -> CommunityReport | None:
+        """What is written about a community, if anything is."""
+        return self._wait_for(lambda trueweave: trueweave.report(community))
+
+    def members(self, community: UUID, limit: int = 50) -> list[Entity]:
+        """The entities in a community, those with most relations first."""
+        return self._wait_for(lambda trueweave: trueweave.members(community, limit))
+
+    def export_graph(self, path: str | Path) -> None:
+        """Write the graph with its communities to a file, as its name ends: in .graphml, or in .json with reports."""
+        self._wait_for(lambda trueweave: trueweave.export_graph(path))
+
+    # --- people's rules and settings ------------------------------------------------------------------
+
+    def merge(self, *names: NameKey, id: UUID | None = None) -> Rule:
+        """Let these names be one entity from now on, whatever documents come."""
+        return self._wait_for(lambda trueweave: trueweave.merge(*names, id=id))
+
+    def split(self, *names: NameKey, id: UUID | None = None) -> Rule:
+        """Let these names be an entity of their own, apart from all that they are alike to."""
+        return self._wait_for(lambda trueweave: trueweave.split(*names, id=id))
+
+    def rename(self, name: NameKey, label: str, id: UUID | None = None) -> Rule:
+        """Let the entity of this name be called `label`."""
+        return self._wait_for(lambda trueweave: trueweave.rename(name, label, id))
+
+    def undo(self, rule: UUID) -> None:
+        """Take a rule back."""
+        self._wait_for(lambda trueweave: trueweave.undo(rule))
+
+    def rules(self) -> list[Rule]:
+        """All rules, in the order in which they were laid down."""
+        return self._wait_for(lambda trueweave: trueweave.rules())
+
+    def mentioned(self, names: Sequence[NameKey]) -> list[NameKey]:
+        """Those of these names that some document mentions now, written and typed just so."""
+        return self._wait_for(lambda trueweave: trueweave.mentioned(names))
+
+    def resolution(self) -> ResolutionSettings:
+        """What makes two names one entity here."""
+        return self._wait_for(lambda trueweave: trueweave.resolution())
+
+    def change_resolution(self, to: ResolutionSettings) -> None:
+        """Resolve all names by other settings."""
+        self._wait_for(lambda trueweave: trueweave.change_resolution(to))
+
+    def change_space(self, embedder: Embedder, progress: Progress = _unseen) -> None:
+        """Embed everything with another model beside the old vectors, then switch to it at once."""
+        self._wait_for(lambda trueweave: trueweave.change_space(embedder, progress))
+
+    # --- money ----------------------------------------------------------------------------------------
+
+    def budget(self) -> Budget:
+        """What this workspace may spend on models, and has spent."""
+        return self._wait_for(lambda trueweave: trueweave.budget())
+
+    def allow(self, *, price: Decimal | None = None, tokens: int | None = None) -> Budget:
+        """Let this workspace spend so much more, in money or in tokens, over all workers; without either, no cap."""
+        return self._wait_for(lambda trueweave: trueweave.allow(price=price, tokens=tokens))
+
+    def receipt(self, since: datetime | None = None) -> list[Spent]:
+        """What was spent since then, by stage and model."""
+        return self._wait_for(lambda trueweave: trueweave.receipt(since))
+
+    def receipt_by_document(self, since: datetime | None = None, limit: int = 20) -> list[SpentOn]:
+        """What was spent since then on the costliest documents, by model."""
+        return self._wait_for(lambda trueweave: trueweave.receipt_by_document(since, limit))
+
+    # --- how it goes ----------------------------------------------------------------------------------
+
+    def clock(self) -> datetime:
+        """The time by the database's clock, by which `headway` and receipts count."""
+        return self._wait_for(lambda trueweave: trueweave.clock())
+
+    def headway(self, since: datetime | None = None) -> Headway:
+        """How many documents came in since then, whoever worked them, and how many wait. A database that is away is
+        waited for."""
+        return self._wait_for(lambda trueweave: trueweave.headway(since))
+
+    def notes(self, since: datetime) -> dict[str, int]:
+        """What was odd about the documents that came in since then, and about how many of them."""
+        return self._wait_for(lambda trueweave: trueweave.notes(since))
+
+    # --- reading --------------------------------------------------------------------------------------
+
+    def status(self) -> Status:
+        """How large the workspace is, and what still waits to be settled."""
+        return self._wait_for(lambda trueweave: trueweave.status())
+
+    def set_aside(self, limit: int = 20) -> list[SetAside]:
+        """Documents that failed for good, with their errors. Adding one again tries it again."""
+        return self._wait_for(lambda trueweave: trueweave.set_aside(limit))
+
+    def entities(self, limit: int = 50) -> list[Entity]:
+        """The most mentioned entities."""
+        return self._wait_for(lambda trueweave: trueweave.entities(limit))
+
+    def relations(self, *entities: UUID, limit: int = 50) -> list[Relation]:
+        """The relations from and to these entities, the heaviest first."""
+        return self._wait_for(lambda trueweave: trueweave.relations(*entities, limit=limit))
+
+    def neighbours(self, *entities: UUID, hops: int = 1, limit: int = 50) -> list[Entity]:
+        """The entities around these, over so many relations: nearer ones first, then those more heavily related."""
+        return self._wait_for(lambda trueweave: trueweave.neighbours(*entities, hops=hops, limit=limit))
+
+    def nearest(self, kind: VectorKind, vector: Vectors, limit: int = 10) -> list[Hit]:
+        """The chunks, entities or relations nearest to a vector, nearest first."""
+        return self._wait_for(lambda trueweave: trueweave.nearest(kind, vector, limit))
+
+    def changes(self, after: int = 0, limit: int = 1000) -> list[Change]:
+        """What changed after a position of the outbox, in order, for a projection to follow."""
+        return self._wait_for(lambda trueweave: trueweave.changes(after, limit))
+
+    # --- keeping house --------------------------------------------------------------------------------
+
+    def digest(self) -> str:
+        """A hash of all that readers can see: equal digests, equal indexes, whatever the ids inside."""
+        return self._wait_for(lambda trueweave: trueweave.digest())
+
+    def state(self) -> str:
+        """A key that changes whenever documents, rules or vectors do. Unlike a digest it is quick, and says nothing of
+        another database."""
+        return self._wait_for(lambda trueweave: trueweave.state())
+
+    def verify(self, progress: Progress = _unseen) -> Verdict:
+        """Build the index anew beside this one, from the documents as they are now, and compare.
+
+        No model is asked: what the vectors stand for is compared by the hashes of their texts. What still waits is
+        settled first, and nobody should add or remove documents meanwhile.
+        """
+        return self._wait_for(lambda trueweave: trueweave.verify(progress))
+
+    @contextmanager
+    def rebuilt(self, progress: Progress = _unseen) -> Iterator[Trueweave]:
+        """A workspace built from scratch from these documents, settings and rules; gone at the end."""
+        with self._entered(lambda trueweave: trueweave.rebuilt(progress)) as entered:
+            yield self._beside(entered)
+
+    def sweep(self) -> int:
+        """Forget names that no document mentions any more; how many there were. Best done when little else runs."""
+        return self._wait_for(lambda trueweave: trueweave.sweep())
+
+    def drop(self) -> None:
+        """Take the workspace away, with all that is in it."""
+        self._wait_for(lambda trueweave: trueweave.drop())

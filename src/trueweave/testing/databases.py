@@ -1,0 +1,45 @@
+"""A database of its own for every test, copied from a template that was migrated once."""
+
+from __future__ import annotations
+
+from itertools import count
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+from psycopg import sql
+
+from trueweave.store.postgres.migrate import migrate
+
+
+class Databases:
+    """Makes databases on one server. `await prepare()` first."""
+
+    def __init__(self, server_url: str, prefix: str = "trueweave_test") -> None:
+        self._server = server_url
+        self._prefix = prefix
+        self._numbers = count(1)
+
+    async def prepare(self) -> None:
+        """Make the template, with the schema as it is now."""
+        self._execute("DROP DATABASE IF EXISTS {} WITH (FORCE)", "template")
+        self._execute("CREATE DATABASE {}", "template")
+        await migrate(self._url("template"))
+
+    def make(self) -> str:
+        """The URL of a new database."""
+        name = str(next(self._numbers))
+        self._execute("DROP DATABASE IF EXISTS {} WITH (FORCE)", name)
+        self._execute("CREATE DATABASE {} TEMPLATE {}", name, "template")
+        return self._url(name)
+
+    def drop(self, url: str) -> None:
+        """Take a database away, whoever is connected to it."""
+        self._execute("DROP DATABASE IF EXISTS {} WITH (FORCE)", urlsplit(url).path.rpartition("_")[2])
+
+    def _execute(self, statement: str, *names: str) -> None:
+        query = sql.SQL(statement).format(*(sql.Identifier(f"{self._prefix}_{name}") for name in names))
+        with psycopg.connect(self._server, autocommit=True) as connection:
+            connection.execute(query)
+
+    def _url(self, name: str) -> str:
+        return urlunsplit(urlsplit(self._server)._replace(path=f"/{self._prefix}_{name}"))

@@ -1,0 +1,44 @@
+"""An embedder without a model: words hashed into a vector. Deterministic, instant, and alike texts are near."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from zlib import crc32
+
+import numpy as np
+
+from trueweave.protocols import Vectors
+from trueweave.types import Metric
+
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True)
+class HashEmbedder:
+    """Counts a text's words, each in the place and with the sign that its hash says, and scales to length one."""
+
+    dimensions: int = 64
+    name: str = "hash"
+    metric: Metric = "cosine"
+
+    @property
+    def model(self) -> str:
+        return f"testing/{self.name}"
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        rows: list[int] = []
+        codes: list[int] = []
+        for row, text in enumerate(texts):
+            words = _WORD.findall(text.lower())
+            rows.extend([row] * len(words))
+            codes.extend(crc32(word.encode()) for word in words)
+        matrix = np.zeros((len(texts), self.dimensions), dtype=np.float32)
+        code = np.array(codes, dtype=np.uint32)
+        signs = np.where(code >> 31, 1.0, -1.0).astype(np.float32)
+        np.add.at(matrix, (np.array(rows, dtype=np.intp), code % self.dimensions), signs)
+        lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
+        # A text without words points nowhere in particular, but it must point somewhere.
+        matrix[lengths[:, 0] == 0, 0] = 1.0
+        return np.divide(matrix, np.where(lengths == 0, 1, lengths), dtype=np.float32)

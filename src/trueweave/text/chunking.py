@@ -1,0 +1,186 @@
+"""Chunks: exact spans of a document, cut where the text itself has its borders.
+
+A document is cut at its headings first. A section that is too long for one chunk is cut at the best kind of border in
+reach: a paragraph's end (or a page's), else a sentence's, a line's, a word's. Small sections that stand side by side
+are joined. Which of several equal borders is taken depends on the characters round it alone, so that an edit moves
+the cuts near it and not those further down: after an insertion they fall into step again by themselves.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from trueweave.errors import ConfigError
+from trueweave.text import tokens
+from trueweave.text.borders import SENTENCE, WORD, Borders
+from trueweave.types import Chunk, Source
+
+_SMALLEST = 16  # a character is up to four tokens, and a chunk takes two of the smallest pieces at least
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkSizes:
+    """How long chunks are, in tokens: at most `max_chunk_size`, and at least `min_chunk_size` where the text allows.
+
+    With an `overlap`, a chunk begins with the last sentences of the one before, up to that many tokens.
+    """
+
+    min_chunk_size: int = 400
+    max_chunk_size: int = 800
+    overlap: int = 0
+
+    def __post_init__(self) -> None:
+        most, half = self.max_chunk_size, self.max_chunk_size // 2
+        if most < _SMALLEST:
+            raise ConfigError(f"max_chunk_size is {most} tokens; make it {_SMALLEST} or more")
+        if not 0 <= self.overlap <= half:
+            raise ConfigError(f"overlap is {self.overlap} tokens; make it 0 to {half}, half of max_chunk_size")
+        if not 1 <= self.min_chunk_size <= self.fresh:
+            raise ConfigError(
+                f"min_chunk_size is {self.min_chunk_size} tokens; make it 1 to {self.fresh}, which is max_chunk_size "
+                "less overlap"
+            )
+
+    @property
+    def fresh(self) -> int:
+        """What a chunk holds at most besides its overlap."""
+        return self.max_chunk_size - self.overlap
+
+
+def chunk(source: Source, sizes: ChunkSizes) -> list[Chunk]:
+    """The document as chunks, in order. All of it that is not white space lies in one of them."""
+    if not source.places and _surely_fits(source.text, sizes.fresh):
+        return _whole(source.text)
+    return _cut(source, sizes)
+
+
+def _surely_fits(text: str, most: int) -> bool:
+    """Whether the text has no more tokens than that however it is cut: a token is a byte at least."""
+    return len(text) <= most and len(text.encode(errors="replace")) <= most
+
+
+def _whole(text: str) -> list[Chunk]:
+    """The text as one chunk, without the white space round it, if there is anything else. Most documents are short,
+    and need not be searched for borders."""
+    ended = text.rstrip()
+    bare = ended.lstrip()
+    return [Chunk(bare, len(ended) - len(bare), tokens.count(bare))] if bare else []
+
+
+def _cut(source: Source, sizes: ChunkSizes) -> list[Chunk]:
+    piece = min(max(sizes.fresh - sizes.min_chunk_size, sizes.fresh // 8), sizes.fresh // 2)
+    cutter = _Cutter(source.text, Borders.of(source, piece), sizes)
+    return [made for part in _groups(cutter, sizes) for made in cutter.chunks(part)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A run of the document, from one border to another; `level` is that of the heading over it."""
+
+    first: int
+    last: int
+    level: int
+
+
+def _groups(cutter: _Cutter, sizes: ChunkSizes) -> Iterator[_Part]:
+    """The sections, but small ones side by side as one, unless a heading of higher standing comes between."""
+    group: _Part | None = None
+    joins = False
+    for part in cutter.sections():
+        small = cutter.size(part) < sizes.min_chunk_size
+        if group and joins and small and part.level >= group.level:
+            group = _Part(group.first, part.last, group.level)
+            continue
+        if group:
+            yield group
+        group, joins = part, small
+    if group:
+        yield group
+
+
+class _Cutter:
+    def __init__(self, text: str, borders: Borders, sizes: ChunkSizes) -> None:
+        self._text = text
+        self._borders = borders
+        self._sizes = sizes
+
+    def size(self, part: _Part) -> int:
+        return self._borders.sums[part.last] - self._borders.sums[part.first]
+
+    def sections(self) -> Iterator[_Part]:
+        """What stands under each heading, and what comes before the first one."""
+        held: _Part | None = None
+        for first, last, level in self._borders.sections():
+            part = _Part(first, last, level)
+            if held and level > held.level:  # a heading right under a heading: they stay together
+                part = _Part(held.first, last, held.level)
+            elif held:
+                yield held
+            held = part if self._is_bare(_Part(first, last, level)) else None
+            if not held:
+                yield part
+        if held:
+            yield held
+
+    def _is_bare(self, part: _Part) -> bool:
+        """Whether it is a heading and nothing else."""
+        if not part.level or self.size(part) >= self._sizes.min_chunk_size:
+            return False
+        start, end = self._borders.places[part.first], self._borders.places[part.last]
+        lines = self._text[start:end].splitlines()
+        return sum(any(map(str.isalnum, line)) for line in lines) <= 1
+
+    def chunks(self, part: _Part) -> Iterator[Chunk]:
+        """The part as chunks that are full, but for the last."""
+        before, begin = part.first, part.first
+        start = -1  # of the chunk before
+        while begin < part.last:
+            end, made = self._next(begin, part.last)
+            if made:
+                made = self._with_overlap(made, before, begin, end, start)
+                start = made.start
+                yield made
+            before, begin = begin, end
+
+    def _next(self, begin: int, last: int) -> tuple[int, Chunk | None]:
+        """The border where the chunk that begins here ends, and the chunk, if there is anything in it."""
+        low, high = self._reach(begin, last)
+        while True:
+            end = max(range(low, high + 1), key=lambda i: (self._borders.ranks[i], self._borders.lot(i), i))
+            made = self._made(begin, end)
+            if not made or made.tokens <= self._sizes.max_chunk_size or end == begin + 1:
+                return end, made
+            # Tokens of the whole can be a few more than those of its pieces.
+            high = end - 1
+            low = min(low, high)
+
+    def _reach(self, begin: int, last: int) -> tuple[int, int]:
+        """The first and last border at which a chunk that begins here may end."""
+        sums, least, most = self._borders.sums, self._sizes.min_chunk_size, self._sizes.fresh
+        done, left = sums[begin], sums[last] - sums[begin]
+        if left <= most:
+            return last, last
+        if 2 * least <= left < least + most:
+            most = left - least  # leave enough for the last chunk
+        low = bisect_left(sums, done + least, begin + 1, last)
+        high = max(bisect_right(sums, done + most, begin + 1, last) - 1, begin + 1)
+        return min(low, high), high
+
+    def _made(self, begin: int, end: int) -> Chunk | None:
+        start = self._borders.places[begin]
+        text = self._text[start : self._borders.places[end]].rstrip()
+        bare = text.lstrip()
+        return Chunk(bare, start + len(text) - len(bare), tokens.count(bare)) if bare else None
+
+    def _with_overlap(self, made: Chunk, before: int, begin: int, end: int, after: int) -> Chunk:
+        """The chunk, begun earlier by what the sizes allow, but after the start of the one before: whole sentences, or
+        else words."""
+        sums, ranks = self._borders.sums, self._borders.ranks
+        earliest = bisect_left(sums, sums[begin] - self._sizes.overlap, before + 1, begin)
+        nearby = range(earliest, begin)
+        whole = [i for i in nearby if ranks[i] >= SENTENCE] or [i for i in nearby if ranks[i] >= WORD]
+        longer = (self._made(i, end) for i in whole)
+        fitting = (one for one in longer if one and one.start > after and one.tokens <= self._sizes.max_chunk_size)
+        return next(fitting, made)

@@ -1,0 +1,68 @@
+"""A draft: the text of a document that is put together piece by piece, with the places in it."""
+
+from __future__ import annotations
+
+from trueweave.errors import UnreadableFile
+from trueweave.text.names import storable
+from trueweave.types import Json, Place, PlaceKind, Source
+
+MOST_TEXT = 64 * 2**20  # characters
+
+_GAPS = ("", " ", " | ", "\n", "\n\n")
+SPACE, CELL, LINE, PARAGRAPH = _GAPS[1:]
+
+
+class Draft:
+    """Text that grows. Between two pieces stands the widest of the gaps that were asked for."""
+
+    def __init__(self, most: int = MOST_TEXT) -> None:
+        self._most = most
+        self._parts: list[str] = []
+        self._length = 0
+        self._gap = ""
+        self._waiting: list[tuple[PlaceKind, str, int, int | None]] = []
+        self.places: list[Place] = []
+
+    @property
+    def text(self) -> str:
+        return "".join(self._parts)
+
+    def gap(self, gap: str) -> None:
+        """Set the next piece apart."""
+        self._gap = max(self._gap, gap, key=_GAPS.index)
+
+    def add(self, text: str) -> None:
+        """A piece of text."""
+        text = storable(text)
+        if not text:
+            return
+        if self._parts:
+            text = self._gap + text
+        start = self._length + (len(self._gap) if self._parts else 0)
+        self.places += (Place(start, *rest) for rest in self._waiting)
+        self._waiting.clear()
+        self._gap = ""
+        self._parts.append(text)
+        self._length += len(text)
+        if self._length > self._most:
+            raise UnreadableFile(f"it holds more than {self._most:,} characters of text; split it")
+
+    def block(self, text: str, gap: str = PARAGRAPH) -> None:
+        """A piece of text with a gap before and after it, if there is anything in it."""
+        self.gap(gap)
+        self.add(text.strip())
+        self.gap(gap)
+
+    def page(self, label: str) -> None:
+        """A page begins with the next piece."""
+        self._waiting.append(("page", label, 0, None))
+
+    def heading(self, label: str, level: int, offset: int | None = None) -> None:
+        """A heading, on a line of its own. `offset` is where it is in the file."""
+        if label := " ".join(storable(label).split()):
+            self._waiting.append(("heading", label, level, offset))
+            self.block(label)
+
+    def source(self, uri: str, title: str, metadata: dict[str, Json] | None = None) -> Source:
+        """The document."""
+        return Source(uri, self.text, " ".join(storable(title).split()), metadata or {}, tuple(self.places))

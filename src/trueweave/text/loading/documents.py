@@ -1,0 +1,42 @@
+"""Binary formats: each file is parsed in a process of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from trueweave.text.parsing import Limits, parse
+from trueweave.types import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """Reads files through a parser, which is named as `package.module:function`."""
+
+    suffixes: frozenset[str]
+    parser: str
+    limits: Limits = field(default_factory=Limits)
+
+    def load(self, path: Path, uri: str) -> Iterator[Source]:
+        yield parse(path, uri, self.parser, self.limits)
+
+
+def pdf() -> Parsed:
+    return Parsed(frozenset({".pdf"}), "trueweave.text.parsers.pdf:read")
+
+
+def word() -> Parsed:
+    return Parsed(frozenset({".docx"}), "trueweave.text.parsers.word:read")
+
+
+def slides() -> Parsed:
+    return Parsed(frozenset({".pptx"}), "trueweave.text.parsers.slides:read")
+
+
+def sheets() -> Parsed:
+    return Parsed(frozenset({".xlsx"}), "trueweave.text.parsers.sheets:read")
+
+
+def book() -> Parsed:
+    return Parsed(frozenset({".epub"}), "trueweave.text.parsers.book:read")

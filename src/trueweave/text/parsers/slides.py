@@ -1,0 +1,39 @@
+"""PowerPoint: a page a slide, with what is in its shapes, tables and notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pptx import Presentation
+from pptx.shapes.autoshape import Shape
+from pptx.shapes.base import BaseShape
+from pptx.shapes.graphfrm import GraphicFrame
+from pptx.shapes.group import GroupShape
+
+from trueweave.text.draft import Draft
+
+
+def read(path: Path, draft: Draft) -> str:
+    """Write the slides into the draft, and return the title."""
+    with path.open("rb") as file:
+        presentation = Presentation(file)
+    for number, slide in enumerate(presentation.slides, 1):
+        draft.page(str(number))
+        for text in _texts(list(slide.shapes)):
+            draft.block(text)
+        if slide.has_notes_slide and (notes := slide.notes_slide.notes_text_frame):
+            draft.block(notes.text)
+    return presentation.core_properties.title or ""
+
+
+def _texts(shapes: list[BaseShape]) -> Iterator[str]:
+    waiting = shapes[::-1]
+    while waiting:
+        shape = waiting.pop()
+        if isinstance(shape, GroupShape):
+            waiting += list(shape.shapes)[::-1]
+        elif isinstance(shape, GraphicFrame) and shape.has_table:
+            yield "\n".join(" | ".join(cell.text for cell in row.cells) for row in shape.table.rows)
+        elif isinstance(shape, Shape) and shape.has_text_frame:
+            yield shape.text_frame.text.replace("\v", "\n")

@@ -1,0 +1,115 @@
+"""Parsing of binary formats, each file in a process of its own that can hang, crash or eat memory to no one's harm.
+
+A parser is a function `read(path, draft) -> title`, named as `package.module:function`. The process knows nothing of
+the environment, may not write files, and has limits on memory, time and what it gives back.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from trueweave.errors import UnreadableFile
+from trueweave.text import parser_process
+from trueweave.text.draft import MOST_TEXT
+from trueweave.types import Place, Source
+
+_GIB, _MIB = 2**30, 2**20
+_BYTES_PER_CHARACTER = 6  # of JSON, at most
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much one file may take. Sizes are in bytes, but `text` is in characters.
+
+    `unpacked`, `ratio` and `entries` are for formats that are zip archives: what is in them all together, how many
+    times the size of the file that may be, and how many files there may be.
+    """
+
+    file: int = 512 * _MIB
+    memory: int = _GIB
+    cpu_seconds: int = 60
+    wall_seconds: int = 120
+    text: int = MOST_TEXT
+    unpacked: int = 512 * _MIB
+    ratio: int = 200
+    entries: int = 10_000
+
+
+def parse(path: Path, uri: str, parser: str, limits: Limits) -> Source:
+    """The document in a file, as a parser reads it."""
+    if path.stat().st_size > limits.file:
+        raise _unreadable(path, f"it is larger than {limits.file // _MIB} MiB; split it")
+    with subprocess.Popen(
+        [sys.executable, "-P", "-s", "-B", parser_process.__file__, parser, str(path), json.dumps(asdict(limits))],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONUTF8": "1"},
+    ) as process:
+        try:
+            said = _output(process, limits)
+        except UnreadableFile as error:
+            raise _unreadable(path, str(error)) from error
+        finally:
+            process.kill()
+    return _source(path, uri, said, process.returncode, limits)
+
+
+def _output(process: subprocess.Popen[bytes], limits: Limits) -> bytes:
+    """All that the process says, within the limits, and until it has ended."""
+    assert process.stdout
+    deadline = time.monotonic() + limits.wall_seconds
+    said = bytearray()
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ)
+        while selector.select(max(deadline - time.monotonic(), 0)):
+            data = os.read(process.stdout.fileno(), _MIB)
+            said += data
+            if len(said) > limits.text * _BYTES_PER_CHARACTER + _MIB:
+                raise UnreadableFile("its parser gives back more than the text it may; split the file")
+            if not data:
+                break
+    try:
+        process.wait(max(deadline - time.monotonic(), 0))
+    except subprocess.TimeoutExpired as error:
+        raise UnreadableFile(_late(limits)) from error
+    return bytes(said)
+
+
+def _source(path: Path, uri: str, said: bytes, code: int, limits: Limits) -> Source:
+    if code < 0:
+        raise _unreadable(path, _killed(signal.Signals(-code), limits))
+    try:
+        answer = json.loads(said)
+    except ValueError as error:
+        raise _unreadable(path, "its parser broke off before it was done; save it anew, or as text") from error
+    if "problem" in answer:
+        raise _unreadable(path, answer["problem"])
+    places = tuple(Place(*place) for place in answer["places"])
+    return Source(uri, answer["text"], answer["title"], places=places)
+
+
+def _killed(by: signal.Signals, limits: Limits) -> str:
+    if by == signal.SIGKILL:
+        return "its parser was killed, perhaps as the machine ran out of memory; try it again, or save it as text"
+    if by == signal.SIGXCPU:
+        return f"its parser took more than {limits.cpu_seconds} s of computing; save it anew, or as text"
+    if by == signal.SIGALRM:
+        return _late(limits)
+    return f"its parser crashed ({by.name}); save it anew, or as text"
+
+
+def _late(limits: Limits) -> str:
+    return f"its parser was not done after {limits.wall_seconds} s; save it anew, or as text"
+
+
+def _unreadable(path: Path, problem: str) -> UnreadableFile:
+    return UnreadableFile(f"{path} cannot be read: {problem}.")

@@ -1,0 +1,112 @@
+"""Sentences: where they begin and end in an answer or a passage, and how a text is cut between them."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+
+from trueweave.text import tokens
+from trueweave.types import Span
+
+_MARKS = r"(?:[ \t]*\[\d{1,3}\])*+"  # marks right after the end of a sentence belong to it
+_CLOSING = r"['\")\]”’»*_]{0,3}"
+_END = re.compile(
+    rf"(?P<stop>[.!?…؟۔।]++{_CLOSING}){_MARKS}(?=\s)"
+    rf"|[。！？｡]++['\")\]”’」』）]{{0,3}}{_MARKS}"
+    # Lines are wrapped anywhere, but a blank one, an item, a heading and a row of a table begin something new.
+    r"|(?P<lines>\n(?:[ \t]*+\n)++|(?<=\n)(?=\s*+(?:[-*+•]\s|\d{1,3}[.)]\s|#{1,6}\s|\|)))"
+    r"|(?P<after_heading>(?<![^\n])[ \t]*+#{1,6}\s[^\n]*+\n)"
+)
+_LEADING = re.compile(r"\s*+(?:(?:[-*+•]|\d{1,3}[.)]|#{1,6}|>)\s++)*+\|?\s*+")
+_ITEM_NUMBER = re.compile(r"(?:\A|\n)\s*\d{1,3}\.\Z")
+_INITIAL = re.compile(r"(?:\A|[\s(.])[^\W\d_]\.\Z")
+_ORDINAL = re.compile(r"(?:\A|\s)\d{1,2}\.\Z")
+_LAST_WORD = re.compile(r"([^\W\d_]+(?:\.[^\W\d_]+)*)\.\Z")
+_NEXT = re.compile(r"\s*+[\"'“‘«(\[*_]*+(\S)")
+_NEXT_WORD = re.compile(r"\s*+(\w+)")
+_WORD_END = re.compile(r"(?<=\S)(?=\s|\Z)")
+_SEEN = re.compile(r"[^\W_]")
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_SHORTENED = _words("""
+    st ste dr mr mrs ms mx prof mt ft lt col gen sgt capt maj rev hon gov sen rep pres sr jr no nr vol fig figs inc ltd
+    co corp bros vs cf ca approx e.g i.e eg ie p pp ed eds al op cit art sec ch dept est max min
+    z.b d.h u.a bzw usw ggf evtl vgl abb hr fr geb gest jh jan feb mar apr jun jul aug sep sept oct nov dec
+    m mm mme mlle sra srta av núm pág
+""")
+# After a day or a rank, as in German: 3. Mai, 19. Jahrhundert.
+_RANKED = _words("""
+    januar jänner februar märz april mai juni juli august september oktober november dezember jahrhundert jahrhunderts
+    jahrtausend marts maj december
+""")
+
+
+def split(text: str) -> list[Span]:
+    """Where the sentences of a text are, in order, with the marks that follow them and without what leads in a line.
+
+    Items of lists, headings and rows of tables are sentences of their own. What holds no letter or digit is none.
+    """
+    return [span for start, end in _stretches(text) if (span := _bare(text, start, end))]
+
+
+def cut(text: str, room: int) -> str:
+    """As much of the text, from its start, as fits into so many tokens: whole sentences, or else whole words, or else
+    characters."""
+    if tokens.count(text) <= room:
+        return text
+    kinds: tuple[Callable[[], Sequence[int]], ...] = (
+        lambda: [end for _, end in split(text)],
+        lambda: [word.start() for word in _WORD_END.finditer(text)],
+        lambda: range(1, len(text)),
+    )
+    for ends_of in kinds:
+        ends = ends_of()
+        at = bisect_right(ends, room, key=lambda end: tokens.count(text[:end]))
+        while at and tokens.count(text[: ends[at - 1]]) > room:  # a longer text has fewer tokens, now and then
+            at -= 1
+        if at:
+            return text[: ends[at - 1]]
+    return ""
+
+
+def _stretches(text: str) -> Iterator[Span]:
+    start = 0
+    for found in _END.finditer(text):
+        if found["stop"] and not _ends(text, found):
+            continue
+        yield start, found.end()
+        start = found.end()
+    yield start, len(text)
+
+
+def _bare(text: str, start: int, end: int) -> Span | None:
+    start = min(_leading(text, start, end), end)
+    end -= len(text[start:end]) - len(text[start:end].rstrip())
+    return (start, end) if _SEEN.search(text, start, end) else None
+
+
+def _leading(text: str, start: int, end: int) -> int:
+    found = _LEADING.match(text, start, end)
+    return found.end() if found else start
+
+
+def _ends(text: str, found: re.Match[str]) -> bool:
+    """Whether a sentence ends with this stop, followed by white space."""
+    after = _NEXT.match(text, found.end())
+    if after and after[1].islower():
+        return False
+    if found["stop"] != ".":
+        return True
+    before = text[max(found.start() - 40, 0) : found.start() + 1]
+    if _INITIAL.search(before) or _ITEM_NUMBER.search(before):
+        return False
+    word = _LAST_WORD.search(before)
+    if word and word[1].lower() in _SHORTENED:
+        return not after
+    follows = _NEXT_WORD.match(text, found.end())
+    return not (_ORDINAL.search(before) and follows and follows[1].lower() in _RANKED)

@@ -1,0 +1,571 @@
+"""The values that Trueweave passes around: what documents say, what models are asked, and what it adds up to.
+
+The first part is what a caller hands in (the record), the last what a caller gets back (the view).
+All are immutable.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Literal
+from uuid import UUID
+
+from trueweave.errors import InvalidDocument
+
+Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
+Span = tuple[int, int]
+RuleKind = Literal["merge", "split", "rename"]
+Resolution = Literal["fuzzy", "exact", "off"]
+Sameness = Literal["name_and_type", "name"]
+Metric = Literal["cosine", "l2", "inner"]
+VectorKind = Literal["chunk", "entity", "relation", "community"]
+PlaceKind = Literal["page", "heading"]
+Role = Literal["system", "user", "assistant"]
+Finish = Literal["stop", "length"]
+Written = Literal["written", "stale", "unwritten", "small"]
+
+_UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")  # PostgreSQL takes neither NUL nor lone surrogates
+_MOST = 2**31
+_LONGEST_URI = 2000  # bytes; PostgreSQL indexes no longer ones
+
+VECTOR_KINDS: tuple[VectorKind, ...] = ("chunk", "entity", "relation", "community")
+
+
+# --- what documents say -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a page or a section begins in a document's text.
+
+    `offset` is where that is in the file itself, in characters, for formats that are text; None for others.
+    """
+
+    start: int
+    kind: PlaceKind
+    label: str
+    level: int = 0
+    offset: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A document as it was loaded: its text, and a map from there back to pages, headings and the file."""
+
+    uri: str
+    text: str
+    title: str = ""
+    metadata: Mapping[str, Json] = field(default_factory=dict)
+    places: tuple[Place, ...] = ()
+
+    def __post_init__(self) -> None:
+        _require_uri(self.uri)
+        _require(
+            not _UNSTORABLE.search(self.uri + self.title + self.text),
+            f"{self.uri!r} holds a NUL or half a character; take it out",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """One entity as one chunk speaks of it. Spans are character offsets within the chunk."""
+
+    name: str
+    type: str = ""
+    description: str = ""
+    emphasis: int = 5
+    spans: tuple[Span, ...] = ()
+
+    def __post_init__(self) -> None:
+        _require(1 <= self.emphasis <= 9, f"emphasis of {self.name!r} is {self.emphasis}; it goes from 1 to 9")
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One relation as one chunk speaks of it, between two names.
+
+    A name that the chunk does not mention otherwise becomes a mention by being linked. The types say which
+    of two homonyms is meant; left empty, the chunk's mention of that name decides.
+    """
+
+    source: str
+    target: str
+    description: str = ""
+    keywords: tuple[str, ...] = ()
+    strength: int = 5
+    emphasis: int = 5
+    spans: tuple[Span, ...] = ()
+    source_type: str = ""
+    target_type: str = ""
+
+    def __post_init__(self) -> None:
+        what = f"{self.source!r} -> {self.target!r}"
+        _require(1 <= self.strength <= 10, f"strength of {what} is {self.strength}; it goes from 1 to 10")
+        _require(1 <= self.emphasis <= 9, f"emphasis of {what} is {self.emphasis}; it goes from 1 to 9")
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """An exact span of a document, and what was said in it."""
+
+    text: str
+    start: int = 0
+    tokens: int = 0
+    mentions: tuple[Mention, ...] = ()
+    links: tuple[Link, ...] = ()
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+    def __post_init__(self) -> None:
+        _require(not _UNSTORABLE.search(self.text), "a chunk's text holds a NUL or half a character; take it out")
+        _require(0 <= self.start < _MOST, f"a chunk starts at {self.start}; offsets go from 0 to {_MOST}")
+        _require(0 <= self.tokens < _MOST, f"a chunk has {self.tokens} tokens; counts go from 0 to {_MOST}")
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """What an extractor found in one chunk, and what a person should know of how it went ("the reply was repaired")."""
+
+    mentions: tuple[Mention, ...] = ()
+    links: tuple[Link, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document as it is now. Its uri is its identity: another with the same uri replaces it."""
+
+    uri: str
+    chunks: tuple[Chunk, ...]
+    title: str = ""
+    metadata: Mapping[str, Json] = field(default_factory=dict)
+    places: tuple[Place, ...] = ()
+
+    def __post_init__(self) -> None:
+        _require_uri(self.uri)
+        _require(
+            not _UNSTORABLE.search(self.uri + self.title),
+            f"uri or title of {self.uri!r} holds a NUL or half a character; take it out",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class NameKey:
+    """A name as it is written, and its type: what people's rules speak of."""
+
+    name: str
+    type: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ResolutionSettings:
+    """What makes two names the same entity in one workspace. See docs/adr/0005-resolution.md."""
+
+    mode: Resolution = "fuzzy"
+    threshold: int = 90
+    same: Sameness = "name_and_type"
+
+    def __post_init__(self) -> None:
+        if not 70 <= self.threshold <= 100:
+            raise ValueError(f"threshold is {self.threshold}; it goes from 70 (loose) to 100 (equal names only)")
+
+
+# --- what models are asked ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    role: Role
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """All that a model's reply depends on, but for the model itself. Equal prompts are asked and paid for once.
+
+    With a `schema` (JSON schema, written as JSON) the reply must be JSON of that form.
+    """
+
+    messages: tuple[Message, ...]
+    max_tokens: int
+    schema: str = ""
+    temperature: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Purpose:
+    """What a model call is for, as the receipt lists it: `extract`, `glean`, `repair`, `summarise` …, and for which
+    document."""
+
+    stage: str
+    document: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A model call that is about to be made, and the most that it may cost. A price that is not known is None."""
+
+    model: str
+    purpose: Purpose
+    tokens_in: int
+    tokens_out: int
+    price: Decimal | None
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What a model costs, for a million tokens."""
+
+    tokens_in: Decimal
+    tokens_out: Decimal
+
+    def of(self, tokens_in: int, tokens_out: int) -> Decimal:
+        return (self.tokens_in * tokens_in + self.tokens_out * tokens_out) / 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model said, what the server counted for it, and whether it came to its end or was cut off.
+
+    `price` is what it cost now, where that is known. A reply that was `kept` from an earlier call cost nothing.
+    """
+
+    text: str
+    tokens_in: int
+    tokens_out: int
+    finish: Finish = "stop"
+    price: Decimal | None = None
+    kept: bool = False
+
+
+# --- what it adds up to -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """One thing, as all live mentions of its names describe it; a long description in short, where a model wrote it."""
+
+    id: UUID
+    name: str
+    type: str
+    description: str
+    aliases: tuple[str, ...]
+    count: int
+    emphasis: tuple[int, ...]
+    degree: int
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """What all live links from one entity to another say together. `weight` is the sum of their strengths.
+
+    Both ends are named as those links most often write them.
+    """
+
+    id: UUID
+    source: UUID
+    target: UUID
+    source_name: str
+    target_name: str
+    description: str
+    keywords: tuple[str, ...]
+    weight: int
+    count: int
+    emphasis: tuple[int, ...]
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A person's decision about names. Part of the settings: it survives any rebuild and can be undone."""
+
+    id: UUID
+    kind: RuleKind
+    names: tuple[NameKey, ...]
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """Something found by its vector. A smaller distance is nearer."""
+
+    id: UUID
+    distance: float
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One entry of the outbox: these things were written or removed by one settled batch."""
+
+    position: int
+    kind: str
+    removed: bool
+    ids: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What was spent on one stage by one model. `price` is None where it is not known; `lost` calls were cut off, and
+    are booked with the most that they may have cost."""
+
+    stage: str
+    model: str
+    calls: int
+    lost: int
+    tokens_in: int
+    tokens_out: int
+    price: Decimal | None
+
+
+@dataclass(frozen=True, slots=True)
+class SpentOn:
+    """What was spent on one document by one model. `price` is None where it is not known."""
+
+    document: str
+    model: str
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    price: Decimal | None
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a workspace may spend in all, has spent, and holds back for calls under way. A cap of None is none."""
+
+    price_cap: Decimal | None
+    token_cap: int | None
+    price: Decimal
+    tokens: int
+    held_price: Decimal
+    held_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """A document that failed for good, and why."""
+
+    uri: str
+    error: str
+    failures: int
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What adding documents would take. Prices are None where they are not known.
+
+    `tokens_in` is counted, on the very prompts that would be sent. What a model replies cannot be counted before:
+    `tokens_out` is what it wrote for as much text so far in this workspace (`learnt`), or else an assumption, and
+    `most_tokens_out` is what it may write at most. `answered` chunks have a reply already and cost nothing.
+    """
+
+    documents: int
+    unchanged: int
+    unreadable: int
+    chunks: int
+    tokens: int
+    answered: int
+    model: str
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    most_tokens_out: int
+    learnt: bool
+    price: Decimal | None
+    most_price: Decimal | None
+    embedding_model: str
+    embedding_price: Decimal | None
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How large a workspace is, and what still waits to be settled: documents, and names after a change of rules."""
+
+    documents: int
+    chunks: int
+    entities: int
+    relations: int
+    waiting_documents: int
+    waiting_names: int
+    embedding_model: str
+
+
+# --- communities --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One level of communities, 0 being the outermost: how many there are, of which size, and what is written of them.
+
+    `small` ones have too few members to be written about.
+    """
+
+    level: int
+    communities: int
+    members: int
+    largest: int
+    written: int
+    stale: int
+    small: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hierarchy:
+    """The communities of a workspace as a whole: how and when they were found, and how well they part the graph.
+
+    `alone` entities have no relation, and so are in no community. `modularity` is of the outermost level. `behind`: the
+    graph has changed since.
+    """
+
+    library: str
+    seed: int
+    resolution: float
+    most: int
+    entities: int
+    alone: int
+    modularity: float
+    found: datetime
+    behind: bool
+    levels: tuple[Level, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Community:
+    """Entities that hang together, named by those that are related to most others.
+
+    The id follows it through changes of its members. `written` says what there is of a report, `changed` when its
+    members, their relations or what is said of them last did.
+    """
+
+    id: UUID
+    level: int
+    parent: UUID | None
+    names: tuple[str, ...]
+    size: int
+    relations: int
+    parts: int
+    title: str
+    rating: float | None
+    written: Written
+    since: datetime
+    changed: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that a report says, and what it rests on: entities, relations, and chunks that speak of them."""
+
+    summary: str
+    text: str
+    entities: tuple[UUID, ...] = ()
+    relations: tuple[UUID, ...] = ()
+    chunks: tuple[UUID, ...] = ()
+
+    @property
+    def rests_on_something(self) -> bool:
+        return bool(self.entities or self.relations)
+
+
+@dataclass(frozen=True, slots=True)
+class CommunityReport:
+    """What is written about a community.
+
+    `rating` says from 0 to 10 how much it matters, `reason` why. `author` is the model that wrote it; without one it is
+    extractive, made of names and sentences of the documents, and `problem` says why, where a model was to write it.
+    `stale`: the community has changed since.
+    """
+
+    title: str
+    summary: str
+    rating: float
+    reason: str
+    findings: tuple[Finding, ...]
+    author: str = ""
+    problem: str = ""
+    stale: bool = False
+    made: datetime | None = None
+
+    @property
+    def text(self) -> str:
+        """All that it says, for a reader."""
+        parts = (f"{one.summary}\n{one.text}".strip() for one in self.findings)
+        return "\n\n".join((self.summary, *parts))
+
+
+@dataclass(frozen=True, slots=True)
+class Former:
+    """A community that is no more, and since when."""
+
+    id: UUID
+    level: int
+    size: int
+    title: str
+    gone: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Regrouped:
+    """What finding communities anew has changed: how many came, have other contents, are as they were, and went."""
+
+    came: int
+    changed: int
+    same: int
+    gone: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReportEstimate:
+    """What writing all reports that are missing or stale would take. Prices are None where they are not known.
+
+    Communities that are written from the reports of others are counted as if these were as long as they may be.
+    """
+
+    reports: int
+    current: int
+    model: str
+    calls: int
+    answered: int
+    tokens_in: int
+    most_tokens_out: int
+    most_price: Decimal | None
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One line in which the index and its rebuild disagree; None where one of them has nothing."""
+
+    section: str
+    key: str
+    index: str | None
+    rebuilt: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What `verify` found: both digests, and the first differences."""
+
+    digest: str
+    rebuilt: str
+    differences: tuple[Difference, ...]
+
+    @property
+    def exact(self) -> bool:
+        return self.digest == self.rebuilt
+
+
+def _require_uri(uri: str) -> None:
+    _require(bool(uri), "a document has no uri; give each one a stable name of its own")
+    size = len(uri.encode(errors="replace"))
+    _require(size <= _LONGEST_URI, f"the uri {uri[:60]!r}… has {size:,} bytes; it may have {_LONGEST_URI:,}")
+
+
+def _require(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise InvalidDocument(otherwise)

@@ -1,5 +1,0 @@
-"""`python -m weft` is `weft`."""
-
-from weft.cli import app
-
-app()

@@ -1,6 +1,0 @@
-"""Loading: from files to documents. A loader for each format, found by entry point in the group `weft.loaders`."""
-
-from weft.text.loading.files import Loaded, loaders, sources, uri_of
-from weft.text.loading.plain import from_stream
-
-__all__ = ["Loaded", "from_stream", "loaders", "sources", "uri_of"]
