@@ -87,12 +87,16 @@ class Replies(Protocol):
         """The reply that is kept; None when the caller is to ask the model, and then to call `keep` or `forget`."""
         ...
 
+    async def claim(self, keys: Sequence[UUID]) -> dict[UUID, bytes | None]:
+        """The same for several keys, without waiting for others: what they are asking for just now is left out."""
+        ...
+
     async def keep(self, key: UUID, payload: bytes) -> bytes:
         """Keep a reply; the one that is kept, if another came first."""
         ...
 
-    async def forget(self, key: UUID) -> None:
-        """There is no reply after all."""
+    async def forget(self, *keys: UUID) -> None:
+        """There is no reply to these after all."""
         ...
 
     async def drop(self, key: UUID) -> None:

@@ -110,8 +110,8 @@ class Workshop:
         self._closing: list[Callable[[], Awaitable[None]]] = []
 
     async def aclose(self) -> None:
-        """Give the connections to model servers back."""
-        for close in self._closing:
+        """Give the connections to model servers back, and what was begun for calls that nobody waits for any longer."""
+        for close in (*self._closing, self._ledger.aclose):
             await close()
 
     def wrap(self, llm: StreamingLLM) -> CachedLLM:
@@ -226,7 +226,9 @@ class Workshop:
         return SharedPace(self._database, self._workspace, self._presence, model, agreed)
 
     def _replies(self, model: str) -> Replies:
-        return Replies(self._database, self._workspace, self._presence, model)
+        replies = Replies(self._database, self._workspace, self._presence, model)
+        self._closing.append(replies.aclose)
+        return replies
 
 
 @asynccontextmanager

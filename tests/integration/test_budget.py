@@ -177,6 +177,23 @@ async def test_a_call_that_brought_nothing_is_free_unless_it_may_have_been_charg
     assert sum(spent.lost for spent in await till.receipt()) == (1 if charged else 0)
 
 
+async def test_whoever_is_cancelled_while_money_is_held_back_for_them_leaves_nothing_held(till: Till) -> None:
+    await till.allow(tokens=200 * MOST)
+    call = Call("paid/model", Purpose("extract"), MOST - 50, 50, None)
+
+    async def cancelled_after(seconds: float) -> None:
+        reserving = asyncio.create_task(till.ledger.reserve(call))
+        await asyncio.sleep(seconds)
+        if not reserving.done():
+            reserving.cancel()
+        if not isinstance(found := (await asyncio.gather(reserving, return_exceptions=True))[0], BaseException):
+            await till.ledger.release(found, charged=False)
+
+    await asyncio.gather(*(cancelled_after(0.0005 * n) for n in range(80)))
+    await till.ledger.aclose()
+    assert (await till.budget()).held_tokens == 0
+
+
 async def test_what_a_dead_worker_held_back_is_booked_as_lost_and_blocks_nobody_for_ever(url: str, till: Till) -> None:
     await till.allow(tokens=2 * MOST)
     call = Call("paid/model", Purpose("extract"), MOST - 50, 50, None)

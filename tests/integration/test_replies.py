@@ -2,8 +2,9 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from decimal import Decimal
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -129,3 +130,97 @@ async def test_a_text_is_embedded_once(database: Database, workspace: int, prese
     assert sorted(embedded[:3]) == ["one", "three", "two"]
     assert len(embedded) == 3 + len(words)
     assert (await embedder.embed([])).shape == (0, 8)
+
+
+async def cancelled_after(call: Coroutine[Any, Any, object], seconds: float) -> None:
+    task = asyncio.create_task(call)
+    await asyncio.sleep(seconds)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+MOMENTS = [0.0005 * n for n in range(80)]  # from before a batch is gathered until after it is carried out
+
+
+async def test_whoever_is_cancelled_at_any_moment_leaves_the_question_to_others(
+    database: Database, workspace: int, presences: list[Presence]
+) -> None:
+    model = Counting()
+    model.let.clear()
+    llms = [CachedLLM(model, Replies(database, workspace, presences[0], model.model)) for _ in MOMENTS]
+    asked = [prompt(f"{n}") for n in range(len(MOMENTS))]
+    calls = zip(llms, asked, MOMENTS, strict=True)
+    await asyncio.gather(*(cancelled_after(llm.complete(what, WHY), after) for llm, what, after in calls))
+    model.let.set()
+    there = CachedLLM(model, Replies(database, workspace, presences[1], model.model))
+    async with asyncio.timeout(10):
+        assert len(await asyncio.gather(*(there.complete(what, WHY) for what in asked))) == len(asked)
+        # The same in the process itself, also where two ask the same and one of them leaves.
+        again = prompt("again")
+        await asyncio.gather(*(cancelled_after(llms[0].complete(again, WHY), after) for after in MOMENTS))
+        assert (await llms[0].complete(again, WHY)).text.endswith("again")
+
+
+async def test_whoever_is_cancelled_at_any_moment_leaves_the_texts_to_be_embedded_by_others(
+    database: Database, workspace: int, presences: list[Presence]
+) -> None:
+    class Slow(HashEmbedder):
+        async def embed(self, texts: Sequence[str]) -> Vectors:
+            await asyncio.sleep(0.01)
+            return await super().embed(texts)
+
+    bare = Slow(8)
+    here, there = (CachedEmbedder(bare, Replies(database, workspace, p, bare.model)) for p in presences[:2])
+    texts = [f"text {n}" for n in range(1000)]
+    parts = [texts[at : at + 100] for at in range(0, 1000, 50)]
+    moments = [0.004 * n for n in range(len(parts))]
+    await asyncio.gather(
+        *(cancelled_after(here.embed(part), after) for part, after in zip(parts, moments, strict=True))
+    )
+    async with asyncio.timeout(10):
+        assert (await there.embed(texts)).shape == (1000, 8)
+
+
+async def test_two_processes_embed_the_same_texts_in_opposite_order_and_each_text_once(
+    database: Database, workspace: int, presences: list[Presence]
+) -> None:
+    embedded: Counter[str] = Counter()
+
+    class CountingEmbedder(HashEmbedder):
+        async def embed(self, texts: Sequence[str]) -> Vectors:
+            embedded.update(texts)
+            await asyncio.sleep(0.02)
+            return await super().embed(texts)
+
+    bare = CountingEmbedder(8)
+    here, there = (CachedEmbedder(bare, Replies(database, workspace, p, bare.model)) for p in presences[:2])
+    texts = [f"text {n}" for n in range(600)]
+    async with asyncio.timeout(10):
+        forth, back = await asyncio.gather(here.embed(texts), there.embed(texts[::-1]))
+    assert forth.tolist() == back[::-1].tolist()
+    assert (len(embedded), set(embedded.values())) == (600, {1})
+
+
+async def test_texts_whose_call_failed_are_anybodys_again_and_the_others_are_kept(
+    database: Database, workspace: int, presences: list[Presence]
+) -> None:
+    class Failing(HashEmbedder):
+        async def embed(self, texts: Sequence[str]) -> Vectors:
+            if "text 70" in texts:
+                raise ConnectionError("away")
+            return await super().embed(texts)
+
+    embedded: list[str] = []
+
+    class CountingEmbedder(HashEmbedder):
+        async def embed(self, texts: Sequence[str]) -> Vectors:
+            embedded.extend(texts)
+            return await super().embed(texts)
+
+    texts = [f"text {n}" for n in range(130)]
+    failing, counting = Failing(8), CountingEmbedder(8)
+    with pytest.raises(ConnectionError, match="away"):
+        await CachedEmbedder(failing, Replies(database, workspace, presences[0], failing.model)).embed(texts)
+    async with asyncio.timeout(10):
+        await CachedEmbedder(counting, Replies(database, workspace, presences[1], counting.model)).embed(texts)
+    assert sorted(embedded) == sorted(texts[64:128])

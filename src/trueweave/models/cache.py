@@ -18,6 +18,7 @@ from trueweave.text.names import key
 from trueweave.types import Prompt, Purpose, Reply
 
 _TEXTS_AT_ONCE = 64
+_FIRST_LOOK, _LATER_LOOKS = 0.05, 0.5  # seconds between looks at what others ask for
 
 
 @dataclass(frozen=True)
@@ -59,28 +60,51 @@ class CachedEmbedder(AroundEmbedder):
     replies: Replies
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row per text, in order: those that are kept, and the model's for the others."""
+        """One row per text, in order: those that are kept, and the model's for the others.
+
+        What nobody asks for yet is embedded before anybody is waited for: two who embed the same texts in a different
+        order would else wait for each other.
+        """
         keys = [key("embedding", self.model, str(self.dimensions), text) for text in texts]
         unique = dict(zip(keys, texts, strict=True))
-        kept = dict(zip(unique, await asyncio.gather(*map(self.replies.ask, unique)), strict=True))
-        missing = [asked for asked, found in kept.items() if found is None]
-        # A call each for so many, kept when it is done: what went well is not paid for again when another fails.
-        some = [missing[at : at + _TEXTS_AT_ONCE] for at in range(0, len(missing), _TEXTS_AT_ONCE)]
-        made = await asyncio.gather(*(self._embed({asked: unique[asked] for asked in part}) for part in some))
-        for part in made:
-            kept |= part
-        rows = [np.frombuffer(found, dtype=np.float32) for asked in keys if (found := kept[asked]) is not None]
+        kept: dict[UUID, bytes] = {}
+        pause = _FIRST_LOOK
+        while missing := [asked for asked in unique if asked not in kept]:
+            claimed = await self.replies.claim(missing)
+            if not claimed:
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, _LATER_LOOKS)
+            ours = {asked: unique[asked] for asked, found in claimed.items() if found is None}
+            kept |= {asked: found for asked, found in claimed.items() if found is not None}
+            kept |= await self._embed_all(ours)
+        rows = [np.frombuffer(kept[asked], dtype=np.float32) for asked in keys]
         return np.stack(rows) if rows else np.zeros((0, self.dimensions), dtype=np.float32)
 
-    async def _embed(self, texts: Mapping[UUID, str]) -> dict[UUID, bytes]:
+    async def _embed_all(self, texts: Mapping[UUID, str]) -> dict[UUID, bytes]:
+        """The vectors of texts that are ours to embed. What does not come to be kept is given back."""
+        asked = list(texts)
+        kept: dict[UUID, asyncio.Future[bytes]] = {}
+        # A call each for so many, kept when it is done: what went well is not paid for again when another fails.
+        some = [asked[at : at + _TEXTS_AT_ONCE] for at in range(0, len(asked), _TEXTS_AT_ONCE)]
+        calls = (self._embed({one: texts[one] for one in part}, kept) for part in some)
         try:
-            made = await self.embedder.embed(list(texts.values()))
-        except BaseException:
-            await asyncio.shield(asyncio.gather(*map(self.replies.forget, texts)))
-            raise
+            outcomes = await asyncio.gather(*calls, return_exceptions=True)
+        finally:
+            if left := [one for one in asked if one not in kept]:
+                await asyncio.shield(self.replies.forget(*left))
+        for outcome in outcomes:
+            if outcome is not None:
+                raise outcome
+        return {one: await found for one, found in kept.items()}
+
+    async def _embed(self, texts: Mapping[UUID, str], kept: dict[UUID, asyncio.Future[bytes]]) -> None:
+        made = await self.embedder.embed(list(texts.values()))
         packed = [row.astype(np.float32).tobytes() for row in made]
-        kept = await asyncio.shield(asyncio.gather(*map(self.replies.keep, texts, packed)))
-        return dict(zip(texts, kept, strict=True))
+        keeping = {
+            one: asyncio.ensure_future(self.replies.keep(one, row)) for one, row in zip(texts, packed, strict=True)
+        }
+        kept |= keeping  # also when the caller no longer waits
+        await asyncio.shield(asyncio.gather(*keeping.values()))
 
 
 def prompt_key(model: str, prompt: Prompt) -> UUID:

@@ -13,7 +13,7 @@ from trueweave.errors import BudgetReached, PriceUnknown
 from trueweave.store.postgres.arrays import Ids, Numbers, Texts
 from trueweave.store.postgres.db import Database, Transaction
 from trueweave.store.postgres.presence import Presence
-from trueweave.store.postgres.together import Together
+from trueweave.store.postgres.together import Background, Together
 from trueweave.types import Budget, Call, Spent, SpentOn
 
 _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
@@ -38,8 +38,13 @@ class Ledger:
         self._database = database
         self._workspace = workspace
         self._presence = presence
-        self._reserve = Together(self._reserve_all)
+        self._background = Background()
+        self._reserve = Together(self._reserve_all, unclaimed=self._give_back)
         self._close = Together(self._close_all)
+
+    async def aclose(self) -> None:
+        """Wait until what was held back for nobody is free again."""
+        await self._background.aclose()
 
     async def reserve(self, call: Call) -> UUID:
         """Hold back the most that a call may cost; its id. While other calls are under way, of which something may be
@@ -67,6 +72,11 @@ class Ledger:
     async def release(self, id: UUID, *, charged: bool) -> None:
         """The call brought nothing; where it may have been charged, the most that it may have cost stays booked."""
         await self._close(_Closed(id, "lost" if charged else "gone"))
+
+    def _give_back(self, reserved: tuple[UUID, Call], verdict: _Verdict) -> None:
+        """Whoever this was held back for was cancelled before they learned of it, and made no call."""
+        if verdict == "held":
+            self._background.start(self._close(_Closed(reserved[0], "gone")))
 
     async def _reserve_all(self, calls: Sequence[tuple[UUID, Call]]) -> list[_Verdict]:
         tries = 0

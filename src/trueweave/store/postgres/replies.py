@@ -9,7 +9,7 @@ from uuid import UUID
 from trueweave.store.postgres.arrays import Ids
 from trueweave.store.postgres.db import Database, Transaction
 from trueweave.store.postgres.presence import Presence
-from trueweave.store.postgres.together import Together
+from trueweave.store.postgres.together import Background, Together
 
 _FIRST_LOOK, _LATER_LOOKS = 0.05, 0.5
 
@@ -23,8 +23,14 @@ class Replies:
         self._presence = presence
         self._model = model
         self._asking: set[UUID] = set()
-        self._ask = Together(self._ask_all)
+        self._background = Background()
+        self._ask = Together(self._ask_all, unclaimed=self._give_back)
         self._keep = Together(self._keep_all, pause=0.004)  # until it is kept, it can be lost
+        self._forget = Together(self._forget_all)
+
+    async def aclose(self) -> None:
+        """Wait until what nobody asks for any longer is given back."""
+        await self._background.aclose()
 
     async def ask(self, key: UUID) -> bytes | None:
         """The reply to what this is the key of; None when there is none and the caller is to ask for it.
@@ -38,6 +44,15 @@ class Replies:
             pause = min(2 * pause, _LATER_LOOKS)
         return found
 
+    async def claim(self, keys: Sequence[UUID]) -> dict[UUID, bytes | None]:
+        """What there is of these right now: replies that are kept, and None for those that the caller is to ask for.
+
+        Those that somebody else is asking for just now are left out. Nobody is waited for, so that two who want the
+        same in a different order do not wait for each other.
+        """
+        found = await self._ask.all(keys)
+        return {key: reply for key, reply in zip(keys, found, strict=True) if reply is not _BUSY}
+
     async def keep(self, key: UUID, payload: bytes) -> bytes:
         """Keep a reply, however long the database is away meanwhile; the one that is kept, if another was first."""
         try:
@@ -45,17 +60,25 @@ class Replies:
         finally:
             self._asking.discard(key)
 
-    async def forget(self, key: UUID) -> None:
-        """The caller got no reply: it is anybody's turn again."""
+    async def forget(self, *keys: UUID) -> None:
+        """The caller got no reply to these: it is anybody's turn again."""
+        try:
+            await self._forget.all(keys)
+        finally:
+            self._asking.difference_update(keys)
 
+    def _give_back(self, key: UUID, found: bytes | None) -> None:
+        """Whoever was to ask for this was cancelled before they learned of it."""
+        if found is None:
+            self._background.start(self.forget(key))
+
+    async def _forget_all(self, keys: Sequence[UUID]) -> list[None]:
         async def forget() -> None:
             async with self._database.transaction(self._workspace) as tx:
-                await tx.run("reply.forget", keys=Ids([key]), owner=self._presence.owner)
+                await tx.run("reply.forget", keys=Ids(keys), owner=self._presence.owner)
 
-        try:
-            await self._database.insist(forget)
-        finally:
-            self._asking.discard(key)
+        await self._database.insist(forget)
+        return [None] * len(keys)
 
     async def drop(self, key: UUID) -> None:
         """Keep the reply no longer."""
