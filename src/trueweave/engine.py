@@ -93,6 +93,7 @@ class AsyncTrueweave:
         self.workspace = workspace
         self._where = Whereabouts(database, workspace)
         self._embedder = embedder
+        self._has_space = False  # whether the workspace is known to have an embedding space
         self._llm = llm
         self._settings = settings or Settings.load()
         self._workshop: Workshop | None = None
@@ -169,11 +170,16 @@ class AsyncTrueweave:
         return self._workshop
 
     async def _embedding(self) -> Embedder | None:
+        """The embedder to add documents with: a workspace without vectors takes its space."""
+        embedder = await self._opened_embedder()
+        if embedder and not self._has_space:
+            await self._take_space(embedder)
+        return embedder
+
+    async def _opened_embedder(self) -> Embedder | None:
         """The embedder, opened when it is first needed; None where neither caller nor settings name one."""
-        name = self._settings.embedding_model
-        if self._embedder is None and name:
+        if self._embedder is None and (name := self._settings.embedding_model):
             self._embedder = await (await self._work_with()).embedder(name)
-            await self._take_space(self._embedder)
         return self._embedder
 
     async def _take_space(self, embedder: Embedder) -> None:
@@ -183,6 +189,7 @@ class AsyncTrueweave:
 
         if await self.database.insist(look) is None:
             await self.change_space(embedder)
+        self._has_space = True
 
     # --- documents ------------------------------------------------------------------------------------
 
@@ -393,10 +400,8 @@ class AsyncTrueweave:
     async def _asking(self) -> Asking:
         from trueweave.asking import Asking, Models
 
-        embedder, llm, reranker = self._embedder, self._llm, None
-        if embedder is None and (name := self._settings.embedding_model):
-            # Not `_embedding`: a question is no reason to embed everything.
-            embedder = self._embedder = await (await self._work_with()).embedder(name)
+        # Not `_embedding`: a question is no reason to embed everything.
+        embedder, llm, reranker = await self._opened_embedder(), self._llm, None
         if llm is None and self._settings.model:
             llm = (await self._work_with()).chat(self._settings.model)
         if self._settings.reranker:

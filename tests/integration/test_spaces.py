@@ -1,6 +1,7 @@
 """Embedding spaces: small workspaces exact, large ones by an index of their own, and a change of model at once."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,11 +9,12 @@ import psycopg
 import pytest
 
 from trueweave import AsyncTrueweave, Chunk, Document, Mention
+from trueweave.config import Settings
 from trueweave.errors import ConfigError
 from trueweave.protocols import Vectors
 from trueweave.store.postgres import vectors
 from trueweave.store.postgres.db import Database
-from trueweave.testing import HashEmbedder
+from trueweave.testing import HashEmbedder, ModelServer
 from trueweave.types import Hit, Metric
 
 WORDS = ("anchor", "barrel", "candle", "dragon", "engine", "feather", "garden", "harbour", "island", "jungle")
@@ -158,3 +160,14 @@ async def test_two_workspaces_may_be_in_different_spaces(database: Database) -> 
     for trueweave in (a, b):
         await trueweave.add_documents(documents(3))
     assert len(await nearest(a, "anchor", dimensions=8)) == len(await nearest(b, "anchor", dimensions=32)) == 3
+
+
+async def test_documents_added_after_a_question_in_the_same_process_have_vectors(database: Database) -> None:
+    async with ModelServer() as server:
+        settings = Settings(embedding_model="vllm/any", embedding_url=server.url)
+        trueweave = await AsyncTrueweave.enter(database, "new", settings=settings)
+        async with aclosing(trueweave):
+            await trueweave.retrieve("Where is the anchor?", "keyword")
+            await trueweave.add_documents(documents(3))
+            assert len(await nearest(trueweave, "anchor")) == 3
+            assert (await trueweave.status()).embedding_model == "vllm/any"
