@@ -1,6 +1,6 @@
 """The rows of a document: ids that follow from what it says, and mentions for all that is linked."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -177,3 +177,22 @@ def test_an_empty_name_is_refused_with_the_place_where_it_stands(
 ) -> None:
     with pytest.raises(InvalidDocument, match="letters/1: chunk at 0 mentions an empty name"):
         of_chunk(*mentions, links=links)
+
+
+def test_ids_are_the_same_in_every_version_of_the_program() -> None:
+    """Golden: another id here, and every document of every user would be new."""
+    made = contribution(DOCUMENT)
+    assert str(made.document.id) == "11486485-2722-5583-c9e3-68dce2fc2714"
+    assert str(made.chunks[0].id) == "899298d3-8d5d-b4d0-fc91-47d3866589f9"
+
+
+def test_a_field_that_is_added_to_what_is_said_changes_no_id() -> None:
+    @dataclass(frozen=True, slots=True)
+    class LaterMention(Mention):
+        certainty: float = 1.0
+
+    later = LaterMention("Ada Lovelace", "person", "wrote programs", 7, ((0, 3),))
+    same, other = (replace(FIRST, mentions=(one,)) for one in (later, replace(later, certainty=0.5)))
+    before = contribution(chunked(FIRST, SECOND)).document.id
+    assert contribution(chunked(same, SECOND)).document.id == before
+    assert contribution(chunked(other, SECOND)).document.id != before

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
-from typing import NamedTuple
+from dataclasses import fields
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from trueweave.errors import InvalidDocument
 from trueweave.text.names import key, name_id, storable, tidy
 from trueweave.types import Chunk, Document, Json, Link, Mention, Place, Span
+
+_FORM = "1"  # of what ids are made from: another one, and all documents are new
 
 
 class ChunkRow(NamedTuple):
@@ -79,8 +82,8 @@ def contribution(document: Document, source: UUID | None = None, notes: Sequence
     """
     metadata, places = metadata_json(document.uri, document.metadata), places_json(document.places)
     content = key("content", *(chunk.text for chunk in document.chunks))
-    said = key("said", *(repr((c.start, c.tokens, c.mentions, c.links)) for c in document.chunks))
-    id_ = key("document", document.uri, document.title, content.hex, metadata, places, said.hex)
+    said = key("said", _FORM, *map(_canonical, document.chunks))
+    id_ = key("document", _FORM, document.uri, document.title, content.hex, metadata, places, said.hex)
     chunks: list[ChunkRow] = []
     mentions: list[MentionRow] = []
     links: list[LinkRow] = []
@@ -96,6 +99,32 @@ def contribution(document: Document, source: UUID | None = None, notes: Sequence
     size = len(mentions) + len(links)
     row = DocumentRow(id_, document.uri, document.title, content, metadata, places, source, list(notes), size)
     return Contribution(row, chunks, mentions, links)
+
+
+def _canonical(chunk: Chunk) -> str:
+    """A chunk's place and all that is said in it, as text that is the same for the same chunk.
+
+    A field that has its default is left out, so that one that is added to these classes changes no id.
+    """
+    said = _said(chunk)
+    said.pop("text")  # it is in the id already, once for all chunks
+    return json.dumps(said, sort_keys=True, separators=(",", ":"))
+
+
+def _said(part: Chunk | Mention | Link) -> dict[str, Any]:
+    values = ((name, default, getattr(part, name)) for name, default in _defaults(type(part)))
+    return {name: _plain(value) for name, default, value in values if value != default}
+
+
+@cache
+def _defaults(kind: type[Chunk | Mention | Link]) -> list[tuple[str, Any]]:
+    return [(field.name, field.default) for field in fields(kind)]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mention | Link):
+        return _said(value)
+    return [_plain(one) for one in value] if isinstance(value, tuple) else value
 
 
 @lru_cache(maxsize=4096)

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from trueweave.text.chunking import ChunkSizes
+
+# In every recipe that is written down. One that is added later is written only where it is not what it was before.
+_ALWAYS = frozenset(
+    {
+        "extractor", "model", "pipeline", "entity_types", "max_gleaning", "max_paths_per_chunk", "max_reply_tokens",
+        "min_chunk_size", "max_chunk_size", "chunk_overlap",
+    }
+)  # fmt: skip
 
 ExtractorName = Literal["llm", "nlp", "capitals"]
 
@@ -32,5 +41,7 @@ class Recipe(BaseModel):
         return ChunkSizes(self.min_chunk_size, self.max_chunk_size, self.chunk_overlap)
 
     def packed(self) -> str:
-        """The recipe as JSON, always the same for the same recipe."""
-        return self.model_dump_json()
+        """The recipe as JSON, always the same for the same recipe, also by a version of Trueweave with more fields."""
+        named = self.model_dump()
+        changed = self.model_dump(exclude_defaults=True).keys() | _ALWAYS
+        return json.dumps({name: named[name] for name in changed}, sort_keys=True)
