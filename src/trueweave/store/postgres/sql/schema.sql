@@ -66,6 +66,13 @@ BEGIN
     DELETE FROM workspace WHERE id = current_setting('trueweave.workspace')::int;
 END $$;
 
+CREATE FUNCTION trueweave.expired_workspaces() RETURNS SETOF integer
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+    SELECT id FROM workspace WHERE expires < now()
+$$;
+
 CREATE FUNCTION trueweave.facets(metadata jsonb) RETURNS SETOF uuid
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
@@ -179,6 +186,13 @@ CREATE FUNCTION trueweave.key_mix() RETURNS bigint
     LANGUAGE sql STABLE
     AS $$
     SELECT hashint4extended(current_setting('trueweave.workspace')::int, 0) & ~15
+$$;
+
+CREATE FUNCTION trueweave.make_passing_workspace(named text, lasts interval) RETURNS integer
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+    INSERT INTO workspace (name, expires) VALUES (named, now() + lasts) RETURNING id
 $$;
 
 CREATE FUNCTION trueweave.make_shelf(of_space integer, of_kind text) RETURNS void
@@ -497,13 +511,16 @@ CREATE TABLE trueweave.document (
     size integer NOT NULL,
     wanted boolean NOT NULL,
     shown boolean NOT NULL,
-    added timestamp with time zone DEFAULT now() NOT NULL
+    added timestamp with time zone DEFAULT now() NOT NULL,
+    recipe uuid
 );
 ALTER TABLE ONLY trueweave.document ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.document FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.document IS 'One version of one document. A new version is wanted and not yet shown, the old one shown and no longer wanted, until both are settled together. Source is the hash of what it was made from.';
+
+COMMENT ON COLUMN trueweave.document.recipe IS 'How it was worked; none where its entities were given.';
 
 CREATE TABLE trueweave.entity (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -522,6 +539,31 @@ ALTER TABLE ONLY trueweave.entity ALTER COLUMN workspace SET STATISTICS 0;
 ALTER TABLE ONLY trueweave.entity FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.entity IS 'A connected component of live names. The id is a label that follows it through merges and splits.';
+
+CREATE TABLE trueweave.erasure (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    id bigint NOT NULL,
+    uri text NOT NULL,
+    names uuid[] NOT NULL,
+    entities uuid[] NOT NULL,
+    entity_hashes uuid[] NOT NULL,
+    relations uuid[] NOT NULL,
+    relation_hashes uuid[] NOT NULL
+);
+ALTER TABLE ONLY trueweave.erasure ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.erasure FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.erasure IS 'Removed documents of which something is left elsewhere, with what they spoke of and how that was described.';
+
+ALTER TABLE trueweave.erasure ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME trueweave.erasure_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 CREATE TABLE trueweave.facet (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -673,7 +715,8 @@ CREATE TABLE trueweave.outbox (
     tx xid8 DEFAULT pg_current_xact_id() NOT NULL,
     kind text NOT NULL,
     removed boolean NOT NULL,
-    ids uuid[] NOT NULL
+    ids uuid[] NOT NULL,
+    made timestamp with time zone DEFAULT now() NOT NULL
 );
 ALTER TABLE ONLY trueweave.outbox ALTER COLUMN workspace SET STATISTICS 0;
 
@@ -727,6 +770,18 @@ ALTER TABLE ONLY trueweave.purse FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.purse IS 'What a workspace has spent, what calls under way may cost at most, and the caps that both together never exceed.';
 
+CREATE TABLE trueweave.recipe (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    id uuid NOT NULL,
+    recipe jsonb NOT NULL,
+    fingerprint text NOT NULL
+);
+ALTER TABLE ONLY trueweave.recipe ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.recipe FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.recipe IS 'How documents were worked: by which settings, and by which version of the extractor and its prompts.';
+
 CREATE TABLE trueweave.relation (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
     id uuid NOT NULL,
@@ -753,13 +808,20 @@ CREATE TABLE trueweave.reply (
     model text NOT NULL,
     payload bytea,
     owner integer NOT NULL,
-    made timestamp with time zone DEFAULT now() NOT NULL
+    made timestamp with time zone DEFAULT now() NOT NULL,
+    stage text DEFAULT ''::text NOT NULL,
+    document text DEFAULT ''::text NOT NULL,
+    text_hash uuid
 );
 ALTER TABLE ONLY trueweave.reply ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.reply FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.reply IS 'What a model replied, by a hash of all that it was asked: asked and paid for once. Without payload: its owner is asking now.';
+
+COMMENT ON COLUMN trueweave.reply.document IS 'The uri of the document that it was first asked for, if it was for one.';
+
+COMMENT ON COLUMN trueweave.reply.text_hash IS 'The one text that it was made from. Without it, it was made from several, or from a question.';
 
 CREATE TABLE trueweave.report (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -904,6 +966,7 @@ CREATE TABLE trueweave.spend (
     state text NOT NULL,
     owner integer NOT NULL,
     at timestamp with time zone DEFAULT now() NOT NULL,
+    calls bigint DEFAULT 1 NOT NULL,
     CONSTRAINT spend_state_check CHECK ((state = ANY (ARRAY['open'::text, 'done'::text, 'lost'::text])))
 );
 ALTER TABLE ONLY trueweave.spend ALTER COLUMN workspace SET STATISTICS 0;
@@ -911,6 +974,19 @@ ALTER TABLE ONLY trueweave.spend ALTER COLUMN workspace SET STATISTICS 0;
 ALTER TABLE ONLY trueweave.spend FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.spend IS 'One model call. Open: under way, with the most that it may cost. Done: what it did cost. Lost: cut off, and it may have cost as much as that. A price that is not known is null.';
+
+COMMENT ON COLUMN trueweave.spend.calls IS 'How many calls the row stands for: after some time, all of a day, stage and model together.';
+
+CREATE TABLE trueweave.stale_text (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    hash uuid NOT NULL,
+    since timestamp with time zone DEFAULT now() NOT NULL
+);
+ALTER TABLE ONLY trueweave.stale_text ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.stale_text FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.stale_text IS 'Texts that something had and has no longer. What models made of them is kept for a while, in case they come back.';
 
 CREATE TABLE trueweave.summary (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1019,6 +1095,10 @@ CREATE TABLE trueweave.workspace (
     same text DEFAULT 'name_and_type'::text NOT NULL,
     space integer,
     created timestamp with time zone DEFAULT now() NOT NULL,
+    expires timestamp with time zone,
+    next_space integer,
+    paused_until timestamp with time zone,
+    changes_gone bigint DEFAULT 0 NOT NULL,
     CONSTRAINT workspace_mode_check CHECK ((mode = ANY (ARRAY['fuzzy'::text, 'exact'::text, 'off'::text]))),
     CONSTRAINT workspace_same_check CHECK ((same = ANY (ARRAY['name_and_type'::text, 'name'::text]))),
     CONSTRAINT workspace_threshold_check CHECK (((threshold >= 70) AND (threshold <= 100)))
@@ -1026,6 +1106,14 @@ CREATE TABLE trueweave.workspace (
 ALTER TABLE ONLY trueweave.workspace ALTER COLUMN id SET STATISTICS 0;
 
 COMMENT ON TABLE trueweave.workspace IS 'A tenant: what makes two names one entity for it, and the embedding space that answers.';
+
+COMMENT ON COLUMN trueweave.workspace.expires IS 'Until when whoever made a workspace for a while is known to be there; none for lasting ones.';
+
+COMMENT ON COLUMN trueweave.workspace.next_space IS 'The embedding space that is being filled beside the one that answers.';
+
+COMMENT ON COLUMN trueweave.workspace.paused_until IS 'Nothing new is settled before this, so that a change of embedding space can come to its end.';
+
+COMMENT ON COLUMN trueweave.workspace.changes_gone IS 'The last position of the outbox that is kept no longer.';
 
 ALTER TABLE trueweave.workspace ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME trueweave.workspace_id_seq
@@ -1053,6 +1141,9 @@ ALTER TABLE ONLY trueweave.document
 
 ALTER TABLE ONLY trueweave.entity
     ADD CONSTRAINT entity_pkey PRIMARY KEY (workspace, id);
+
+ALTER TABLE ONLY trueweave.erasure
+    ADD CONSTRAINT erasure_pkey PRIMARY KEY (workspace, id);
 
 ALTER TABLE ONLY trueweave.facet
     ADD CONSTRAINT facet_pkey PRIMARY KEY (workspace, document, facet);
@@ -1099,6 +1190,9 @@ ALTER TABLE ONLY trueweave.phrase
 ALTER TABLE ONLY trueweave.purse
     ADD CONSTRAINT purse_pkey PRIMARY KEY (workspace);
 
+ALTER TABLE ONLY trueweave.recipe
+    ADD CONSTRAINT recipe_pkey PRIMARY KEY (workspace, id);
+
 ALTER TABLE ONLY trueweave.relation
     ADD CONSTRAINT relation_pkey PRIMARY KEY (workspace, id);
 
@@ -1135,6 +1229,9 @@ ALTER TABLE ONLY trueweave.spelling
 ALTER TABLE ONLY trueweave.spend
     ADD CONSTRAINT spend_pkey PRIMARY KEY (workspace, id);
 
+ALTER TABLE ONLY trueweave.stale_text
+    ADD CONSTRAINT stale_text_pkey PRIMARY KEY (workspace, hash);
+
 ALTER TABLE ONLY trueweave.summary
     ADD CONSTRAINT summary_pkey PRIMARY KEY (workspace, hash);
 
@@ -1164,6 +1261,8 @@ ALTER TABLE ONLY trueweave.workspace
 
 CREATE INDEX chunk_id ON trueweave.chunk USING btree (id, workspace);
 
+CREATE INDEX chunk_text ON trueweave.chunk USING btree (text_hash, workspace);
+
 CREATE UNIQUE INDEX community_id ON trueweave.community USING btree (id, workspace);
 
 CREATE INDEX community_level ON trueweave.community USING btree (level, workspace);
@@ -1175,6 +1274,8 @@ CREATE INDEX document_due ON trueweave.document USING btree (workspace, uri) WHE
 CREATE UNIQUE INDEX document_uri ON trueweave.document USING btree (uri, workspace) WHERE wanted;
 
 CREATE INDEX document_versions ON trueweave.document USING btree (uri, workspace);
+
+CREATE INDEX entity_long ON trueweave.entity USING btree (text_hash, workspace) WHERE (length(description) > 2000);
 
 CREATE INDEX facet_documents ON trueweave.facet USING btree (facet, document, workspace);
 
@@ -1196,15 +1297,23 @@ CREATE INDEX occurrence_phrase ON trueweave.occurrence USING btree (phrase, defi
 
 CREATE INDEX phrase_first ON trueweave.phrase USING btree (first, words DESC, workspace);
 
+CREATE INDEX relation_long ON trueweave.relation USING btree (text_hash, workspace) WHERE (length(description) > 2000);
+
 CREATE INDEX relation_source ON trueweave.relation USING btree (source, weight DESC, target, workspace);
 
 CREATE INDEX relation_target ON trueweave.relation USING btree (target, weight DESC, source, workspace);
+
+CREATE INDEX reply_document ON trueweave.reply USING btree (document, workspace) WHERE (document <> ''::text);
+
+CREATE INDEX reply_text ON trueweave.reply USING btree (text_hash, workspace) WHERE (text_hash IS NOT NULL);
 
 CREATE INDEX rule_name_rule ON trueweave.rule_name USING btree (rule, workspace);
 
 CREATE INDEX source_failed ON trueweave.source USING btree (workspace, uri) WHERE failed;
 
 CREATE INDEX spelling_words ON trueweave.spelling USING gin (words) WITH (fastupdate=off);
+
+CREATE INDEX spend_at ON trueweave.spend USING btree (workspace, at);
 
 CREATE INDEX spend_open ON trueweave.spend USING btree (workspace, owner) WHERE (state = 'open'::text);
 
@@ -1225,6 +1334,8 @@ ALTER TABLE trueweave.corpus ENABLE ROW LEVEL SECURITY;
 ALTER TABLE trueweave.document ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.entity ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.erasure ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.facet ENABLE ROW LEVEL SECURITY;
 
@@ -1252,6 +1363,8 @@ ALTER TABLE trueweave.phrase ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.purse ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE trueweave.recipe ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE trueweave.relation ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.reply ENABLE ROW LEVEL SECURITY;
@@ -1271,6 +1384,8 @@ ALTER TABLE trueweave.source ENABLE ROW LEVEL SECURITY;
 ALTER TABLE trueweave.spelling ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.spend ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.stale_text ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.summary ENABLE ROW LEVEL SECURITY;
 
@@ -1298,6 +1413,8 @@ CREATE POLICY workspace ON trueweave.document USING ((workspace = (current_setti
 
 CREATE POLICY workspace ON trueweave.entity USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
+CREATE POLICY workspace ON trueweave.erasure USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
 CREATE POLICY workspace ON trueweave.facet USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.former_community USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
@@ -1322,6 +1439,8 @@ CREATE POLICY workspace ON trueweave.phrase USING ((workspace = (current_setting
 
 CREATE POLICY workspace ON trueweave.purse USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
+CREATE POLICY workspace ON trueweave.recipe USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
 CREATE POLICY workspace ON trueweave.relation USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.reply USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
@@ -1339,6 +1458,8 @@ CREATE POLICY workspace ON trueweave.shelf USING ((workspace = (current_setting(
 CREATE POLICY workspace ON trueweave.source USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.spend USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.stale_text USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.summary USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
@@ -1375,6 +1496,9 @@ GRANT ALL ON FUNCTION trueweave.covers(question text, chunks uuid[]) TO trueweav
 REVOKE ALL ON FUNCTION trueweave.drop_workspace() FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.drop_workspace() TO trueweave_app;
 
+REVOKE ALL ON FUNCTION trueweave.expired_workspaces() FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.expired_workspaces() TO trueweave_app;
+
 REVOKE ALL ON FUNCTION trueweave.facets(metadata jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.facets(metadata jsonb) TO trueweave_app;
 
@@ -1390,6 +1514,9 @@ REVOKE ALL ON FUNCTION trueweave.index_text(coming uuid[], going uuid[]) FROM PU
 GRANT ALL ON FUNCTION trueweave.index_text(coming uuid[], going uuid[]) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.key_mix() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION trueweave.make_passing_workspace(named text, lasts interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.make_passing_workspace(named text, lasts interval) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.make_shelf(of_space integer, of_kind text) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.make_shelf(of_space integer, of_kind text) TO trueweave_app;
@@ -1438,6 +1565,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.document TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.entity TO trueweave_app;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.erasure TO trueweave_app;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.facet TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.former_community TO trueweave_app;
@@ -1462,6 +1591,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.phrase TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.purse TO trueweave_app;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.recipe TO trueweave_app;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.relation TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.reply TO trueweave_app;
@@ -1481,6 +1612,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.source TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.space TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.spend TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.stale_text TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.summary TO trueweave_app;
 
