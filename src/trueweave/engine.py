@@ -21,10 +21,22 @@ from trueweave.ingest.communities import regroup
 from trueweave.ingest.intake import incoming, take_in
 from trueweave.ingest.linking import link
 from trueweave.ingest.settle import settle
+from trueweave.ingest.verify import compare_with, moment
 from trueweave.ingest.worker import Kit, Pace, Worker
 from trueweave.protocols import Embedder, Method, StreamingLLM, Vectors
 from trueweave.store.embedded import EmbeddedServer, default_directory
-from trueweave.store.postgres import communities, digest, headway, ledger, read, record, resolution, sources, vectors
+from trueweave.store.postgres import (
+    communities,
+    digest,
+    headway,
+    ledger,
+    passing,
+    read,
+    record,
+    resolution,
+    sources,
+    vectors,
+)
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.headway import Headway
 from trueweave.store.postgres.index import PostgresIndex, Whereabouts
@@ -649,37 +661,31 @@ class AsyncTrueweave:
             return str(await tx.value("read.state"))
 
     async def verify(self, progress: Progress = _unseen) -> Verdict:
-        """Build the index anew beside this one, from the documents as they are now, and compare.
+        """Build the index anew beside this one, from the documents that it shows, and compare.
 
-        No model is asked: what the vectors stand for is compared by the hashes of their texts. What still waits is
-        settled first, and nobody should add or remove documents meanwhile.
+        Nothing in this workspace is changed, and no model is asked: what the vectors stand for is compared by the
+        hashes of their texts. What waits to be settled is counted, not settled.
         """
-        await self.settle()
-        if await self.hierarchy():
-            await self.find_communities()
+        await passing.drop_expired(self.database)
+        before = await moment(self.database, self.workspace)
         async with self.rebuilt(progress) as beside:
-            mine, other = await self.digest(), await beside.digest()
-            differing = (
-                [] if mine == other else await digest.differences(self.database, self.workspace, beside.workspace)
-            )
-        return Verdict(mine, other, tuple(differing))
+            return await compare_with(self.database, self.workspace, beside.workspace, before)
 
     @asynccontextmanager
     async def rebuilt(self, progress: Progress = _unseen) -> AsyncIterator[AsyncTrueweave]:
-        """A workspace built from scratch from these documents, settings and rules; gone at the end."""
-        beside = await AsyncTrueweave.enter(self.database, f"rebuild-{uuid4()}")
-        try:
+        """A workspace built from scratch from the documents that this one shows, its settings and rules; gone at the
+        end. It has no models."""
+        without = self._settings.model_copy(update={"model": None, "embedding_model": None, "reranker": None})
+        async with passing.passing_workspace(self.database, f"rebuild-{uuid4()}") as id_:
+            beside = AsyncTrueweave(self.database, id_, settings=without)
             await beside.change_resolution(await self.resolution())
             for rule in await self.rules():
-                await resolution.add_rule(self.database, beside.workspace, rule.kind, rule.names, rule.label)
-            async for documents in record.read(self.database, self.workspace):
+                await resolution.add_rule(self.database, id_, rule.kind, rule.names, rule.label)
+            async for documents in record.read(self.database, self.workspace, shown=True):
                 await beside.add_documents(documents, progress)
             if found := await self.hierarchy():
-                how = How(found.most, found.resolution, found.seed)
-                await regroup(self.database, beside.workspace, how)
+                await regroup(self.database, id_, How(found.most, found.resolution, found.seed))
             yield beside
-        finally:
-            await read.drop_workspace(self.database, beside.workspace)
 
     async def sweep(self) -> int:
         """Forget names that no document mentions any more; how many there were. Best done when little else runs."""

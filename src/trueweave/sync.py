@@ -587,16 +587,17 @@ class Trueweave(_Waiting):
         return self._wait_for(lambda trueweave: trueweave.state())
 
     def verify(self, progress: Progress = _unseen) -> Verdict:
-        """Build the index anew beside this one, from the documents as they are now, and compare.
+        """Build the index anew beside this one, from the documents that it shows, and compare.
 
-        No model is asked: what the vectors stand for is compared by the hashes of their texts. What still waits is
-        settled first, and nobody should add or remove documents meanwhile.
+        Nothing in this workspace is changed, and no model is asked: what the vectors stand for is compared by the
+        hashes of their texts. What waits to be settled is counted, not settled.
         """
         return self._wait_for(lambda trueweave: trueweave.verify(progress))
 
     @contextmanager
     def rebuilt(self, progress: Progress = _unseen) -> Iterator[Trueweave]:
-        """A workspace built from scratch from these documents, settings and rules; gone at the end."""
+        """A workspace built from scratch from the documents that this one shows, its settings and rules; gone at the
+        end. It has no models."""
         with self._entered(lambda trueweave: trueweave.rebuilt(progress)) as entered:
             yield self._beside(entered)
 

@@ -549,15 +549,26 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What `verify` found: both digests, and the first differences."""
+    """What `verify` found: the digests of what was compared, and the first differences.
+
+    What waits to be settled is not in the view yet, and was not compared: so many documents, names after a change of
+    rules, and texts that have to be searched for names. `left_out` are the sections that cannot be compared for that
+    reason, or because communities were found for an earlier graph. `changed`: the view changed meanwhile, so that the
+    two cannot be compared.
+    """
 
     digest: str
     rebuilt: str
     differences: tuple[Difference, ...]
+    waiting_documents: int = 0
+    waiting_names: int = 0
+    waiting_texts: int = 0
+    left_out: tuple[str, ...] = ()
+    changed: bool = False
 
     @property
     def exact(self) -> bool:
-        return self.digest == self.rebuilt
+        return self.digest == self.rebuilt and not self.changed
 
 
 def _require_uri(uri: str) -> None:

@@ -226,9 +226,3 @@ async def test_a_workspace_with_vectors_is_not_settled_without_its_model(truewea
     stranger = AsyncTrueweave(trueweave.database, trueweave.workspace, HashEmbedder(32))
     with pytest.raises(SpaceMismatch, match="testing/hash"):
         await stranger.add_documents([document("b", "Ida")])
-
-
-async def test_verify_settles_what_waits(trueweave: AsyncTrueweave) -> None:
-    await store(trueweave, document("a", "Ada"))
-    assert (await trueweave.verify()).exact
-    assert (await trueweave.status()).documents == 1

@@ -94,7 +94,9 @@ def entities(
 def verify(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
     """Build the index anew beside this one, and compare.
 
-    Exits with 0 when they are equal to the last byte, and with 1 when they differ. No model is asked.
+    Nothing is changed, and no model is asked. What waits to be settled is counted.
+
+    Exits with 0 when they are equal to the last byte, and with 1 when they differ, or when documents changed meanwhile.
     """
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
@@ -108,16 +110,38 @@ def verify(workspace: Workspace = None, database_url: DatabaseUrl = None, json: 
         answer = {"exact": verdict.exact, **asdict(verdict)}
         if verdict.exact:
             said = f"Exact: the index is what its {count(documents, 'document')} say."
-            reply(answer, said, f"Digest {verdict.digest}")
+            reply(answer, said, *_not_compared(verdict), f"Digest {verdict.digest}")
             return
+        if verdict.changed:
+            reply(answer, "The index changed meanwhile, so the two cannot be compared.", next_step("trueweave verify"))
+            raise typer.Exit(1)
         reply(
             answer,
             _differences(verdict.differences),
+            *_not_compared(verdict),
             "The index is not what its documents say, as these first differences show.",
             "Its tables were changed by hand, or this is a bug in Trueweave: please report it.",
             next_step("trueweave init --workspace NEW", "then add the documents there"),
         )
         raise typer.Exit(1)
+
+
+def _not_compared(verdict: Verdict) -> list[RenderableType]:
+    """What is not in the view yet, and what could not be compared for that."""
+    waiting = (
+        (verdict.waiting_documents, "document"),
+        (verdict.waiting_names, "name"),
+        (verdict.waiting_texts, "text"),
+    )
+    said = ", ".join(count(number, what) for number, what in waiting if number)
+    parts: list[RenderableType] = [f"Not compared, as they wait to be settled: {said}."] if said else []
+    if verdict.left_out:
+        parts.append(f"Left out, as the index is behind its documents there: {', '.join(verdict.left_out)}.")
+    if said:
+        parts.append(next_step("trueweave worker", "settles what waits"))
+    elif verdict.left_out:
+        parts.append(next_step("trueweave communities build --no-reports", "finds the communities of today"))
+    return parts
 
 
 def sweep(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:

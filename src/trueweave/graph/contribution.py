@@ -112,12 +112,13 @@ def _canonical(chunk: Chunk) -> str:
 
 
 def _said(part: Chunk | Mention | Link) -> dict[str, Any]:
-    values = ((name, default, getattr(part, name)) for name, default in _defaults(type(part)))
+    kind: Any = type(part)
+    values = ((name, default, getattr(part, name)) for name, default in _defaults(kind))
     return {name: _plain(value) for name, default, value in values if value != default}
 
 
 @cache
-def _defaults(kind: type[Chunk | Mention | Link]) -> list[tuple[str, Any]]:
+def _defaults(kind: type) -> list[tuple[str, Any]]:
     return [(field.name, field.default) for field in fields(kind)]
 
 

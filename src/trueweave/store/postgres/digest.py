@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
 
 from psycopg import sql
@@ -30,27 +30,29 @@ SECTIONS = (
 _MOST_DIFFERENCES = 20
 
 
-async def digest(database: Database, workspace: int) -> str:
+async def digest(database: Database, workspace: int, sections: Sequence[str] = SECTIONS) -> str:
     """A hash of all that readers can see of the workspace: equal digests, equal indexes.
 
     It depends on what the documents say, the settings and the rules; not on the order in which anything happened.
     """
     total = hashlib.sha256()
     async with database.transaction(workspace, snapshot=True) as tx:
-        for section in SECTIONS:
+        for section in sections:
             total.update(f"== {section}\n".encode())
             async for key, line in _lines(tx, section):
                 total.update(f"{key}\t{line}\n".encode())
     return total.hexdigest()
 
 
-async def differences(database: Database, index: int, rebuilt: int) -> list[Difference]:
+async def differences(
+    database: Database, index: int, rebuilt: int, sections: Sequence[str] = SECTIONS
+) -> list[Difference]:
     """The first lines in which two workspaces differ."""
     found: list[Difference] = []
     async with AsyncExitStack() as stack:
         left = await stack.enter_async_context(database.transaction(index, snapshot=True))
         right = await stack.enter_async_context(database.transaction(rebuilt, snapshot=True))
-        for section in SECTIONS:
+        for section in sections:
             async for difference in _compare(section, _lines(left, section), _lines(right, section)):
                 found.append(difference)
                 if len(found) == _MOST_DIFFERENCES:

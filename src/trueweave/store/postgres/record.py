@@ -124,12 +124,18 @@ async def withdraw(database: Database, workspace: int, uris: Sequence[str]) -> i
         return len({uri for (uri,) in (*waiting, *forgotten, *withdrawn)})
 
 
-async def read(database: Database, workspace: int, page: int = 500) -> AsyncIterator[list[Document]]:
-    """All documents as they were stored, with what was said in them, a page at a time, in no particular order."""
+async def read(
+    database: Database, workspace: int, page: int = 500, *, shown: bool = False
+) -> AsyncIterator[list[Document]]:
+    """All documents as they were stored, with what was said in them, a page at a time, in no particular order.
+
+    With `shown` they are those that the view is made of, and not yet the versions that wait to be settled.
+    """
+    query = "record.read_shown" if shown else "record.read_documents"
     after = UUID(int=0)
     while True:
         async with database.transaction(workspace, snapshot=True) as tx:
-            rows = await tx.rows("record.read_documents", after=after, limit=page)
+            rows = await tx.rows(query, after=after, limit=page)
             if not rows:
                 return
             ids = Ids(id_ for id_, *_ in rows)

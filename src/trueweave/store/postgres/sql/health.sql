@@ -8,4 +8,4 @@ SELECT current_setting('server_version'), current_setting('server_version_num'):
 SELECT name FROM trueweave.migration ORDER BY number
 
 -- name: workspaces
-SELECT name, created FROM trueweave.workspace ORDER BY name COLLATE "C"
+SELECT name, created FROM trueweave.workspace WHERE expires IS NULL ORDER BY name COLLATE "C"

@@ -7,6 +7,14 @@ SELECT (SELECT count(*) FROM document WHERE shown),
        (SELECT count(*) FROM touched),
        (SELECT s.model FROM workspace w JOIN space s ON s.id = w.space)
 
+-- name: waiting
+-- What is stored and not in the view yet: documents, names after a change of rules, texts to be searched for names; and
+-- how the communities were found, unless that was for the graph as it is.
+SELECT (SELECT count(DISTINCT uri) FROM document WHERE wanted <> shown),
+       (SELECT count(*) FROM touched),
+       (SELECT count(*) FROM unlinked_text),
+       (SELECT found::text FROM hierarchy)
+
 -- name: state
 -- Which documents there are, how often anything was settled, and in which space vectors are.
 SELECT concat_ws(' ', count(*), bit_xor(hashtextextended(id::text, 0)), (SELECT sum(version) FROM shard),

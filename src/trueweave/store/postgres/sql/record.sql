@@ -78,6 +78,9 @@ SELECT * FROM stage_link
 -- name: read_documents
 SELECT id, uri, title, metadata, places FROM document WHERE wanted AND id > %(after)s ORDER BY id LIMIT %(limit)s
 
+-- name: read_shown
+SELECT id, uri, title, metadata, places FROM document WHERE shown AND id > %(after)s ORDER BY id LIMIT %(limit)s
+
 -- name: read_chunks
 SELECT document, id, start, tokens, text FROM chunk WHERE document = ANY(%(documents)s) ORDER BY document, n
 

@@ -1,0 +1,61 @@
+"""Passing workspaces: made for one purpose, and dropped with it, also when the process that made them was killed.
+
+A passing workspace has a time at which it expires, which its maker puts off again and again. Whoever tidies up drops
+those that have expired.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
+
+from trueweave.errors import DatabaseError
+from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.read import drop_workspace
+
+_LASTS = timedelta(minutes=3)
+_RENEWED_EVERY = 20.0  # seconds
+_NO_WORKSPACE = 0
+
+
+@asynccontextmanager
+async def passing_workspace(database: Database, name: str) -> AsyncIterator[int]:
+    """A new workspace of that name, by its id; dropped at the end."""
+    async with database.transaction(_NO_WORKSPACE) as tx:
+        workspace = int(await tx.value("passing.make", name=name, lasts=_LASTS))
+    renewing = asyncio.create_task(_renew_again_and_again(database, workspace))
+    try:
+        yield workspace
+    finally:
+        renewing.cancel()
+        with suppress(asyncio.CancelledError):
+            await renewing
+        await drop_workspace(database, workspace)
+
+
+async def renew(database: Database, workspace: int) -> None:
+    """Put off the end of a passing workspace. DatabaseError if it has come already."""
+    async with database.transaction(workspace) as tx:
+        if not await tx.run("passing.renew", lasts=_LASTS):
+            raise DatabaseError(
+                "this process stood still for so long that what it was building was dropped as left behind. Run the "
+                "same command again."
+            )
+
+
+async def drop_expired(database: Database) -> int:
+    """Drop the passing workspaces whose makers are gone; how many there were."""
+    async with database.transaction(_NO_WORKSPACE) as tx:
+        expired = [id_ for (id_,) in await tx.rows("passing.expired")]
+    for workspace in expired:
+        await drop_workspace(database, workspace)
+    return len(expired)
+
+
+async def _renew_again_and_again(database: Database, workspace: int) -> None:
+    while True:
+        await asyncio.sleep(_RENEWED_EVERY)
+        with suppress(DatabaseError):  # whoever uses the workspace looks again at the end
+            await database.insist(lambda: renew(database, workspace))

@@ -1,0 +1,8 @@
+-- name: make
+SELECT make_passing_workspace(%(name)s, %(lasts)s)
+
+-- name: renew
+UPDATE workspace SET expires = now() + %(lasts)s WHERE expires IS NOT NULL
+
+-- name: expired
+SELECT expired_workspaces()

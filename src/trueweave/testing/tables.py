@@ -1,0 +1,34 @@
+"""All that a database holds, row by row, for tests of what is left behind."""
+
+from __future__ import annotations
+
+import psycopg
+from psycopg import sql
+
+SCHEMAS = ("trueweave", "trueweave_queue")
+
+
+def rows(url: str) -> dict[str, list[str]]:
+    """Every row of every table of Trueweave's schemas as text, by table. Connects as the owner, who sees all."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        tables = connection.execute(
+            "SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+            "WHERE n.nspname = ANY(%s) AND c.relkind = 'r' ORDER BY 1, 2",
+            (list(SCHEMAS),),
+        ).fetchall()
+        each = sql.SQL("SELECT t::text FROM {} AS t ORDER BY 1")
+        return {
+            f"{schema}.{table}": [row for (row,) in connection.execute(each.format(sql.Identifier(schema, table)))]
+            for schema, table in tables
+        }
+
+
+def holding(url: str, text: str) -> dict[str, list[str]]:
+    """The rows that hold a text, whatever its case, also as bytes; by table, where there are any."""
+    wanted = text.lower()
+    found = {table: [row for row in some if _holds(row.lower(), wanted)] for table, some in rows(url).items()}
+    return {table: some for table, some in found.items() if some}
+
+
+def _holds(row: str, wanted: str) -> bool:
+    return wanted in row or wanted.encode().hex() in row or wanted.upper().encode().hex() in row

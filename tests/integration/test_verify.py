@@ -1,0 +1,121 @@
+"""Verifying changes nothing, asks no model, and says what it could not compare."""
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from itertools import combinations
+
+import psycopg
+import pytest
+
+from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey, engine
+from trueweave.config import Settings
+from trueweave.graph.contribution import contribution
+from trueweave.ingest.verify import Moment, compare_with
+from trueweave.store.postgres import passing, record, resolution
+from trueweave.store.postgres.db import Database
+from trueweave.testing import ModelServer, tables
+from trueweave.types import Verdict
+
+FOLK = ("miller", "smith", "reeve", "priest")
+
+
+def told(a: str, b: str, how: str = "knows") -> Document:
+    link = Link(a, b, how)
+    return Document(f"{a}/{b}", (Chunk(f"The {a} {how} the {b}.", mentions=(Mention(a), Mention(b)), links=(link,)),))
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[ModelServer]:
+    async with ModelServer() as made:
+        yield made
+
+
+@pytest.fixture
+async def index(
+    database: Database, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[AsyncTrueweave]:
+    """A workspace whose embedding model is in the settings, with communities that have reports."""
+    monkeypatch.setenv("TRUEWEAVE_EMBEDDING_MODEL", "vllm/any")
+    monkeypatch.setenv("TRUEWEAVE_EMBEDDING_URL", server.url)
+    async with aclosing(await AsyncTrueweave.enter(database, "test", settings=Settings.load())) as made:
+        await made.add_documents(told(a, b) for a, b in combinations(FOLK, 2))
+        await made.find_communities()
+        await made.write_reports()
+        yield made
+
+
+async def store(index: AsyncTrueweave, *documents: Document) -> None:
+    """Store documents, and leave them to be settled by somebody else."""
+    await record.store(index.database, index.workspace, [contribution(d) for d in documents])
+
+
+async def test_verifying_leaves_every_table_as_it_was_and_asks_no_model(
+    index: AsyncTrueweave, server: ModelServer, url: str
+) -> None:
+    await index.add_documents([told("miller", "widow"), told("widow", "ferryman")])  # communities are behind
+    await index.remove(["smith/reeve"])
+    await store(index, told("smith", "reeve", "met"), told("miller", "widow", "met"))
+    await record.withdraw(index.database, index.workspace, ["miller/smith"])
+    before, calls = tables.rows(url), len(server.calls)
+    verdict = await index.verify()
+    assert verdict.exact
+    assert (verdict.waiting_documents, verdict.left_out) == (3, ("communities",))
+    assert tables.rows(url) == before
+    assert len(server.calls) == calls, "a settings file with an embedding model is no reason to call it"
+
+
+async def test_the_view_is_compared_with_the_documents_that_it_shows(index: AsyncTrueweave) -> None:
+    await store(index, told("smith", "reeve", "met"))
+    verdict = await index.verify()
+    assert (verdict.exact, verdict.waiting_documents, verdict.left_out) == (True, 1, ())
+    await index.settle()
+    await index.find_communities()
+    verdict = await index.verify()
+    assert (verdict.exact, verdict.waiting_documents, verdict.left_out) == (True, 0, ())
+
+
+async def test_what_a_rule_that_waits_would_change_is_left_out(index: AsyncTrueweave) -> None:
+    names = [NameKey("miller"), NameKey("smith")]
+    await resolution.add_rule(index.database, index.workspace, "merge", names)
+    verdict = await index.verify()
+    assert (verdict.exact, verdict.waiting_names) == (True, 2)
+    assert set(verdict.left_out) == {"names", "entities", "relations", "communities", "vectors"}
+
+
+async def test_a_difference_is_still_found(index: AsyncTrueweave, url: str) -> None:
+    with psycopg.connect(url) as connection:
+        connection.execute("UPDATE trueweave.relation SET weight = weight + 1")
+    verdict = await index.verify()
+    assert not verdict.exact
+    assert {one.section for one in verdict.differences} == {"relations"}
+
+
+async def test_documents_that_change_meanwhile_are_told_of_and_are_no_alarm(
+    index: AsyncTrueweave, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def change_and_compare(database: Database, workspace: int, rebuilt: int, before: Moment) -> Verdict:
+        await index.add_documents([told("widow", "reeve")])
+        return await compare_with(database, workspace, rebuilt, before)
+
+    monkeypatch.setattr(engine, "compare_with", change_and_compare)
+    verdict = await index.verify()
+    assert (verdict.exact, verdict.changed, verdict.differences) == (False, True, ())
+
+
+async def test_what_a_killed_process_left_is_dropped_and_what_a_living_one_builds_is_not(
+    index: AsyncTrueweave, url: str
+) -> None:
+    before = tables.rows(url)
+    async with passing.passing_workspace(index.database, "living") as living:
+        killed = passing.passing_workspace(index.database, "killed")
+        left = AsyncTrueweave(index.database, await killed.__aenter__(), settings=Settings(embedding_model=None))
+        await left.add_documents([told("miller", "widow")])
+        with psycopg.connect(url) as connection:
+            connection.execute("UPDATE trueweave.workspace SET expires = now() WHERE name = 'killed'")
+        assert (await index.verify()).exact
+        with psycopg.connect(url) as connection:
+            rows = connection.execute("SELECT id FROM trueweave.workspace WHERE expires IS NOT NULL").fetchall()
+        assert rows == [(living,)]
+        await passing.renew(index.database, living)
+    await killed.__aexit__(None, None, None)
+    assert tables.rows(url) == before
