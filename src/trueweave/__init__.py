@@ -1,6 +1,7 @@
 """Trueweave: a knowledge graph woven with a vector index, in PostgreSQL, exact under change."""
 
 import importlib
+import logging
 import typing
 
 from trueweave.errors import TrueweaveError
@@ -40,6 +41,8 @@ __all__ = [
     "TrueweaveError",
     "Verdict",
 ]
+
+logging.getLogger(__name__).addHandler(logging.NullHandler())  # a program that sets logging up gets our lines
 
 if typing.TYPE_CHECKING:
     from trueweave.engine import AsyncTrueweave

@@ -14,6 +14,7 @@ TrueweaveError
 │   └── BadReply             it answered, and the answer is of no use, twice
 ├── BudgetReached            the next call could cost more than is left
 ├── DatabaseError            the database cannot do what was asked
+│   ├── DatabaseUnavailable  it did not answer, for as long as was worth trying
 │   ├── EmbeddedServerError  the bundled PostgreSQL did not start, stop or answer
 │   │   └── EmbeddedServerMissing
 │   ├── MigrationError       the schema is not what this version of Trueweave expects
@@ -94,6 +95,10 @@ class BudgetReached(TrueweaveError):
 
 class DatabaseError(TrueweaveError):
     """The database cannot do what was asked."""
+
+
+class DatabaseUnavailable(DatabaseError):
+    """The database did not answer, for as long as was worth trying. Later it may."""
 
 
 class EmbeddedServerError(DatabaseError):

@@ -78,9 +78,10 @@ class Reported:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Work waits for something that time or a person must bring: a budget, a model, a database."""
+    """Work waits for something that time or a person must bring: a budget, a model, a database; for so many seconds."""
 
     reason: str
+    waited: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

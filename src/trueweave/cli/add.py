@@ -26,7 +26,7 @@ from trueweave.cli.output import Reply, count, marked, next_step, progress, repl
 from trueweave.cli.session import in_workspace, load_settings
 from trueweave.cli.stopping import end_if_stopped
 from trueweave.cli.tally import Tally, grouped, some
-from trueweave.errors import TrueweaveError
+from trueweave.errors import DatabaseError, TrueweaveError
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -155,6 +155,8 @@ class _Run:
         ) as watch:
             try:
                 await trueweave.add(*self.inputs.files, listener=self.tally)
+            except DatabaseError:  # what the run has come to cannot be looked up
+                raise
             except TrueweaveError as error:
                 self.error = error
         return await self._look(trueweave, watch.set_aside)

@@ -25,9 +25,10 @@ class Tally:
         self.unchanged = 0
         self.unreadable: list[Unreadable] = []
         self.skipped: Counter[str] = Counter()
+        self._waits = False
 
     def __call__(self, event: Event) -> None:
-        from trueweave.events import Found, Skipped, Unreadable
+        from trueweave.events import Extracted, Found, Skipped, Unreadable, Waiting
 
         match event:
             case Found(new, unchanged):
@@ -37,6 +38,11 @@ class Tally:
                 self.unreadable.append(event)
             case Skipped(_, reason):
                 self.skipped[reason] += 1
+            case Extracted():
+                self._waits = False
+            case Waiting(reason) if not self._waits:
+                self._waits = True
+                say(marked(f"Waiting: {reason}"))
 
     def answer(self) -> dict[str, object]:
         """For programs."""

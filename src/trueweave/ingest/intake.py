@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from trueweave.events import Found, Listener
+from trueweave.events import Found, Listener, Waiting
 from trueweave.ingest.recipe import Recipe
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.sources import hand_in
@@ -22,7 +22,7 @@ async def take_in(
 ) -> None:
     """Hand all documents in, and tell of each file that could not be read."""
     async for found in batches(incoming, listener):
-        new = len(await _hand_in(database, workspace, found, recipe))
+        new = len(await _hand_in(database, workspace, found, recipe, listener))
         listener(Found(new, len(found) - new))
 
 
@@ -38,9 +38,15 @@ async def batches(incoming: Iterable[Loaded], listener: Listener) -> AsyncIterat
             yield found
 
 
-async def _hand_in(database: Database, workspace: int, found: Sequence[Source], recipe: Recipe) -> list[str]:
-    """Hand in, however long the database is away meanwhile."""
-    return await database.insist(lambda: hand_in(database, workspace, found, recipe.packed()))
+async def _hand_in(
+    database: Database, workspace: int, found: Sequence[Source], recipe: Recipe, listener: Listener
+) -> list[str]:
+    """Hand in, and wait while the database is away."""
+
+    def told(reason: str, waited: float) -> None:
+        listener(Waiting(reason, waited))
+
+    return await database.insist(lambda: hand_in(database, workspace, found, recipe.packed()), told=told)
 
 
 def incoming(what: Iterable[str | Path | Source]) -> Iterator[Loaded]:

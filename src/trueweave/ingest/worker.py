@@ -8,8 +8,9 @@ killed at any moment, and whoever takes its jobs over loses nothing but the call
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import chain
@@ -17,13 +18,14 @@ from itertools import chain
 from pgqueuer.errors import RetryRequested
 from pgqueuer.models import Job as QueuedJob
 from pgqueuer.qm import QueueManager
-from psycopg import AsyncConnection, DataError, InterfaceError, OperationalError
+from psycopg import AsyncConnection, DataError, Error
 
 from trueweave.errors import (
     BadReply,
     BudgetReached,
     ConfigError,
     DatabaseError,
+    DatabaseUnavailable,
     ModelRefused,
     ModelUnavailable,
     SpaceMismatch,
@@ -41,15 +43,17 @@ from trueweave.ingest.summaries import Summarise, summarise_some
 from trueweave.protocols import Embedder, Extractor
 from trueweave.store.postgres import communities, record, resolution, sources, summaries, vectors
 from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.failures import DRIVER_ERRORS, describe, lasting
 from trueweave.store.postgres.queue import Kind, absorb, enqueue, entrypoint, manager, take_up
 from trueweave.store.postgres.sources import Begun, Job
 from trueweave.store.postgres.together import Together
 
+_log = logging.getLogger(__name__)
+
 _GLANCE = 0.02  # seconds
 _STARTS = 25  # a document that was begun this often and never came to an end takes its workers with it
-_AWAY = (OperationalError, InterfaceError, DatabaseError)  # comes back by itself
-_BROUGHT = (BudgetReached, ModelUnavailable)  # a person brings it, perhaps while the worker waits
-_MENDED = (ModelRefused, ConfigError, SpaceMismatch)  # a person mends it, and starts a worker anew
+_BROUGHT = (BudgetReached, ModelUnavailable, DatabaseUnavailable)  # a person brings it, perhaps while the worker waits
+_MENDED = (ModelRefused, ConfigError, SpaceMismatch, DatabaseError)  # a person mends it, and starts a worker anew
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,7 @@ class Pace:
     heartbeat: float = 10.0
     look_again: float = 0.1
     idle: float = 5.0
+    patience: float = 600.0  # with a database that is away, once all documents are handed in
 
 
 @dataclass(frozen=True)
@@ -136,25 +141,35 @@ class Worker:
         while not self._stopping:
             try:
                 await self._work()
-            except (OperationalError, InterfaceError) as error:
-                self._tell(Waiting(f"the database is away: {str(error).strip().splitlines()[0]}"))
+            except DRIVER_ERRORS as error:
+                if problem := lasting(error):
+                    raise problem from error
+                self._wait_for_database(error)
                 await asyncio.sleep(0.5)
         if self._reason:
             raise self._reason
 
     async def run_until_done(self, no_more: asyncio.Event) -> None:
         """Work until `no_more` is set and nothing waits any longer, here or at another worker."""
+        working = asyncio.create_task(self.run())
         watch = asyncio.create_task(self._watch(no_more))
         try:
-            await self.run()
+            await asyncio.wait((working, watch), return_when=asyncio.FIRST_COMPLETED)
+            if watch.done():
+                watch.result()  # one that fails would not see the end of the work
+            await working
         finally:
-            watch.cancel()
-            with suppress(asyncio.CancelledError):
-                await watch
+            self.abandon()
+            for task in (working, watch):
+                task.cancel()
+            await asyncio.gather(working, watch, return_exceptions=True)
 
     async def _watch(self, no_more: asyncio.Event) -> None:
+        def told(reason: str, waited: float) -> None:
+            self._tell(Waiting(reason, waited))
+
         await no_more.wait()
-        while self._is_busy() or not await self._database.insist(self._done):  # noqa: ASYNC110 (others end things too)
+        while self._is_busy() or not await self._database.insist(self._done, self._pace.patience, told):  # noqa: ASYNC110
             await asyncio.sleep(self._pace.look_again)
         self.stop()
 
@@ -216,7 +231,7 @@ class Worker:
                     await self._later("settle")
                     return
                 await self._bring_in(begun)
-            except (*_AWAY, *_BROUGHT, *_MENDED) as error:  # the document has no part in it
+            except (*DRIVER_ERRORS, *_BROUGHT, *_MENDED) as error:  # the document has no part in it
                 await self._let_go(job)
                 raise self._put_off(error) from error
             except BadReply as error:
@@ -340,6 +355,10 @@ class Worker:
         if not set_aside:
             await self._later("document", sources.packed([job]), self._pace.try_again_after)
 
+    def _wait_for_database(self, error: Error) -> None:
+        self._tell(Waiting(describe(error)))
+        _log.warning("%s; trying again", describe(error))
+
     def _check_stopping(self) -> None:
         if self._stopping:
             raise RetryRequested(reason="the worker stops")
@@ -349,8 +368,12 @@ class Worker:
         worker is patient; else it stops in good order, and the job is for when the cause is mended."""
         reason = str(error)
         later = RetryRequested(timedelta(seconds=self._pace.try_again_after), reason)
-        if isinstance(error, _AWAY):
-            return later
+        if isinstance(error, DRIVER_ERRORS):
+            problem = lasting(error)
+            if problem is None:
+                self._wait_for_database(error)
+                return later
+            error = problem
         if isinstance(error, _BROUGHT) and self._patient:
             self._tell(Waiting(reason))
             return later

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, LiteralString, Self, TypeVar, cast
@@ -10,16 +11,20 @@ from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 from pgvector.psycopg import register_vector_async
-from psycopg import AsyncConnection, AsyncCursor, Error, InterfaceError, OperationalError
-from psycopg_pool import AsyncConnectionPool
+from psycopg import AsyncConnection, AsyncCursor, Error
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
-from trueweave.errors import DatabaseError, NotIsolated
+from trueweave.errors import DatabaseError, DatabaseUnavailable, NotIsolated
 from trueweave.store.postgres import arrays
+from trueweave.store.postgres.failures import DRIVER_ERRORS, describe, lasting
 from trueweave.store.postgres.queries import QUERIES
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
 Connection = AsyncConnection[Row]
+Told = Callable[[str, float], None]  # why the database is waited for, and for how many seconds so far
+
+_log = logging.getLogger(__name__)
 
 ROLE = "trueweave_app"
 
@@ -100,8 +105,7 @@ class Database:
     async def open(self) -> Self:
         """Ready to be used; a `DatabaseError` that says why when the database cannot be."""
         try:  # one connection by hand: the pool would try for long, and not say why it failed
-            async with await AsyncConnection.connect(self.url, autocommit=True) as connection:
-                await _prepare(connection)
+            await self._try_connection()
         except Error as error:
             raise unusable(self.url, error) from error
         await self._pool.open(wait=True)
@@ -160,18 +164,46 @@ class Database:
                 self._bound[connection] = workspace
             yield connection
 
-    async def insist(self, act: Callable[[], Awaitable[T]], patience: float = 600) -> T:
-        """What `act` gives, tried again while the database is away; `act` must be one that may be carried out twice."""
-        end = asyncio.get_running_loop().time() + patience
-        pause = 0.05
+    async def insist(
+        self, act: Callable[[], Awaitable[T]], patience: float = 600, told: Told = lambda _reason, _waited: None
+    ) -> T:
+        """What `act` gives, tried again while the database is away; `act` must be one that may be carried out twice.
+
+        Each retry is logged, and `told` why and for how long. A failure that would last is raised at once, and one that
+        outlasts `patience` (in seconds) as DatabaseUnavailable.
+        """
+        clock = asyncio.get_running_loop()
+        began, pause = clock.time(), 0.05
         while True:
             try:
                 return await act()
-            except (OperationalError, InterfaceError):
-                if asyncio.get_running_loop().time() + pause > end:
-                    raise
+            except DRIVER_ERRORS as error:
+                failure = await self._cause(error)
+            if problem := lasting(failure):
+                raise problem from failure
+            waited = clock.time() - began
+            if waited + pause > patience:
+                raise DatabaseUnavailable(
+                    f"{describe(failure)}. It was waited for, for {waited:.0f} s. What was done so far is kept: run "
+                    "the same command again when it is back."
+                ) from failure
+            told(describe(failure), waited)
+            _log.warning("%s; trying again in %.2f s, after %.1f s so far", describe(failure), pause, waited)
             await asyncio.sleep(pause)
             pause = min(2 * pause, 2.0)
+
+    async def _cause(self, failure: Error) -> Error:
+        """Why the pool has no connection to lend, which it does not tell; any other failure as it is."""
+        if isinstance(failure, PoolTimeout):
+            try:
+                await self._try_connection()
+            except Error as error:
+                return error
+        return failure
+
+    async def _try_connection(self) -> None:
+        async with await AsyncConnection.connect(self.url, autocommit=True, connect_timeout=10) as connection:
+            await _prepare(connection)
 
     async def find_workspace(self, name: str, *, make: bool) -> int | None:
         """The id of a workspace by its name, made when it is not there and `make` is set."""

@@ -1,0 +1,59 @@
+"""Failures of the database: which of them pass by themselves, and which last until somebody does something.
+
+PostgreSQL says what happened by a code (SQLSTATE). What fails before a session begins has none, as libpq keeps only the
+text, so that the few that last are told by their words.
+"""
+
+from __future__ import annotations
+
+from psycopg import Error, InterfaceError, OperationalError
+
+from trueweave.errors import DatabaseError
+
+DRIVER_ERRORS = (OperationalError, InterfaceError)
+
+# Of PostgreSQL's own codes, those after which the same statement may succeed: connections that broke, a server that
+# starts or stops, deadlocks, too many connections, no memory for now, a lock that was waited for too long.
+_PASSING = ("08", "40", "53200", "53300", "55P03", "57P")
+
+_WHAT_TO_DO = {
+    "53100": "The disk of the database is full: make room on it, then run the same command again.",
+    "57014": "A statement took longer than statement_timeout allows: raise that setting of the database or its role.",
+    "28": "Check user and password in the database's address.",
+    "3D000": "Check the database's name in its address.",
+    "58": "The server cannot read or write its files: see its log.",
+}
+_REFUSED = ("password authentication failed", "no password supplied", "no pg_hba.conf entry")
+_UNKNOWN = ("role", "database")  # … "x" does not exist
+
+
+def lasting(error: BaseException) -> DatabaseError | None:
+    """The error to end with, where trying again would not help; None where the failure may pass by itself."""
+    if isinstance(error, DatabaseError):
+        return error
+    if not isinstance(error, DRIVER_ERRORS):
+        return None
+    code = error.sqlstate or _code_by_words(str(error))
+    if code is None or code.startswith(_PASSING):
+        return None
+    advice = next((told for of, told in _WHAT_TO_DO.items() if code.startswith(of)), "See the server's log.")
+    return DatabaseError(f"the database cannot go on: {first_line(error)}. {advice} What was done so far is kept.")
+
+
+def _code_by_words(message: str) -> str | None:
+    if any(words in message for words in _REFUSED):
+        return "28P01"
+    if "FATAL" in message and "does not exist" in message and any(f'{what} "' in message for what in _UNKNOWN):
+        return "28000" if 'role "' in message else "3D000"
+    return None
+
+
+def first_line(error: BaseException) -> str:
+    """What an error says, without what follows on further lines."""
+    lines = str(error).strip().splitlines()
+    return lines[0].rstrip(".") if lines else type(error).__name__
+
+
+def describe(error: Error) -> str:
+    """A passing failure in words."""
+    return f"the database is away: {first_line(error)}"
