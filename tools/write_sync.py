@@ -33,7 +33,7 @@ class Trueweave(_Waiting):
     """
 '''
 _SECTION = re.compile(r"^    # --- .*$", re.MULTILINE)
-_INSTEAD = {"AsyncIterator": "Iterator", "AsyncTrueweave": "Trueweave", "asyncio": "threading"}
+_INSTEAD = {"AsyncIterator": "Iterator", "Stream": "Iterator", "AsyncTrueweave": "Trueweave", "asyncio": "threading"}
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -75,7 +75,7 @@ def _member(source: str, node: Function) -> str:
     elif "asynccontextmanager" in decorators:
         head = f"@contextmanager\n    def {node.name}"
         body = f"with self._entered({act}) as entered:\n            yield self._beside(entered)"
-    elif any(isinstance(part, ast.Yield) for part in ast.walk(node)):
+    elif returns.startswith("Iterator["):
         head, body = f"def {node.name}", f"return self._iterate({act})"
     else:
         head, body = f"def {node.name}", f"{'' if returns == 'None' else 'return '}self._wait_for({act})"

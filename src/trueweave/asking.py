@@ -12,6 +12,7 @@ from trueweave.errors import ConfigError, TrueweaveError
 from trueweave.evidence import Answer, Compared, Comparison, Evidence, Query, Trace
 from trueweave.methods import registry
 from trueweave.methods.combine import reranked
+from trueweave.models.clean import CleanLLM
 from trueweave.models.meter import Meter, MeteredLLM
 from trueweave.protocols import Embedder, Method, Reranker, StreamingLLM
 from trueweave.store.postgres.index import PostgresIndex, Whereabouts
@@ -46,7 +47,7 @@ class Asking:
         return replace(evidence, trace=Trace(registry.name_of(method), tuple(index.steps), took, meter.usage - before))
 
     def _metered(self, meter: Meter) -> MeteredLLM | None:
-        return MeteredLLM(self.models.llm, meter) if self.models.llm else None
+        return MeteredLLM(CleanLLM(self.models.llm), meter) if self.models.llm else None
 
     async def stream(
         self, query: Query, method: Method, answering: Answering, history: Sequence[Message] = (), *, context_only: bool

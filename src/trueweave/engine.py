@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from datetime import datetime
 from decimal import Decimal
@@ -13,7 +13,7 @@ from uuid import UUID, uuid4
 
 from trueweave.config import Settings
 from trueweave.errors import UnknownCommunity, UnknownWorkspace
-from trueweave.events import Added, Event, Listener, Reported, unheard
+from trueweave.events import Added, Event, Listener, Reported, in_run, unheard
 from trueweave.evidence import Answer, Comparison, Evidence, Filter, Query
 from trueweave.graph.communities import How
 from trueweave.graph.contribution import contribution
@@ -43,6 +43,7 @@ from trueweave.store.postgres.index import PostgresIndex, Whereabouts
 from trueweave.store.postgres.migrate import migrate
 from trueweave.store.postgres.queue import enqueue
 from trueweave.store.postgres.vectors import Space
+from trueweave.streams import OpenStreams, Stream
 from trueweave.text.names import storable
 from trueweave.types import (
     Budget,
@@ -109,6 +110,7 @@ class AsyncTrueweave:
         self._llm = llm
         self._settings = settings or Settings.load()
         self._workshop: Workshop | None = None
+        self._streams = OpenStreams()
         self._closing = AsyncExitStack()
         self._opening = asyncio.Lock()
 
@@ -167,9 +169,12 @@ class AsyncTrueweave:
         return trueweave
 
     async def aclose(self) -> None:
-        """Let go of what was opened to work with models. The database stays open."""
-        await self._closing.aclose()
-        self._workshop = None
+        """Let go of what was opened to work with models, and end all streams. The database stays open."""
+        try:
+            await self._streams.aclose()
+        finally:
+            await self._closing.aclose()
+            self._workshop = None
 
     async def _work_with(self) -> Workshop:
         """The models and extractors of this workspace."""
@@ -215,10 +220,11 @@ class AsyncTrueweave:
 
         counted = _Counted(listener, Added())
         recipe = wiring.recipe(self._settings)
-        kit = await self._kit(counted)
-        worker = Worker(self.database, self.workspace, kit, counted, self._pace())
         no_more = asyncio.Event()
-        working = asyncio.create_task(worker.run_until_done(no_more))
+        with in_run(counted):
+            kit = await self._kit()
+            worker = Worker(self.database, self.workspace, kit, counted, self._pace())
+            working = asyncio.create_task(worker.run_until_done(no_more))
         taking = asyncio.create_task(take_in(self.database, self.workspace, incoming(what), recipe, counted))
         try:
             await asyncio.wait((taking, working), return_when=asyncio.FIRST_COMPLETED)
@@ -243,9 +249,9 @@ class AsyncTrueweave:
 
     async def work(self, listener: Listener = unheard, stop: asyncio.Event | None = None) -> None:
         """Take jobs of this workspace from the queue until `stop` is set; then end what is begun."""
-        kit = await self._kit(listener)
-        worker = Worker(self.database, self.workspace, kit, listener, self._pace(), patient=True)
-        working = asyncio.create_task(worker.run())
+        with in_run(listener):
+            worker = Worker(self.database, self.workspace, await self._kit(), listener, self._pace(), patient=True)
+            working = asyncio.create_task(worker.run())
         stopping = asyncio.create_task((stop or asyncio.Event()).wait())
         try:
             await asyncio.wait((working, stopping), return_when=asyncio.FIRST_COMPLETED)
@@ -256,9 +262,8 @@ class AsyncTrueweave:
             stopping.cancel()
             await asyncio.gather(working, stopping, return_exceptions=True)
 
-    async def _kit(self, listener: Listener) -> Kit:
+    async def _kit(self) -> Kit:
         workshop = await self._work_with()
-        workshop.listener = listener
         return workshop.kit(await self._embedding(), self._llm)
 
     def _pace(self) -> Pace:
@@ -310,8 +315,11 @@ class AsyncTrueweave:
         await vectors.shelve(self.database, self.workspace, settled.vectors)
         return settled.documents
 
-    async def documents(self) -> AsyncIterator[Document]:
+    def documents(self) -> Stream[Document]:
         """All documents as they were stored, in no particular order."""
+        return self._streams.hand_out(self._documents())
+
+    async def _documents(self) -> AsyncGenerator[Document, None]:
         async for page in record.read(self.database, self.workspace):
             for document in page:
                 yield document
@@ -329,21 +337,24 @@ class AsyncTrueweave:
         numerical_answer: bool = False,
         context_only: bool = False,
         rerank: bool = False,
+        listener: Listener = unheard,
     ) -> Answer:
         """The answer to a question from what a method finds, every citation checked.
 
         `method` is a name, or a method with parameters of its own; `filter` says which documents may speak, `history`
         what was said before. With `use_cot` the model thinks first, and its reasoning is kept apart; with
-        `numerical_answer` it gives a number and its unit alone; with `context_only` it is not asked.
+        `numerical_answer` it gives a number and its unit alone; with `context_only` it is not asked. The listener hears
+        what is waited for.
         """
         from trueweave.answering import Answering
         from trueweave.asking import whole
 
-        asking, query, chosen = await self._put(question, method, filter, rerank=rerank)
-        answering = Answering(use_cot=use_cot, numerical_answer=numerical_answer)
-        return await whole(asking.stream(query, chosen, answering, history, context_only=context_only))
+        with in_run(listener, is_question=True):
+            asking, query, chosen = await self._put(question, method, filter, rerank=rerank)
+            answering = Answering(use_cot=use_cot, numerical_answer=numerical_answer)
+            return await whole(asking.stream(query, chosen, answering, history, context_only=context_only))
 
-    async def stream(
+    def stream(
         self,
         question: str,
         method: str | Method | None = None,
@@ -353,8 +364,34 @@ class AsyncTrueweave:
         use_cot: bool = False,
         numerical_answer: bool = False,
         rerank: bool = False,
-    ) -> AsyncIterator[str | Answer]:
-        """The answer in pieces as the model writes them, and at the end the whole of it, checked: see `ask`."""
+        listener: Listener = unheard,
+    ) -> Stream[str | Answer]:
+        """The answer in pieces as the model writes them, and at the end the whole of it, checked: see `ask`.
+
+        Who leaves early may close the stream, or let go of it: the model is hung up on either way.
+        """
+        pieces = self._stream(
+            question,
+            method,
+            filter,
+            history,
+            use_cot=use_cot,
+            numerical_answer=numerical_answer,
+            rerank=rerank,
+        )
+        return self._streams.hand_out(pieces, listener)
+
+    async def _stream(
+        self,
+        question: str,
+        method: str | Method | None,
+        filter: Filter | None,
+        history: Sequence[Message],
+        *,
+        use_cot: bool,
+        numerical_answer: bool,
+        rerank: bool,
+    ) -> AsyncGenerator[str | Answer, None]:
         from trueweave.answering import Answering
 
         asking, query, chosen = await self._put(question, method, filter, rerank=rerank)
@@ -370,10 +407,12 @@ class AsyncTrueweave:
         *,
         filter: Filter | None = None,
         rerank: bool = False,
+        listener: Listener = unheard,
     ) -> Evidence:
         """What a method finds for a question, and how, without an answer."""
-        asking, query, chosen = await self._put(question, method, filter, rerank=rerank)
-        return await asking.retrieve(query, chosen)
+        with in_run(listener, is_question=True):
+            asking, query, chosen = await self._put(question, method, filter, rerank=rerank)
+            return await asking.retrieve(query, chosen)
 
     async def compare(
         self,
@@ -382,16 +421,18 @@ class AsyncTrueweave:
         *,
         filter: Filter | None = None,
         answers: bool = False,
+        listener: Listener = unheard,
     ) -> Comparison:
         """What these methods find for a question, side by side; all methods there are, when none are given."""
         from trueweave.answering import Answering
         from trueweave.asking import chosen
         from trueweave.methods import registry
 
-        asking = await self._asking()
         wanted = [chosen(method) for method in methods or registry.names()]
         query = Query(storable(question), filter or Filter())
-        return await asking.compare(query, wanted, Answering() if answers else None)
+        with in_run(listener, is_question=True):
+            asking = await self._asking()
+            return await asking.compare(query, wanted, Answering() if answers else None)
 
     @property
     def method(self) -> str:
@@ -434,7 +475,7 @@ class AsyncTrueweave:
         from trueweave import wiring
         from trueweave.ingest.reports import estimate
 
-        kit = await self._kit(unheard)
+        kit = await self._kit()
         price = wiring.price(self._settings, kit.writer.model) if kit.writer else wiring.FREE
         return await estimate(self.database, self.workspace, kit.reporting, price)
 
@@ -448,10 +489,11 @@ class AsyncTrueweave:
             await communities.want(tx)
             await enqueue(tx.connection, self.workspace, "report", [b""])
         counted = _Counted(listener, Reported())
-        worker = Worker(self.database, self.workspace, await self._kit(counted), counted, self._pace())
         no_more = asyncio.Event()
         no_more.set()
-        working = asyncio.create_task(worker.run_until_done(no_more))
+        with in_run(counted):
+            worker = Worker(self.database, self.workspace, await self._kit(), counted, self._pace())
+            working = asyncio.create_task(worker.run_until_done(no_more))
         try:
             await asyncio.wait((working,))
             await working

@@ -1,9 +1,12 @@
-"""What happens during ingest, as typed events. Progress bars, logs and metrics are listeners."""
+"""What happens during ingest and questions, as typed events. Progress bars, logs and metrics are listeners."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,13 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
+class Noted:
+    """Something odd that is nobody's document: a server that counts wrongly."""
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
 class Added:
     """What a run has come to so far."""
 
@@ -113,9 +123,45 @@ class Added:
         return self
 
 
-Event = Found | Unreadable | Skipped | Extracted | Failed | Settled | Summarised | Reported | Waiting
+Event = Found | Unreadable | Skipped | Extracted | Failed | Settled | Summarised | Reported | Waiting | Noted
 Listener = Callable[[Event], None]
 
 
 def unheard(_: Event) -> None:
     """A listener that does not listen."""
+
+
+# --- runs -----------------------------------------------------------------------------------------------
+
+
+class _Run(NamedTuple):
+    listener: Listener
+    is_question: bool
+
+
+_NO_RUN = _Run(unheard, is_question=False)
+# Models are shared by all that goes on in a process. Whoever they are asked for is known from the context of the task.
+_run: ContextVar[_Run] = ContextVar("run", default=_NO_RUN)
+
+
+@contextmanager
+def in_run(listener: Listener, *, is_question: bool = False) -> Iterator[None]:
+    """What happens inside, and in tasks that are begun inside, is told to this listener.
+
+    With `is_question` somebody waits for the answer, and a model that cannot be reached is not waited for.
+    """
+    before = _run.set(_Run(listener, is_question))
+    try:
+        yield
+    finally:
+        _run.reset(before)
+
+
+def tell(event: Event) -> None:
+    """Tell the listener of the run that goes on here."""
+    _run.get().listener(event)
+
+
+def is_question() -> bool:
+    """Whether somebody waits here for the answer to a question."""
+    return _run.get().is_question

@@ -356,12 +356,14 @@ class Trueweave(_Waiting):
         numerical_answer: bool = False,
         context_only: bool = False,
         rerank: bool = False,
+        listener: Listener = unheard,
     ) -> Answer:
         """The answer to a question from what a method finds, every citation checked.
 
         `method` is a name, or a method with parameters of its own; `filter` says which documents may speak, `history`
         what was said before. With `use_cot` the model thinks first, and its reasoning is kept apart; with
-        `numerical_answer` it gives a number and its unit alone; with `context_only` it is not asked.
+        `numerical_answer` it gives a number and its unit alone; with `context_only` it is not asked. The listener hears
+        what is waited for.
         """
         return self._wait_for(
             lambda trueweave: trueweave.ask(
@@ -373,6 +375,7 @@ class Trueweave(_Waiting):
                 numerical_answer=numerical_answer,
                 context_only=context_only,
                 rerank=rerank,
+                listener=listener,
             )
         )
 
@@ -386,8 +389,12 @@ class Trueweave(_Waiting):
         use_cot: bool = False,
         numerical_answer: bool = False,
         rerank: bool = False,
+        listener: Listener = unheard,
     ) -> Iterator[str | Answer]:
-        """The answer in pieces as the model writes them, and at the end the whole of it, checked: see `ask`."""
+        """The answer in pieces as the model writes them, and at the end the whole of it, checked: see `ask`.
+
+        Who leaves early may close the stream, or let go of it: the model is hung up on either way.
+        """
         return self._iterate(
             lambda trueweave: trueweave.stream(
                 question,
@@ -397,14 +404,23 @@ class Trueweave(_Waiting):
                 use_cot=use_cot,
                 numerical_answer=numerical_answer,
                 rerank=rerank,
+                listener=listener,
             )
         )
 
     def retrieve(
-        self, question: str, method: str | Method | None = None, *, filter: Filter | None = None, rerank: bool = False
+        self,
+        question: str,
+        method: str | Method | None = None,
+        *,
+        filter: Filter | None = None,
+        rerank: bool = False,
+        listener: Listener = unheard,
     ) -> Evidence:
         """What a method finds for a question, and how, without an answer."""
-        return self._wait_for(lambda trueweave: trueweave.retrieve(question, method, filter=filter, rerank=rerank))
+        return self._wait_for(
+            lambda trueweave: trueweave.retrieve(question, method, filter=filter, rerank=rerank, listener=listener)
+        )
 
     def compare(
         self,
@@ -413,9 +429,12 @@ class Trueweave(_Waiting):
         *,
         filter: Filter | None = None,
         answers: bool = False,
+        listener: Listener = unheard,
     ) -> Comparison:
         """What these methods find for a question, side by side; all methods there are, when none are given."""
-        return self._wait_for(lambda trueweave: trueweave.compare(question, methods, filter=filter, answers=answers))
+        return self._wait_for(
+            lambda trueweave: trueweave.compare(question, methods, filter=filter, answers=answers, listener=listener)
+        )
 
     @property
     def method(self) -> str:

@@ -9,7 +9,7 @@ from decimal import Decimal
 from trueweave import models
 from trueweave.config import Settings, secret
 from trueweave.errors import ConfigError
-from trueweave.events import Listener, Waiting, unheard
+from trueweave.events import Waiting, tell
 from trueweave.extract.capitals import CapitalsExtractor
 from trueweave.extract.llm import LLMExtractor
 from trueweave.extract.nlp import NlpExtractor
@@ -21,6 +21,7 @@ from trueweave.ingest.summaries import Summarise
 from trueweave.ingest.worker import Kit
 from trueweave.models.budget import BudgetedEmbedder, BudgetedLLM, BudgetedReranker
 from trueweave.models.cache import CachedEmbedder, CachedLLM
+from trueweave.models.clean import CleanLLM
 from trueweave.models.limits import LimitedEmbedder, LimitedLLM, LimitedReranker
 from trueweave.models.names import Endpoint, endpoint, provider_of
 from trueweave.models.ollama import CONTEXT
@@ -103,7 +104,6 @@ class Workshop:
         self._presence = presence
         self._ledger = Ledger(database, workspace, presence)
         self._patience = Patience(tries=settings.model_tries)
-        self.listener: Listener = unheard
         self._chats: dict[str, CachedLLM] = {}
         self._rerankers: dict[str, Reranker] = {}
         self._extractors: dict[str, Extractor] = {}
@@ -116,14 +116,14 @@ class Workshop:
 
     def wrap(self, llm: StreamingLLM) -> CachedLLM:
         """A chat model that is asked the same once, patiently, at the agreed pace, and is paid for."""
-        paid = BudgetedLLM(llm, self._ledger, price(self._settings, llm.model))
-        patient = Retrying(LimitedLLM(paid, self._pace(llm.model)), self._patience, waiting=self._waiting)
+        paid = BudgetedLLM(CleanLLM(llm), self._ledger, price(self._settings, llm.model))
+        patient = Retrying(LimitedLLM(paid, self._pace(llm.model)), self._patience, waiting=_waiting)
         return CachedLLM(patient, self._replies(llm.model))
 
     def wrap_embedder(self, embedder: Embedder, name: str) -> Embedder:
         """An embedding model in the same way. `name` is what its price is listed under."""
         paid = BudgetedEmbedder(embedder, self._ledger, price(self._settings, name))
-        patient = RetryingEmbedder(LimitedEmbedder(paid, self._pace(name)), self._patience, waiting=self._waiting)
+        patient = RetryingEmbedder(LimitedEmbedder(paid, self._pace(name)), self._patience, waiting=_waiting)
         return CachedEmbedder(patient, self._replies(name))
 
     def chat(self, model: str) -> CachedLLM:
@@ -166,7 +166,7 @@ class Workshop:
             return bare
         self._closing.append(bare.close)
         paid = BudgetedReranker(bare, self._ledger, price(self._settings, name))
-        return RetryingReranker(LimitedReranker(paid, self._pace(name)), self._patience, waiting=self._waiting)
+        return RetryingReranker(LimitedReranker(paid, self._pace(name)), self._patience, waiting=_waiting)
 
     def extractor(self, recipe: Recipe) -> Extractor:
         """The extractor that a recipe names: one for equal recipes, as some take seconds to load."""
@@ -216,9 +216,6 @@ class Workshop:
         most = min(MAX_TOKENS, self._settings.max_reply_tokens)
         return ReportWriter(llm, budget=self._settings.report_tokens, max_tokens=most, forget=llm.forget)
 
-    def _waiting(self, reason: str) -> None:
-        self.listener(Waiting(reason))
-
     def _pace(self, model: str) -> SharedPace:
         agreed = Limits(
             self._settings.calls_at_once, self._settings.requests_per_minute, self._settings.tokens_per_minute
@@ -229,6 +226,10 @@ class Workshop:
         replies = Replies(self._database, self._workspace, self._presence, model)
         self._closing.append(replies.aclose)
         return replies
+
+
+def _waiting(reason: str) -> None:
+    tell(Waiting(reason))
 
 
 @asynccontextmanager

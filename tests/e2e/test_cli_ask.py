@@ -362,3 +362,23 @@ def test_on_a_terminal_words_come_one_by_one_and_ctrl_c_ends_it_quietly(
     assert "Note G by Ada Lovelace" in shown
     assert "error" not in shown
     assert "Traceback" not in shown
+
+
+@pytest.mark.usefixtures("filled")
+@pytest.mark.parametrize("how", ["text", "json"])
+def test_a_reader_who_leaves_ends_the_command_quietly(tmp_path: Path, environment: dict[str, str], how: str) -> None:
+    with model_server(*SCRIPT, *(("--fault", "endless:1") if how == "text" else ("--delay", "1"))) as url:
+        settle_for(tmp_path, url, embedding_model=None, method="keyword")
+        command = [
+            str(PROGRAM),
+            "ask",
+            f"Who wrote the one that nobody reads as {how}?",
+            *(["--json"] * (how == "json")),
+        ]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        with subprocess.Popen(command, cwd=tmp_path, env=environment, text=True, **pipes) as process:  # type: ignore[call-overload]
+            if how == "text":
+                assert process.stdout.read(4) == "Note"
+            process.stdout.close()
+            assert process.wait(30) == 141
+            assert process.stderr.read() == ""

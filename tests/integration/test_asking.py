@@ -250,7 +250,7 @@ async def test_a_listener_who_leaves_early_ends_the_call_and_the_next_one_hears_
     async with asking(database, model := Scripted(), trouble=trouble) as trueweave:
         pieces = trueweave.stream(QUESTION, "keyword")
         assert await anext(pieces)
-        await pieces.aclose()  # type: ignore[attr-defined]
+        await pieces.aclose()
         [spent] = await trueweave.receipt()
         assert spent.lost == 1  # it may have been charged
         assert (await trueweave.ask(QUESTION, "keyword")).doubtful == ()

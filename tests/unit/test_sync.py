@@ -19,7 +19,11 @@ from trueweave import AsyncTrueweave, Trueweave, TrueweaveError
 from trueweave.sync import _Thread
 
 LEFT_OUT = {"open", "enter", "aclose"}  # the constructor, the loop's own database, and `close`
-INSTEAD = {r"AsyncIterator\b": "Iterator", r"AsyncTrueweave\b": "Trueweave", r"asyncio\.Event": "threading.Event"}
+INSTEAD = {
+    r"(AsyncIterator|Stream)\b": "Iterator",
+    r"AsyncTrueweave\b": "Trueweave",
+    r"asyncio\.Event": "threading.Event",
+}
 
 
 def members(kind: type) -> dict[str, object]:

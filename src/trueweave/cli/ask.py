@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, aclosing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -171,7 +171,7 @@ async def _stream(trueweave: AsyncTrueweave, asked: Asked, write: Callable[[str]
             rerank=asked.rerank,
         )
     answer: Answer | None = None
-    async for piece in trueweave.stream(
+    stream = trueweave.stream(
         asked.question,
         method,
         filter=asked.filter,
@@ -179,11 +179,13 @@ async def _stream(trueweave: AsyncTrueweave, asked: Asked, write: Callable[[str]
         use_cot=asked.use_cot,
         numerical_answer=asked.numerical_answer,
         rerank=asked.rerank,
-    ):
-        if isinstance(piece, Answer):
-            answer = piece
-        else:
-            write(piece)
+    )
+    async with aclosing(stream):  # writing fails when whoever reads it has left
+        async for piece in stream:
+            if isinstance(piece, Answer):
+                answer = piece
+            else:
+                write(piece)
     assert answer, "a stream of pieces ends with the answer"
     return answer
 

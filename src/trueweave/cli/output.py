@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
+from typing import NoReturn
 
 import typer
 from rich.console import Console, RenderableType
@@ -17,11 +19,27 @@ from rich.text import Text
 
 from trueweave.errors import TrueweaveError
 
-# Names come from documents, so nothing in them may be taken for markup.
-out = Console(highlight=False, markup=False, emoji=False)
-err = Console(highlight=False, markup=False, emoji=False, stderr=True)
-
 INTERRUPTED = 130
+NOBODY_READS = 141  # what a shell says of a program that SIGPIPE ended
+
+
+class _Console(Console):
+    """A console whose reader may leave, as `head` does: then the command ends, and says nothing more."""
+
+    def on_broken_pipe(self) -> None:
+        _end_unread(self)
+
+
+# Names come from documents, so nothing in them may be taken for markup.
+out = _Console(highlight=False, markup=False, emoji=False)
+err = _Console(highlight=False, markup=False, emoji=False, stderr=True)
+
+
+def _end_unread(console: Console) -> NoReturn:
+    console.quiet = True
+    # What is still in the buffer is written when the program ends, which must not fail.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), console.file.fileno())
+    raise typer.Exit(NOBODY_READS)
 
 
 class Reply:
@@ -33,7 +51,10 @@ class Reply:
     def __call__(self, answer: Mapping[str, object], *text: RenderableType) -> None:
         """Give the answer as JSON, or as this text."""
         if self._as_json:
-            print(json.dumps(answer, default=_plain, ensure_ascii=False))
+            try:
+                print(json.dumps(answer, default=_plain, ensure_ascii=False), flush=True)
+            except BrokenPipeError:
+                _end_unread(out)
         else:
             for part in text:
                 _print(out, part)

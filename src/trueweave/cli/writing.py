@@ -59,5 +59,4 @@ class Writer:
     def _put(self, text: str) -> None:
         shown = Text(text)
         shown.highlight_regex(_MARK, "cyan")
-        self._console.print(shown, end="", soft_wrap=True)
-        self._console.file.flush()
+        self._console.print(shown, end="", soft_wrap=True)  # which flushes

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 from pgvector.psycopg import register_vector_async
 from psycopg import AsyncConnection, AsyncCursor, Error
-from psycopg_pool import AsyncConnectionPool, PoolTimeout
+from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from trueweave.errors import DatabaseError, DatabaseUnavailable, NotIsolated
 from trueweave.store.postgres import arrays
@@ -124,7 +124,13 @@ class Database:
     async def _lent(self) -> AsyncIterator[Connection]:
         """A connection of the pool. It finds its way back also when whoever had it is cancelled on that very way, on
         which the pool would lose it for good."""
-        connection = await self._pool.getconn()
+        try:
+            connection = await self._pool.getconn()
+        except PoolClosed as error:  # it does not come back, unlike a database that is away
+            raise DatabaseError(
+                f"the connection to {location(self.url)} was closed before this was done. Open it again, and keep it "
+                "open for as long as something is under way."
+            ) from error
         try:
             async with connection:
                 yield connection
