@@ -41,6 +41,9 @@ REFUSED = {
     Fault.BAD_KEY: r"refuses: 401, incorrect key: Bearer \(the key\)\. Set OPENAI_API_KEY to a key that is valid",
     Fault.NO_MODEL: r"refuses: 404, the model any does not exist\. Check the model's name\.",
     Fault.NO_CREDIT: r"wants to be paid first: 429, you exceeded your current quota\. Add credit",
+    Fault.REDIRECT: r"redirects to http://localhost:9/v1/chat/completions, and nothing was sent there: .*set its URL\.",
+    Fault.HUGE_ERROR: r"refuses: 400, \{\"error\": \{\"message\": \"and so on, ",
+    Fault.ERROR_BOMB: r"refuses: 400, \{\"error\": \"",
 }
 USELESS = {
     Fault.TOO_LONG: (
@@ -51,6 +54,7 @@ USELESS = {
     Fault.NO_CHOICES: (r"sent no reply at all", True),
     Fault.FILTERED: (r"its content filter objects.*Use another model for this document", True),
     Fault.DECLINED: (r"declines to answer: I cannot help with that", True),
+    Fault.BOMB: (r"did not stop: it sent more than .* bytes", True),
     Fault.ENDLESS: (r"did not stop: it sent more than .* bytes.*Does the server honour max_tokens\?", True),
 }
 PASSING = {
@@ -104,7 +108,7 @@ def is_fit_to_show(error: ModelError, server: ModelServer) -> bool:
 
 
 def test_every_fault_of_a_chat_is_tried_here() -> None:
-    others = {Fault.NO_USAGE, Fault.MISCOUNTED, Fault.OTHER_DIALECT}
+    others = {Fault.NO_USAGE, Fault.MISCOUNTED, Fault.OTHER_DIALECT, Fault.PACKED}
     vectors = {Fault.FEWER_VECTORS, Fault.OTHER_DIMENSION, Fault.SHUFFLED}
     streams = {Fault.NOT_STREAMED, Fault.UNFINISHED, Fault.ERROR_MIDDLE}  # see test_streaming.py
     assert {*CONTENT, *REFUSED, *USELESS, *PASSING, *others, *vectors, *streams} == set(Fault)

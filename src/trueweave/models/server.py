@@ -1,7 +1,8 @@
 """A model server: JSON in, JSON out, in bounded time and space, and every failure sorted by what can be done about it.
 
 What comes out is one object, or many as a stream. The `openai` SDK makes the requests. It is not asked to retry (see
-retry.py) nor to read replies: a server that never stops sending would fill the memory.
+retry.py) nor to read replies: a server that never stops sending would fill the memory. Errors it does read, from a
+client that ends them early (see http.py).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import httpx2
 from openai import APIConnectionError, APIStatusError, AsyncOpenAI, AsyncStream
 
 from trueweave.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
+from trueweave.models.http import BoundedClient, Redirected
 from trueweave.models.names import Endpoint
 
 T = TypeVar("T")
@@ -91,6 +93,7 @@ class Server:
             api_key=self.endpoint.key or "none",
             base_url=self.endpoint.url,
             max_retries=0,
+            http_client=BoundedClient(),
             timeout=httpx2.Timeout(self.deadline, connect=min(CONNECT_IN, self.deadline)),
         )
         # It takes these from the environment, and would tell them to servers that are not OpenAI's.
@@ -209,8 +212,13 @@ class Server:
             charged=True,
         )
 
-    def _unreached(self, error: APIConnectionError | httpx2.RequestError) -> ModelUnavailable:
+    def _unreached(self, error: APIConnectionError | httpx2.RequestError) -> ModelError:
         cause = error.__cause__ if isinstance(error, APIConnectionError) else error
+        if isinstance(cause, Redirected):
+            return ModelRefused(
+                f"{self.endpoint} redirects to {cause.to}, and nothing was sent there: prompts go to the host that is "
+                "set, and to no other. If that is where the model is, set its URL."
+            )
         reason = str(cause) or type(cause).__name__
         if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout):
             return ModelUnavailable(

@@ -23,11 +23,17 @@ class Fault(Enum):
     TOO_LONG = "too-long"
     OTHER_DIALECT = "other-dialect"  # takes neither temperature nor max_tokens, as long as it is given them
     ERROR_IN_200 = "error-in-200"  # as some gateways do
+    REDIRECT = "redirect"  # to another host
+    HUGE_ERROR = "huge-error"  # status 400, and a body without end
+    # A few bytes that unpack to a gigabyte, as a reply and as an error.
+    BOMB = "bomb"
+    ERROR_BOMB = "error-bomb"
     # The connection breaks, or drags on.
     DROP_FIRST = "drop-first"  # before a byte was sent
     DROP_MIDDLE = "drop-middle"  # in the middle of the body; of a stream, after its first piece
     SLOW = "slow"  # byte by byte
     ENDLESS = "endless"
+    PACKED = "packed"  # by gzip: no fault of the server's
     # A stream is none, or goes wrong on its way.
     NOT_STREAMED = "not-streamed"  # the reply comes whole
     UNFINISHED = "unfinished"  # it is over before the reply is

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
+import zlib
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 _HEAD = b"HTTP/1.1 %d %s\r\nContent-Type: %s\r\n"
@@ -67,6 +69,12 @@ async def pieces_of(pieces: Iterable[bytes]) -> AsyncIterator[bytes]:
         yield piece
 
 
+async def packed(answer: Answer) -> Answer:
+    """The same answer, packed by gzip."""
+    body = gzip.compress(b"".join([piece async for piece in answer.pieces]))
+    return replace(answer, pieces=pieces_of([body]), length=len(body), headers=(("Content-Encoding", "gzip"),))
+
+
 async def slowly(pieces: AsyncIterator[bytes], pause: float) -> AsyncIterator[bytes]:
     async for piece in pieces:
         for byte in piece:
@@ -74,7 +82,19 @@ async def slowly(pieces: AsyncIterator[bytes], pause: float) -> AsyncIterator[by
             await asyncio.sleep(pause)
 
 
-async def endless() -> AsyncIterator[bytes]:
-    yield b'{"choices": [{"index": 0, "message": {"role": "assistant", "content": "'
+async def endless(
+    begin: bytes = b'{"choices": [{"index": 0, "message": {"role": "assistant", "content": "',
+) -> AsyncIterator[bytes]:
+    yield begin
     while True:
         yield b"and so on, " * 1000
+
+
+def bomb(status: int) -> Answer:
+    """A reply of a megabyte, packed, that unpacks to a gigabyte of spaces."""
+    packing = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS | 16)
+    begin = packing.compress(b'{"error": "') + packing.flush(zlib.Z_FULL_FLUSH)
+    # After a full flush the same megabyte is packed to the same bytes.
+    block = packing.compress(b" " * (1 << 20)) + packing.flush(zlib.Z_FULL_FLUSH)
+    body = begin + block * 1024
+    return Answer(status, pieces_of([body]), len(body), (("Content-Encoding", "gzip"),))

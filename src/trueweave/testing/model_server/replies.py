@@ -12,11 +12,13 @@ from typing import Any
 
 from trueweave.testing.embedder import HashEmbedder
 from trueweave.testing.model_server.faults import Fault, Trouble
-from trueweave.testing.model_server.http import Answer, endless, pieces_of, refusal, slowly, whole
+from trueweave.testing.model_server.http import Answer, bomb, endless, packed, pieces_of, refusal, slowly, whole
 from trueweave.testing.model_server.scripts import Asked, Ranker, Script, Unscripted, smallest
 from trueweave.testing.model_server.streams import events, lines
 from trueweave.text import tokens
 from trueweave.types import Message
+
+ELSEWHERE = "http://localhost:9/v1/chat/completions?token=secret"  # where a redirect leads
 
 _PER_MESSAGE = 4  # tokens around a message
 
@@ -47,6 +49,8 @@ class Model:
     async def answer(self, call: ModelCall, body: Mapping[str, Any], trouble: Trouble) -> Answer:
         """The answer to a call, in the way in which it is to go wrong."""
         answer = _refused(call, body, trouble.retry_after) or await self._replied(call, body)
+        if call.fault is Fault.PACKED:
+            return await packed(answer)
         if call.fault is Fault.SLOW:
             return replace(answer, pieces=slowly(answer.pieces, trouble.pause))
         return replace(answer, breaks=call.fault is Fault.DROP_MIDDLE)
@@ -174,6 +178,14 @@ def _refused(call: ModelCall, body: Mapping[str, Any], wait: float) -> Answer | 
             return refusal(400, "use max_completion_tokens", code="unsupported_parameter", param="max_tokens")
         case Fault.OTHER_DIALECT if "temperature" in body:
             return refusal(400, "no temperature", code="unsupported_value", param="temperature")
+        case Fault.REDIRECT:
+            return refusal(307, "gone elsewhere", ("Location", ELSEWHERE))
+        case Fault.HUGE_ERROR:
+            return Answer(400, endless(b'{"error": {"message": "'), None)
+        case Fault.BOMB:
+            return bomb(200)
+        case Fault.ERROR_BOMB:
+            return bomb(400)
         case Fault.ERROR_IN_200:
             return whole(200, {"error": {"message": "upstream is busy", "code": 429}})
     return None
