@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tomllib
 from decimal import Decimal
 from pathlib import Path
@@ -222,6 +223,36 @@ def write_file(path: Path, *, database_url: str | None = None, workspace: str | 
         raise ConfigError(f"cannot write {path}: {error.strerror}") from error
 
 
+def change_file(path: Path, name: str, value: str) -> None:
+    """Give a setting another value in a trueweave.toml, where it is set, or else where it is commented out."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    end = next((n for n, line in enumerate(lines) if line.lstrip().startswith("[")), len(lines))
+    found = [n for mark in ("", r"#\s*") for n in range(end) if re.match(rf"\s*{mark}{name}\s*=", lines[n])]
+    changed = line(name, value)
+    if found:
+        lines[found[0]] = changed
+    else:
+        lines.insert(end, changed)
+    partial = path.with_name(f"{path.name}.part")
+    try:
+        partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        partial.chmod(path.stat().st_mode)
+        partial.replace(path)
+    except OSError as error:
+        raise ConfigError(f"cannot write {path}: {error.strerror}. Put this line into it: {changed}") from error
+
+
+def line(name: str, value: str) -> str:
+    """A setting as trueweave.toml has it."""
+    return f"{name} = {_toml(value)}"
+
+
+def outweighing(name: str) -> str | None:
+    """The variable in the environment that a setting is taken from, if it is set there."""
+    variable = f"{PREFIX}{name.upper()}"
+    return variable if os.environ.get(variable) else None
+
+
 def _toml(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
@@ -258,5 +289,4 @@ def _read(path: Path | None) -> dict[str, Any]:
 def _where(name: str, given: bool) -> str:
     if given:
         return ""
-    variable = f"{PREFIX}{name.upper()}"
-    return f" (in {variable if os.environ.get(variable) else find_file()})"
+    return f" (in {outweighing(name) or find_file()})"

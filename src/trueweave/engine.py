@@ -51,6 +51,7 @@ from trueweave.types import (
     Community,
     CommunityReport,
     Document,
+    EmbeddingEstimate,
     Entity,
     Estimate,
     Former,
@@ -603,10 +604,31 @@ class AsyncTrueweave:
         await resolution.change_settings(self.database, self.workspace, to)
         await self.settle()
 
+    async def estimate_reembed(self, model: str) -> EmbeddingEstimate:
+        """What `reembed` would take. The model is asked for its dimensions, and no text is sent to it."""
+        from trueweave import wiring
+        from trueweave.ingest.estimate import estimate_embedding
+
+        embedder = await (await self._work_with()).embedder(model)
+        price = wiring.price(self._settings, model)
+        return await estimate_embedding(self.database, self.workspace, embedder, price)
+
+    async def reembed(self, model: str, progress: Progress = _unseen) -> None:
+        """Embed everything with the model of that name, paid from the budget, then switch to it at once.
+
+        Like `add` it may be stopped at any moment and run again: what is embedded is kept. Questions are answered by
+        the old vectors until then, and those are dropped afterwards. `progress` is told how many more texts are done.
+        """
+        embedder = await (await self._work_with()).embedder(model)
+        await self.change_space(embedder, progress)
+        self._settings = self._settings.model_copy(update={"embedding_model": model})
+
     async def change_space(self, embedder: Embedder, progress: Progress = _unseen) -> None:
         """Embed everything with another model beside the old vectors, then switch to it at once."""
-        await vectors.change_space(self.database, self.workspace, embedder, progress)
+        held_up = await vectors.change_space(self.database, self.workspace, embedder, progress)
         self._embedder = embedder
+        if held_up:
+            await self.settle()
 
     # --- money ----------------------------------------------------------------------------------------
 

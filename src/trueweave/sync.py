@@ -28,6 +28,7 @@ from trueweave.types import (
     Community,
     CommunityReport,
     Document,
+    EmbeddingEstimate,
     Entity,
     Estimate,
     Former,
@@ -526,6 +527,18 @@ class Trueweave(_Waiting):
     def change_resolution(self, to: ResolutionSettings) -> None:
         """Resolve all names by other settings."""
         self._wait_for(lambda trueweave: trueweave.change_resolution(to))
+
+    def estimate_reembed(self, model: str) -> EmbeddingEstimate:
+        """What `reembed` would take. The model is asked for its dimensions, and no text is sent to it."""
+        return self._wait_for(lambda trueweave: trueweave.estimate_reembed(model))
+
+    def reembed(self, model: str, progress: Progress = _unseen) -> None:
+        """Embed everything with the model of that name, paid from the budget, then switch to it at once.
+
+        Like `add` it may be stopped at any moment and run again: what is embedded is kept. Questions are answered by
+        the old vectors until then, and those are dropped afterwards. `progress` is told how many more texts are done.
+        """
+        self._wait_for(lambda trueweave: trueweave.reembed(model, progress))
 
     def change_space(self, embedder: Embedder, progress: Progress = _unseen) -> None:
         """Embed everything with another model beside the old vectors, then switch to it at once."""

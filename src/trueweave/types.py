@@ -385,6 +385,18 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
+class EmbeddingEstimate:
+    """What embedding everything with another model would take: so many texts and tokens. `present` ones are embedded
+    already, by an earlier try. The price is None where it is not known."""
+
+    model: str
+    texts: int
+    tokens: int
+    present: int
+    price: Decimal | None
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """How large a workspace is, and what still waits to be settled: documents, and names after a change of rules."""
 

@@ -102,6 +102,30 @@ def test_verify_finds_what_was_changed_by_hand(trueweave: Trueweave, url: str) -
     assert json.loads(difference["index"])[4] == json.loads(difference["rebuilt"])[4] + 1
 
 
+def test_another_embedding_model_takes_over_and_is_written_into_the_settings(
+    trueweave: Trueweave, file: Path, tmp_path: Path
+) -> None:
+    with model_server() as url:
+        trueweave("init")
+        settings = tmp_path / "trueweave.toml"
+        settings.write_text(f'embedding_model = "vllm/old"\nembedding_url = "{url}"\n[prices]\n"vllm/x" = [1, 1]\n')
+        trueweave("add", file)
+        settings.write_text(settings.read_text().replace("vllm/old", "vllm/new"))
+        assert "Next: trueweave reembed vllm/new" in trueweave("status").stdout
+        assert "`trueweave reembed vllm/new`" in trueweave("doctor", code=1).stdout
+        file.write_text(file.read_text().replace("Babbage.", "Babbage!"))
+        assert "`trueweave reembed MODEL`" in trueweave("add", file, code=1).stderr
+        counted = answer(trueweave("reembed", "vllm/other", "--estimate", "--json"))
+        assert counted["texts"] > 0
+        done = trueweave("reembed", "vllm/other").stdout
+        assert f"{counted['texts']} texts embedded by vllm/other" in done
+        assert 'trueweave.toml says embedding_model = "vllm/other" now.' in done
+        assert settings.read_text().startswith('embedding_model = "vllm/other"\nembedding_url')
+        trueweave("add", file)
+        status = answer(trueweave("status", "--json"))
+        assert (status["embedding_model"], status["waiting_documents"]) == ("vllm/other", 0)
+
+
 @pytest.mark.usefixtures("filled")
 def test_resolution_is_shown_and_changed(trueweave: Trueweave) -> None:
     assert answer(trueweave("resolution", "--mode", "exact", "--json"))["mode"] == "exact"

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from decimal import Decimal
 
 import numpy as np
 import psycopg
@@ -10,7 +11,7 @@ import pytest
 
 from trueweave import AsyncTrueweave, Chunk, Document, Mention
 from trueweave.config import Settings
-from trueweave.errors import ConfigError
+from trueweave.errors import BudgetReached, ConfigError, SpaceMismatch
 from trueweave.protocols import Vectors
 from trueweave.store.postgres import vectors
 from trueweave.store.postgres.db import Database
@@ -171,3 +172,111 @@ async def test_documents_added_after_a_question_in_the_same_process_have_vectors
             await trueweave.add_documents(documents(3))
             assert len(await nearest(trueweave, "anchor")) == 3
             assert (await trueweave.status()).embedding_model == "vllm/any"
+
+
+# --- another model, by its name -----------------------------------------------------------------------
+
+
+def is_in_a_transaction(url: str) -> bool:
+    """Whether somebody keeps a transaction open without doing anything in it."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        idle = "SELECT 1 FROM pg_stat_activity WHERE state LIKE 'idle in transaction%' AND datname = current_database()"
+        return connection.execute(idle).fetchone() is not None
+
+
+async def test_no_transaction_is_open_while_the_new_model_embeds(trueweave: AsyncTrueweave, url: str) -> None:
+    await trueweave.add_documents(documents(3))
+    open_ones: list[bool] = []
+
+    async def look() -> None:
+        open_ones.append(is_in_a_transaction(url))
+
+    await trueweave.change_space(WhileEmbedding(look))
+    assert open_ones
+    assert not any(open_ones)
+
+
+async def test_a_change_of_model_that_was_stopped_goes_on_with_what_is_embedded(
+    trueweave: AsyncTrueweave, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vectors, "_EMBEDDED_AT_ONCE", 10)
+    await trueweave.add_documents(documents(20))
+    calls = iter(range(3))
+
+    async def stop() -> None:
+        if next(calls, None) is None:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        await trueweave.change_space(WhileEmbedding(stop))
+    assert (await trueweave.status()).embedding_model == "testing/hash"
+    assert len(await nearest(trueweave, "anchor", 100)) == 20, "the old space answers"
+    done: list[int] = []
+
+    async def nothing() -> None: ...
+
+    await trueweave.change_space(WhileEmbedding(nothing), done.append)
+    assert sum(done) == 20 + 20 - 30, "chunks and entities, less what was embedded before"
+    assert len(await nearest(trueweave, "anchor", 100, dimensions=16)) == 20
+    assert (await trueweave.verify()).exact
+
+
+async def test_a_change_of_model_comes_to_its_end_while_others_add_all_the_time(trueweave: AsyncTrueweave) -> None:
+    other = AsyncTrueweave(trueweave.database, trueweave.workspace, HashEmbedder())
+    await trueweave.add_documents(documents(3))
+    added = 3
+
+    async def add_one() -> None:
+        nonlocal added
+        if (await other.status()).embedding_model == "testing/hash":
+            await other.add_documents(documents(1, start=added))
+            added += 1
+
+    await trueweave.change_space(WhileEmbedding(add_one))
+    assert added > 3 + vectors._FREE_ROUNDS
+    assert len(await nearest(trueweave, "anchor", 100, dimensions=16)) == added
+    assert (await trueweave.status()).waiting_documents == 0
+    assert (await trueweave.verify()).exact
+
+
+async def test_a_model_by_its_name_is_paid_from_the_budget_and_takes_over(database: Database, url: str) -> None:
+    async with ModelServer(embedder=HashEmbedder(32)) as server:
+        settings = Settings(embedding_url=server.url, prices={"openai/new": (Decimal(1), Decimal(0))})
+        settings = settings.model_copy(update={"model_tries": 1})
+        before = await AsyncTrueweave.enter(database, "test", HashEmbedder())
+        await before.add_documents(documents(100))
+        async with aclosing(await AsyncTrueweave.enter(database, "test", settings=settings)) as trueweave:
+            estimate = await trueweave.estimate_reembed("openai/new")
+            assert (estimate.texts, estimate.present) == (200, 0)
+            assert estimate.price == Decimal(estimate.tokens) / 1_000_000
+            await trueweave.allow(tokens=estimate.tokens)
+            with pytest.raises(BudgetReached):
+                await trueweave.reembed("openai/new")
+            await trueweave.allow()
+            await trueweave.reembed("openai/new")
+            spent = [one for one in await trueweave.receipt() if one.stage == "embed"]
+            assert [(one.tokens_in, one.lost) for one in spent] == [(estimate.tokens, 0)], "each text is paid once"
+            assert (await trueweave.status()).embedding_model == "openai/new"
+            await trueweave.add_documents(documents(1, start=500))
+            assert len(await nearest(trueweave, "anchor", 200, dimensions=32)) == 101
+    with psycopg.connect(url) as connection:
+        assert connection.execute("SELECT count(*) FROM trueweave.vector_1_chunk").fetchone() == (0,)
+    with pytest.raises(SpaceMismatch, match=r"openai/new.*`trueweave reembed MODEL`"):
+        await before.add_documents(documents(1, start=600))
+
+
+async def test_what_a_change_of_model_that_was_given_up_left_is_dropped(trueweave: AsyncTrueweave, url: str) -> None:
+    await trueweave.add_documents(documents(3))
+
+    async def stop() -> None:
+        raise KeyboardInterrupt
+
+    async def nothing() -> None: ...
+
+    with pytest.raises(KeyboardInterrupt):
+        await trueweave.change_space(WhileEmbedding(stop, "testing/given-up"))
+    await trueweave.change_space(WhileEmbedding(nothing))
+    await trueweave.drop()
+    with psycopg.connect(url) as connection:
+        for table in tables_and_indexes(url)[0]:
+            assert connection.execute(f"SELECT count(*) FROM trueweave.{table}".encode()).fetchone() == (0,)

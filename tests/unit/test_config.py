@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from trueweave.config import Settings, find_file, write_file
+from trueweave.config import Settings, change_file, find_file, write_file
 from trueweave.errors import ConfigError
 
 URL = "postgresql://ada:secret@db.example:5432/trueweave"
@@ -87,3 +87,22 @@ def test_a_written_file_says_what_was_given_and_is_never_overwritten(folder: Pat
 def test_every_setting_has_a_line_of_help_and_hides_its_password() -> None:
     assert all(field.description for field in Settings.model_fields.values())
     assert "secret" not in repr(Settings.load(database_url=URL))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('embedding_model = "a"\n[prices]\n', 'embedding_model = "b"\n[prices]\n'),
+        ('# embedding_model = "a"\nmodel = "c"\n', 'embedding_model = "b"\nmodel = "c"\n'),
+        ('# embedding_model = "a"\nembedding_model = "c"\n', '# embedding_model = "a"\nembedding_model = "b"\n'),
+        ('a = 1\n[prices]\nembedding_model = [1]\n', 'a = 1\nembedding_model = "b"\n[prices]\nembedding_model = [1]\n'),
+        ("", 'embedding_model = "b"\n'),
+    ],
+)  # fmt: skip
+def test_one_setting_is_changed_and_all_else_in_the_file_stays(tmp_path: Path, before: str, after: str) -> None:
+    file = tmp_path / "trueweave.toml"
+    file.write_text(before)
+    file.chmod(0o600)
+    change_file(file, "embedding_model", "b")
+    assert file.read_text() == after
+    assert file.stat().st_mode & 0o777 == 0o600

@@ -20,6 +20,7 @@ from trueweave.cli import (
     index,
     methods,
     money,
+    reembed,
     rules,
     worker,
 )
@@ -61,6 +62,7 @@ app.command()(money.budget)
 app.command()(worker.worker)
 app.command()(index.entities)
 app.command()(doctor.doctor)
+app.command()(reembed.reembed)
 app.command()(index.verify)
 app.command()(index.sweep)
 app.command()(rules.resolution)

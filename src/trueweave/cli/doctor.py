@@ -191,7 +191,7 @@ async def _embedding(settings: Settings, space: Space | None) -> AsyncIterator[C
             await embedder.close()
     if space:
         is_same = space.is_of(embedder)
-        fix = "" if is_same else f"Set embedding_model to {space.model} again, or make a new workspace."
+        fix = "" if is_same else f"Set embedding_model to {space.model} again, or run `trueweave reembed {name}`."
         detail = f"{space.dimensions} dimensions of {space.model}"
         yield Check("vectors of this workspace are of that model", is_same, detail, fix)
 

@@ -17,7 +17,7 @@ from trueweave.cli.tally import Tally
 if TYPE_CHECKING:
     from decimal import Decimal
 
-    from trueweave.types import Estimate, ReportEstimate
+    from trueweave.types import EmbeddingEstimate, Estimate, ReportEstimate
 
 
 def estimate(
@@ -90,6 +90,17 @@ def reports_shown(found: ReportEstimate) -> list[RenderableType]:
         "price": f"{_price(found.most_price)}{' at most' if found.most_price else ''}",
     }
     return [pairs(rows), *([_how_to_price(found.model)] if found.most_price is None else [])]
+
+
+def embedding_shown(found: EmbeddingEstimate) -> list[RenderableType]:
+    """An estimate of embedding everything anew, for people."""
+    present = f" ({count(found.present, 'text')} embedded already)" if found.present else ""
+    rows = {
+        "texts": f"{found.texts:,} to embed with {found.model}{present}",
+        "tokens": f"{found.tokens:,}",
+        "price": _price(found.price),
+    }
+    return [pairs(rows), *([_how_to_price(found.model)] if found.price is None else [])]
 
 
 def _embedding(found: Estimate) -> dict[str, object]:

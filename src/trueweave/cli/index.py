@@ -17,6 +17,7 @@ from trueweave.cli.output import count, indented, next_step, pairs, progress, re
 from trueweave.cli.session import in_workspace, load_settings, place
 
 if TYPE_CHECKING:
+    from trueweave.config import Settings
     from trueweave.engine import AsyncTrueweave
     from trueweave.store.postgres.headway import Headway
     from trueweave.types import Budget, Difference, Entity, SetAside, Status, Verdict
@@ -46,7 +47,7 @@ def status(
             "set_aside": found.aside,
             "budget": asdict(found.budget),
         }
-        reply(answer, shown, *([] if failed else _advice(found)))
+        reply(answer, shown, *([] if failed else _advice(found, settings)))
 
 
 @dataclass(frozen=True)
@@ -180,9 +181,12 @@ def _money(found: Budget) -> dict[str, str]:
     return purse(found) if is_used else {}
 
 
-def _advice(found: _Found) -> list[Text]:
+def _advice(found: _Found, settings: Settings) -> list[Text]:
     """What to do now: the most urgent first."""
     advice = []
+    if settings.embedding_model and not _is_of(found.index.embedding_model, settings.embedding_model):
+        why = f"the settings name that model, and vectors are by {found.index.embedding_model}"
+        advice.append(next_step(f"trueweave reembed {settings.embedding_model}", why))
     if found.work.set_aside:
         advice.append(next_step("trueweave status --failed", "shows why documents were set aside"))
     if found.work.waiting or found.index.waiting_documents or found.index.waiting_names:
@@ -190,6 +194,12 @@ def _advice(found: _Found) -> list[Text]:
     if not advice and not found.index.documents:
         advice.append(next_step("trueweave add PATH", "there is nothing here yet"))
     return advice
+
+
+def _is_of(space: str, model: str) -> bool:
+    """Whether a model's vectors go into a space, as far as names tell; none are there yet, and any model's do."""
+    folder = model.removeprefix("onnx/").removesuffix("/model.onnx").rpartition("/")[2]
+    return not space or space == model or (model.startswith("onnx/") and space.startswith(f"onnx/{folder}@"))
 
 
 def _set_aside(found: list[SetAside]) -> RenderableType:

@@ -12,12 +12,13 @@ from trueweave.extract.llm import LLMExtractor
 from trueweave.ingest.intake import batches
 from trueweave.ingest.recipe import Recipe
 from trueweave.models.cache import prompt_key
-from trueweave.store.postgres import ledger, replies, sources
+from trueweave.protocols import Embedder
+from trueweave.store.postgres import ledger, replies, sources, vectors
 from trueweave.store.postgres.db import Database
 from trueweave.text import tokens
 from trueweave.text.chunking import chunk
 from trueweave.text.loading import Loaded
-from trueweave.types import Chunk, Estimate, Price, Source, Spent
+from trueweave.types import Chunk, EmbeddingEstimate, Estimate, Price, Source, Spent
 
 ASSUMED_OUT = 1.5  # tokens that a model writes for each token of text, where it has not written anything here yet
 
@@ -69,6 +70,24 @@ async def estimate(
     async with database.transaction(workspace) as tx:
         spent = await ledger.receipt(tx)
     return _estimate(total, recipe, prices, spent)
+
+
+async def estimate_embedding(
+    database: Database, workspace: int, embedder: Embedder, price: Price | None
+) -> EmbeddingEstimate:
+    """What it would take to embed everything with this model that is not embedded with it already."""
+    async with database.transaction(workspace) as tx:
+        space = await vectors.find_space(tx, embedder)
+    texts = total = 0
+    async for page in vectors.missing(database, workspace, space):
+        texts += len(page)
+        total += await asyncio.to_thread(_tokens, [one.text for one in page])
+    present = await vectors.count_present(database, workspace, space) if space else 0
+    return EmbeddingEstimate(embedder.model, texts, total, present, price.of(total, 0) if price else None)
+
+
+def _tokens(texts: Iterable[str]) -> int:
+    return sum(map(tokens.count, texts))
 
 
 def _chunks(sources: Iterable[Source], recipe: Recipe) -> list[Chunk]:

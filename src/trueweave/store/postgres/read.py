@@ -7,7 +7,6 @@ from uuid import UUID
 
 from psycopg import sql
 
-from trueweave.store.postgres import vectors
 from trueweave.store.postgres.db import Database, Transaction
 from trueweave.store.postgres.queue import forget_jobs
 from trueweave.types import Change, Entity, Relation, Status
@@ -39,9 +38,8 @@ async def changes(tx: Transaction, after: int, limit: int) -> list[Change]:
 async def drop_workspace(database: Database, workspace: int) -> None:
     """Take a workspace away, with all that is in it."""
     async with database.transaction(workspace) as tx:
-        space = await vectors.space(tx)
-        if space:
-            await tx.run("vectors.clear_space", space=space.id)
+        for (space,) in await tx.rows("vectors.all_spaces"):  # a change of space may have been given up halfway
+            await tx.run("vectors.clear_space", space=space)
         await tx.run("text.clear")
         await tx.run("link.clear")
         for (table,) in await tx.rows("read.tables"):

@@ -9,7 +9,8 @@ nobody waits for an HNSW insert; a search looks into both. See docs/adr/0004-emb
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from datetime import timedelta
 from random import random
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -37,6 +38,8 @@ _STAGE = ("text", "uuid", "uuid", "halfvec")
 _EMBEDDED_AT_ONCE = 500
 _MOVED_AT_ONCE = 1000
 _LAST = UUID(int=2**128 - 1)
+_FREE_ROUNDS = 3  # in which a change of space lets others settle as they please
+_PAUSE = timedelta(seconds=30)
 
 
 class Space(NamedTuple):
@@ -55,8 +58,9 @@ class Space(NamedTuple):
         """SpaceMismatch unless this is the embedder's space."""
         if embedder is None or not self.is_of(embedder):
             raise SpaceMismatch(
-                f"this workspace's vectors are by {self.model} ({self.dimensions} dimensions, {self.metric}). "
-                "Open it with that model, or change its space first."
+                f"this workspace's vectors are by {self.model} ({self.dimensions} dimensions, {self.metric}), and the "
+                f"embedding model is {embedder.model if embedder else 'not set'}. Set embedding_model to the former "
+                "again, or run `trueweave reembed MODEL` to embed everything with another model."
             )
 
     def similarity(self, distance: float) -> float:
@@ -184,50 +188,98 @@ async def _move(database: Database, workspace: int, where: Space, kind: VectorKi
 
 async def change_space(
     database: Database, workspace: int, embedder: Embedder, progress: Callable[[int], None] = lambda _: None
-) -> None:
+) -> bool:
     """Embed everything with another model beside the old vectors, then switch to it at once.
 
-    Readers are answered from the old space until the switch. Only what changed while the new one was being filled is
-    embedded with settlers waiting.
+    Readers are answered from the old space until the switch. Whoever is stopped and does it again goes on with what is
+    embedded already. Where others settle faster than this can follow, they are held up for a moment: then this is
+    True, and something may wait to be settled.
     """
     new = await make_space(database, workspace, embedder)
-    while done := await _fill(database, workspace, new, embedder):
-        progress(done)
+    async with database.transaction(workspace) as tx:
+        await tx.run("vectors.begin_change", space=new.id)
+    rounds = 0
+    while True:
+        async for texts in missing(database, workspace, new):
+            embedded = await embedder.embed([t.text for t in texts])
+            found = [Vector(*t[:3], half(v)) for t, v in zip(texts, embedded, strict=True)]
+            async with database.transaction(workspace) as tx:
+                await write(tx, new, found, ())
+            progress(len(texts))
+        if await _switched(database, workspace, new):
+            break
+        rounds += 1
+        if rounds >= _FREE_ROUNDS:
+            async with database.transaction(workspace) as tx:
+                await tx.run("vectors.pause", lasts=_PAUSE)
+    await clear_other_spaces(database, workspace)
+    await shelve(database, workspace, MOST_IN_COMMON)
+    return rounds >= _FREE_ROUNDS
+
+
+async def missing(database: Database, workspace: int, of: Space | None) -> AsyncIterator[list[Text]]:
+    """What has no vector in a space yet, some at a time. Nothing has, where there is no such space."""
+    for kind in VECTOR_KINDS:
+        after = UUID(int=0)
+        while True:
+            async with database.transaction(workspace) as tx:
+                rows = await _missing(tx, of, kind, after, _EMBEDDED_AT_ONCE)
+            if not rows:
+                break
+            yield [Text(kind, id_, hash_, _TEXTS[kind](*rest)) for id_, hash_, *rest in rows]
+            after = rows[-1][0]
+
+
+async def _missing(tx: Transaction, of: Space | None, kind: VectorKind, after: UUID, limit: int) -> list[Row]:
+    tables = _tables(tx, of, kind, await _shelves(tx, of)) if of else []
+    return await _rows(tx, f"vectors.missing_{kind}", table=_all(tables), after=after, limit=limit)
+
+
+async def count_present(database: Database, workspace: int, of: Space) -> int:
+    """How many vectors of the workspace are in a space."""
+    async with database.transaction(workspace) as tx:
+        shelves = await _shelves(tx, of)
+        tables = [table for kind in VECTOR_KINDS for table in _tables(tx, of, kind, shelves)]
+        return sum([await _count(tx, table) for table in tables])
+
+
+async def _switched(database: Database, workspace: int, new: Space) -> bool:
+    """Let the workspace answer from a space, unless something is missing there by now."""
     async with database.transaction(workspace) as tx:
         await lock(tx, frozenset((WHOLE,)))
-        old = await space(tx)
-        if old and old.id == new.id:
-            return
-        while await _fill_some(tx, new, embedder):
-            pass
+        for kind in VECTOR_KINDS:
+            if await _missing(tx, new, kind, UUID(int=0), 1):
+                return False
         shelves = await _shelves(tx, new)
         for kind in VECTOR_KINDS:
             for table in _tables(tx, new, kind, shelves):
                 await _run(tx, f"vectors.extra_{kind}", table=table)
         await tx.run("vectors.switch", space=new.id)
-        if old:
-            await tx.run("vectors.clear_space", space=old.id)
         await bump(tx, frozenset((WHOLE,)))
-    await shelve(database, workspace, MOST_IN_COMMON)
+        return True
 
 
-async def _fill(database: Database, workspace: int, new: Space, embedder: Embedder) -> int:
+async def clear_other_spaces(database: Database, workspace: int) -> int:
+    """Drop the vectors in all spaces but the one that answers and the one that is being filled; how many spaces had
+    any."""
+    cleared = 0
     async with database.transaction(workspace) as tx:
-        return await _fill_some(tx, new, embedder)
+        others = [Space(*row) for row in await tx.rows("vectors.other_spaces")]
+    for other in others:
+        async with database.transaction(workspace) as tx:
+            counts = [await _count(tx, _common(other, kind), 1) for kind in VECTOR_KINDS]
+            if any(counts) or await _shelves(tx, other):
+                await tx.run("vectors.clear_space", space=other.id)
+                cleared += 1
+    return cleared
 
 
-async def _fill_some(tx: Transaction, new: Space, embedder: Embedder) -> int:
-    """Embed some of what the space still lacks; how much that was."""
-    shelves = await _shelves(tx, new)
-    for kind in VECTOR_KINDS:
-        present = _all(_tables(tx, new, kind, shelves))
-        rows = await _rows(tx, f"vectors.missing_{kind}", table=present, limit=_EMBEDDED_AT_ONCE)
-        texts = [Text(kind, id_, hash_, _TEXTS[kind](*rest)) for id_, hash_, *rest in rows]
-        if texts:
-            embedded = await embedder.embed([t.text for t in texts])
-            await write(tx, new, [Vector(*t[:3], half(v)) for t, v in zip(texts, embedded, strict=True)], ())
-            return len(texts)
-    return 0
+async def find_space(tx: Transaction, embedder: Embedder) -> Space | None:
+    """The space of an embedder, if anybody has made it."""
+    rows = await tx.rows(
+        "vectors.find_space", model=embedder.model, dimensions=embedder.dimensions, metric=embedder.metric
+    )
+    return Space(*rows[0]) if rows else None
 
 
 _TEXTS: dict[VectorKind, Callable[..., str]] = {
@@ -259,7 +311,8 @@ def _tables(
 
 
 def _all(tables: Sequence[sql.Identifier]) -> sql.Composed:
-    each = [sql.SQL("SELECT id, text_hash FROM {}").format(table) for table in tables]
+    each: list[sql.Composable] = [sql.SQL("SELECT id, text_hash FROM {}").format(table) for table in tables]
+    each = each or [sql.SQL("SELECT NULL::uuid AS id, NULL::uuid AS text_hash WHERE false")]
     return sql.SQL("({})").format(sql.SQL(" UNION ALL ").join(each))
 
 

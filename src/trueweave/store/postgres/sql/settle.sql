@@ -3,7 +3,8 @@
 
 -- name: claim
 SELECT DISTINCT uri FROM (
-    SELECT uri FROM document WHERE wanted <> shown ORDER BY uri LIMIT %(limit)s FOR UPDATE SKIP LOCKED) due
+    SELECT uri FROM document WHERE wanted <> shown AND NOT EXISTS (SELECT FROM workspace WHERE paused_until > now())
+    ORDER BY uri LIMIT %(limit)s FOR UPDATE SKIP LOCKED) due
 
 -- name: any_due
 SELECT EXISTS (SELECT FROM document WHERE wanted <> shown) OR EXISTS (SELECT FROM touched)
@@ -22,7 +23,8 @@ SELECT u.uri, count(*) FROM unnest(%(uris)s::text[]) AS u (uri)
 CROSS JOIN LATERAL (SELECT FROM document WHERE uri = u.uri AND wanted <> shown OFFSET 0) d GROUP BY u.uri
 
 -- name: claim_touched
-SELECT name FROM touched ORDER BY name LIMIT %(limit)s FOR UPDATE SKIP LOCKED
+SELECT name FROM touched WHERE NOT EXISTS (SELECT FROM workspace WHERE paused_until > now())
+ORDER BY name LIMIT %(limit)s FOR UPDATE SKIP LOCKED
 
 -- name: unlinked
 SELECT DISTINCT u.name

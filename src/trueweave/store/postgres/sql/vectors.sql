@@ -12,8 +12,25 @@ SELECT s.id, s.model, s.dimensions, s.metric FROM workspace w JOIN space s ON s.
 SELECT s.id, s.model, s.dimensions, s.metric, h.kind IS NOT NULL
 FROM workspace w JOIN space s ON s.id = w.space LEFT JOIN shelf h ON h.space = s.id AND h.kind = %(kind)s
 
+-- name: find_space
+SELECT id, model, dimensions, metric FROM space
+WHERE model = %(model)s AND dimensions = %(dimensions)s AND metric = %(metric)s
+
+-- name: all_spaces
+SELECT id FROM space ORDER BY id
+
+-- name: other_spaces
+SELECT s.id, s.model, s.dimensions, s.metric FROM space s
+WHERE NOT EXISTS (SELECT FROM workspace w WHERE s.id IN (w.space, w.next_space)) ORDER BY s.id
+
+-- name: begin_change
+UPDATE workspace SET next_space = %(space)s
+
+-- name: pause
+UPDATE workspace SET paused_until = now() + %(lasts)s
+
 -- name: switch
-UPDATE workspace SET space = %(space)s
+UPDATE workspace SET space = %(space)s, next_space = NULL, paused_until = NULL
 
 -- name: shelves
 SELECT kind, indexed FROM shelf WHERE space = %(space)s
@@ -50,20 +67,25 @@ SELECT id, distance FROM ({each}) AS found ORDER BY distance, id LIMIT %(limit)s
 DELETE FROM {table} WHERE id = ANY(%(ids)s)
 
 -- name: insert
-INSERT INTO {table} (id, text_hash, v) SELECT id, text_hash, v FROM stage_vector WHERE kind = %(kind)s
+-- Two who fill the same space may come with the same.
+INSERT INTO {table} (id, text_hash, v) SELECT id, text_hash, v FROM stage_vector WHERE kind = %(kind)s ORDER BY id
+ON CONFLICT (workspace, id) DO UPDATE SET text_hash = excluded.text_hash, v = excluded.v
 
 -- name: missing_chunk
 SELECT DISTINCT ON (c.id) c.id, c.text_hash, c.text FROM chunk c JOIN document d ON d.id = c.document
-WHERE d.shown AND NOT EXISTS (SELECT FROM {table} v WHERE v.id = c.id AND v.text_hash = c.text_hash)
+WHERE d.shown AND c.id > %(after)s
+    AND NOT EXISTS (SELECT FROM {table} v WHERE v.id = c.id AND v.text_hash = c.text_hash)
 ORDER BY c.id LIMIT %(limit)s
 
 -- name: missing_entity
 SELECT e.id, e.text_hash, e.name, e.type, e.description FROM entity e
-WHERE NOT EXISTS (SELECT FROM {table} v WHERE v.id = e.id AND v.text_hash = e.text_hash) LIMIT %(limit)s
+WHERE e.id > %(after)s AND NOT EXISTS (SELECT FROM {table} v WHERE v.id = e.id AND v.text_hash = e.text_hash)
+ORDER BY e.id LIMIT %(limit)s
 
 -- name: missing_relation
 SELECT r.id, r.text_hash, r.source_name, r.target_name, r.description, r.keywords FROM relation r
-WHERE NOT EXISTS (SELECT FROM {table} v WHERE v.id = r.id AND v.text_hash = r.text_hash) LIMIT %(limit)s
+WHERE r.id > %(after)s AND NOT EXISTS (SELECT FROM {table} v WHERE v.id = r.id AND v.text_hash = r.text_hash)
+ORDER BY r.id LIMIT %(limit)s
 
 -- name: extra_chunk
 DELETE FROM {table} v WHERE NOT EXISTS (
@@ -77,7 +99,9 @@ DELETE FROM {table} v WHERE NOT EXISTS (SELECT FROM relation r WHERE r.id = v.id
 
 -- name: missing_community
 SELECT r.community, r.text_hash, r.title, r.summary FROM report r
-WHERE NOT EXISTS (SELECT FROM {table} v WHERE v.id = r.community AND v.text_hash = r.text_hash) LIMIT %(limit)s
+WHERE r.community > %(after)s
+    AND NOT EXISTS (SELECT FROM {table} v WHERE v.id = r.community AND v.text_hash = r.text_hash)
+ORDER BY r.community LIMIT %(limit)s
 
 -- name: extra_community
 DELETE FROM {table} v WHERE NOT EXISTS (SELECT FROM report r WHERE r.community = v.id)

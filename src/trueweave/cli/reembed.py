@@ -1,0 +1,151 @@
+"""`trueweave reembed`: all vectors anew, by another embedding model."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import RenderableType
+
+from trueweave.cli import estimate as estimating
+from trueweave.cli.amounts import Allowance, parse_allowance
+from trueweave.cli.models_in_force import check_priced, is_paid
+from trueweave.cli.money import receipt_table
+from trueweave.cli.options import Budget, DatabaseUrl, Json, Workspace, Yes
+from trueweave.cli.output import count, marked, next_step, progress, replying, say, spinning
+from trueweave.cli.session import in_workspace, load_settings
+from trueweave.cli.stopping import end_if_stopped
+from trueweave.errors import TrueweaveError
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from trueweave.config import Settings
+    from trueweave.engine import AsyncTrueweave
+    from trueweave.types import EmbeddingEstimate, Spent
+
+NewModel = Annotated[
+    str,
+    typer.Argument(metavar="MODEL", help="provider/model, or onnx/ and a folder with model.onnx and tokenizer.json."),
+]
+EmbeddingUrl = Annotated[
+    str | None,
+    typer.Option("--embedding-url", metavar="URL", help="The address of its server, if not the one in the settings."),
+]
+EstimateOnly = Annotated[bool, typer.Option("--estimate", help="Show what it would take, and embed nothing.")]
+
+
+def reembed(
+    model: NewModel,
+    embedding_url: EmbeddingUrl = None,
+    estimate: EstimateOnly = False,
+    budget: Budget = None,
+    yes: Yes = False,
+    workspace: Workspace = None,
+    database_url: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
+    """Embed everything with another model, and switch to it.
+
+    Questions are answered by the old vectors until all is embedded; these are dropped afterwards. A run that was
+    stopped is simply run again, and what is embedded is not paid for twice. The settings file gets the new model.
+
+    Where the model has to be paid, what it will cost is shown first, and asked about on a terminal.
+    """
+    with replying(json) as reply:
+        settings = load_settings(database_url, workspace)
+        changes = {"embedding_model": model, **({"embedding_url": embedding_url} if embedding_url else {})}
+        settings = settings.model_copy(update=changes)
+        allowance = parse_allowance(budget) if budget else None
+        if allowance and allowance.price is not None:
+            check_priced(settings, [model])
+        with spinning("Counting …"):
+            wanted = in_workspace(lambda trueweave: trueweave.estimate_reembed(model), settings)
+        again = _again(model, embedding_url, budget)
+        if estimate:
+            reply(asdict(wanted), *estimating.embedding_shown(wanted), next_step(again, "does it"))
+            return
+        if not _agreed(wanted, settings, yes):
+            raise typer.Exit(1)
+        run = _Run(settings, model, wanted, allowance)
+        run.embed()
+        answer = {"model": model, "texts": run.done, "present": wanted.present, "receipt": run.receipt}
+        text: list[RenderableType] = [f"{count(run.done, 'text')} embedded by {model}, {wanted.present:,} before."]
+        if run.receipt:
+            text.append(receipt_table(run.receipt))
+        end_if_stopped(reply, run, answer, text, again)
+        reply(answer, *text, *_kept_in_settings(changes), next_step("trueweave ask QUESTION"))
+
+
+class _Run:
+    """Texts being embedded by one call of `trueweave reembed`."""
+
+    def __init__(self, settings: Settings, model: str, wanted: EmbeddingEstimate, allowance: Allowance | None) -> None:
+        self.settings = settings
+        self.model = model
+        self.wanted = wanted
+        self.allowance = allowance
+        self.done = 0
+        self.receipt: Sequence[Spent] = ()
+        self.error: TrueweaveError | None = None
+        self.is_interrupted = False
+        self._since: datetime | None = None
+
+    def embed(self) -> None:
+        """Embed everything. What stops it is kept to be told."""
+        try:
+            in_workspace(self._embed, self.settings)
+        except KeyboardInterrupt:
+            self.is_interrupted = True
+        if since := self._since:
+            self.receipt = in_workspace(lambda trueweave: trueweave.receipt(since), self.settings)
+
+    async def _embed(self, trueweave: AsyncTrueweave) -> None:
+        if self.allowance:
+            await trueweave.allow(price=self.allowance.price, tokens=self.allowance.tokens)
+        self._since = await trueweave.clock()
+        with progress("Embedding", self.wanted.texts) as advance:
+
+            def more(texts: int) -> None:
+                self.done += texts
+                advance(texts)
+
+            try:
+                await trueweave.reembed(self.model, more)
+            except TrueweaveError as error:
+                self.error = error
+
+
+def _agreed(wanted: EmbeddingEstimate, settings: Settings, yes: bool) -> bool:
+    """Show what it will cost; whether to go on."""
+    if not wanted.texts or not is_paid(settings, [str(settings.embedding_model)]):
+        return True
+    say(*estimating.embedding_shown(wanted))
+    return yes or not sys.stdin.isatty() or typer.confirm("Go on?", err=True)
+
+
+def _kept_in_settings(changes: dict[str, str]) -> list[RenderableType]:
+    """Have the settings file name the new model, or say what to change where that cannot be done."""
+    from trueweave.config import FILE, change_file, find_file, line, outweighing
+
+    said: list[RenderableType] = []
+    file = find_file()
+    for name, value in changes.items():
+        if variable := outweighing(name):
+            said.append(marked(f"{variable} in the environment outweighs the settings file: set it to {value}."))
+        elif file is None:
+            how = f"Make one with `trueweave init`, and this line: {line(name, value)}"
+            said.append(marked(f"There is no {FILE} here. {how}"))
+        else:
+            change_file(file, name, value)
+            said.append(f"{file.name} says {line(name, value)} now.")
+    return said
+
+
+def _again(model: str, embedding_url: str | None, budget: str | None) -> str:
+    words = ["trueweave", "reembed", model, *(("--embedding-url", embedding_url) if embedding_url else ())]
+    return f"{shlex.join(words)}{f' --budget {shlex.quote(budget)}' if budget else ''}"
