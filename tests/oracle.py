@@ -1,6 +1,7 @@
 """A second opinion: the view worked out from the documents by the plainest means, comparing all names with all.
 
-It shares nothing with the index but the definition of an alike pair (rapidfuzz, digits), written down again here.
+It shares nothing with the index but the normal form of a name; the definition of a fuzzy pair (rapidfuzz, digits) is
+written down again here.
 """
 
 import re
@@ -12,6 +13,7 @@ from anyascii import anyascii
 from rapidfuzz import fuzz
 
 from trueweave import AsyncTrueweave, Entity, NameKey, ResolutionSettings, Rule
+from trueweave.text.names import normalise
 
 Names = frozenset[NameKey]
 
@@ -47,11 +49,11 @@ def _groups(names: set[NameKey], rules: list[Rule], how: ResolutionSettings) -> 
     linked = {pair: 0 for pair in combinations(names, 2) if _alike(*pair, how)}
     for order, rule in enumerate(rules, 1):
         if rule.kind != "rename":
-            for a, b in product(names.intersection(rule.names), repeat=2):
+            for a, b in product(_spoken_of(rule, names), repeat=2):
                 linked[a, b] = max(order, linked.get((a, b), 0))
     for order, rule in enumerate(rules, 1):
         if rule.kind == "split":
-            inside = set(rule.names)
+            inside = _spoken_of(rule, names)
             linked = {
                 (a, b): laid for (a, b), laid in linked.items() if laid >= order or (a in inside) == (b in inside)
             }
@@ -62,14 +64,20 @@ def _groups(names: set[NameKey], rules: list[Rule], how: ResolutionSettings) -> 
     return set(group.values())
 
 
+def _spoken_of(rule: Rule, names: set[NameKey]) -> Names:
+    """The names that a rule speaks of: without a type, those of all types."""
+    wanted = set(rule.names)
+    return frozenset(name for name in names if name in wanted or NameKey(name.name) in wanted)
+
+
 def _alike(a: NameKey, b: NameKey, how: ResolutionSettings) -> bool:
     if how.mode == "off" or (how.same == "name_and_type" and a.type != b.type):
         return False
+    if how.mode == "exact":
+        return normalise(a.name) == normalise(b.name)
     x, y = (" ".join(anyascii(n.name).lower().split()) or n.name.lower() for n in (a, b))
-    if x == y:
-        return True
     same_digits = re.findall(r"\d+", x) == re.findall(r"\d+", y)
-    return how.mode == "fuzzy" and same_digits and fuzz.ratio(x, y) > how.threshold
+    return x == y or (same_digits and fuzz.ratio(x, y) > how.threshold)
 
 
 async def _stored(trueweave: AsyncTrueweave) -> dict[Names, Entity]:

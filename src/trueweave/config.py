@@ -14,6 +14,7 @@ from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from trueweave.errors import ConfigError
+from trueweave.types import Resolution
 
 FILE = "trueweave.toml"
 PREFIX = "TRUEWEAVE_"
@@ -84,6 +85,11 @@ class Settings(BaseSettings):
         "phrases alone. auto: llm where there is a model, else capitals.",
     )
     pipeline: str = Field(default="en_core_web_sm", description="The spaCy pipeline of the nlp extractor.")
+    resolution: Resolution = Field(
+        default="exact",
+        description="Which names are one entity in a workspace that is made: exact but for case, accents, punctuation, "
+        "spacing and legal forms; fuzzy, alike ones; off, none. `trueweave resolution` changes one that is there.",
+    )
     max_gleaning: int = Field(
         default=1, ge=1, le=5, description="How many times the model looks for entities and relations in each chunk."
     )

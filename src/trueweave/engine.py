@@ -35,6 +35,7 @@ from trueweave.store.postgres import (
     record,
     resolution,
     sources,
+    suggestions,
     vectors,
 )
 from trueweave.store.postgres.db import Database
@@ -70,6 +71,7 @@ from trueweave.types import (
     Spent,
     SpentOn,
     Status,
+    Suggestion,
     VectorKind,
     Verdict,
 )
@@ -86,6 +88,7 @@ Total = TypeVar("Total", Added, Reported)
 
 _DOCUMENTS_AT_ONCE = 256
 _SAID_AT_ONCE = 20_000  # mentions and links
+_SUGGESTIONS_AT_ONCE = 1000
 
 
 def _unseen(_: int) -> None:
@@ -159,7 +162,8 @@ class AsyncTrueweave:
 
         Call `aclose` at the end if documents were added from files.
         """
-        id_ = await database.find_workspace(workspace, make=make)
+        settings = settings or Settings.load()
+        id_ = await database.find_workspace(workspace, make=make, resolution=settings.resolution)
         if id_ is None:
             raise UnknownWorkspace(
                 f"there is no workspace {workspace!r}. Run `trueweave init --workspace {workspace}` to make it."
@@ -589,8 +593,33 @@ class AsyncTrueweave:
         async with self.database.transaction(self.workspace) as tx:
             return await resolution.rules(tx)
 
-    async def mentioned(self, names: Sequence[NameKey]) -> list[NameKey]:
-        """Those of these names that some document mentions now, written and typed just so."""
+    async def suggestions(
+        self, threshold: int | None = None, *, limit: int = 20, rejected: bool = False
+    ) -> list[Suggestion]:
+        """Names that may be one thing, with passages of both: pairs more alike than the threshold (that of the
+        resolution, if none is given) which are two entities and on which nobody has decided, the most alike first; or
+        else those that were `rejected`."""
+        return await suggestions.suggest(self.database, self.workspace, threshold, limit, rejected=rejected)
+
+    async def accept(self, *which: UUID | str | int) -> list[Rule]:
+        """Merge the names of these suggestions, given by id (or how it begins) or by number in the last list."""
+        rules = await suggestions.accept(self.database, self.workspace, list(map(str, which)))
+        await self.settle()
+        return rules
+
+    async def accept_above(self, threshold: int) -> list[Rule]:
+        """Merge all names that are more alike than this and would be suggested."""
+        accepted: list[Rule] = []
+        while found := await self.suggestions(threshold, limit=_SUGGESTIONS_AT_ONCE):
+            accepted += await self.accept(*(one.id for one in found))
+        return accepted
+
+    async def reject(self, *which: UUID | str | int) -> list[tuple[NameKey, NameKey]]:
+        """Suggest none of these pairs of names again."""
+        return await suggestions.reject(self.database, self.workspace, list(map(str, which)))
+
+    async def mentioned(self, names: Sequence[NameKey]) -> dict[NameKey, tuple[NameKey, ...]]:
+        """For each of these names those that some document mentions now, written just so; without a type, of any."""
         async with self.database.transaction(self.workspace) as tx:
             return await resolution.mentioned(tx, names)
 

@@ -46,6 +46,7 @@ from trueweave.types import (
     Spent,
     SpentOn,
     Status,
+    Suggestion,
     VectorKind,
     Verdict,
 )
@@ -516,8 +517,26 @@ class Trueweave(_Waiting):
         """All rules, in the order in which they were laid down."""
         return self._wait_for(lambda trueweave: trueweave.rules())
 
-    def mentioned(self, names: Sequence[NameKey]) -> list[NameKey]:
-        """Those of these names that some document mentions now, written and typed just so."""
+    def suggestions(self, threshold: int | None = None, *, limit: int = 20, rejected: bool = False) -> list[Suggestion]:
+        """Names that may be one thing, with passages of both: pairs more alike than the threshold (that of the
+        resolution, if none is given) which are two entities and on which nobody has decided, the most alike first; or
+        else those that were `rejected`."""
+        return self._wait_for(lambda trueweave: trueweave.suggestions(threshold, limit=limit, rejected=rejected))
+
+    def accept(self, *which: UUID | str | int) -> list[Rule]:
+        """Merge the names of these suggestions, given by id (or how it begins) or by number in the last list."""
+        return self._wait_for(lambda trueweave: trueweave.accept(*which))
+
+    def accept_above(self, threshold: int) -> list[Rule]:
+        """Merge all names that are more alike than this and would be suggested."""
+        return self._wait_for(lambda trueweave: trueweave.accept_above(threshold))
+
+    def reject(self, *which: UUID | str | int) -> list[tuple[NameKey, NameKey]]:
+        """Suggest none of these pairs of names again."""
+        return self._wait_for(lambda trueweave: trueweave.reject(*which))
+
+    def mentioned(self, names: Sequence[NameKey]) -> dict[NameKey, tuple[NameKey, ...]]:
+        """For each of these names those that some document mentions now, written just so; without a type, of any."""
         return self._wait_for(lambda trueweave: trueweave.mentioned(names))
 
     def resolution(self) -> ResolutionSettings:

@@ -157,7 +157,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class NameKey:
-    """A name as it is written, and its type: what people's rules speak of."""
+    """A name as it is written, and its type: what people's rules speak of. Without a type, all names written so."""
 
     name: str
     type: str = ""
@@ -167,7 +167,7 @@ class NameKey:
 class ResolutionSettings:
     """What makes two names the same entity in one workspace. See docs/adr/0005-resolution.md."""
 
-    mode: Resolution = "fuzzy"
+    mode: Resolution = "exact"
     threshold: int = 90
     same: Sameness = "name_and_type"
 
@@ -290,6 +290,39 @@ class Rule:
     kind: RuleKind
     names: tuple[NameKey, ...]
     label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NamePassage:
+    """What stands around a name in a document."""
+
+    uri: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestedName:
+    """One of two names that may be one thing: its entity now, how often it is mentioned, and where."""
+
+    name: NameKey
+    entity: UUID
+    mentions: int
+    passages: tuple[NamePassage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """Two names that may be one thing, for a person to decide, and how alike they are in per cent.
+
+    The id stays the same; the number is the place in the last list.
+    """
+
+    id: UUID
+    number: int
+    score: float
+    one: SuggestedName
+    other: SuggestedName
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,10 +82,10 @@ def test_documents_come_and_go(trueweave: Trueweave, file: Path, tmp_path: Path)
 
 @pytest.mark.usefixtures("filled")
 def test_a_rule_holds_until_it_is_undone(trueweave: Trueweave) -> None:
-    rule = answer(trueweave("rule", "merge", "Ada Lovelace::person", "The Countess::person", "--json"))["rule"]
+    rule = answer(trueweave("rules", "merge", "Ada Lovelace::person", "The Countess::person", "--json"))["rule"]
     assert rule["names"] == [{"name": "Ada Lovelace", "type": "person"}, {"name": "The Countess", "type": "person"}]
     assert answer(trueweave("entities", "--json", "--limit", "1"))["entities"][0]["aliases"] == ["The Countess"]
-    assert "Undone: merge" in trueweave("rule", "undo", rule["id"][:8]).stdout
+    assert "Undone: merge" in trueweave("rules", "undo", rule["id"][:8]).stdout
     assert answer(trueweave("entities", "--json", "--limit", "1"))["entities"][0]["aliases"] == []
 
 
@@ -128,8 +128,40 @@ def test_another_embedding_model_takes_over_and_is_written_into_the_settings(
 
 @pytest.mark.usefixtures("filled")
 def test_resolution_is_shown_and_changed(trueweave: Trueweave) -> None:
-    assert answer(trueweave("resolution", "--mode", "exact", "--json"))["mode"] == "exact"
     assert trueweave("resolution").stdout.split() == ["mode", "exact", "threshold", "90", "same", "name_and_type"]
+    assert answer(trueweave("resolution", "fuzzy", "--json"))["mode"] == "fuzzy"
+    assert trueweave("resolution").stdout.split()[1] == "fuzzy"
+
+
+@pytest.mark.usefixtures("filled")
+def test_a_rule_says_which_names_it_met_and_which_it_waits_for(trueweave: Trueweave) -> None:
+    said = trueweave("rules", "merge", "Ada Lovelace", "The Countess", "Lady Byron").stdout
+    assert "In the documents now: Ada Lovelace (person), The Countess (person)." in said
+    assert "No document mentions Lady Byron yet, written just so; the rule waits for one." in said
+    assert answer(trueweave("entities", "--json", "--limit", "1"))["entities"][0]["aliases"] == ["The Countess"]
+
+
+def test_alike_names_are_suggested_accepted_and_rejected(trueweave: Trueweave, tmp_path: Path) -> None:
+    lines = [
+        {"uri": name, "text": f"It was {name} who came.", "entities": [{"name": name, "type": "person"}]}
+        for name in ("Paul Muller", "Paula Muller", "Marten Aldous", "Marten Aldouse")
+    ]
+    (tmp_path / "people.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    trueweave("init")
+    trueweave("add", tmp_path / "people.jsonl")
+    shown = trueweave("rules", "suggest").stdout
+    assert "Paul Muller::person (1 mention)  |  Paula Muller::person (1 mention)  95.7 % alike" in shown
+    assert "Paula Muller: It was Paula Muller who came." in shown
+    first, second = answer(trueweave("rules", "suggest", "--json"))["suggestions"]
+    assert first["one"]["name"]["name"].startswith("Marten")
+    assert "are one entity now. Rule " in trueweave("rules", "accept", first["id"][:8]).stdout
+    assert "not suggested again" in trueweave("rules", "reject", "2").stdout
+    assert trueweave("rules", "suggest").stdout == "There is nothing to suggest.\n"
+    [again] = answer(trueweave("rules", "suggest", "--rejected", "--json"))["suggestions"]
+    assert again["id"] == second["id"]
+    wrong = trueweave("rules", "accept", "7", code=1).stderr
+    assert wrong.startswith("error: there is no suggestion '7' in the last list.")
+    assert "No names are that alike." in trueweave("rules", "suggest", "--auto", "90").stdout
 
 
 @pytest.mark.usefixtures("filled")

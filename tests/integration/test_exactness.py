@@ -1,13 +1,15 @@
 """The law of the index: whatever happened, it equals one built from scratch from what is there now.
 
-Random histories of inserts, updates, deletes, batch deletes, rules, changes of threshold and of model, of communities
-found in between, by one or two writers at once, with connections that break between any two statements. After each the
-digest must equal that of a fresh build from the surviving documents, stored in another order and in other batches.
+Random histories of inserts, updates, deletes, batch deletes, rules, accepted suggestions, changes of resolution and of
+model, of communities found in between, by one or two writers at once, with connections that break between any two
+statements. After each the digest must equal that of a fresh build from the surviving documents, stored in another order
+and in other batches.
 """
 
 import asyncio
 import random
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -20,8 +22,9 @@ from hypothesis import strategies as st
 from tests.conftest import FULL
 from tests.oracle import assert_view_is_right
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey, ResolutionSettings
+from trueweave.errors import RuleError
 from trueweave.graph.contribution import contribution
-from trueweave.store.postgres import digest, record, resolution
+from trueweave.store.postgres import digest, record, resolution, suggestions
 from trueweave.store.postgres.db import Database
 from trueweave.testing import Databases, Faults, HashEmbedder, SimulatedCrash
 
@@ -36,6 +39,7 @@ NAMES = (
     *("Ada", "Ida", "ada"),
     *("northern line", "northern lines", "southern line", "Ada Marten"),
     *("東京", "Dong Jing", "%", "\\ \"{}'"),
+    *("Acme Inc.", "ACME, Inc", "Acme", "Acmes", "Acme-Marten", "Acme Marten GmbH"),
 )
 TYPES = ("", "person", "place")
 
@@ -96,12 +100,13 @@ step = st.one_of(
     steps("merge", st.lists(names, min_size=2, max_size=3, unique=True)),
     steps("split", st.lists(names, min_size=1, max_size=2, unique=True)),
     steps("rename", st.tuples(names, st.sampled_from(("Label", "Other label")))),
+    steps("accept", st.integers(0, 10)),
     steps("undo", st.integers(0, 10)),
     steps(
         "resolve",
         st.builds(
             ResolutionSettings,
-            st.sampled_from(("fuzzy", "fuzzy", "exact", "off")),
+            st.sampled_from(("fuzzy", "exact", "off")),
             st.sampled_from((70, 80, 85, 90, 95, 100)),
             st.sampled_from(("name", "name_and_type")),
         ),
@@ -151,6 +156,11 @@ class Writer:
             case "rename":
                 await resolution.add_rule(database, workspace, "rename", step.what[:1], step.what[1], rule_id)
                 self.rules.append(rule_id)
+            case "accept":
+                if found := await self.trueweave.suggestions(80):
+                    which = str(found[step.what % len(found)].id)
+                    with suppress(RuleError):  # somebody else listed other pairs meanwhile, or took the names away
+                        self.rules += [rule.id for rule in await suggestions.accept(database, workspace, [which])]
             case "undo" if self.rules:
                 rule = self.rules[step.what % len(self.rules)]
                 if rule in {r.id for r in await self.trueweave.rules()}:

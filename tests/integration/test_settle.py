@@ -71,6 +71,7 @@ async def settle_in_the_meantime(trueweave: AsyncTrueweave, *documents: Document
 
 
 async def test_two_new_names_that_are_alike_find_each_other(trueweave: AsyncTrueweave) -> None:
+    await trueweave.change_resolution(ResolutionSettings("fuzzy"))
     await race(
         trueweave,
         document("a", "Marten Aldous"),
@@ -92,8 +93,21 @@ async def test_a_merge_rule_laid_down_meanwhile_holds_for_two_new_names(trueweav
     assert await names_of(trueweave) == {frozenset(("Paris", "Lutetia"))}
 
 
+async def test_a_rule_without_types_holds_for_a_name_that_another_process_brings_with_a_new_type(
+    trueweave: AsyncTrueweave,
+) -> None:
+    await trueweave.merge(NameKey("Paris"), NameKey("Lutetia"))
+    typed = [Document(uri, (Chunk(uri, mentions=(Mention("Paris", type_),)),)) for uri, type_ in (("b", "place"),)]
+    await race(
+        trueweave,
+        Document("a", (Chunk("a", mentions=(Mention("Lutetia", "town"),)),)),
+        lambda: settle_in_the_meantime(trueweave, *typed),
+    )
+    assert await names_of(trueweave) == {frozenset(("Paris", "Lutetia"))}
+
+
 async def test_a_change_of_settings_meanwhile_reaches_names_that_were_not_live_yet(trueweave: AsyncTrueweave) -> None:
-    loose = ResolutionSettings(threshold=80)
+    loose = ResolutionSettings("fuzzy", threshold=80)
     await trueweave.change_resolution(ResolutionSettings("exact"))
     both = [document("a", "Martena Aldous"), document("b", "Marten Aldouse")]
     await race(trueweave, both, lambda: trueweave.change_resolution(loose))
@@ -112,7 +126,7 @@ async def test_more_of_a_hub_meanwhile_is_added_up(trueweave: AsyncTrueweave) ->
 async def test_a_cluster_that_falls_apart_meanwhile_stays_apart(trueweave: AsyncTrueweave) -> None:
     ends = ("Marten Aldous", "Martena Aldouses")
     bridge = "Martena Aldous"
-    await trueweave.change_resolution(ResolutionSettings(threshold=90))
+    await trueweave.change_resolution(ResolutionSettings("fuzzy", threshold=90))
     await trueweave.add_documents([document("x", ends[0]), document("y", ends[1]), document("z", bridge)])
     assert len(await trueweave.entities()) == 1
     await race(trueweave, document("a", ends[0], "Elsewhere"), lambda: trueweave.remove(["z"]))

@@ -150,7 +150,8 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         trueweave.undo(rule.id)
         trueweave.undo(trueweave.split(NameKey("London")).id)
         trueweave.undo(trueweave.rename(NameKey("London"), "Londinium").id)
-        assert trueweave.mentioned([NameKey("London"), NameKey("Paris")]) == [NameKey("London")]
+        london, paris = NameKey("London"), NameKey("Paris")
+        assert trueweave.mentioned([london, paris]) == {london: (london,), paris: ()}
         trueweave.change_resolution(ResolutionSettings("exact"))
         assert trueweave.resolution().mode == "exact"
         trueweave.change_space(HashEmbedder(32))

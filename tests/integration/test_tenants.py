@@ -25,13 +25,15 @@ async def _tenant(database: Database, name: str) -> AsyncTrueweave:
     trueweave = await AsyncTrueweave.enter(database, name, HashEmbedder(8))
     said = Chunk(
         f"{name} text on Ada Lovelace",
-        mentions=(Mention("Ada Lovelace", description="d"), Mention("Ada Lovelase")),
+        mentions=(Mention("Ada Lovelace", description="d"), Mention("Ada Lovelase"), Mention("ADA Lovelace")),
         links=(Link("Ada Lovelace", "London", "lived in", ("place",)),),
     )
     await trueweave.add_documents(
         [Document("1", (said,), metadata={"k": 1}), Document("2", (replace(said, text="more"),))]
     )
     await trueweave.merge(NameKey("Ada Lovelace"), NameKey("Countess"))
+    await trueweave.suggestions()
+    await trueweave.reject(1)
     ring = (Link("Byron", "Annabella"), Link("Annabella", "Augusta"), Link("Augusta", "Byron"))
     await trueweave.add_documents([Document("3", (Chunk("On Byron", links=ring),))])
     await trueweave.find_communities()

@@ -14,11 +14,13 @@ from trueweave.types import ResolutionSettings, Sameness
 
 # Few letters make pairs with many ways to line up; many letters make pairs that share nothing by chance.
 ALPHABETS = ("ab", "abc 12", "".join(c for c in map(chr, range(256)) if c.islower()), "ab東京")
-LOOSEST = ResolutionSettings(threshold=70)
+LOOSEST = ResolutionSettings("fuzzy", threshold=70)
 EXACT = ResolutionSettings("exact")
 LONG = "a" * LONGEST_FUZZY
 
-resolutions = st.builds(ResolutionSettings, threshold=st.integers(70, 100), same=st.sampled_from(get_args(Sameness)))
+resolutions = st.builds(
+    ResolutionSettings, st.just("fuzzy"), threshold=st.integers(70, 100), same=st.sampled_from(get_args(Sameness))
+)
 Case = tuple[str, str, ResolutionSettings]
 
 
@@ -77,7 +79,7 @@ def test_keys_fit_a_signed_64_bit_integer() -> None:
 def test_a_ratio_equal_to_the_threshold_does_not_exceed_it() -> None:
     pair = ("abcdefghij", "abcdefghix")
     assert fuzz.ratio(*pair) == 90
-    assert [alike([pair], ResolutionSettings(threshold=threshold)) for threshold in (89, 90)] == [[True], [False]]
+    assert [alike([pair], ResolutionSettings("fuzzy", threshold)) for threshold in (89, 90)] == [[True], [False]]
 
 
 def test_each_pair_is_judged_on_its_own() -> None:
@@ -132,6 +134,6 @@ def test_homonyms_find_each_other_only_where_the_name_alone_counts(mode: str, sa
 @settings(max_examples=300)
 @given(st.text("abc1 ", min_size=1, max_size=20), st.text("abc1 ", min_size=1, max_size=20))
 def test_masks_of_alike_names_differ_by_no_more_bits_than_the_names_can_differ_by_changes(a: str, b: str) -> None:
-    how = ResolutionSettings(threshold=70)
+    how = LOOSEST
     if alike([(a, b)], how)[0]:
         assert (mask(a) ^ mask(b)).bit_count() <= min(most_changes(a, how), most_changes(b, how))

@@ -22,6 +22,7 @@ from trueweave.cli import (
     money,
     reembed,
     rules,
+    suggestions,
     worker,
 )
 
@@ -67,6 +68,9 @@ app.command()(index.verify)
 app.command()(index.sweep)
 app.command()(rules.resolution)
 app.add_typer(communities.app, name="communities")
-app.add_typer(rules.app, name="rule")
+rules.app.command()(suggestions.suggest)
+rules.app.command()(suggestions.accept)
+rules.app.command()(suggestions.reject)
+app.add_typer(rules.app, name="rules")
 app.add_typer(database.server, name="db")
 app.add_typer(database.workspaces, name="workspace")

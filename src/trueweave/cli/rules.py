@@ -1,9 +1,9 @@
-"""`trueweave rule` and `trueweave resolution`: which names are one entity, and who says so."""
+"""`trueweave rules` and `trueweave resolution`: which names are one entity, and who says so."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
-from dataclasses import asdict
+from collections.abc import Awaitable, Iterable
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from trueweave.cli.options import DatabaseUrl, Json, Workspace
-from trueweave.cli.output import next_step, pairs, replying, table
+from trueweave.cli.output import marked, next_step, pairs, replying, table
 from trueweave.cli.session import in_workspace, load_settings
 from trueweave.errors import RuleError
 from trueweave.types import NameKey, Resolution, ResolutionSettings, Rule, Sameness
@@ -25,8 +25,9 @@ app = typer.Typer(
     no_args_is_help=True,
     help="""Say which names are one entity, and what it is called.
 
-    A name is written as documents write it, with its type after two colons if it has one: "Ada Lovelace::person".
-    `trueweave entities` shows both. A name that has two colons in itself ends in two more: "std::vector::".
+    A name is written as documents write it, and means every entity of that name, now and later. Its type after two
+    colons means that one alone: "Ada Lovelace::person". `trueweave entities` shows both. A name that has two colons in
+    itself ends in two more: "std::vector::".
 
     Rules hold for documents to come as well. A later rule outweighs an earlier one.
     """,
@@ -62,8 +63,8 @@ def merge(names: Names, workspace: Workspace = None, database_url: DatabaseUrl =
     """Let these names be one entity."""
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
-        rule, unknown = in_workspace(lambda trueweave: _lay_down(trueweave, trueweave.merge(*names)), settings)
-        reply({"rule": rule, "unknown": unknown}, f"{_listed(rule)} are one entity now.", *_notes(rule, unknown))
+        laid = in_workspace(lambda trueweave: _lay_down(trueweave, trueweave.merge(*names)), settings)
+        reply(laid.as_json(), f"{listed(laid.rule.names)} are one entity now.", *_notes(laid))
 
 
 @app.command()
@@ -74,9 +75,8 @@ def split(names: Names, workspace: Workspace = None, database_url: DatabaseUrl =
     """
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
-        rule, unknown = in_workspace(lambda trueweave: _lay_down(trueweave, trueweave.split(*names)), settings)
-        said = f"{_listed(rule)}: an entity apart from now on."
-        reply({"rule": rule, "unknown": unknown}, said, *_notes(rule, unknown))
+        laid = in_workspace(lambda trueweave: _lay_down(trueweave, trueweave.split(*names)), settings)
+        reply(laid.as_json(), f"{listed(laid.rule.names)}: an entity apart from now on.", *_notes(laid))
 
 
 @app.command()
@@ -90,9 +90,8 @@ def rename(
     """Let the entity of this name be called LABEL."""
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
-        rule, unknown = in_workspace(lambda trueweave: _lay_down(trueweave, trueweave.rename(name, label)), settings)
-        said = f"{_listed(rule)} is called {rule.label} now."
-        reply({"rule": rule, "unknown": unknown}, said, *_notes(rule, unknown))
+        laid = in_workspace(lambda trueweave: _lay_down(trueweave, trueweave.rename(name, label)), settings)
+        reply(laid.as_json(), f"{listed(laid.rule.names)} is called {laid.rule.label} now.", *_notes(laid))
 
 
 @app.command()
@@ -108,23 +107,31 @@ def undo(
         found = [known for known in await trueweave.rules() if rule and str(known.id).startswith(rule.lower())]
         if len(found) != 1:
             problem = f"{len(found)} rules begin" if found else "no rule begins"
-            raise RuleError(f"{problem} with {rule!r}. `trueweave rule list` shows all rules.")
+            raise RuleError(f"{problem} with {rule!r}. `trueweave rules list` shows all rules.")
         await trueweave.undo(found[0].id)
         return found[0]
 
     with replying(json) as reply:
         undone = in_workspace(find_and_undo, load_settings(database_url, workspace))
-        reply({"undone": undone}, f"Undone: {undone.kind} {_listed(undone)}.")
+        reply({"undone": undone}, f"Undone: {undone.kind} {listed(undone.names)}.")
 
 
 def resolution(
     mode: Annotated[
         Resolution | None,
-        typer.Option(help="fuzzy: alike names are one; exact: equal ones, but for case and accents; off: none are."),
+        typer.Argument(
+            help="exact: names are one that are equal but for case, accents, punctuation, spacing and legal forms "
+            "(Inc, GmbH); fuzzy: alike ones are; off: none are."
+        ),
     ] = None,
     threshold: Annotated[
         int | None,
-        typer.Option(min=70, max=100, metavar="PERCENT", help="How alike names must be if fuzzy: 70 (loose) to 100."),
+        typer.Option(
+            min=70,
+            max=100,
+            metavar="PERCENT",
+            help="How alike names must be if fuzzy, or to be suggested: 70 (loose) to 100.",
+        ),
     ] = None,
     same: Annotated[
         Sameness | None, typer.Option(help="What must agree for two names to be one: name and type, or the name alone.")
@@ -150,25 +157,48 @@ def resolution(
         reply(asdict(found), pairs(asdict(found)))
 
 
-async def _lay_down(trueweave: AsyncTrueweave, laying: Awaitable[Rule]) -> tuple[Rule, list[NameKey]]:
-    """The rule, and those of its names that no document mentions: a slip of the pen, perhaps."""
+@dataclass(frozen=True)
+class _LaidDown:
+    """A rule, and for each of its names those that documents mention now."""
+
+    rule: Rule
+    matched: dict[NameKey, tuple[NameKey, ...]]
+
+    @property
+    def unknown(self) -> list[NameKey]:
+        """Names that no document mentions: a slip of the pen, perhaps."""
+        return [name for name, found in self.matched.items() if not found]
+
+    def as_json(self) -> dict[str, object]:
+        matched = [{"name": name, "matched": found} for name, found in self.matched.items()]
+        return {"rule": self.rule, "names": matched, "unknown": self.unknown}
+
+
+async def _lay_down(trueweave: AsyncTrueweave, laying: Awaitable[Rule]) -> _LaidDown:
     rule = await laying
-    known = await trueweave.mentioned(rule.names)
-    return rule, [name for name in rule.names if name not in known]
+    return _LaidDown(rule, await trueweave.mentioned(rule.names))
 
 
-def _listed(rule: Rule) -> str:
-    return " and ".join(map(written, rule.names))
+def listed(names: Iterable[NameKey]) -> str:
+    """Names for a sentence."""
+    return " and ".join(map(written, names))
 
 
-def _notes(rule: Rule, unknown: list[NameKey]) -> list[Text]:
-    waiting = ", ".join(map(written, unknown))
-    notes = [Text(f"No document mentions {waiting} yet, written just so; the rule waits for one.")] if unknown else []
-    return [*notes, next_step(f"trueweave rule undo {str(rule.id)[:SHORT]}", heading="To take it back")]
+def _notes(laid: _LaidDown) -> list[Text]:
+    found = [name for matched in laid.matched.values() for name in matched]
+    notes = [Text(f"In the documents now: {', '.join(map(_with_type, found))}.")] if found else []
+    if laid.unknown:
+        waiting = ", ".join(map(written, laid.unknown))
+        notes.append(marked(f"No document mentions {waiting} yet, written just so; the rule waits for one."))
+    return [*notes, next_step(f"trueweave rules undo {str(laid.rule.id)[:SHORT]}", heading="To take it back")]
+
+
+def _with_type(name: NameKey) -> str:
+    return f"{name.name} ({name.type or 'no type'})"
 
 
 def _table(rules: list[Rule]) -> Table:
     made = table("id", "rule", "names", "label")
     for rule in rules:
-        made.add_row(str(rule.id)[:SHORT], rule.kind, _listed(rule), rule.label)
+        made.add_row(str(rule.id)[:SHORT], rule.kind, listed(rule.names), rule.label)
     return made

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from trueweave.extract.schema import EntityFound, Findings, RelationFound
 from trueweave.extract.spans import LONGEST_NAME, Finder
-from trueweave.text.names import normalise, storable, tidy
+from trueweave.text.names import letters, storable, tidy
 from trueweave.types import Extraction, Link, Mention
 
 OTHER = "other"
@@ -150,7 +150,7 @@ def example(types: Iterable[str]) -> str:
 
 def _plain(type_: str) -> str:
     """A type without case, punctuation and white space, in which models vary it."""
-    return "".join(filter(str.isalnum, normalise(type_)))
+    return "".join(filter(str.isalnum, letters(type_)))
 
 
 def _as_written(link: Link, written: Mapping[str, str]) -> Link:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
-from trueweave.text.names import key, pair_key
+from trueweave.text.names import key, normalise, pair_key
 
 Histogram = tuple[int, ...]  # how many mentions had emphasis 1, 2 … 9
 
@@ -26,7 +26,6 @@ class NameRow(NamedTuple):
 
     id: UUID
     written: str
-    normal: str
     type: str
     times: int
     histogram: Histogram
@@ -125,9 +124,9 @@ def entity(
     id_: UUID, names: Sequence[NameRow], said: Iterable[tuple[UUID, str]], label: str | None, degree: int
 ) -> EntityRow:
     """The entity that these live names make, called as most mentions write it unless a person gave it a label."""
-    normal = _winner((n.normal, n.times) for n in names)
+    normal = _winner((normalise(n.written), n.times) for n in names)
     type_ = _winner((n.type, n.times) for n in names)
-    name = label or _winner((n.written, n.times) for n in names if n.normal == normal)
+    name = label or _winner((n.written, n.times) for n in names if normalise(n.written) == normal)
     description = "\n".join(first_distinct(said, DESCRIPTIONS_KEPT))
     aliases = [written for written in _ranked((n.written, n.times) for n in names) if written != name][:ALIASES_KEPT]
     count, histogram = sum(n.times for n in names), total(n.histogram for n in names)

@@ -1,7 +1,8 @@
 """Which names are alike, found by index instead of comparing all with all.
 
-Two names are alike when the rapidfuzz ratio of their normal forms exceeds the threshold and their digits agree:
-with `d` the number of single-character insertions and deletions between them,
+Where resolution is exact, two names are alike when their normal forms are equal. Where it is fuzzy, they are when the
+rapidfuzz ratio of their letters (lower-case ASCII) exceeds the threshold and their digits agree: with `d` the number of
+single-character insertions and deletions between them,
 
     100 · (1 − d / (|a| + |b|)) > threshold
 
@@ -22,7 +23,7 @@ from zlib import crc32
 from rapidfuzz import process
 from rapidfuzz.distance import Indel
 
-from trueweave.text.names import digits
+from trueweave.text.names import digits, letters, normalise
 from trueweave.types import ResolutionSettings
 
 # Beyond this, a "name" is a phrase: it is the same only when it is equal. Keeps the number of keys bounded.
@@ -38,47 +39,52 @@ class Piece(NamedTuple):
     last: int
 
 
-def keys(normal: str, type_: str, settings: ResolutionSettings) -> list[int]:
+def compared(written: str, settings: ResolutionSettings) -> str:
+    """The form of a name that is compared. All functions below take names in it."""
+    return letters(written) if settings.mode == "fuzzy" else normalise(written)
+
+
+def keys(form: str, type_: str, settings: ResolutionSettings) -> list[int]:
     """The keys a name is stored under: none with resolution off, one per piece otherwise."""
     if settings.mode == "off":
         return []
-    data = normal.encode("latin-1", "replace")
-    size = len(normal)
-    group = _group(normal, type_, settings)
+    data = form.encode("latin-1", "replace")
+    size = len(form)
+    group = _group(form, type_, settings)
     pieces = _pieces(size, _allowance(settings))
     return [_shelf(group, size, i) | crc32(data[size * i // pieces : size * (i + 1) // pieces]) for i in range(pieces)]
 
 
-def probes(normal: str, type_: str, settings: ResolutionSettings) -> set[int]:
+def probes(form: str, type_: str, settings: ResolutionSettings) -> set[int]:
     """The keys of which every name alike has at least one."""
     if settings.mode == "off":
         return set()
-    data = normal.encode("latin-1", "replace")
-    group = _group(normal, type_, settings)
+    data = form.encode("latin-1", "replace")
+    group = _group(form, type_, settings)
     return {
         shelf | crc32(data[at : at + piece.length])
-        for size, pieces in _search(len(normal), _allowance(settings))
+        for size, pieces in _search(len(form), _allowance(settings))
         for piece in pieces
         for shelf in (_shelf(group, size, piece.number),)
         for at in range(piece.first, piece.last + 1)
     }
 
 
-def mask(normal: str) -> int:
+def mask(form: str) -> int:
     """Which characters occur, as 63 bits. One change flips one bit at most, so the masks of alike names are close."""
     bits = 0
-    for character in set(normal):
+    for character in set(form):
         bits |= 1 << ord(character) % 63
     return bits
 
 
-def most_changes(normal: str, settings: ResolutionSettings) -> int:
+def most_changes(form: str, settings: ResolutionSettings) -> int:
     """The most insertions and deletions by which a name alike can differ."""
-    return _pieces(len(normal), _allowance(settings)) - 1
+    return _pieces(len(form), _allowance(settings)) - 1
 
 
 def alike(pairs: Sequence[tuple[str, str]], settings: ResolutionSettings) -> list[bool]:
-    """For each pair of normal forms, whether they are alike."""
+    """For each pair of forms, whether they are alike."""
     if not pairs:
         return []
     left, right = [a for a, _ in pairs], [b for _, b in pairs]
@@ -90,6 +96,11 @@ def alike(pairs: Sequence[tuple[str, str]], settings: ResolutionSettings) -> lis
     ]
 
 
+def ratio(a: str, b: str) -> float:
+    """How alike two forms are, from 0 to 100: what the threshold is compared with."""
+    return 100 * Indel.normalized_similarity(a, b)
+
+
 def _fuzzy(a: str, b: str) -> bool:
     return len(a) <= LONGEST_FUZZY and len(b) <= LONGEST_FUZZY and digits(a) == digits(b)
 
@@ -99,9 +110,9 @@ def _allowance(settings: ResolutionSettings) -> int:
     return 100 - settings.threshold if settings.mode == "fuzzy" else 0
 
 
-def _group(normal: str, type_: str, settings: ResolutionSettings) -> int:
+def _group(form: str, type_: str, settings: ResolutionSettings) -> int:
     type_ = type_ if settings.same == "name_and_type" else ""
-    return crc32(f"{type_}\x00{digits(normal)}".encode())
+    return crc32(f"{type_}\x00{digits(form)}".encode())
 
 
 def _shelf(group: int, size: int, number: int) -> int:

@@ -1,10 +1,11 @@
-"""Names: how they are tidied, normalised and turned into keys."""
+"""Names: how they are tidied, brought to the forms by which they are compared, and turned into keys."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 import unicodedata
+from functools import lru_cache
 from uuid import UUID
 
 from anyascii import anyascii
@@ -13,6 +14,21 @@ from anyascii import anyascii
 _UNWANTED = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069]+")
 _DIGITS = re.compile(r"\d+")
 _UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
+
+_TRADE_MARKS = re.compile("[®™℠©]")  # `anyascii` would spell them out
+_SILENT = re.compile(r"['`´]|\.(?=[a-z])")  # O'Neill is ONeill, and U.S. is US
+# All other punctuation parts words, but for what tells names apart: C, C++ and C#; Disney and Disney+; % and $.
+_PARTING = re.compile(r"[\s!\"(),\-./:;<=>?\[\\\]^_{|}~*]+")
+_AND = re.compile("&+")
+_NUMBER_BORDER = re.compile(r"(?<=[a-z])(?=\d)|(?<=\d)(?=[a-z])")  # GPT-4, GPT 4 and GPT4 are one
+_INITIALS = re.compile(r"(?<![^ ])[a-z](?: [a-z])+(?![^ ])")  # J. R. R. Tolkien is J.R.R. Tolkien
+_ARTICLES = frozenset({"a", "an", "the"})
+# What companies carry behind their name for the law. Not those that are words or models as well ("SE", "AS", "AB",
+# "KG", "Spa", "Company"): an iPhone SE is not any iPhone, and a canal is not its company.
+_LEGAL = re.compile(
+    r"inc|incorporated|corp|corporation|co|ltd|limited|llc|llp|plc|pty|pte|pvt|gmbh|mbh|ag|kgaa|sa|sarl|srl|bv|nv|oyj|aps"
+)
+_PARTNERSHIP = re.compile(r"(?: gmbh| ag| se)? and co (?:kg|kgaa|ohg)$")  # GmbH & Co. KG
 
 
 def tidy(text: str) -> str:
@@ -28,13 +44,34 @@ def storable(text: str) -> str:
     return _UNSTORABLE.sub("", text)
 
 
-def normalise(name: str) -> str:
+def letters(name: str) -> str:
     """The name in lower-case ASCII. A name of which nothing is left keeps its own lower case."""
     return " ".join(anyascii(name).lower().split()) or name.lower()
 
 
+@lru_cache(maxsize=65536)
+def normalise(name: str) -> str:
+    """The normal form: names that have the same one are one name, written in different ways.
+
+    Case, accents, punctuation, spacing and a legal form at the end ("Inc.", "GmbH") do not count. A name of which
+    nothing else is left keeps it.
+    """
+    plain = _SILENT.sub("", letters(_TRADE_MARKS.sub("", name)))
+    words = _NUMBER_BORDER.sub(" ", _AND.sub(" and ", _PARTING.sub(" ", plain)))
+    joined = _INITIALS.sub(lambda found: found[0].replace(" ", ""), " ".join(words.split()))
+    return _without_legal_form(joined) or letters(name)
+
+
+def _without_legal_form(name: str) -> str:
+    words = _PARTNERSHIP.sub("", name).split()
+    kept = len(words)
+    while kept > 1 and _LEGAL.fullmatch(words[kept - 1]) and words[kept - 2] != "and":  # Merck & Co. is not Merck
+        kept -= 1
+    return " ".join(words[:kept] if any(word not in _ARTICLES for word in words[:kept]) else words)
+
+
 def digits(normal: str) -> str:
-    """The runs of digits in a normalised name: two names that differ here are never the same thing."""
+    """The runs of digits in a name: two names that differ here are never the same thing."""
     return ".".join(_DIGITS.findall(normal))
 
 

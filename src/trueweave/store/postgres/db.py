@@ -18,6 +18,7 @@ from trueweave.errors import DatabaseError, DatabaseUnavailable, NotIsolated
 from trueweave.store.postgres import arrays
 from trueweave.store.postgres.failures import DRIVER_ERRORS, describe, lasting
 from trueweave.store.postgres.queries import QUERIES
+from trueweave.types import Resolution
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -211,10 +212,11 @@ class Database:
         async with await AsyncConnection.connect(self.url, autocommit=True, connect_timeout=10) as connection:
             await _prepare(connection)
 
-    async def find_workspace(self, name: str, *, make: bool) -> int | None:
+    async def find_workspace(self, name: str, *, make: bool, resolution: Resolution = "exact") -> int | None:
         """The id of a workspace by its name, made when it is not there and `make` is set."""
         async with self._lent() as connection:
-            row = await (await connection.execute("SELECT find_workspace(%s, %s)", (name, make))).fetchone()
+            found = await connection.execute("SELECT find_workspace(%s, %s, %s)", (name, make, resolution))
+            row = await found.fetchone()
             return cast("int | None", row[0]) if row else None
 
 

@@ -15,14 +15,13 @@ from trueweave.store.postgres.db import Database, Row, Transaction
 from trueweave.store.postgres.locks import names_may_arrive
 from trueweave.store.postgres.resolution import settings, stage_keys
 from trueweave.text import phrases
-from trueweave.text.names import normalise
 from trueweave.types import Chunk, Document, Link, Mention, Place
 
 _DOCUMENT = ("uuid", "text", "text", "uuid", "text", "text", "uuid", "text[]", "int4")
 _CHUNK = ("uuid", "uuid", "int4", "int4", "int4", "text", "uuid")
 _MENTION = ("uuid", "uuid", "int4", "uuid", "text", "text", "text", "uuid", "int2", "int4[]")
 _LINK = ("uuid", "uuid", "int4", "uuid", "uuid", "text", "uuid", "text[]", "int2", "int2", "int4[]")
-_NAME = ("uuid", "text", "text", "text", "int8")
+_NAME = ("uuid", "text", "text", "int8")
 _TRIES = 5
 
 
@@ -98,11 +97,11 @@ async def _made_anew(tx: Transaction, known: Sequence[DocumentRow]) -> None:
 
 async def _register(tx: Transaction, mentions: Iterable[MentionRow]) -> list[UUID]:
     """Enter the names that are new, each under the keys by which others alike will find it."""
-    names = {m.name: (m.name, m.written, normalise(m.written), m.type, _phrase(m.written)) for m in mentions}
+    names = {m.name: (m.name, m.written, m.type, _phrase(m.written)) for m in mentions}
     await tx.copy("stage_name", _NAME, names.values())
     new = [id_ for (id_,) in await tx.rows("record.insert_names")]
     how = await settings(tx)
-    await stage_keys(tx, ((id_, names[id_][2], names[id_][3]) for id_ in new), how)
+    await stage_keys(tx, (names[id_][:3] for id_ in new), how)
     await tx.run("record.insert_keys")
     await tx.run("record.insert_unlinked", names=Ids(new))
     return new

@@ -10,9 +10,8 @@ from uuid import UUID, uuid4
 import numpy as np
 
 from trueweave.errors import RuleError
-from trueweave.graph.alike import alike, keys, mask, most_changes, probes
-from trueweave.store.postgres import view
-from trueweave.store.postgres.arrays import Ids, Numbers
+from trueweave.graph.alike import alike, compared, keys, mask, most_changes, probes
+from trueweave.store.postgres.arrays import Ids, Numbers, Texts
 from trueweave.store.postgres.db import Database, Row, Transaction
 from trueweave.store.postgres.locks import WHOLE, bump, lock, names_may_arrive, nothing_moves
 from trueweave.text.names import name_id, tidy
@@ -29,8 +28,9 @@ async def settings(tx: Transaction) -> ResolutionSettings:
 
 
 async def stage_keys(tx: Transaction, names: Iterable[Row], how: ResolutionSettings) -> None:
-    """Put the keys of these names, given as (id, normal form, type), where they are inserted from."""
-    entries = ((key, id_, mask(form)) for id_, form, type_ in names for key in keys(form, type_, how))
+    """Put the keys of these names, given as (id, written, type), where they are inserted from."""
+    forms = ((id_, compared(written, how), type_) for id_, written, type_ in names)
+    entries = ((key, id_, mask(form)) for id_, form, type_ in forms for key in keys(form, type_, how))
     await tx.copy("stage_key", ("int8", "uuid", "int8"), entries)
 
 
@@ -50,18 +50,19 @@ async def find_alike(database: Database, workspace: int, names: Sequence[UUID]) 
 async def _find_alike(tx: Transaction, names: Sequence[UUID]) -> int:
     await names_may_arrive(tx)
     how = await settings(tx)
-    names_here = await tx.rows("resolve.lock_unlinked", names=Ids(names))
-    sought = [probes(normal, type_, how) for _, normal, type_ in names_here]
+    rows = await tx.rows("resolve.lock_unlinked", names=Ids(names))
+    names_here = [(id_, compared(written, how), type_) for id_, written, type_ in rows]
+    sought = [probes(form, type_, how) for _, form, type_ in names_here]
     counts = [len(keys) for keys in sought]
     rows = await tx.rows(
         "resolve.candidates",
         keys=Numbers(chain.from_iterable(sought)),
         who=Numbers(np.repeat(np.arange(len(sought)), counts)),
-        masks=Numbers(np.repeat([mask(normal) for _, normal, _ in names_here], counts)),
-        most=Numbers(np.repeat([most_changes(normal, how) for _, normal, _ in names_here], counts)),
+        masks=Numbers(np.repeat([mask(form) for _, form, _ in names_here], counts)),
+        most=Numbers(np.repeat([most_changes(form, how) for _, form, _ in names_here], counts)),
     )
     found = [row for row in rows if row[1] != names_here[row[0]][0]]
-    verdicts = alike([(names_here[at][1], normal) for at, _, normal in found], how)
+    verdicts = alike([(names_here[at][1], compared(written, how)) for at, _, written in found], how)
     pairs = [(names_here[at][0], id_) for (at, id_, _), same in zip(found, verdicts, strict=True) if same]
     if pairs:
         await tx.run("resolve.insert_alike", a=Ids(a for a, _ in pairs), b=Ids(b for _, b in pairs))
@@ -102,24 +103,35 @@ async def add_rule(
     label = tidy(label)
     _check(kind, names, label)
     rule = Rule(id_ or uuid4(), kind, tuple(names), label)
-    ids = [name_id(n.name, n.type) for n in names]
     async with database.transaction(workspace) as tx:
-        await lock(tx, frozenset((WHOLE,)))
-        await tx.run("resolve.rule_insert", id=rule.id, kind=kind, label=label)
-        written, types = [n.name for n in names], [n.type for n in names]
-        await tx.run("resolve.rule_insert_names", rule=rule.id, names=ids, written=written, types=types)
-        await _touch(tx, ids)
+        await insert_rules(tx, (rule,))
     return rule
+
+
+async def insert_rules(tx: Transaction, rules: Sequence[Rule]) -> None:
+    """Write rules down in this order, and have the names that they speak of resolved again."""
+    await lock(tx, frozenset((WHOLE,)))
+    kinds, labels = Texts(rule.kind for rule in rules), Texts(rule.label for rule in rules)
+    await tx.run("resolve.rule_insert", ids=Ids(rule.id for rule in rules), kinds=kinds, labels=labels)
+    named = [(rule.id, name) for rule in rules for name in rule.names]
+    await tx.run(
+        "resolve.rule_insert_names",
+        rules=Ids(rule for rule, _ in named),
+        names=Ids(name_id(name.name, name.type) for _, name in named),
+        written=Texts(name.name for _, name in named),
+        types=Texts(name.type for _, name in named),
+    )
+    await _touch(tx, *(rule.id for rule in rules))
 
 
 async def undo_rule(database: Database, workspace: int, rule: UUID) -> None:
     """Take a rule back: the names that it spoke of are resolved as if it had never been."""
     async with database.transaction(workspace) as tx:
         await lock(tx, frozenset((WHOLE,)))
-        ids = [id_ for (id_,) in await tx.rows("resolve.rule_delete_names", rule=rule)]
+        await _touch(tx, rule)
+        await tx.run("resolve.rule_delete_names", rule=rule)
         if not await tx.run("resolve.rule_delete", rule=rule):
-            raise RuleError(f"there is no rule {rule} in this workspace; `trueweave rule list` shows those there are")
-        await _touch(tx, ids)
+            raise RuleError(f"there is no rule {rule} in this workspace; `trueweave rules list` shows those there are")
 
 
 async def rules(tx: Transaction) -> list[Rule]:
@@ -131,10 +143,13 @@ async def rules(tx: Transaction) -> list[Rule]:
     ]
 
 
-async def mentioned(tx: Transaction, names: Sequence[NameKey]) -> list[NameKey]:
-    """Those of these names that some document mentions now."""
-    by_id = {name_id(tidy(n.name), tidy(n.type)): n for n in names}
-    return [by_id[row.id] for row in (await view.names(tx, by_id)).values() if row.entity is not None]
+async def mentioned(tx: Transaction, names: Sequence[NameKey]) -> dict[NameKey, tuple[NameKey, ...]]:
+    """For each of these names those that some document mentions now; without a type, all that are written so."""
+    rows = await tx.rows("resolve.matching", names=[tidy(n.name) for n in names], types=[tidy(n.type) for n in names])
+    return {
+        name: tuple(NameKey(written, type_) for who, written, type_, _ in rows if who == n)
+        for n, name in enumerate(names, 1)
+    }
 
 
 async def sweep(database: Database, workspace: int) -> int:
@@ -147,7 +162,7 @@ async def sweep(database: Database, workspace: int) -> int:
         how = await settings(tx)
         dead = await tx.rows("resolve.sweep_dead")
         ids = [id_ for id_, *_ in dead]
-        entries = [(key, id_) for id_, form, type_ in dead for key in keys(form, type_, how)]
+        entries = [(key, id_) for id_, written, type_ in dead for key in keys(compared(written, how), type_, how)]
         await tx.run("resolve.sweep_alike", names=ids)
         await tx.run("resolve.sweep_unlinked", names=ids)
         await tx.run("resolve.sweep_keys", keys=[k for k, _ in entries], names=[n for _, n in entries])
@@ -155,8 +170,9 @@ async def sweep(database: Database, workspace: int) -> int:
         return len(dead)
 
 
-async def _touch(tx: Transaction, names: Sequence[UUID]) -> None:
-    await tx.run("resolve.touch", names=list(names))
+async def _touch(tx: Transaction, *rules: UUID) -> None:
+    """Have the names that these rules speak of resolved again."""
+    await tx.run("resolve.touch", rules=Ids(rules))
     await bump(tx, frozenset((WHOLE,)))
 
 

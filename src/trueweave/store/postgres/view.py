@@ -180,7 +180,7 @@ def _signed(batch: Batch) -> dict[str, Any]:
 
 
 def _names(rows: Iterable[Row]) -> dict[UUID, NameRow]:
-    return {row[0]: NameRow._make((*row[:5], tuple(row[5]), row[6])) for row in rows}
+    return {row[0]: NameRow._make((*row[:4], tuple(row[4]), row[5])) for row in rows}
 
 
 def _ties(rows: Iterable[Row]) -> dict[Pair, TieRow]:

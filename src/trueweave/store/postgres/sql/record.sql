@@ -3,7 +3,7 @@ CREATE TEMP TABLE IF NOT EXISTS stage_document (id uuid, uri text, title text, c
 CREATE TEMP TABLE IF NOT EXISTS stage_chunk (document uuid, id uuid, n int, start int, tokens int, text text, text_hash uuid) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE IF NOT EXISTS stage_mention (document uuid, chunk uuid, n int, name uuid, written text, type text, description text, description_hash uuid, emphasis smallint, spans int[]) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE IF NOT EXISTS stage_link (document uuid, chunk uuid, n int, source uuid, target uuid, description text, description_hash uuid, keywords text[], strength smallint, emphasis smallint, spans int[]) ON COMMIT DELETE ROWS;
-CREATE TEMP TABLE IF NOT EXISTS stage_name (id uuid, written text, normal text, type text, phrase bigint) ON COMMIT DELETE ROWS;
+CREATE TEMP TABLE IF NOT EXISTS stage_name (id uuid, written text, type text, phrase bigint) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE IF NOT EXISTS stage_key (key bigint, name uuid, mask bigint) ON COMMIT DELETE ROWS
 
 -- name: known_versions
@@ -55,7 +55,7 @@ SELECT id, f FROM stored CROSS JOIN LATERAL facets(metadata) AS f WHERE metadata
 
 -- name: insert_names
 -- In the order of their ids, so that two writers of the same new names wait for each other and never in a ring.
-INSERT INTO name (id, written, normal, type, phrase) SELECT id, written, normal, type, phrase FROM stage_name ORDER BY id
+INSERT INTO name (id, written, type, phrase) SELECT id, written, type, phrase FROM stage_name ORDER BY id
 ON CONFLICT DO NOTHING RETURNING id
 
 -- name: insert_keys

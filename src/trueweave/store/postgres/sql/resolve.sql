@@ -11,18 +11,18 @@ SELECT pg_advisory_xact_lock(%(lock)s)
 SELECT pg_try_advisory_xact_lock(%(lock)s)
 
 -- name: lock_unlinked
-SELECT n.id, n.normal, n.type FROM (
+SELECT n.id, n.written, n.type FROM (
     SELECT name FROM unlinked WHERE name = ANY(%(names)s) ORDER BY name FOR UPDATE) u
-CROSS JOIN LATERAL (SELECT id, normal, type FROM name WHERE id = u.name OFFSET 0) n
+CROSS JOIN LATERAL (SELECT id, written, type FROM name WHERE id = u.name OFFSET 0) n
 
 -- name: candidates
 -- One index probe per key, however many names there are (see settle.sql). `who` counts the searching names.
-SELECT c.who, n.id, n.normal
+SELECT c.who, n.id, n.written
 FROM (SELECT DISTINCT p.who, k.name
       FROM unnest(%(keys)s::bigint[], %(who)s::bigint[], %(masks)s::bigint[], %(most)s::bigint[]) AS p (key, who, mask, most)
       CROSS JOIN LATERAL (SELECT name, mask FROM name_key WHERE key = p.key OFFSET 0) k
       WHERE bit_count((k.mask # p.mask)::bit(64)) <= p.most) c
-CROSS JOIN LATERAL (SELECT id, normal FROM name WHERE id = c.name OFFSET 0) n
+CROSS JOIN LATERAL (SELECT id, written FROM name WHERE id = c.name OFFSET 0) n
 
 -- name: insert_alike
 INSERT INTO alike (a, b)
@@ -50,32 +50,50 @@ INSERT INTO unlinked (name) SELECT id FROM name ON CONFLICT DO NOTHING
 INSERT INTO touched (name) SELECT id FROM name WHERE entity IS NOT NULL ON CONFLICT DO NOTHING
 
 -- name: names_after
-SELECT id, normal, type FROM name WHERE id > %(after)s ORDER BY id LIMIT %(limit)s
+SELECT id, written, type FROM name WHERE id > %(after)s ORDER BY id LIMIT %(limit)s
 
 -- name: rule_insert
-INSERT INTO rule (id, kind, label) VALUES (%(id)s, %(kind)s, %(label)s) ON CONFLICT DO NOTHING
+INSERT INTO rule (id, kind, label)
+SELECT id, kind, label FROM unnest(%(ids)s::uuid[], %(kinds)s::text[], %(labels)s::text[]) WITH ORDINALITY AS u (id, kind, label, n)
+ORDER BY n ON CONFLICT DO NOTHING
 
 -- name: rule_insert_names
 INSERT INTO rule_name (rule, name, written, type)
-SELECT %(rule)s, * FROM unnest(%(names)s::uuid[], %(written)s::text[], %(types)s::text[]) ON CONFLICT DO NOTHING
+SELECT * FROM unnest(%(rules)s::uuid[], %(names)s::uuid[], %(written)s::text[], %(types)s::text[]) ON CONFLICT DO NOTHING
 
 -- name: rule_delete
 DELETE FROM rule WHERE id = %(rule)s
 
 -- name: rule_delete_names
-DELETE FROM rule_name WHERE rule = %(rule)s RETURNING name
+DELETE FROM rule_name WHERE rule = %(rule)s
 
 -- name: rule_list
 SELECT r.id, r.kind, r.label, n.written, n.type FROM rule r JOIN rule_name n ON n.rule = r.id
 ORDER BY r.ordinal, n.written COLLATE "C", n.type COLLATE "C"
 
 -- name: touch
-INSERT INTO touched (name) SELECT id FROM name WHERE id = ANY(%(names)s) AND entity IS NOT NULL
-ORDER BY id ON CONFLICT DO NOTHING
+-- The names that these rules speak of.
+INSERT INTO touched (name)
+SELECT n.id FROM (
+    SELECT n.id, n.entity FROM (SELECT name FROM rule_name WHERE rule = ANY(%(rules)s) OFFSET 0) AS r
+    CROSS JOIN LATERAL (SELECT id, entity FROM name WHERE id = r.name OFFSET 0) AS n
+    UNION
+    SELECT n.id, n.entity FROM (SELECT written_hash FROM rule_name WHERE rule = ANY(%(rules)s) OFFSET 0) AS r
+    CROSS JOIN LATERAL (SELECT id, entity FROM name WHERE written_hash = r.written_hash OFFSET 0) AS n) AS n
+WHERE n.entity IS NOT NULL ORDER BY n.id ON CONFLICT DO NOTHING
+
+-- name: matching
+-- The names that documents mention now among those asked for: `who` counts these. Without a type, all that are written so.
+SELECT p.who, n.written, n.type, n.count
+FROM unnest(%(names)s::text[], %(types)s::text[]) WITH ORDINALITY AS p (written, type, who)
+CROSS JOIN LATERAL (
+    SELECT written, type, count, entity FROM name WHERE written_hash = md5(p.written)::uuid OFFSET 0) AS n
+WHERE n.written = p.written AND (p.type = '' OR n.type = p.type) AND n.entity IS NOT NULL
+ORDER BY p.who, n.count DESC, n.type COLLATE "C"
 
 -- name: sweep_dead
 DELETE FROM name n WHERE entity IS NULL AND NOT EXISTS (SELECT FROM mention m WHERE m.name = n.id)
-RETURNING id, normal, type
+RETURNING id, written, type
 
 -- name: sweep_alike
 WITH gone AS (DELETE FROM alike WHERE a = ANY(%(names)s) RETURNING a, b)

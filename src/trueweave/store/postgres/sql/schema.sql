@@ -91,13 +91,13 @@ CREATE FUNCTION trueweave.facets(metadata jsonb) RETURNS SETOF uuid
     FROM part WHERE jsonb_typeof(value) IN ('string', 'number', 'boolean')
 $$;
 
-CREATE FUNCTION trueweave.find_workspace(wanted text, make boolean) RETURNS integer
+CREATE FUNCTION trueweave.find_workspace(wanted text, make boolean, resolution text) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
     AS $$
 BEGIN
     IF make THEN
-        INSERT INTO workspace (name) VALUES (wanted) ON CONFLICT (name) DO NOTHING;
+        INSERT INTO workspace (name, mode) VALUES (wanted, resolution) ON CONFLICT (name) DO NOTHING;
     END IF;
     RETURN (SELECT id FROM workspace WHERE name = wanted);
 END $$;
@@ -427,12 +427,12 @@ CREATE TABLE trueweave.name (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
     id uuid NOT NULL,
     written text NOT NULL,
-    normal text NOT NULL,
     type text NOT NULL,
     count bigint DEFAULT 0 NOT NULL,
     histogram bigint[] DEFAULT '{0,0,0,0,0,0,0,0,0}'::bigint[] NOT NULL,
     entity uuid,
-    phrase bigint
+    phrase bigint,
+    written_hash uuid GENERATED ALWAYS AS ((md5(written))::uuid) STORED NOT NULL
 );
 ALTER TABLE ONLY trueweave.name ALTER COLUMN workspace SET STATISTICS 0;
 
@@ -441,6 +441,8 @@ ALTER TABLE ONLY trueweave.name FORCE ROW LEVEL SECURITY;
 COMMENT ON TABLE trueweave.name IS 'A name as written, its type, the sums over its live mentions, and the entity it belongs to (none while nothing mentions it).';
 
 COMMENT ON COLUMN trueweave.name.phrase IS 'The phrase that it is looked for by in texts; none where it cannot be.';
+
+COMMENT ON COLUMN trueweave.name.written_hash IS 'A hash of the name as written, whatever its type.';
 
 CREATE VIEW trueweave.anchor WITH (security_invoker='true') AS
  SELECT entity,
@@ -782,6 +784,17 @@ ALTER TABLE ONLY trueweave.recipe FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.recipe IS 'How documents were worked: by which settings, and by which version of the extractor and its prompts.';
 
+CREATE TABLE trueweave.rejection (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    a uuid NOT NULL,
+    b uuid NOT NULL
+);
+ALTER TABLE ONLY trueweave.rejection ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.rejection FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.rejection IS 'Pairs of normal forms, as hashes in ascending order, that a person said are two things: not to be suggested again.';
+
 CREATE TABLE trueweave.relation (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
     id uuid NOT NULL,
@@ -863,13 +876,20 @@ CREATE TABLE trueweave.rule_name (
     rule uuid NOT NULL,
     name uuid NOT NULL,
     written text NOT NULL,
-    type text NOT NULL
+    type text NOT NULL,
+    written_hash uuid GENERATED ALWAYS AS (
+CASE
+    WHEN (type = ''::text) THEN (md5(written))::uuid
+    ELSE NULL::uuid
+END) STORED
 );
 ALTER TABLE ONLY trueweave.rule_name ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.rule_name FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.rule_name IS 'The names that a rule speaks of, whether or not a document mentions them now.';
+
+COMMENT ON COLUMN trueweave.rule_name.written_hash IS 'Where the rule gives no type: it speaks of every name that is written so, whatever its type.';
 
 ALTER TABLE trueweave.rule ALTER COLUMN ordinal ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME trueweave.rule_ordinal_seq
@@ -988,6 +1008,20 @@ ALTER TABLE ONLY trueweave.stale_text FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.stale_text IS 'Texts that something had and has no longer. What models made of them is kept for a while, in case they come back.';
 
+CREATE TABLE trueweave.suggestion (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    n integer NOT NULL,
+    id uuid NOT NULL,
+    a uuid NOT NULL,
+    b uuid NOT NULL,
+    score real NOT NULL
+);
+ALTER TABLE ONLY trueweave.suggestion ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.suggestion FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.suggestion IS 'Pairs of names that may be one thing, as they were last listed.';
+
 CREATE TABLE trueweave.summary (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
     hash uuid NOT NULL,
@@ -1090,7 +1124,7 @@ COMMENT ON TABLE trueweave.word IS 'How many chunks have each word in each tier.
 CREATE TABLE trueweave.workspace (
     id integer NOT NULL,
     name text NOT NULL,
-    mode text DEFAULT 'fuzzy'::text NOT NULL,
+    mode text DEFAULT 'exact'::text NOT NULL,
     threshold smallint DEFAULT 90 NOT NULL,
     same text DEFAULT 'name_and_type'::text NOT NULL,
     space integer,
@@ -1193,6 +1227,9 @@ ALTER TABLE ONLY trueweave.purse
 ALTER TABLE ONLY trueweave.recipe
     ADD CONSTRAINT recipe_pkey PRIMARY KEY (workspace, id);
 
+ALTER TABLE ONLY trueweave.rejection
+    ADD CONSTRAINT rejection_pkey PRIMARY KEY (workspace, a, b);
+
 ALTER TABLE ONLY trueweave.relation
     ADD CONSTRAINT relation_pkey PRIMARY KEY (workspace, id);
 
@@ -1231,6 +1268,9 @@ ALTER TABLE ONLY trueweave.spend
 
 ALTER TABLE ONLY trueweave.stale_text
     ADD CONSTRAINT stale_text_pkey PRIMARY KEY (workspace, hash);
+
+ALTER TABLE ONLY trueweave.suggestion
+    ADD CONSTRAINT suggestion_pkey PRIMARY KEY (workspace, n);
 
 ALTER TABLE ONLY trueweave.summary
     ADD CONSTRAINT summary_pkey PRIMARY KEY (workspace, hash);
@@ -1293,6 +1333,8 @@ CREATE INDEX name_entity ON trueweave.name USING btree (entity, workspace);
 
 CREATE INDEX name_phrase ON trueweave.name USING btree (phrase, workspace) WHERE (phrase IS NOT NULL);
 
+CREATE INDEX name_written_hash ON trueweave.name USING btree (written_hash, workspace);
+
 CREATE INDEX occurrence_phrase ON trueweave.occurrence USING btree (phrase, defines DESC, times DESC, chunk, workspace);
 
 CREATE INDEX phrase_first ON trueweave.phrase USING btree (first, words DESC, workspace);
@@ -1308,6 +1350,8 @@ CREATE INDEX reply_document ON trueweave.reply USING btree (document, workspace)
 CREATE INDEX reply_text ON trueweave.reply USING btree (text_hash, workspace) WHERE (text_hash IS NOT NULL);
 
 CREATE INDEX rule_name_rule ON trueweave.rule_name USING btree (rule, workspace);
+
+CREATE INDEX rule_name_written_hash ON trueweave.rule_name USING btree (written_hash, workspace) WHERE (written_hash IS NOT NULL);
 
 CREATE INDEX source_failed ON trueweave.source USING btree (workspace, uri) WHERE failed;
 
@@ -1365,6 +1409,8 @@ ALTER TABLE trueweave.purse ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.recipe ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE trueweave.rejection ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE trueweave.relation ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.reply ENABLE ROW LEVEL SECURITY;
@@ -1386,6 +1432,8 @@ ALTER TABLE trueweave.spelling ENABLE ROW LEVEL SECURITY;
 ALTER TABLE trueweave.spend ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.stale_text ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.suggestion ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.summary ENABLE ROW LEVEL SECURITY;
 
@@ -1441,6 +1489,8 @@ CREATE POLICY workspace ON trueweave.purse USING ((workspace = (current_setting(
 
 CREATE POLICY workspace ON trueweave.recipe USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
+CREATE POLICY workspace ON trueweave.rejection USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
 CREATE POLICY workspace ON trueweave.relation USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.reply USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
@@ -1460,6 +1510,8 @@ CREATE POLICY workspace ON trueweave.source USING ((workspace = (current_setting
 CREATE POLICY workspace ON trueweave.spend USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.stale_text USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.suggestion USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.summary USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
@@ -1502,8 +1554,8 @@ GRANT ALL ON FUNCTION trueweave.expired_workspaces() TO trueweave_app;
 REVOKE ALL ON FUNCTION trueweave.facets(metadata jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.facets(metadata jsonb) TO trueweave_app;
 
-REVOKE ALL ON FUNCTION trueweave.find_workspace(wanted text, make boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION trueweave.find_workspace(wanted text, make boolean) TO trueweave_app;
+REVOKE ALL ON FUNCTION trueweave.find_workspace(wanted text, make boolean, resolution text) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.find_workspace(wanted text, make boolean, resolution text) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.guard(guarded regclass, tenant text) FROM PUBLIC;
 
@@ -1593,6 +1645,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.purse TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.recipe TO trueweave_app;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.rejection TO trueweave_app;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.relation TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.reply TO trueweave_app;
@@ -1614,6 +1668,8 @@ GRANT SELECT ON TABLE trueweave.space TO trueweave_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.spend TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.stale_text TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.suggestion TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.summary TO trueweave_app;
 

@@ -79,7 +79,7 @@ GROUP BY 1, 2, 3 HAVING sum(d.sign) <> 0
 
 -- name: names
 SELECT n.* FROM unnest(%(names)s::uuid[]) AS u (id)
-CROSS JOIN LATERAL (SELECT id, written, normal, type, count, histogram, entity FROM name WHERE id = u.id OFFSET 0) n
+CROSS JOIN LATERAL (SELECT id, written, type, count, histogram, entity FROM name WHERE id = u.id OFFSET 0) n
 
 -- name: neighbours
 -- The names that these are alike to, or share a rule with, live or not.
@@ -88,24 +88,41 @@ FROM (SELECT p.b FROM unnest(%(names)s::uuid[]) AS u (id)
       CROSS JOIN LATERAL (SELECT b FROM alike WHERE a = u.id OFFSET 0) p
       UNION
       SELECT o.name FROM unnest(%(names)s::uuid[]) AS u (id)
-      CROSS JOIN LATERAL (SELECT rule FROM rule_name WHERE name = u.id OFFSET 0) r
-      CROSS JOIN LATERAL (SELECT name FROM rule_name WHERE rule = r.rule OFFSET 0) o) AS near (name)
-CROSS JOIN LATERAL (SELECT id, written, normal, type, count, histogram, entity FROM name WHERE id = near.name OFFSET 0) n
+      CROSS JOIN LATERAL (
+          SELECT rule FROM rule_name WHERE name = u.id
+          UNION ALL
+          SELECT m.rule FROM (SELECT written_hash FROM name WHERE id = u.id OFFSET 0) AS w
+          CROSS JOIN LATERAL (SELECT rule FROM rule_name WHERE written_hash = w.written_hash OFFSET 0) AS m) AS r
+      CROSS JOIN LATERAL (
+          SELECT name FROM rule_name WHERE rule = r.rule AND written_hash IS NULL
+          UNION ALL
+          SELECT n.id FROM (SELECT written_hash FROM rule_name WHERE rule = r.rule OFFSET 0) AS w
+          CROSS JOIN LATERAL (SELECT id FROM name WHERE written_hash = w.written_hash OFFSET 0) AS n) AS o) AS near (name)
+CROSS JOIN LATERAL (SELECT id, written, type, count, histogram, entity FROM name WHERE id = near.name OFFSET 0) n
 
 -- name: members
 SELECT n.* FROM unnest(%(entities)s::uuid[]) AS u (id)
-CROSS JOIN LATERAL (SELECT id, written, normal, type, count, histogram, entity FROM name WHERE entity = u.id OFFSET 0) n
+CROSS JOIN LATERAL (SELECT id, written, type, count, histogram, entity FROM name WHERE entity = u.id OFFSET 0) n
 
 -- name: alike
 SELECT p.a, p.b FROM unnest(%(names)s::uuid[]) AS u (id)
 CROSS JOIN LATERAL (SELECT a, b FROM alike WHERE a = u.id AND a < b OFFSET 0) p
 
 -- name: rules
+-- A rule that gives a name without a type (its hash is there) speaks of the names of all types that are written so.
 SELECT r.ordinal, r.kind, r.label, array_agg(n.name)
-FROM (SELECT DISTINCT m.rule FROM unnest(%(names)s::uuid[]) AS u (id)
-      CROSS JOIN LATERAL (SELECT rule FROM rule_name WHERE name = u.id OFFSET 0) m) own
-CROSS JOIN LATERAL (SELECT ordinal, kind, label FROM rule WHERE id = own.rule OFFSET 0) r
-CROSS JOIN LATERAL (SELECT name FROM rule_name WHERE rule = own.rule OFFSET 0) n
+FROM (SELECT m.rule FROM unnest(%(names)s::uuid[]) AS u (id)
+      CROSS JOIN LATERAL (SELECT rule FROM rule_name WHERE name = u.id OFFSET 0) AS m
+      UNION
+      SELECT m.rule FROM unnest(%(names)s::uuid[]) AS u (id)
+      CROSS JOIN LATERAL (SELECT written_hash FROM name WHERE id = u.id OFFSET 0) AS w
+      CROSS JOIN LATERAL (SELECT rule FROM rule_name WHERE written_hash = w.written_hash OFFSET 0) AS m) AS own
+CROSS JOIN LATERAL (SELECT ordinal, kind, label FROM rule WHERE id = own.rule OFFSET 0) AS r
+CROSS JOIN LATERAL (
+    SELECT name FROM rule_name WHERE rule = own.rule AND written_hash IS NULL
+    UNION ALL
+    SELECT n.id FROM (SELECT written_hash FROM rule_name WHERE rule = own.rule OFFSET 0) AS w
+    CROSS JOIN LATERAL (SELECT id FROM name WHERE written_hash = w.written_hash OFFSET 0) AS n) AS n
 GROUP BY r.ordinal, r.kind, r.label
 
 -- name: entities
@@ -154,8 +171,8 @@ woken AS (  -- or fallen asleep: texts have to be looked through for it, or are 
     SELECT DISTINCT n.phrase FROM now
     CROSS JOIN LATERAL (SELECT phrase, entity FROM name WHERE id = now.id OFFSET 0) AS n
     WHERE n.phrase IS NOT NULL AND (n.entity IS NULL) <> (now.entity IS NULL))
-INSERT INTO name (id, written, normal, type, count, histogram, entity)
-SELECT id, '', '', '', count, histogram::bigint[], entity FROM now
+INSERT INTO name (id, written, type, count, histogram, entity)
+SELECT id, '', '', count, histogram::bigint[], entity FROM now
 ON CONFLICT (workspace, id) DO UPDATE
 SET count = excluded.count, histogram = excluded.histogram, entity = excluded.entity
 

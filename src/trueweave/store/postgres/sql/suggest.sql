@@ -1,0 +1,56 @@
+-- name: stage
+CREATE TEMP TABLE suggest_key (key bigint, name uuid, mask bigint) ON COMMIT DROP
+
+-- name: index
+CREATE INDEX ON suggest_key (key) INCLUDE (name, mask)
+
+-- name: live_names
+SELECT id, written, type, entity, count FROM name WHERE id > %(after)s AND entity IS NOT NULL ORDER BY id LIMIT %(limit)s
+
+-- name: candidates
+-- As in resolve.sql, among the keys that were staged: live names of other entities. Each pair is found once.
+SELECT c.who, n.id, n.written, n.type, n.entity, n.count
+FROM (SELECT DISTINCT p.who, k.name
+      FROM unnest(%(keys)s::bigint[], %(who)s::bigint[], %(masks)s::bigint[], %(most)s::bigint[]) AS p (key, who, mask, most)
+      CROSS JOIN LATERAL (SELECT name, mask FROM suggest_key WHERE key = p.key OFFSET 0) k
+      WHERE bit_count((k.mask # p.mask)::bit(64)) <= p.most) c
+JOIN unnest(%(ids)s::uuid[], %(entities)s::uuid[]) WITH ORDINALITY AS s (id, entity, n) ON s.n = c.who + 1
+CROSS JOIN LATERAL (SELECT id, written, type, entity, count FROM name WHERE id = c.name OFFSET 0) n
+WHERE n.id > s.id AND n.entity <> s.entity
+
+-- name: rejected
+SELECT a, b FROM rejection
+
+-- name: reject
+INSERT INTO rejection (a, b) SELECT * FROM unnest(%(a)s::uuid[], %(b)s::uuid[]) AS u (a, b) ORDER BY a, b ON CONFLICT DO NOTHING
+
+-- name: allow
+DELETE FROM rejection r USING unnest(%(a)s::uuid[], %(b)s::uuid[]) AS u (a, b) WHERE r.a = u.a AND r.b = u.b
+
+-- name: keep
+-- In the order of their numbers, so that two who list at once wait for each other and never in a ring.
+INSERT INTO suggestion (n, id, a, b, score)
+SELECT n, id, a, b, score FROM unnest(%(ids)s::uuid[], %(a)s::uuid[], %(b)s::uuid[], %(scores)s::float8[])
+    WITH ORDINALITY AS u (id, a, b, score, n)
+ORDER BY n
+ON CONFLICT (workspace, n) DO UPDATE SET id = excluded.id, a = excluded.a, b = excluded.b, score = excluded.score
+
+-- name: forget_after
+DELETE FROM suggestion WHERE n > %(n)s
+
+-- name: kept
+-- Those that are meant, by their numbers or by how their ids begin; names that nothing mentions any more are missing.
+SELECT w.what, s.id, a.written, a.type, b.written, b.type
+FROM unnest(%(whats)s::text[]) AS w (what)
+LEFT JOIN suggestion s ON CASE WHEN w.what ~ '^\d{1,4}$' THEN s.n = w.what::int ELSE w.what <> '' AND starts_with(s.id::text, w.what) END
+LEFT JOIN name a ON a.id = s.a AND a.entity IS NOT NULL
+LEFT JOIN name b ON b.id = s.b AND b.entity IS NOT NULL
+
+-- name: passages
+SELECT u.name, m.uri, m.title, c.text, m.spans
+FROM unnest(%(names)s::uuid[]) AS u (name)
+CROSS JOIN LATERAL (
+    SELECT m.document, m.chunk, m.spans, d.uri, d.title
+    FROM mention m CROSS JOIN LATERAL (SELECT uri, title FROM document WHERE id = m.document AND shown OFFSET 0) AS d
+    WHERE m.name = u.name ORDER BY m.emphasis DESC, m.chunk LIMIT %(each)s) AS m
+CROSS JOIN LATERAL (SELECT text FROM chunk WHERE document = m.document AND id = m.chunk OFFSET 0) AS c
