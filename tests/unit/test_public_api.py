@@ -4,7 +4,7 @@ import trueweave
 
 PUBLIC = """
     Answer AsyncTrueweave Chunk Citation Document Entity Evidence Filter Link Mention NameKey Passage Relation
-    ResolutionSettings Rule Status Verdict Trueweave TrueweaveError
+    ResolutionSettings Rule Status Trueweave TrueweaveError Verdict
 """
 
 
