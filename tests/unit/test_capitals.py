@@ -64,6 +64,10 @@ async def test_a_capitalised_phrase_is_a_name(text: str, expected: list[str]) ->
         pytest.param("He took plan B. The Germans left.", ["Germans"], id="a letter that ends a sentence"),
         pytest.param("after World War I. The war was over", ["World War I"], id="a point is no part of a name"),
         pytest.param("We met on Monday in March, when I was there.", [], id="days, months, I"),
+        pytest.param("Come to London. Come and see Ada. Take this.", ["London", "Ada"], id="imperatives"),
+        pytest.param("Newton fell. He met Isaac Newton.", ["Newton", "Isaac Newton"], id="part of a name elsewhere"),
+        pytest.param("Ada's engine turned. NASA and McKay. iPhones", ["Ada", "NASA", "McKay"], id="genitive, capitals"),
+        pytest.param("Ada sang. Babbage wept.", [], id="nothing else shows that it is a name"),
         pytest.param("Paris\nLondon\n- New York\n- Rome", ["Paris", "London", "New York", "Rome"], id="a list"),
         pytest.param(
             "It was a long and winding road that led them all to Ada\nLovelace and home.",
@@ -74,6 +78,40 @@ async def test_a_capitalised_phrase_is_a_name(text: str, expected: list[str]) ->
 )
 async def test_the_capital_of_a_sentence_makes_no_name(text: str, expected: list[str]) -> None:
     assert await names(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("they met Acme Robotics of\n\nLondon", ["Acme Robotics", "London"], id="of before a blank line"),
+        pytest.param("- by the University of\n- and Acme of the\n", ["University", "Acme"], id="of ends an item"),
+        pytest.param("they saw Pelican Vision - and Acme & more", ["Pelican Vision", "Acme"], id="marks"),
+    ],
+)
+async def test_a_name_ends_with_no_small_word_and_no_mark(text: str, expected: list[str]) -> None:
+    [found] = await extract(text)
+    assert [mention.name for mention in found.mentions] == expected
+    assert [text[a:b] for mention in found.mentions for a, b in mention.spans] == expected
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        ("Pelican Vision -", "Pelican Vision"),
+        ("Pelican Vision – (2021)", "Pelican Vision"),
+        ("Acme Robotics of", "Acme Robotics"),
+        ("— Acme Robotics of the", "Acme Robotics"),
+        ("C#", "C#"),
+        ("The Who", "The Who"),
+        ("Yahoo!", "Yahoo!"),
+    ],
+)
+async def test_a_title_ends_with_no_small_word_and_no_mark(title: str, expected: str) -> None:
+    assert await names("nothing here", title) == [expected]
+
+
+async def test_a_word_of_the_title_is_a_name_where_it_begins_a_sentence() -> None:
+    assert await names("Lovelace wrote notes. Come and see.", "Ada Lovelace") == ["Lovelace", "Ada Lovelace"]
 
 
 async def test_spans_are_where_the_name_stands() -> None:
@@ -122,14 +160,14 @@ async def test_what_may_head_any_document_is_no_topic(title: str) -> None:
 
 
 async def test_names_are_linked_with_the_nearest_few_of_their_sentence() -> None:
-    [found] = await extract("Anna met Berta, Carla, Dora and Emma. Frida was alone.")
+    [found] = await extract("Did Anna meet Berta, Carla, Dora and Emma? No, said Frida.")
     assert {(link.source, link.target): link.strength for link in found.links} == {
         ("Anna", "Berta"): 3, ("Anna", "Carla"): 2, ("Anna", "Dora"): 1,
         ("Berta", "Carla"): 3, ("Berta", "Dora"): 2, ("Berta", "Emma"): 1,
         ("Carla", "Dora"): 3, ("Carla", "Emma"): 2,
         ("Dora", "Emma"): 3,
     }  # fmt: skip
-    assert found.links[0].spans == ((0, 38),)
+    assert found.links[0].spans == ((0, 43),)
 
 
 async def test_standing_together_twice_is_one_stronger_link_in_whatever_order() -> None:

@@ -9,9 +9,9 @@ import asyncio
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from itertools import dropwhile, pairwise
+from itertools import chain, dropwhile, pairwise
 from typing import NamedTuple
 
 from trueweave.extract.nearby import Sighting, links, mentions, topics, with_topics
@@ -20,7 +20,7 @@ from trueweave.extract.words import COMMON, INSIDE, NEVER_ALONE, SHORTENED, TITL
 from trueweave.text.names import key
 from trueweave.types import Chunk, Extraction, Source, Span
 
-VERSION = "1"  # of the rules below: another version, other findings
+VERSION = "2"  # of the rules below: another version, other findings
 
 MOST_WORDS = 8
 _PLANE = 0x10000
@@ -30,23 +30,29 @@ _STOP = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_]*+\s+|\n\s*")
 _WORD = re.compile(r"[^\W\d_]+")
 _TOKEN = re.compile(r"\S+")
 _NUMBER_BEFORE = re.compile(r"(?:(?<=[Tt]he )\d{4}|\b\d{1,3}(?:st|nd|rd|th)) \Z")  # the 2016 Games, 20th Century Fox
+_GENITIVE = re.compile(r"['’]s\b")
+_QUOTED = frozenset(('""', "“”", "‘’", "«»", "„“", "''"))
+_ENDING = re.compile(r"[\w.!?…:]")  # behind a name that has its line to itself there is none of these
 _BEFORE_LAST = tuple("0123456789tdh")
 _OPENING = "\"'“‘«„([:*_#>|"  # what follows one of these may have its capital for that
 
 
 class _Phrase(NamedTuple):
-    """Capitalised words in a row, and whether the first of them would have its capital in any case."""
+    """Capitalised words in a row, whether the first of them would have its capital in any case, and whether what stands
+    around it shows that it is a name all the same."""
 
     text: str
     start: int
     sentence: int
     initial: bool
+    shown: bool
 
 
 class CapitalsExtractor:
     """Capitalised phrases, titles and headings as entities without a type; sharing a sentence as relations.
 
-    A word that begins a sentence is a name only if the document never writes it small.
+    A single word that begins a sentence is a name only if something else shows it: a capital elsewhere, in the title or
+    inside the word, a genitive, or a line of its own.
     """
 
     @property
@@ -61,15 +67,16 @@ class CapitalsExtractor:
 def _extract(source: Source, chunks: Sequence[Chunk]) -> list[Extraction]:
     sentences = [_sentences(chunk.text) for chunk in chunks]
     seen = [list(_phrases(chunk.text, spans)) for chunk, spans in zip(chunks, sentences, strict=True)]
-    small = _small_words(source.text) - {p.text.lower() for there in seen for p in there if not p.initial}
-    parts = zip(chunks, sentences, seen, topics(source, chunks), strict=True)
-    return [_extraction(chunk.text, spans, phrases, about, small) for chunk, spans, phrases, about in parts]
+    about = topics(source, chunks)
+    known = _known(source.text, seen, about)
+    parts = zip(chunks, sentences, seen, about, strict=True)
+    return [_extraction(chunk.text, spans, phrases, here, known) for chunk, spans, phrases, here in parts]
 
 
 def _extraction(
-    text: str, sentences: list[Span], phrases: list[_Phrase], about: dict[str, int], small: set[str]
+    text: str, sentences: list[Span], phrases: list[_Phrase], about: dict[str, int], known: _Known
 ) -> Extraction:
-    seen = [sighting for phrase in phrases if (sighting := _sighting(phrase, small))]
+    seen = [sighting for phrase in phrases if (sighting := _sighting(phrase, known))]
     sightings = with_topics(text, sentences, seen, about, {})
     spoken_of = mentions(sightings, about, {})
     return Extraction(spoken_of, links(sightings, sentences, about), _notes(text, bool(spoken_of)))
@@ -83,18 +90,47 @@ def _notes(text: str, found: bool) -> tuple[str, ...]:
     return () if found else ("no capitalised name in this chunk",)
 
 
-def _sighting(phrase: _Phrase, small: set[str]) -> Sighting | None:
+def _sighting(phrase: _Phrase, known: _Known) -> Sighting | None:
     """The name in a phrase; None if there is none."""
     words = [(word[0], word.start()) for word in _TOKEN.finditer(phrase.text)]
     if phrase.initial:
         words = list(dropwhile(lambda word: word[0].lower() in COMMON or word[0] in INSIDE, words))
+    while words and words[-1][0] in INSIDE:  # a line or a sentence may end after "University of"
+        words.pop()
     if not words or len(words) > MOST_WORDS or all(w.lower() in NEVER_ALONE or w.isdigit() for w, _ in words):
         return None
-    first, start = words[0]
-    if len(words) == 1 and (len(first) < 2 or (phrase.initial and start == 0 and first.lower() in small)):
+    (first, start), (last, last_start) = words[0], words[-1]
+    if len(words) == 1 and (len(first) < 2 or (phrase.initial and start == 0 and not known.is_name(first, phrase))):
         return None
-    name, span = " ".join(word for word, _ in words), (phrase.start + start, phrase.start + len(phrase.text))
+    name, span = " ".join(word for word, _ in words), (phrase.start + start, phrase.start + last_start + len(last))
     return Sighting(name, "", span, phrase.sentence) if len(name) <= LONGEST_NAME else None
+
+
+class _Known(NamedTuple):
+    """What a document shows of its words, all in lower case: those that it writes small, those that stand in capitals
+    as a name of their own though no sentence begins there, and those that do so within longer names or topics."""
+
+    small: set[str]
+    names: set[str]
+    within: set[str]
+
+    def is_name(self, word: str, phrase: _Phrase) -> bool:
+        """Whether a word that begins a sentence is a name all the same."""
+        lower = word.lower()
+        if lower in self.small:
+            return lower in self.names
+        return phrase.shown or lower in self.within or not (word[1:].islower() or len(word) == 1)
+
+
+def _known(text: str, seen: Sequence[Sequence[_Phrase]], topics: Sequence[Iterable[str]]) -> _Known:
+    phrases = [phrase for there in seen for phrase in there]
+    # The first word of an initial phrase, and of a title, has its capital in any case; that of a title names its topic.
+    capitals = chain(
+        chain.from_iterable(phrase.text.split()[phrase.initial :] for phrase in phrases),
+        chain.from_iterable(topic.split() for about in topics for topic in about),
+    )
+    names = {phrase.text.lower() for phrase in phrases if not phrase.initial}
+    return _Known(_small_words(text), names, {word.lower() for word in capitals if not word[0].islower()})
 
 
 def _small_words(text: str) -> set[str]:
@@ -114,13 +150,22 @@ def _phrases(text: str, sentences: Sequence[Span]) -> Iterator[_Phrase]:
             part = text[start:stop].rstrip()
             if stop < end and part.count(".") == 1:  # the point ended the sentence
                 part = part.rstrip(".")
-            yield _Phrase(part, start, sentence, _is_initial(text, sentences[sentence][0], start))
+            initial = _is_initial(text, sentences[sentence][0], start)
+            shown = initial and _is_shown(text, sentences[sentence], start, start + len(part))
+            yield _Phrase(part, start, sentence, initial, shown)
             start, sentence = stop, sentence + 1
 
 
 def _is_initial(text: str, sentence: int, start: int) -> bool:
     before = text[max(sentence, start - 4) : start].rstrip()
     return not before or before[-1] in _OPENING or not any(map(str.isalnum, text[sentence : min(start, sentence + 50)]))
+
+
+def _is_shown(text: str, sentence: Span, start: int, end: int) -> bool:
+    """Whether a phrase has a genitive behind it, or its line or its quotation marks to itself."""
+    if _GENITIVE.match(text, end) or text[start - 1 : start] + text[end : end + 1] in _QUOTED:
+        return True
+    return not _ENDING.search(text[end : min(sentence[1], end + 20)])
 
 
 def _sentences(text: str) -> list[Span]:

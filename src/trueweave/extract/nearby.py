@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from trueweave.extract.spans import LONGEST_NAME, MOST, Finder
-from trueweave.extract.words import OUTLINE
+from trueweave.extract.words import INSIDE, OUTLINE
 from trueweave.text.names import tidy
 from trueweave.types import Chunk, Link, Mention, Source, Span
 
@@ -18,6 +18,8 @@ WEAK = 5  # the most that standing together counts for, be it in ever so many se
 
 _ASIDE = re.compile(r"\s*\([^()]*\)$")  # what tells a title from others of the same name, as in "Mercury (planet)"
 _NUMBER = re.compile(r"^\W*(?:\d+(?:\.\d+)*[.):]?\s+)?")
+_MARKS = " -–—*_`:;,/|·•#"
+_DANGLING = frozenset((*INSIDE, "a", "an", "and", "or"))
 _MOST_WORDS = 10
 
 
@@ -124,8 +126,16 @@ def _emphasis(places: Sequence[Sighting]) -> int:
 def _topic(label: str) -> str:
     """The name that a title or heading gives; empty if it could stand over anything."""
     plain = _NUMBER.sub("", tidy(label), count=1)
-    plain = (_ASIDE.sub("", plain) or plain).strip(" *_`:#")
+    plain = _trimmed((_ASIDE.sub("", plain) or plain).lstrip(_MARKS))
     words = re.findall(r"\w+", plain.lower())
     if len(words) > _MOST_WORDS or all(word in OUTLINE or word.isdigit() for word in words):
         return ""
     return plain if 1 < len(plain) <= LONGEST_NAME else ""
+
+
+def _trimmed(label: str) -> str:
+    """A title without marks and small words at its end, as in "Pelican Vision -" or "Acme Robotics of"."""
+    words = label.split()
+    while words and (words[-1] in _DANGLING or not any(map(str.isalnum, words[-1]))):
+        words.pop()
+    return " ".join(words).rstrip(_MARKS.replace("#", ""))
