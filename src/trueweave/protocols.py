@@ -69,6 +69,21 @@ class StreamingLLM(LLM, Protocol):
         ...
 
 
+@runtime_checkable
+class KeepsReplies(Protocol):
+    """A chat model whose replies are kept, so that it is asked the same once."""
+
+    async def forget(self, prompt: Prompt) -> None:
+        """Keep the reply to this no longer."""
+        ...
+
+
+async def forget_reply(llm: LLM, prompt: Prompt) -> None:
+    """Let whoever asks this again have another reply: the one that came is of no use."""
+    if isinstance(llm, KeepsReplies):
+        await llm.forget(prompt)
+
+
 class Reranker(Protocol):
     """Says how well texts answer a question: a cross-encoder, or a language model."""
 

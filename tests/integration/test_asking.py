@@ -496,3 +496,37 @@ async def test_questions_are_answered_while_the_model_changes(trueweave: AsyncTr
             await trueweave.change_space(HashEmbedder(name=f"other{n}", dimensions=64 - 16 * (n % 2)))
         await asyncio.sleep(0.1)
     assert outcomes == {"answered", "told"}
+
+
+# --- replies of no use --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("what", ["keywords", "rewrite", "answer", "guess"])
+async def test_a_reply_of_no_use_is_not_kept_and_the_next_try_asks_again(database: Database, what: str) -> None:
+    class Recovering(Scripted):
+        """Gives a reply of no use the first time that it is asked for this."""
+
+        failed = False
+
+        def __call__(self, asked: Asked) -> str:
+            instructions = asked.messages[0].content
+            kind = "keywords" if asked.schema else "rewrite" if instructions.startswith("You rewrite") else "answer"
+            kind = "guess" if instructions.startswith("You write one passage") else kind
+            said = super().__call__(asked)
+            if kind == what and not self.failed:
+                self.failed = True
+                return "" if what != "keywords" else "Berlin"
+            return said
+
+    async with asking(database, model := Recovering()) as trueweave:
+        history = (Message("user", "What is the Corvin Tower?"),) if what == "rewrite" else ()
+        method = "guess" if what == "guess" else "local" if what == "keywords" else "keyword"
+        if what != "guess":  # which goes on with the question
+            with pytest.raises(BadReply):
+                await trueweave.ask(QUESTION, method, history=history)
+        else:
+            await trueweave.retrieve(QUESTION, method)
+        before = len(model.asked)
+        assert (await trueweave.ask(QUESTION, method, history=history)).text
+        again = model.asked[before]
+        assert any(again == earlier for earlier in model.asked[:before])

@@ -410,7 +410,19 @@ async def test_a_kind_of_which_a_model_finds_none_is_the_question_itself() -> No
     assert found == (["question"], ["question"])
 
 
-@pytest.mark.parametrize("text", ["", "Berlin", "[]", '{"low_level": ["a"]}', '{"low_level": 1, "high_level": []}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Sure, here they are:\n```json\n{"low_level": ["a", 1843], "high_level": null}\n```',
+        '{"low_level": ["a", "1843"], "extra": 1}',
+        "{'low_level': ['a', '1843',], 'high_level': []}",
+    ],
+)
+async def test_keywords_are_read_as_models_write_them(text: str) -> None:
+    assert await keywords(QUESTION, index(Says(text))) == (["a", "1843"], ["question"])
+
+
+@pytest.mark.parametrize("text", ["", "Berlin", "[]", '{"high_level": ["a"]}', '{"low_level": 1, "high_level": []}'])
 async def test_keywords_that_cannot_be_read_are_a_bad_reply_that_says_what_to_do(text: str) -> None:
     with pytest.raises(BadReply, match=r"testing/says gave no keywords .*Try another model"):
         await keywords(QUESTION, index(Says(text)))

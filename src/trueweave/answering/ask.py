@@ -16,7 +16,7 @@ from trueweave.answering.thoughts import Thoughts
 from trueweave.answering.words import language
 from trueweave.errors import BadReply, ConfigError
 from trueweave.evidence import Answer, Evidence
-from trueweave.protocols import StreamingLLM
+from trueweave.protocols import StreamingLLM, forget_reply
 from trueweave.text import tokens
 from trueweave.text.names import storable
 from trueweave.types import Message, Prompt, Purpose, Reply
@@ -75,7 +75,8 @@ class Answering:
             return
         context = self.context(evidence, history)
         listening = _Listening(show=not self.numerical_answer)
-        async with _Closing(llm.stream(self.prompt(question, context, history), Purpose("answer"))) as pieces:
+        prompt = self.prompt(question, context, history)
+        async with _Closing(llm.stream(prompt, Purpose("answer"))) as pieces:
             async for piece in pieces:
                 if shown := listening.hear(piece):
                     yield shown
@@ -85,6 +86,7 @@ class Answering:
             raise BadReply(self._failure(question, llm.model, listening))
         answer = self._answer(question, evidence, context, listening, listening.reply, history)
         if not answer.text:
+            await forget_reply(llm, prompt)
             raise BadReply(self._failure(question, llm.model, listening))
         if self.numerical_answer:
             yield answer.text

@@ -9,7 +9,7 @@ from trueweave import prompts
 from trueweave.answering.thoughts import Thoughts
 from trueweave.errors import BadReply
 from trueweave.evidence import Usage
-from trueweave.protocols import LLM
+from trueweave.protocols import LLM, forget_reply
 from trueweave.text import tokens
 from trueweave.text.names import storable, tidy
 from trueweave.text.sentences import cut
@@ -38,10 +38,12 @@ async def standalone(question: str, history: Sequence[Message], llm: LLM | None)
         Message("system", prompts.load("standalone").text),
         Message("user", f"{prompts.fence(said)}\n\nQuestion: {storable(question)}"),
     )
-    reply = await llm.complete(Prompt(messages, MAX_TOKENS), Purpose("rewrite"))
+    prompt = Prompt(messages, MAX_TOKENS)
+    reply = await llm.complete(prompt, Purpose("rewrite"))
     thoughts = Thoughts()
     written = tidy(thoughts.feed(reply.text) + thoughts.close())
     if not written or reply.finish == "length":
+        await forget_reply(llm, prompt)
         raise BadReply(
             f"{llm.model} did not rewrite the question {question[:200]!r} within {MAX_TOKENS} tokens; its reply begins "
             f"{reply.text[:200]!r}. Ask it in full, without the conversation, or try another model."

@@ -6,7 +6,7 @@ import re
 
 from trueweave import prompts
 from trueweave.errors import BadReply
-from trueweave.protocols import LLM
+from trueweave.protocols import LLM, forget_reply
 from trueweave.text.names import tidy
 from trueweave.types import Message, Prompt, Purpose
 
@@ -34,12 +34,14 @@ class Summariser:
             Message("system", prompts.load("summarise").text),
             Message("user", prompts.fence(f"{name}\n\n{descriptions}")),
         )
-        reply = await self._llm.complete(Prompt(messages, self._max_tokens), Purpose("summarise", purpose_document))
+        prompt = Prompt(messages, self._max_tokens)
+        reply = await self._llm.complete(prompt, Purpose("summarise", purpose_document))
         text = tidy(reply.text)
         if reply.finish == "length":
             whole = _UP_TO_LAST_SENTENCE.match(text)
             text = whole[0] if whole else ""
         if not text:
+            await forget_reply(self._llm, prompt)
             raise BadReply(
                 f"{self._llm.model} wrote no whole sentence as a summary of {name!r} within {self._max_tokens} tokens; "
                 f"its reply begins {reply.text[:200]!r}. Allow it more tokens, or try another model."

@@ -18,7 +18,7 @@ from trueweave.evidence import Evidence, Query, Report, Scored
 from trueweave.extract.lenient import Figure, Lenient, Unusable, an_object, read
 from trueweave.methods import reports
 from trueweave.methods.parameters import CHECKED
-from trueweave.protocols import LLM, Index, ReportFound
+from trueweave.protocols import LLM, Index, ReportFound, forget_reply
 from trueweave.text import tokens
 from trueweave.types import Finding, Message, Prompt, Purpose
 
@@ -111,10 +111,12 @@ class Community:
         texts = (_shown(report, first) for report, first in zip(batch, firsts, strict=False))
         asked = "\n\n".join(map(prompts.fence, (question, *texts)))
         messages = Message("system", prompts.load("partial").text), Message("user", asked)
-        reply = await llm.complete(Prompt(messages, self.reply_tokens, _SCHEMA), _PURPOSE)
+        prompt = Prompt(messages, self.reply_tokens, _SCHEMA)
+        reply = await llm.complete(prompt, _PURPOSE)
         try:
             found, _ = read(_Points, reply.text, cut_off=reply.finish == "length")
         except Unusable as problem:
+            await forget_reply(llm, prompt)
             return BadReply(
                 f"{llm.model} gave no points that can be read: {problem}. Its reply begins "
                 f"{reply.text[:_SHOWN]!r}. Try another model, or a method that needs none, as in --method fuse."

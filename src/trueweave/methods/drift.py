@@ -17,7 +17,7 @@ from trueweave.methods import reports
 from trueweave.methods.combine import Fuse
 from trueweave.methods.parameters import CHECKED
 from trueweave.methods.weave import Weave
-from trueweave.protocols import LLM, Index, Method, ReportFound
+from trueweave.protocols import LLM, Index, Method, ReportFound, forget_reply
 from trueweave.types import Message, Prompt, Purpose
 
 _PURPOSE = Purpose("drift")
@@ -68,10 +68,12 @@ class Drift:
         asked = "\n\n".join(map(prompts.fence, (question, *texts)))
         instructions = prompts.load("drift").render(most=str(self.follow_ups))
         messages = Message("system", instructions), Message("user", asked)
-        reply = await llm.complete(Prompt(messages, self.reply_tokens, _SCHEMA), _PURPOSE)
+        prompt = Prompt(messages, self.reply_tokens, _SCHEMA)
+        reply = await llm.complete(prompt, _PURPOSE)
         try:
             return read(_Plan, reply.text, cut_off=reply.finish == "length")[0]
         except Unusable as problem:
+            await forget_reply(llm, prompt)
             raise BadReply(
                 f"{llm.model} gave no follow-ups that can be read: {problem}. Its reply begins "
                 f"{reply.text[:_SHOWN]!r}. Try another model, or a method that needs none, as in --method fuse."

@@ -14,7 +14,7 @@ from trueweave.graph.aggregate import harmonic_emphasis
 from trueweave.methods.keywords import keywords
 from trueweave.methods.parameters import CHECKED
 from trueweave.methods.ranks import best_ranks
-from trueweave.protocols import Index
+from trueweave.protocols import Index, forget_reply
 from trueweave.types import Entity, Message, Prompt, Purpose, Relation
 
 _PURPOSE = Purpose("guess")
@@ -54,8 +54,11 @@ class Guess:
         facts += [f"{r.source_name} -> {r.target_name}: {r.summary or r.description}" for r in relations]
         asked = f"{prompts.fence(question)}\n\n{prompts.fence(chr(10).join(facts))}"
         messages = Message("system", prompts.load("guess").text), Message("user", asked)
-        reply = await index.llm.complete(Prompt(messages, self.guess_tokens), _PURPOSE)
-        return reply.text.strip() or question
+        prompt = Prompt(messages, self.guess_tokens)
+        guessed = (await index.llm.complete(prompt, _PURPOSE)).text.strip()
+        if not guessed:
+            await forget_reply(index.llm, prompt)
+        return guessed or question
 
 
 def strength(relation: Relation) -> float:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
-
-from pydantic import BaseModel, ConfigDict, ValidationError
 
 from trueweave import prompts
 from trueweave.errors import BadReply
 from trueweave.evidence import Query, Scored
 from trueweave.extract.capitals import CapitalsExtractor
+from trueweave.extract.lenient import Lenient, Unusable, an_object, read
 from trueweave.extract.words import NEVER_ALONE
-from trueweave.protocols import LLM, Index
+from trueweave.protocols import LLM, Index, forget_reply
 from trueweave.text.names import tidy
 from trueweave.types import Chunk, Message, Prompt, Purpose, Source
 
@@ -30,14 +30,13 @@ class Keywords(NamedTuple):
     high: list[str]
 
 
-class _Found(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-    low_level: list[str]
-    high_level: list[str]
+class _Found(Lenient):
+    low_level: Sequence[str]
+    high_level: Sequence[str] = ()
 
 
-_SCHEMA = json.dumps(_Found.model_json_schema())
+_WORDS = {"type": "array", "items": {"type": "string"}}
+_SCHEMA = json.dumps(an_object({"low_level": _WORDS, "high_level": _WORDS}))
 
 
 async def keywords(query: Query, index: Index) -> Keywords:
@@ -60,15 +59,17 @@ async def _keywords(query: Query, index: Index) -> Keywords:
 async def _asked(question: str, llm: LLM) -> Keywords:
     instructions = prompts.load("keywords").render(most=str(_MOST))
     messages = Message("system", instructions), Message("user", prompts.fence(question))
-    reply = await llm.complete(Prompt(messages, _MAX_TOKENS, _SCHEMA), _PURPOSE)
+    prompt = Prompt(messages, _MAX_TOKENS, _SCHEMA)
+    reply = await llm.complete(prompt, _PURPOSE)
     try:
-        found = _Found.model_validate_json(reply.text)
-    except ValidationError as error:
+        found, _ = read(_Found, reply.text, cut_off=reply.finish == "length")
+    except Unusable as problem:
+        await forget_reply(llm, prompt)
         raise BadReply(
-            f"{llm.model} gave no keywords of the question that can be read: {reply.text[:200]!r}. "
-            "Try another model, or a method that needs none, as in --method fuse."
-        ) from error
-    return Keywords(found.low_level, found.high_level)
+            f"{llm.model} gave no keywords of the question that can be read: {problem}. Its reply begins "
+            f"{reply.text[:200]!r}. Try another model, or a method that needs none, as in --method fuse."
+        ) from problem
+    return Keywords(list(found.low_level), list(found.high_level))
 
 
 async def _looked_for(question: str) -> Keywords:

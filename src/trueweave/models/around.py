@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from trueweave.errors import BadReply
-from trueweave.protocols import Embedder, Reranker, StreamingLLM
+from trueweave.protocols import Embedder, Reranker, StreamingLLM, forget_reply
 from trueweave.types import Metric, Prompt, Purpose, Reply
 
 Ask = Callable[[], AsyncIterator[str | Reply]]
@@ -66,6 +66,10 @@ class AroundLLM(ABC):
     def stream(self, prompt: Prompt, purpose: Purpose) -> Stream:
         """The pieces of the reply as they come, and at the end the whole of it."""
         return self._pass_on(prompt, purpose, lambda: self.llm.stream(prompt, purpose))
+
+    async def forget(self, prompt: Prompt) -> None:
+        """Keep the reply to this no longer, where one is kept further in."""
+        await forget_reply(self.llm, prompt)
 
     @abstractmethod
     def _pass_on(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
