@@ -234,6 +234,7 @@ class Reply:
     """What a model said, what the server counted for it, and whether it came to its end or was cut off.
 
     `price` is what it cost now, where that is known. A reply that was `kept` from an earlier call cost nothing.
+    `problems` are those with the server's count.
     """
 
     text: str
@@ -242,6 +243,7 @@ class Reply:
     finish: Finish = "stop"
     price: Decimal | None = None
     kept: bool = False
+    problems: tuple[str, ...] = ()
 
 
 # --- what it adds up to -------------------------------------------------------------------------------

@@ -10,11 +10,16 @@ import psycopg
 import pytest
 
 from trueweave.errors import BudgetReached, ModelUnavailable, PriceUnknown
+from trueweave.models import open_chat
 from trueweave.models.budget import BudgetedLLM, most_tokens
+from trueweave.models.names import endpoint
+from trueweave.models.usage import prompt_tokens
 from trueweave.store.postgres import ledger
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.ledger import Ledger
 from trueweave.store.postgres.presence import Presence
+from trueweave.testing import ModelServer
+from trueweave.text import tokens
 from trueweave.types import Budget, Call, Message, Price, Prompt, Purpose, Reply, Spent
 
 PRICE = Price(Decimal("0.15"), Decimal("0.60"))
@@ -151,6 +156,21 @@ async def test_a_cap_in_money_holds_to_the_last_fraction(
     assert (await till.budget()).price == 11 * each
 
 
+async def test_what_a_dead_worker_held_back_is_booked_by_the_calls_of_others_though_nobody_waits_for_it(
+    url: str, till: Till, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger, "_LOOK_FOR_ABANDONED", 0.1)
+    call = Call("paid/model", Purpose("extract"), MOST - 50, 50, None)
+    async with opened(url) as dying:
+        await dying.ledger.reserve(call)
+    async with asyncio.timeout(40):
+        while not (lost := [one for one in await till.receipt() if one.lost]):
+            await till.ledger.release(await till.ledger.reserve(call), charged=False)
+            await asyncio.sleep(0.2)
+    assert [(one.lost, one.tokens_in + one.tokens_out) for one in lost] == [(1, MOST)]
+    assert (await till.budget()).held_tokens == 0
+
+
 async def test_a_budget_in_money_for_a_model_without_a_price_is_refused_before_anything_is_sent(till: Till) -> None:
     model = Model()
     await till.allow(price=Decimal(1))
@@ -209,3 +229,72 @@ async def test_what_a_dead_worker_held_back_is_booked_as_lost_and_blocks_nobody_
     assert not waiting.done()  # our own call is still under way, and may leave something over
     await till.allow(tokens=MOST)
     await asyncio.wait_for(waiting, 5)
+
+
+# --- servers that count wrongly -------------------------------------------------------------------------
+
+ASKED = Prompt((Message("user", "What did Ada Lovelace write, and for whom? " * 10),), max_tokens=200)
+ANSWER = "She wrote notes on the Analytical Engine, for Charles Babbage and all who came after him. " * 5
+SENT, WRITTEN = prompt_tokens(ASKED), tokens.count(ANSWER)
+NONSENSE = [True, -100_000_000, 2**70, 10**4000, "12", 1.5, float("nan"), [1], 10_000_001]
+
+
+def usage(provider: str, value: object) -> dict[str, object]:
+    names = {"vllm": ("prompt_tokens", "completion_tokens"), "ollama": ("prompt_eval_count", "eval_count")}
+    return dict.fromkeys(names[provider], value)
+
+
+@pytest.mark.parametrize("provider", ["vllm", "ollama"])
+@pytest.mark.parametrize("value", NONSENSE, ids=lambda value: str(value)[:12])
+async def test_a_count_that_cannot_be_is_told_and_what_is_counted_here_is_booked(
+    till: Till, provider: str, value: object
+) -> None:
+    told: list[str] = []
+    async with ModelServer(lambda _: ANSWER, usage=usage(provider, value)) as server:
+        chat = open_chat(endpoint(f"{provider}/any", url=server.url))
+        try:
+            reply = await BudgetedLLM(chat, till.ledger, PRICE, told.append).complete(ASKED, Purpose("answer"))
+        finally:
+            await chat.close()
+    assert (reply.tokens_in, reply.tokens_out) == (SENT, WRITTEN)
+    assert reply.price == PRICE.of(SENT, WRITTEN)
+    purse = await till.budget()
+    assert (purse.tokens, purse.held_tokens) == (SENT + WRITTEN, 0)
+    assert len(told) == 2
+    assert all("which cannot be" in one and len(one) < 200 for one in told)
+
+
+@pytest.mark.parametrize(
+    ("tokens_in", "tokens_out", "booked"),
+    [
+        (0, 0, (SENT, WRITTEN)),  # it does not count
+        (SENT + 7, WRITTEN + 3, (SENT + 7, WRITTEN + 3)),
+        (SENT * 3 // 5, WRITTEN * 3 // 5, (SENT * 3 // 5, WRITTEN * 3 // 5)),  # another tokenizer
+        (1, 1, (SENT // 2, WRITTEN // 2)),  # no tokenizer is so good
+        (2**80, -5, (SENT, WRITTEN)),
+    ],
+)
+async def test_what_is_booked_is_no_less_than_can_be_told_here_whatever_a_model_says(
+    till: Till, tokens_in: int, tokens_out: int, booked: tuple[int, int]
+) -> None:
+    class Lying(Model):
+        async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
+            return Reply(ANSWER, tokens_in, tokens_out)
+
+    reply = await BudgetedLLM(Lying(), till.ledger, PRICE).complete(ASKED, Purpose("answer"))
+    assert (reply.tokens_in, reply.tokens_out) == booked
+    purse = await till.budget()
+    assert (purse.tokens, purse.held_tokens) == (sum(booked), 0)
+
+
+async def test_a_server_that_counts_nothing_cannot_go_beyond_a_cap(till: Till) -> None:
+    most = most_tokens(ASKED) + ASKED.max_tokens
+    await till.allow(tokens=3 * (SENT + WRITTEN) + most)
+    async with ModelServer(lambda _: ANSWER, usage=usage("vllm", -(10**9))) as server:
+        chat = open_chat(endpoint("vllm/any", url=server.url))
+        llm = BudgetedLLM(chat, till.ledger, None)
+        for _ in range(4):
+            await llm.complete(ASKED, Purpose("answer"))
+        with pytest.raises(BudgetReached):
+            await llm.complete(ASKED, Purpose("answer"))
+        await chat.close()

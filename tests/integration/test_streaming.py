@@ -18,9 +18,9 @@ from trueweave.models.around import Listening
 from trueweave.models.budget import most_tokens
 from trueweave.models.cache import CachedLLM, prompt_key
 from trueweave.models.names import endpoint
-from trueweave.models.openai import prompt_tokens
 from trueweave.models.retry import Patience, Retrying
 from trueweave.models.server import UselessReply
+from trueweave.models.usage import prompt_tokens
 from trueweave.protocols import StreamingLLM
 from trueweave.store.postgres import ledger
 from trueweave.store.postgres.db import Database

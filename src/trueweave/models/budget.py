@@ -1,7 +1,8 @@
 """Paid from a purse: what a call may cost at most is held back before it is made.
 
 The most that a prompt can be is one token a byte: no byte-level tokenizer makes more. So the cap holds for any model,
-whatever its tokenizer, and what was held back too much is free again when the reply says what it really took.
+whatever its tokenizer, and what was held back too much is free again when the reply says what it really took. How far a
+server is believed, usage.py says.
 """
 
 from __future__ import annotations
@@ -9,13 +10,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 from uuid import UUID
 
 from trueweave.errors import ModelError
 from trueweave.models.around import AroundEmbedder, AroundLLM, AroundReranker, Ask, Listening, Stream
+from trueweave.models.usage import at_least
 from trueweave.protocols import Ledger, Vectors
 from trueweave.text import tokens
 from trueweave.types import Call, Price, Prompt, Purpose
@@ -29,10 +31,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class BudgetedLLM(AroundLLM):
-    """A chat model whose every call is paid from a purse. A `price` of None is not known, and booked as such."""
+    """A chat model whose every call is paid from a purse. A `price` of None is not known, and booked as such.
+
+    `doubted` is told of counts of the server that cannot be.
+    """
 
     ledger: Ledger
     price: Price | None
+    doubted: Callable[[str], None] = field(default=lambda _: None, repr=False)
 
     async def _pass_on(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
         """The model's reply, paid for, with its price; BudgetReached when it might cost more than is left."""
@@ -46,7 +52,9 @@ class BudgetedLLM(AroundLLM):
         except BaseException as error:
             await _release(self.ledger, id_, error)
             raise
-        reply = heard.reply
+        reply = at_least(prompt, heard.reply)
+        for problem in reply.problems:
+            self.doubted(f"{self.model}: {problem}.")
         cost = self.price.of(reply.tokens_in, reply.tokens_out) if self.price else None
         await asyncio.shield(self.ledger.book(id_, reply.tokens_in, reply.tokens_out, cost))
         yield replace(reply, price=cost)

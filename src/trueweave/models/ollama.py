@@ -16,10 +16,11 @@ from typing import Any
 from trueweave.errors import ModelRefused
 from trueweave.models.around import Stream
 from trueweave.models.names import Endpoint
-from trueweave.models.openai import DEADLINE, cut, prompt_tokens, reply_bytes, stream_bytes
+from trueweave.models.openai import DEADLINE, cut, reply_bytes, stream_bytes
 from trueweave.models.server import CutPrompt, Server, UselessReply
+from trueweave.models.usage import counted, prompt_tokens
 from trueweave.text import tokens
-from trueweave.types import Prompt, Purpose, Reply
+from trueweave.types import Finish, Prompt, Purpose, Reply
 
 CONTEXT = 16_384  # tokens; every call has the same, as Ollama loads the model anew for another
 
@@ -109,16 +110,17 @@ class OllamaChat:
         if not isinstance(message, dict):
             raise UselessReply(f"{self.endpoint} sent no message. Is the URL that of Ollama?", charged=False)
         text = str(message.get("content") or "")
-        seen, written = (found.get(f"{what}eval_count") for what in ("prompt_", ""))
         sent, context = prompt_tokens(prompt), await self.context_length()
-        seen = seen if isinstance(seen, int) else sent
-        if (problem := cut(sent, seen)) and await self._loaded_context() < context:
+        seen = counted(found.get("prompt_eval_count"), sent, "tokens of the prompt")
+        written = counted(found.get("eval_count"), tokens.count(text), "tokens of the reply")
+        if (problem := cut(sent, seen.tokens)) and await self._loaded_context() < context:
             raise CutPrompt(
                 f"{self.endpoint} {problem} It does not load the model with the context of {context:,} tokens that "
                 "it is asked for: update Ollama, or set OLLAMA_CONTEXT_LENGTH where it runs."
             )
-        written = written if isinstance(written, int) else tokens.count(text)
-        return Reply(text, seen, written, finish="length" if found.get("done_reason") == "length" else "stop")
+        finish: Finish = "length" if found.get("done_reason") == "length" else "stop"
+        problems = tuple(one.problem for one in (seen, written) if one.problem)
+        return Reply(text, seen.tokens, written.tokens, finish, problems=problems)
 
     async def _loaded_context(self) -> int:
         """The context that the model is loaded with now; 0 if Ollama does not say."""

@@ -16,9 +16,10 @@ from trueweave.errors import ModelError
 from trueweave.models.around import Stream
 from trueweave.models.names import Endpoint
 from trueweave.models.server import MOST_BYTES, CutPrompt, Server, Unsupported, UselessReply
+from trueweave.models.usage import counted, prompt_tokens
 from trueweave.protocols import Vectors
 from trueweave.text import tokens
-from trueweave.types import Metric, Prompt, Purpose, Reply
+from trueweave.types import Finish, Metric, Prompt, Purpose, Reply
 
 DEADLINE = 300.0  # seconds for one call, from the first byte sent to the last received
 CUT_FROM = 500  # tokens; a prompt shorter than this is not cut by any server
@@ -141,14 +142,10 @@ def stream_bytes(prompt: Prompt) -> int:
     return MOST_BYTES // 4 + _BYTES_PER_EVENT * prompt.max_tokens
 
 
-def prompt_tokens(prompt: Prompt) -> int:
-    """About how many tokens a prompt has, counted offline."""
-    return sum(tokens.count(message.content) + 4 for message in prompt.messages)
-
-
 def read_reply(endpoint: Endpoint, prompt: Prompt, found: dict[str, Any]) -> Reply:
     """The reply in what a server answered to a chat request."""
-    usage = _counted(found.get("usage"))
+    usage = found.get("usage")
+    said = usage if isinstance(usage, dict) else {}
     choices = found.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     message = choice.get("message") if isinstance(choice, dict) else None
@@ -164,11 +161,13 @@ def read_reply(endpoint: Endpoint, prompt: Prompt, found: dict[str, Any]) -> Rep
         )
     text = str(message.get("content") or "")
     sent = prompt_tokens(prompt)
-    if usage is None:
-        usage = (sent, tokens.count(text))
-    if problem := cut(sent, usage[0]):
+    seen = counted(said.get("prompt_tokens"), sent, "tokens of the prompt")
+    written = counted(said.get("completion_tokens"), tokens.count(text), "tokens of the reply")
+    if problem := cut(sent, seen.tokens):
         raise CutPrompt(f"{endpoint} {problem} Give the server a context that is long enough.")
-    return Reply(text, *usage, finish="length" if choice.get("finish_reason") == "length" else "stop")
+    finish: Finish = "length" if choice.get("finish_reason") == "length" else "stop"
+    problems = tuple(one.problem for one in (seen, written) if one.problem)
+    return Reply(text, seen.tokens, written.tokens, finish, problems=problems)
 
 
 def _choice(event: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -202,9 +201,9 @@ def _joined(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def cut(sent: int, seen: int) -> str:
     """What is wrong when a server counted far fewer tokens than were sent; empty when nothing is.
 
-    Tokens differ between models, by less than half. A count of none means that the server does not count.
+    Tokens differ between models, by less than half.
     """
-    if sent < CUT_FROM or seen == 0 or 2 * seen >= sent:
+    if sent < CUT_FROM or 2 * seen >= sent:
         return ""
     return f"saw only {seen:,} of about {sent:,} tokens: it cuts prompts off without a word."
 
@@ -322,8 +321,10 @@ class OpenAIEmbedder:
             raise self._useless(f"sent vectors of {', '.join(map(str, sorted(sizes)))} dimensions{wanted}")
         if not all(np.isfinite(vector).all() for vector in vectors):
             raise self._useless("sent vectors that hold infinite numbers, or none at all")
-        usage = _counted(found.get("usage"))
-        if usage and (problem := cut(sum(map(tokens.count, texts)), usage[0])):
+        usage = found.get("usage")
+        sent = sum(map(tokens.count, texts))
+        seen = counted(usage.get("prompt_tokens") if isinstance(usage, dict) else None, sent, "tokens of texts")
+        if problem := cut(sent, seen.tokens):
             raise CutPrompt(f"{self.endpoint} {problem} Set the most tokens of a text to what the model takes.")
         return vectors
 
@@ -352,14 +353,6 @@ def _vector(given: object) -> Vectors:
         return np.array(given, dtype=np.float32).reshape(-1) if isinstance(given, list) else np.empty(0, np.float32)
     except (ValueError, TypeError):
         return np.empty(0, np.float32)
-
-
-def _counted(usage: object) -> tuple[int, int] | None:
-    """The tokens in and out that a server counted; None where it did not."""
-    if not isinstance(usage, dict) or not isinstance(seen := usage.get("prompt_tokens"), int):
-        return None
-    written = usage.get("completion_tokens")
-    return seen, written if isinstance(written, int) else 0
 
 
 def _whole(found: object, key: str) -> int | None:

@@ -18,6 +18,7 @@ from trueweave.types import Budget, Call, Spent, SpentOn
 
 _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 _LOOK_AGAIN = 0.2
+_LOOK_FOR_ABANDONED = 10.0  # seconds
 _Verdict = Literal["held", "wait", "reached", "unpriced"]
 
 
@@ -38,12 +39,14 @@ class Ledger:
         self._database = database
         self._workspace = workspace
         self._presence = presence
+        self._looked = -_LOOK_FOR_ABANDONED
         self._background = Background()
         self._reserve = Together(self._reserve_all, unclaimed=self._give_back)
         self._close = Together(self._close_all)
 
     async def aclose(self) -> None:
         """Wait until what was held back for nobody is free again."""
+        await self._reserve.idle()
         await self._background.aclose()
 
     async def reserve(self, call: Call) -> UUID:
@@ -95,7 +98,7 @@ class Ledger:
     async def _reserve_in(self, tx: Transaction, calls: Sequence[tuple[UUID, Call]]) -> list[_Verdict]:
         purse = await _lock(tx)
         verdicts = _decide(purse, [call for _, call in calls])
-        if "wait" in verdicts and (lost := await self._abandoned(tx)):
+        if ("wait" in verdicts or self._is_time_to_look()) and (lost := await self._abandoned(tx)):
             await _close(tx, [_Closed(id_, "lost") for id_ in lost])
             purse = await _lock(tx)
             verdicts = _decide(purse, [call for _, call in calls])
@@ -113,6 +116,13 @@ class Ledger:
                 owner=self._presence.owner,
             )
         return verdicts
+
+    def _is_time_to_look(self) -> bool:
+        """Whether to look for what the dead left open though nobody waits for it: the purse shows what is spent."""
+        now = asyncio.get_running_loop().time()
+        is_time = now - self._looked >= _LOOK_FOR_ABANDONED
+        self._looked = now if is_time else self._looked
+        return is_time
 
     async def _abandoned(self, tx: Transaction) -> list[UUID]:
         """Calls that were under way in processes that are gone."""

@@ -30,6 +30,7 @@ class Replies:
 
     async def aclose(self) -> None:
         """Wait until what nobody asks for any longer is given back."""
+        await self._ask.idle()
         await self._background.aclose()
 
     async def ask(self, key: UUID) -> bytes | None:

@@ -52,6 +52,11 @@ class Together(Generic[Item, Result]):
                     self._unclaimed(item, result.result())
             raise
 
+    async def idle(self) -> None:
+        """Wait until no batch is under way, also for callers who no longer wait."""
+        while self._running is not None:
+            await asyncio.wait((self._running,))
+
     def _add(self, item: Item) -> asyncio.Future[Result]:
         result: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, result))

@@ -45,6 +45,7 @@ class Model:
     ranker: Ranker
     context: int
     ignores_context: bool
+    usage: Mapping[str, Any] | None = None
 
     async def answer(self, call: ModelCall, body: Mapping[str, Any], trouble: Trouble) -> Answer:
         """The answer to a call, in the way in which it is to go wrong."""
@@ -84,7 +85,7 @@ class Model:
         limit = int(body.get("max_tokens") or body.get("max_completion_tokens") or 1024)
         asked = Asked(str(body["model"]), _messages(body), limit, form.get("schema"))
         text, finish = self._text(asked, fault)
-        usage = _usage(10 if fault is Fault.MISCOUNTED else _prompt_tokens(asked), tokens.count(text))
+        usage = self.usage or _usage(10 if fault is Fault.MISCOUNTED else _prompt_tokens(asked), tokens.count(text))
         message: dict[str, Any] = {"role": "assistant", "content": text}
         if fault is Fault.DECLINED:
             message = {"role": "assistant", "content": None, "refusal": "I cannot help with that."}
@@ -113,7 +114,7 @@ class Model:
         found: dict[str, Any] = {"message": {"role": "assistant", "content": text}, "done": True, "done_reason": finish}
         if fault is not Fault.NO_USAGE:
             seen = 10 if fault is Fault.MISCOUNTED else min(sent, context)
-            found |= {"prompt_eval_count": seen, "eval_count": tokens.count(text)}
+            found |= {"prompt_eval_count": seen, "eval_count": tokens.count(text), **(self.usage or {})}
         return lines(found, fault) if _is_streamed(fault, body) else whole(200, found)
 
     def _text(self, asked: Asked, fault: Fault | None) -> tuple[str, str]:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping
 from hashlib import blake2b
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from trueweave.testing.embedder import HashEmbedder
 from trueweave.testing.model_server.faults import Fault, Trouble
@@ -39,7 +39,7 @@ class ModelServer:
     server, or a client, can tell from it which calls were under way.
 
     `context` is how many tokens an Ollama model takes; with `ignores_context` it is loaded with 4,096 whatever is asked
-    for, and longer prompts are cut.
+    for, and longer prompts are cut. `usage` is what it says of each chat in place of what it counts.
     """
 
     def __init__(
@@ -54,10 +54,11 @@ class ModelServer:
         port: int = 0,
         context: int = 32_768,
         ignores_context: bool = False,
+        usage: Mapping[str, Any] | None = None,
     ) -> None:
         self.calls: list[ModelCall] = []
         self.trouble = trouble or Trouble()
-        self._model = Model(script, embedder or HashEmbedder(), ranker, context, ignores_context)
+        self._model = Model(script, embedder or HashEmbedder(), ranker, context, ignores_context, usage)
         self._delay = delay
         self._log_path = log
         self._port = port

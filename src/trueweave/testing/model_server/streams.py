@@ -14,7 +14,7 @@ from trueweave.testing.model_server.http import Answer, pieces_of
 _ERROR = {"message": "the model crashed", "code": 500}
 
 
-def events(choice: Mapping[str, Any], usage: Mapping[str, int] | None, fault: Fault | None) -> Answer:
+def events(choice: Mapping[str, Any], usage: Mapping[str, Any] | None, fault: Fault | None) -> Answer:
     """A choice of OpenAI's API as a stream; none at all where it is empty."""
     said = [(what, word) for what in ("content", "refusal") for word in _words(choice.get("message", {}).get(what))]
     begun = [_delta({what: word}) for what, word in said]

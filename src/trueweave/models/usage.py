@@ -1,0 +1,55 @@
+"""What a call took, in tokens: as the server says, where that can be, and never less than can be told here.
+
+Servers count with tokenizers that nobody knows here. What is known: no tokenizer in use makes fewer than half as many
+tokens of a text as OpenAI's o200k, so half of that count is booked for a prompt and a reply whatever a server says.
+Counts that cannot be (no whole number, negative, more than any model takes) are not taken, and o200k's stand for them.
+A count of none for a prompt means that the server does not count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from trueweave.text import tokens
+from trueweave.types import Prompt, Reply
+
+MOST_CREDIBLE = 10_000_000  # tokens; more than any model takes or writes at a time
+
+_PER_MESSAGE = 4  # what a chat template puts around a message, at the least
+_SHOWN = 40  # characters of a count that cannot be
+
+
+def prompt_tokens(prompt: Prompt) -> int:
+    """About how many tokens a prompt has, counted offline."""
+    return sum(tokens.count(message.content) + _PER_MESSAGE for message in prompt.messages)
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A count to go by, and what was wrong with the one that was given."""
+
+    tokens: int
+    problem: str = ""
+
+
+def counted(said: object, own: int, what: str) -> Counted:
+    """The count of a server, or our own where it gives none or one that cannot be. `what` is counted."""
+    if said is None or (said == 0 and type(said) is int):
+        return Counted(own)
+    if type(said) is int and 0 < said <= MOST_CREDIBLE:
+        return Counted(said)
+    return Counted(own, f"it counted {str(said)[:_SHOWN]} {what}, which cannot be; {own:,} were counted here instead")
+
+
+def at_least(prompt: Prompt, reply: Reply) -> Reply:
+    """The reply with what is booked for it: as it says, and no less than half of what is counted here."""
+    sent, written = prompt_tokens(prompt), tokens.count(reply.text)
+    taken = counted(reply.tokens_in, sent, "tokens of the prompt")
+    given = counted(reply.tokens_out, written, "tokens of the reply")
+    problems = (*reply.problems, *(one.problem for one in (taken, given) if one.problem))
+    return replace(
+        reply,
+        tokens_in=max(taken.tokens, sent // 2),
+        tokens_out=max(given.tokens, written // 2),
+        problems=problems,
+    )
