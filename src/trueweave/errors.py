@@ -70,13 +70,16 @@ class ModelUnavailable(ModelError):
     """The model did not answer, for as long as was worth trying. Later it may.
 
     `retry_after` is how many seconds the server asked to wait. It may have done the work all the same (`charged`) when
-    a connection broke before the reply was whole.
+    a connection broke before the reply was whole. One that is `unreachable` took no connection at all.
     """
 
-    def __init__(self, message: str, *, retry_after: float | None = None, charged: bool = False) -> None:
+    def __init__(
+        self, message: str, *, retry_after: float | None = None, charged: bool = False, unreachable: bool = False
+    ) -> None:
         super().__init__(message)
         self.retry_after = retry_after
         self.charged = charged
+        self.unreachable = unreachable
 
 
 class ModelRefused(ModelError):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from decimal import Decimal
+from functools import partial
 
 from trueweave import models
 from trueweave.config import Settings, secret
 from trueweave.errors import ConfigError
-from trueweave.events import Waiting, tell
+from trueweave.events import Noted, Waiting, tell
 from trueweave.extract.capitals import CapitalsExtractor
 from trueweave.extract.llm import LLMExtractor
 from trueweave.extract.nlp import NlpExtractor
@@ -27,7 +29,7 @@ from trueweave.models.names import Endpoint, endpoint, provider_of
 from trueweave.models.ollama import CONTEXT
 from trueweave.models.onnx import OnnxEmbedder
 from trueweave.models.rerank import LLMReranker, OnnxReranker
-from trueweave.models.retry import Patience, Retrying, RetryingEmbedder, RetryingReranker
+from trueweave.models.retry import Clock, Patience, Retrying, RetryingEmbedder, RetryingReranker, patiently
 from trueweave.protocols import Embedder, Extractor, Reranker, StreamingLLM
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.ledger import Ledger
@@ -105,6 +107,8 @@ class Workshop:
         self._ledger = Ledger(database, workspace, presence)
         self._patience = Patience(tries=settings.model_tries)
         self._chats: dict[str, CachedLLM] = {}
+        self._opening = asyncio.Lock()
+        self._embedders: dict[str, Embedder] = {}
         self._rerankers: dict[str, Reranker] = {}
         self._extractors: dict[str, Extractor] = {}
         self._closing: list[Callable[[], Awaitable[None]]] = []
@@ -116,7 +120,7 @@ class Workshop:
 
     def wrap(self, llm: StreamingLLM) -> CachedLLM:
         """A chat model that is asked the same once, patiently, at the agreed pace, and is paid for."""
-        paid = BudgetedLLM(CleanLLM(llm), self._ledger, price(self._settings, llm.model))
+        paid = BudgetedLLM(CleanLLM(llm), self._ledger, price(self._settings, llm.model), doubted=_noting)
         patient = Retrying(LimitedLLM(paid, self._pace(llm.model)), self._patience, waiting=_waiting)
         return CachedLLM(patient, self._replies(llm.model))
 
@@ -139,16 +143,24 @@ class Workshop:
     async def embedder(self, model: str) -> Embedder:
         """The embedding model of that name. One in this very process needs nothing round it: there is nothing to pay,
         to wait for or to keep."""
-        bare = await models.open_embedder(embedding_endpoint(self._settings, model), deadline=self._settings.deadline)
-        if isinstance(bare, OnnxEmbedder):
-            return bare
-        self._closing.append(bare.close)
-        return self.wrap_embedder(bare, model)
+        # Its dimension is found out by asking, which may fail like any other call.
+        return await patiently(partial(self._open_embedder, model), self._patience, Clock(), _waiting)
+
+    async def _open_embedder(self, model: str) -> Embedder:
+        async with self._opening:  # several who ask at once share one
+            if model not in self._embedders:
+                where = embedding_endpoint(self._settings, model)
+                bare = await models.open_embedder(where, deadline=self._settings.deadline)
+                if not isinstance(bare, OnnxEmbedder):
+                    self._closing.append(bare.close)
+                self._embedders[model] = bare if isinstance(bare, OnnxEmbedder) else self.wrap_embedder(bare, model)
+        return self._embedders[model]
 
     async def reranker(self, name: str) -> Reranker:
         """What reranks by that name: `llm` is the language model that is set, other names are those of models."""
-        if name not in self._rerankers:
-            self._rerankers[name] = self._asked_to_rerank() if name == "llm" else await self._open_reranker(name)
+        async with self._opening:
+            if name not in self._rerankers:
+                self._rerankers[name] = self._asked_to_rerank() if name == "llm" else await self._open_reranker(name)
         return self._rerankers[name]
 
     def _asked_to_rerank(self) -> LLMReranker:
@@ -230,6 +242,10 @@ class Workshop:
 
 def _waiting(reason: str) -> None:
     tell(Waiting(reason))
+
+
+def _noting(what: str) -> None:
+    tell(Noted(what))
 
 
 @asynccontextmanager

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from trueweave.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
+from trueweave.events import in_run
 from trueweave.models.retry import Clock, Patience, Retrying, RetryingEmbedder
 from trueweave.models.server import asked_wait
 from trueweave.protocols import Vectors
@@ -156,6 +157,19 @@ def test_no_retry_after_is_no_wish() -> None:
 
 async def test_longer_waits_are_told_with_their_reason() -> None:
     told: list[str] = []
-    patience = Patience(tries=4, first=2, longest=60)
+    patience = Patience(tries=4, first=0.5, longest=60)
     await Retrying(Flaky(down(), down(), down()), patience, FastClock(), told.append).complete(PROMPT, PURPOSE)
-    assert told == [f"test/flaky answered 503, overloaded. Trying again in {seconds} s." for seconds in (4, 8)]
+    assert told == [
+        "test/flaky answered 503, overloaded. Trying again in 1 s (3 of 4).",
+        "test/flaky answered 503, overloaded. Trying again in 2 s (4 of 4).",
+    ]
+
+
+async def test_a_server_that_takes_no_connection_is_given_up_at_once_for_a_question_and_waited_for_else() -> None:
+    gone = ModelUnavailable("cannot reach test/flaky: connection refused.", unreachable=True)
+    clock, flaky = FastClock(), Flaky(*[gone] * 3)
+    with in_run(lambda _: None, is_question=True), pytest.raises(ModelUnavailable, match=r"connection refused\.$"):
+        await Retrying(flaky, Patience(), clock).complete(PROMPT, PURPOSE)
+    assert (flaky.asked, clock.waits) == (1, [])
+    assert await Retrying(flaky, Patience(), clock).complete(PROMPT, PURPOSE) == REPLY
+    assert len(clock.waits) == 2

@@ -27,6 +27,7 @@ from trueweave.cli.questions import (
     read_history,
     read_parameters,
     read_question,
+    tell_waiting,
     write_history,
 )
 from trueweave.cli.session import in_workspace, load_settings
@@ -169,6 +170,7 @@ async def _stream(trueweave: AsyncTrueweave, asked: Asked, write: Callable[[str]
             numerical_answer=asked.numerical_answer,
             context_only=True,
             rerank=asked.rerank,
+            listener=tell_waiting,
         )
     answer: Answer | None = None
     stream = trueweave.stream(
@@ -179,6 +181,7 @@ async def _stream(trueweave: AsyncTrueweave, asked: Asked, write: Callable[[str]
         use_cot=asked.use_cot,
         numerical_answer=asked.numerical_answer,
         rerank=asked.rerank,
+        listener=tell_waiting,
     )
     async with aclosing(stream):  # writing fails when whoever reads it has left
         async for piece in stream:

@@ -16,7 +16,7 @@ from trueweave.cli import evidence as finding
 from trueweave.cli.amounts import money
 from trueweave.cli.options import DatabaseUrl, Json, Model, Workspace
 from trueweave.cli.output import count, indented, marked, next_step, replying, spinning, table
-from trueweave.cli.questions import Documents, Question, ShowEvidence, Where, read_filter, read_question
+from trueweave.cli.questions import Documents, Question, ShowEvidence, Where, read_filter, read_question, tell_waiting
 from trueweave.cli.session import in_workspace, load_settings
 from trueweave.cli.writing import clean
 from trueweave.errors import ConfigError
@@ -57,7 +57,8 @@ def compare(
         names = [name.strip() for name in (methods or "").split(",") if name.strip()]
         with spinning("Comparing …"):
             found = in_workspace(
-                lambda trueweave: trueweave.compare(asked, names, filter=which, answers=answers), settings
+                lambda trueweave: trueweave.compare(asked, names, filter=which, answers=answers, listener=tell_waiting),
+                settings,
             )
         reply(as_json(found), *shown(found, show_evidence=show_evidence))
 

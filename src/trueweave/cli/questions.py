@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from trueweave.cli.output import marked, say
 from trueweave.errors import ConfigError, UnreadableFile
 
 if TYPE_CHECKING:
+    from trueweave.events import Event
     from trueweave.evidence import Filter, Scalar
     from trueweave.types import Message
 
@@ -32,6 +34,15 @@ Where = Annotated[
 ShowEvidence = Annotated[
     bool, typer.Option("--show-evidence", help="Show what was found, its scores and sources, and how it was found.")
 ]
+
+
+def tell_waiting(event: Event) -> None:
+    """Tell people, on stderr, what a question waits for, and what is odd about the model."""
+    from trueweave.events import Noted, Waiting
+
+    match event:
+        case Waiting(what) | Noted(what):
+            say(marked(what))
 
 
 def read_question(given: str) -> str:

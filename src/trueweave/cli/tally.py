@@ -26,9 +26,10 @@ class Tally:
         self.unreadable: list[Unreadable] = []
         self.skipped: Counter[str] = Counter()
         self._waits = False
+        self._noted: set[str] = set()
 
     def __call__(self, event: Event) -> None:
-        from trueweave.events import Extracted, Found, Skipped, Unreadable, Waiting
+        from trueweave.events import Extracted, Found, Noted, Skipped, Unreadable, Waiting
 
         match event:
             case Found(new, unchanged):
@@ -43,6 +44,9 @@ class Tally:
             case Waiting(reason) if not self._waits:
                 self._waits = True
                 say(marked(f"Waiting: {reason}"))
+            case Noted(what) if what not in self._noted:
+                self._noted.add(what)
+                say(marked(what))
 
     def answer(self) -> dict[str, object]:
         """For programs."""

@@ -67,9 +67,10 @@ class _Log:
         self._live = live
         self._reason = ""
         self._waiting = 0
+        self._noted: set[str] = set()
 
     def __call__(self, event: Event) -> None:
-        from trueweave.events import Extracted, Failed, Reported, Waiting
+        from trueweave.events import Extracted, Failed, Noted, Reported, Waiting
 
         self.added = self.added.after(event)
         match event:
@@ -78,6 +79,9 @@ class _Log:
             case Waiting(reason) if reason != self._reason:
                 self._reason = reason
                 self.line(f"waiting: {reason}", "yellow")
+            case Noted(what) if what not in self._noted:
+                self._noted.add(what)
+                self.line(what, "yellow")
             case Extracted() if self._reason:
                 self._reason = ""
                 self.line("going on", "green")

@@ -1,4 +1,8 @@
-"""Patience: models asked again after failures that pass by themselves."""
+"""Patience: models asked again after failures that pass by themselves.
+
+Somebody who waits for the answer to a question is told at once of a server that takes no connection: it is not running,
+or the URL is wrong. Documents that are being added wait for it, and whoever listens hears of that.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +16,14 @@ from functools import partial
 from typing import TypeVar
 
 from trueweave.errors import ModelUnavailable
+from trueweave.events import is_question
 from trueweave.models.around import AroundEmbedder, AroundLLM, AroundReranker, Ask, Listening, Stream
 from trueweave.protocols import Vectors
 from trueweave.types import Prompt, Purpose
 
 T = TypeVar("T")
 
-WORTH_TELLING = 3.0  # seconds
+WORTH_TELLING = 1.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +97,7 @@ class RetryingEmbedder(AroundEmbedder):
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """One row per text, in order, after as many tries as it takes."""
-        return await _patiently(lambda: self.embedder.embed(texts), self.patience, self.clock, self.waiting)
+        return await patiently(lambda: self.embedder.embed(texts), self.patience, self.clock, self.waiting)
 
 
 @dataclass(frozen=True)
@@ -106,7 +111,7 @@ class RetryingReranker(AroundReranker):
     async def score(self, question: str, texts: Sequence[str]) -> Sequence[float]:
         """One score per text, in order, after as many tries as it takes."""
         ask = partial(self.reranker.score, question, texts)
-        return await _patiently(ask, self.patience, self.clock, self.waiting)
+        return await patiently(ask, self.patience, self.clock, self.waiting)
 
 
 class _Tries:
@@ -122,6 +127,8 @@ class _Tries:
 
     def pause_after(self, error: ModelUnavailable) -> float:
         """How many seconds to wait before the next try, after this one failed. Raises when it was the last."""
+        if error.unreachable and is_question():
+            raise error
         self._made += 1
         self._charged |= error.charged
         wait, longest = error.retry_after or 0.0, self._patience.longest
@@ -132,13 +139,15 @@ class _Tries:
         backoff = min(longest, self._patience.first * 2.0 ** (self._made - 1))
         pause = min(longest, wait + self._clock.jitter() * backoff)
         if pause >= WORTH_TELLING:
-            self._waiting(f"{error} Trying again in {pause:.0f} s.")
+            tries = f"{self._made + 1} of {self._patience.tries}"
+            self._waiting(f"{error} Trying again in {pause:.0f} s ({tries}).")
         return pause
 
 
-async def _patiently(
+async def patiently(
     ask: Callable[[], Awaitable[T]], patience: Patience, clock: Clock, waiting: Callable[[str], None]
 ) -> T:
+    """What `ask` gives, after as many tries as it takes."""
     tries = _Tries(patience, clock, waiting)
     while True:
         try:

@@ -222,7 +222,7 @@ class Server:
         reason = str(cause) or type(cause).__name__
         if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout):
             return ModelUnavailable(
-                f"cannot reach {self.endpoint}: {reason}. Is it running, and the URL right?", charged=False
+                f"cannot reach {self.endpoint}: {reason}. Is it running, and the URL right?", unreachable=True
             )
         if isinstance(cause, httpx2.TimeoutException):
             return self._late()
