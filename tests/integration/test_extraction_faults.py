@@ -73,6 +73,12 @@ TABLE: list[tuple[Fault, str, str | type[ModelError], str, int, int]] = [
     (Fault.WRONG_SCHEMA, ALWAYS, ASIDE, r"of no use, twice: it has neither .*Try another model, and add it", 2, 0),
     # The reply is not what it should be.
     (Fault.NO_USAGE, ALWAYS, IN, "", 1, 0),
+    (Fault.PACKED, ALWAYS, IN, "", 1, 0),
+    (Fault.BOMB, ONCE, IN, "", 2, 1),
+    (Fault.BOMB, ALWAYS, ASIDE, r"did not stop: it sent more than", TRIES, TRIES),
+    (Fault.ERROR_BOMB, ALWAYS, REFUSED, r"refuses: 400, ", 1, 0),
+    (Fault.HUGE_ERROR, ALWAYS, REFUSED, r"refuses: 400, ", 1, 0),
+    (Fault.REDIRECT, ALWAYS, REFUSED, r"redirects to http://localhost:9/.*set its URL", 1, 0),
     (Fault.MISCOUNTED, ALWAYS, REFUSED, r"saw only 10 of about .* Give the server a context that is long", 1, 1),
     (Fault.ENDLESS, ALWAYS, ASIDE, r"did not stop: it sent more than .*Does the server honour max_tokens\?", 2, 2),
     (Fault.ENDLESS, ONCE, IN, "", 2, 1),
