@@ -24,6 +24,7 @@ Number 0 is no mark: what comes with it is uncited.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -39,7 +40,8 @@ from trueweave.types import Span
 LEAST_SHARED = 0.25
 MOST_SHARED = 0.6
 
-_BLANK_LINE = re.compile(r"\n[ \t]*\n")
+_BLANK_LINE = re.compile(r"\n(?=([ \t]*+)\n)")
+_HEADING = re.compile(r"\s*+#")
 _OF_THE_ANSWER = words.content(
     "summary overview following list table point details information answer question context documents passages "
     "sources text found shown shows states says mentions described key main example "
@@ -66,11 +68,14 @@ def check(text: str, marks: Sequence[Mark], passages: Sequence[Passage], asked: 
     if whole:
         own = tuple(mark for mark in marks if mark.number)
         return judge.judged([_Statement(text, 0, len(text), own, text)])
-    return judge.judged([_statement(text, span, _within(marks, span)) for span in sentences.split(text)])
+    starts = [mark.start for mark in marks]
+    spans = sentences.split(text)
+    return judge.judged([_statement(text, span, _within(marks, starts, span)) for span in spans])
 
 
-def _within(marks: Sequence[Mark], span: Span) -> list[Mark]:
-    return [mark for mark in marks if span[0] <= mark.start and mark.end <= span[1] and mark.start < span[1]]
+def _within(marks: Sequence[Mark], starts: Sequence[int], span: Span) -> list[Mark]:
+    first, last = bisect_left(starts, span[0]), bisect_left(starts, span[1])
+    return [mark for mark in marks[first:last] if mark.end <= span[1]]
 
 
 # --- what is compared ---------------------------------------------------------------------------------
@@ -106,11 +111,11 @@ class _Statement:
 def _statement(text: str, span: Span, marks: Iterable[Mark]) -> _Statement:
     start, end = span
     own = tuple(mark for mark in marks if mark.number)
-    said, at = "", start
+    said, at = [], start
     for mark in own:
-        said += text[at : mark.start]
+        said.append(text[at : mark.start])
         at = mark.end
-    return _Statement(text[start:end], start, end, own, said + text[at:end])
+    return _Statement(text[start:end], start, end, own, "".join((*said, text[at:end])))
 
 
 class _Asked:
@@ -148,6 +153,14 @@ class _Shown:
     def stems(self) -> frozenset[str]:
         return words.stems(self._all)
 
+    @cached_property
+    def words(self) -> frozenset[str]:
+        return words.content(self.passage.text)
+
+    @cached_property
+    def _heads(self) -> frozenset[str]:
+        return words.content("\n".join((self.passage.title, *self.passage.headings)))
+
     @property
     def _all(self) -> str:
         return "\n".join((self.passage.title, *self.passage.headings, self.passage.text))
@@ -167,8 +180,7 @@ class _Shown:
     def words_round(self, places: Sequence[int]) -> set[str]:
         """The content words of these sentences and of those beside them; and of where the passage is from."""
         near = {beside for place in places for beside in (place - 1, place, place + 1)}
-        heads = words.content("\n".join((self.passage.title, *self.passage.headings)))
-        return set(heads).union(*(self._contents[place] for place in near if 0 <= place < len(self.spans)))
+        return set(self._heads).union(*(self._contents[place] for place in near if 0 <= place < len(self.spans)))
 
     def values_in(self, places: Sequence[int]) -> set[Decimal]:
         return set[Decimal]().union(*(self._values[place] for place in places if place >= 0))
@@ -211,12 +223,19 @@ class _Judge:
         self._shown = shown
         self._asked = asked
         self._answer = answer
+        blank = list(_BLANK_LINE.finditer(answer))
+        self._blank_starts, self._blank_ends = [one.start() for one in blank], [one.end(1) + 1 for one in blank]
+        self._lines = [0, *(one.end() for one in re.finditer(r"\n", answer))]
+        self._headings: dict[int, bool] = {}
 
     def judged(self, statements: Sequence[_Statement]) -> Checked:
         verdicts = [self._marked(one) if one.marks else _Verdict("uncited") for one in statements]
+        marked: int | None = None  # the next statement that has marks
         for place in reversed(range(len(statements))):  # what follows is known by then
-            if not statements[place].marks:
-                verdicts[place] = self._unmarked(place, statements, verdicts)
+            if statements[place].marks:
+                marked = place
+            else:
+                verdicts[place] = self._unmarked(place, marked, statements, verdicts)
         made = [
             Sentence(one.text, one.start, one.end, _numbers(one) if verdict.marks is None else verdict.marks, support)
             for one, verdict in zip(statements, verdicts, strict=True)
@@ -244,8 +263,9 @@ class _Judge:
         if not found:
             return self._by_words(statement, statement.marks)
         bare = [mark for mark in statement.marks if not any(map(quotes.long_enough, mark.quotes))]
-        nearest = [citation for mark in bare for citation in self._nearest(statement, mark.number)]
-        if len(nearest) < len(bare) or not self._fits(statement, found):
+        unquoted = dict.fromkeys(mark.number for mark in bare)
+        nearest = [citation for number in unquoted for citation in self._nearest(statement, number)]
+        if len(nearest) < len(unquoted) or not self._fits(statement, found):
             return _Verdict("unsupported", cited)
         return _Verdict("quoted", (*cited, *nearest))
 
@@ -259,9 +279,9 @@ class _Judge:
 
     def _fits(self, statement: _Statement, found: Sequence[_Found]) -> bool:
         """Whether quotes have to do with the statement that they stand behind."""
-        near = set[Decimal]().union(*(one.shown.values_in(one.touched) for one in found))
+        near = self._asked.values.union(*(one.shown.values_in(one.touched) for one in found))
         in_quotes = set[Decimal]().union(*(values(one.citation.quote) for one in found))
-        if not all(number.among(near | self._asked.values) for number in statement.numbers):
+        if not all(number.among(near) for number in statement.numbers):
             return False
         quoted_digits = any(numbers(one.citation.quote) for one in found)
         if statement.numbers and quoted_digits and not self._any_number(statement, in_quotes):
@@ -298,29 +318,38 @@ class _Judge:
         )
         return _Verdict("supported", tuple(citations))
 
-    def _unmarked(self, place: int, statements: Sequence[_Statement], verdicts: Sequence[_Verdict]) -> _Verdict:
+    def _unmarked(
+        self, place: int, marked: int | None, statements: Sequence[_Statement], verdicts: Sequence[_Verdict]
+    ) -> _Verdict:
         """By what comes after a sentence that has no marks."""
-        statement, after = statements[place], range(place + 1, len(statements))
-        marked = next((later for later in after if statements[later].marks), None)
         if marked is None:
             return _Verdict("uncited")
-        lent = statements[marked]
+        statement, lent = statements[place], statements[marked]
         if self._leads_in(statement):
             good = verdicts[place + 1].good and self._nothing_new(statement, statements[place + 1], lent)
             return _Verdict("supported") if good else _Verdict("uncited")
-        if not verdicts[marked].good or _BLANK_LINE.search(self._answer, statement.end, lent.start):
+        if not verdicts[marked].good or self._are_apart(statement, lent):
             return _Verdict("uncited")
         by_words = self._by_words(statement, lent.marks)
         return replace(by_words, marks=_numbers(lent)) if by_words.good else _Verdict("uncited")
 
+    def _are_apart(self, one: _Statement, later: _Statement) -> bool:
+        """Whether a blank line stands between two statements."""
+        first = bisect_left(self._blank_starts, one.end)
+        return first < len(self._blank_ends) and self._blank_ends[first] <= later.start
+
     def _leads_in(self, statement: _Statement) -> bool:
-        line = self._answer.rfind("\n", 0, statement.start) + 1
-        heading = self._answer[line : statement.start].lstrip().startswith("#")
-        return statement.says_nothing or heading or bool(_LEADS_IN.search(statement.text))
+        return statement.says_nothing or self._is_heading(statement) or bool(_LEADS_IN.search(statement.text))
+
+    def _is_heading(self, statement: _Statement) -> bool:
+        line = self._lines[bisect_right(self._lines, statement.start) - 1]
+        if line not in self._headings:
+            self._headings[line] = bool(_HEADING.match(self._answer, line, statement.start))
+        return self._headings[line]
 
     def _nothing_new(self, statement: _Statement, following: _Statement, lent: _Statement) -> bool:
         cited = [self._shown[mark.number - 1] for mark in lent.marks if mark.number <= len(self._shown)]
-        said = set(self._asked.words | following.words).union(*(words.content(one.passage.text) for one in cited))
+        said = set(self._asked.words | following.words).union(*(one.words for one in cited))
         known = set[Decimal]().union(self._asked.values, *(shown.values for shown in cited))
         told = statement.words - _OF_THE_ANSWER
         return (
@@ -330,7 +359,8 @@ class _Judge:
         )
 
     def _names_known(self, statement: _Statement, cited: Iterable[_Shown]) -> bool:
-        return statement.names <= self._asked.stems.union(*(shown.stems for shown in cited))
+        known = [self._asked.stems, *(shown.stems for shown in cited)]
+        return all(any(name in stems for stems in known) for name in statement.names)
 
     def _any_number(self, statement: _Statement, among: set[Decimal]) -> bool:
         return any(number.among(among) for number in statement.numbers)

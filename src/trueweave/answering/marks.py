@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 LONGEST = 600  # characters of one mark with its quotes; what is longer is no mark
@@ -27,7 +26,7 @@ _QUOTES = {
 }
 _MOST_DIGITS = 3  # [2024] is a year
 # A quote that holds the beginning of another mark was never closed.
-_NESTED = re.compile(r"[\[【]\s*\d{1,3}\s*:?\s*[\"“„«「『]")
+_NESTED = re.compile(rf"[\[【]\s*+\d[\d\s:,;，、；]*+[{''.join(_QUOTES)}]")
 _LONE_SMALL_LETTER = re.compile(r"(?:\A|[^\w])[a-z]\Z")
 
 
@@ -56,7 +55,7 @@ class Marks:
         self._shown: list[str] = []
         self._length = 0
         self._tail = ""  # the last characters that were shown
-        self._gap = ""  # white space that is shown once something follows
+        self._gap: list[str] = []  # white space that is shown once something follows
         self._swallowing = False
         self._code = 0
         self._ticks = 0
@@ -142,14 +141,15 @@ class Marks:
         if not character.isspace():
             self._emit(character)
         elif not self._swallowing and self._length:
-            self._gap += character
+            self._gap.append(character)
 
     def _emit(self, text: str) -> None:
         self._swallowing = False
-        self._shown.append(self._gap + text)
-        self._length += len(self._gap) + len(text)
-        self._tail = (self._tail + self._gap + text)[-2:]
-        self._gap = ""
+        shown = "".join((*self._gap, text))
+        self._shown.append(shown)
+        self._length += len(shown)
+        self._tail = (self._tail + shown[-2:])[-2:]
+        self._gap.clear()
 
 
 class _Held:
@@ -169,13 +169,7 @@ class _Held:
         self.text += character
         if len(self.text) > LONGEST:
             return False
-        done = self._state(character)
-        if done:
-            return not any(map(_NESTED.search, self._all_quotes()))
-        return done
-
-    def _all_quotes(self) -> Iterable[str]:
-        return (quote for _, quotes in self.items for quote in quotes)
+        return self._state(character)
 
     def _number(self, character: str) -> bool | None:
         """A number must come, or another quote for the last one."""
@@ -222,7 +216,7 @@ class _Held:
             return False
         self.items[-1][1].pop()
         self._state = self._quote
-        return self._quote(character)
+        return False if self._is_nested() else self._quote(character)
 
     def _quote(self, character: str) -> bool | None:
         if character == "\n" and self.text[:-1].rstrip(" \t").endswith("\n"):
@@ -230,4 +224,9 @@ class _Held:
         if character in self._quote_closes:
             self.items[-1][1].append(self.text[self._quote_starts : -1])
             self._state = self._after
+        elif character in _QUOTES and self._is_nested():
+            return False  # seen at once: were all of it read first, each of many brackets in a row would read as much
         return None
+
+    def _is_nested(self) -> bool:
+        return bool(_NESTED.search(self.text, self._quote_starts))

@@ -39,7 +39,7 @@ _SPELT = {
 _SPELT_OUT = re.compile(rf"\b(?:{'|'.join(_SPELT)})\b", re.IGNORECASE)
 _BARE = re.compile(
     rf"(?:[^\W\d]+:\s*)?(?P<amount>[~≈]?\s?[$€£¥]?\s?(?:(?:[-−–]|minus )\s?)?[$€£¥]?(?:{_DIGITS})"
-    r"(?P<unit>(?:\s?[^\s\d.,;:!?]+(?:\d\b)?){0,4}))\s*[.。]?",
+    r"(?P<unit>(?:\s?[^\s\d.,;:!?]++(?:\d\b)?){0,4}))\s*[.。]?",
     re.IGNORECASE,
 )
 

@@ -51,20 +51,20 @@ def find(quote: str, text: str) -> Span | None:
 def _rest(folded: str, parts: list[str], end: int) -> int | None:
     """Where the last of the parts ends, each the next to come after the one before."""
     for part in parts:
-        found = _occurrence(folded, part, end)
-        if not found or found[0] - end > FARTHEST:
+        found = _occurrence(folded, part, end, end + FARTHEST + len(part))
+        if not found:
             return None
         end = found[1]
     return end
 
 
-def _occurrence(folded: str, part: str, begin: int) -> Span | None:
-    start = folded.find(part, begin)
+def _occurrence(folded: str, part: str, begin: int, limit: int | None = None) -> Span | None:
+    start = folded.find(part, begin, limit)
     while start >= 0:
         end = start + len(part)
         if _parted(folded[start - 1 : start] if start else "", part[0]) and _parted(part[-1], folded[end : end + 1]):
             return start, end
-        start = folded.find(part, start + 1)
+        start = folded.find(part, start + 1, limit)
     return None
 
 

@@ -13,14 +13,16 @@ class Thoughts:
 
     def __init__(self) -> None:
         self._thoughts: list[str] = []
-        self._held = ""
+        self._held: list[str] = []  # what may be the beginning of a tag, with the white space before it; or a thought
+        self._begun = ""  # of a tag, or the end of a thought
         self._tag = ""
         self._answering = False
 
     @property
     def reasoning(self) -> str:
         """What was thought; so far, if it has not come to its end."""
-        return "\n\n".join(filter(None, map(str.strip, (*self._thoughts, self._held if self._tag else ""))))
+        so_far = "".join(self._held) if self._tag else ""
+        return "\n\n".join(filter(None, map(str.strip, (*self._thoughts, so_far))))
 
     @property
     def unfinished(self) -> bool:
@@ -38,24 +40,28 @@ class Thoughts:
 
     def close(self) -> str:
         """What is left of the answer, as no more will come."""
-        return "" if self._tag or self._answering else self._held
+        return "" if self._tag or self._answering else "".join(self._held)
 
     def _begin(self, character: str) -> str:
-        self._held += character
-        begun = self._held.lstrip().lower()
+        self._held.append(character)
+        if self._begun or not character.isspace():
+            self._begun += character.lower()
         for tag in _TAGS:
-            if begun == f"<{tag}>":
-                self._tag, self._held = tag, ""
+            if self._begun == f"<{tag}>":
+                self._tag, self._begun = tag, ""
+                self._held.clear()
                 return ""
-        if any(f"<{tag}>".startswith(begun) for tag in _TAGS):
+        if any(f"<{tag}>".startswith(self._begun) for tag in _TAGS):
             return ""
         self._answering = True
-        return self._held
+        return "".join(self._held)
 
     def _think(self, character: str) -> str:
-        self._held += character
+        self._held.append(character)
         closing = f"</{self._tag}>"
-        if character == ">" and self._held[-len(closing) :].lower() == closing:
-            self._thoughts.append(self._held[: -len(closing)])
-            self._tag = self._held = ""
+        self._begun = (self._begun + character)[-len(closing) :]
+        if character == ">" and self._begun.lower() == closing:
+            self._thoughts.append("".join(self._held)[: -len(closing)])
+            self._tag = self._begun = ""
+            self._held.clear()
         return ""

@@ -19,7 +19,8 @@ _UNSPACED = (
 _RUN = re.compile(rf"[{_UNSPACED}]+")
 _WORD = re.compile(rf"(?:(?![{_UNSPACED}])[^\W_])+(?:['’](?:(?![{_UNSPACED}])[^\W\d_])+)?")
 _HIRAGANA = re.compile(r"[\u3040-\u309f]+")
-_SENTENCE_BEFORE = re.compile(r"(?:\A|[.!?:;…]\s)[^\w]*\Z")
+_OTHER_WORD = re.compile(r"\w++")
+_STOP = re.compile(r"[.!?:;…]\s")
 # Words that begin sentences and are no names end like this.
 _COMMON_ENDING = re.compile(r"(?:ed|ing|ly|ion|ment|ness|ity|ism|ers|s)\Z")
 
@@ -72,9 +73,10 @@ def names(text: str) -> frozenset[str]:
     capital = [_is_capital(word[0]) for word in found]
     stems = set()
     for place, word in enumerate(found):
+        before = text[found[place - 1].end() if place else 0 : word.start()]
         inner = any(map(str.isupper, word[0][1:])) or (not word[0].isdigit() and any(map(str.isdigit, word[0][1:])))
         beside = (place > 0 and capital[place - 1]) or (place + 1 < len(found) and capital[place + 1])
-        if inner or (capital[place] and (beside or _counts_alone(text, word, spoken))):
+        if inner or (capital[place] and (beside or _counts_alone(before, place == 0, word[0], spoken))):
             stems.add(_stem(word[0]))
     return frozenset(stems)
 
@@ -127,12 +129,18 @@ def _is_capital(word: str) -> bool:
     return word[0].isupper() and word.lower() not in _EMPTY
 
 
-def _counts_alone(text: str, word: re.Match[str], spoken: str) -> bool:
+def _counts_alone(before: str, is_first: bool, word: str, spoken: str) -> bool:
+    """Whether a word with a capital is a name, given what stands between it and the word before it."""
     if spoken == "de":
         return False
-    if not _SENTENCE_BEFORE.search(text[: word.start()]):
+    if not _begins_sentence(before, is_first):
         return True
-    return spoken in ("en", "") and len(word[0]) >= _SHORTEST and not _COMMON_ENDING.search(word[0])
+    return spoken in ("en", "") and len(word) >= _SHORTEST and not _COMMON_ENDING.search(word)
+
+
+def _begins_sentence(before: str, is_first: bool) -> bool:
+    ends = [other.end() for other in _OTHER_WORD.finditer(before)]  # in a script without spaces
+    return bool(_STOP.search(before, ends[-1] if ends else 0)) or (is_first and not ends)
 
 
 def _script(text: str) -> str:

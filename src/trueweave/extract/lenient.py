@@ -7,9 +7,10 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, TypeVar
 
-import json_repair
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import from_json
+
+from trueweave.extract import mending
 
 CUT_OFF = "the reply was cut off; what was complete in it is kept"
 MENDED = "the reply was not plain JSON and was mended"
@@ -81,7 +82,7 @@ def _mended(form: type[Lenient], body: str) -> object:
     except ValueError:
         pass
     try:
-        found = json_repair.loads(body, skip_json_loads=True)
+        found = mending.loads(body)
     except ValueError as error:  # nested too deep
         raise Unusable(f"it is not JSON: {error}") from error
     if isinstance(found, list):  # several values one after the other

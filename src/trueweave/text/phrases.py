@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import dropwhile
 from typing import NamedTuple
 
 MOST_WORDS = 8
@@ -19,7 +20,7 @@ LEAD = 60  # characters in which a text without a title says what it is about
 
 _LEAST = 3  # characters
 _WORD = re.compile(r"[^\W_]+(?:['’](?![sS]\b)[^\W_]+)?")  # a possessive 's is a word of its own
-_ASIDE = re.compile(r"\s*\([^()]*\)\s*$")  # what tells a title from others of the same name, as in "Mercury (planet)"
+_ASIDE = re.compile(r"\([^()]*+\)\s*$")  # what tells a title from others of the same name, as in "Mercury (planet)"
 _ARTICLES = frozenset({"the", "a", "an"})
 # Alone, these name nothing.
 _NO_NAMES = frozenset(
@@ -73,8 +74,7 @@ def _plain(word: str) -> str:
 def phrase(name: str) -> str:
     """The phrase of a name; empty for one that nobody could look for in a text."""
     parts = [word.word for word in words(name)]
-    while parts and parts[0] in _ARTICLES:
-        parts = parts[1:]
+    parts = list(dropwhile(_ARTICLES.__contains__, parts))
     if len(parts) > 1 and parts[-1] == "s":
         parts = parts[:-1]
     found = " ".join(parts)

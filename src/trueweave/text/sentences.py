@@ -12,10 +12,10 @@ from trueweave.types import Span
 _MARKS = r"(?:[ \t]*\[\d{1,3}\])*+"  # marks right after the end of a sentence belong to it
 _CLOSING = r"['\")\]”’»*_]{0,3}"
 _END = re.compile(
-    rf"(?P<stop>[.!?…؟۔।]++{_CLOSING}){_MARKS}(?=\s)"
+    rf"(?<![.!?…؟۔।])(?P<stop>[.!?…؟۔।]++{_CLOSING}){_MARKS}(?=\s)"
     rf"|[。！？｡]++['\")\]”’」』）]{{0,3}}{_MARKS}"
     # Lines are wrapped anywhere, but a blank one, an item, a heading and a row of a table begin something new.
-    r"|(?P<lines>\n(?:[ \t]*+\n)++|(?<=\n)(?=\s*+(?:[-*+•]\s|\d{1,3}[.)]\s|#{1,6}\s|\|)))"
+    r"|(?P<lines>\n(?:[^\S\n]*+\n)++|(?<=\n)(?=\s*+(?:[-*+•]\s|\d{1,3}[.)]\s|#{1,6}\s|\|)))"
     r"|(?P<after_heading>(?<![^\n])[ \t]*+#{1,6}\s[^\n]*+\n)"
 )
 _LEADING = re.compile(r"\s*+(?:(?:[-*+•]|\d{1,3}[.)]|#{1,6}|>)\s++)*+\|?\s*+")

@@ -27,13 +27,14 @@ class Markdown:
     def load(self, path: Path, uri: str) -> Iterator[Source]:
         text = read_text(path)
         front = found[0] if (found := _FRONT.match(text)) else ""
-        places = tuple(_headings(text, len(front)))
+        places = tuple(headings(text, len(front)))
         titles = [line[6:].strip(" \t'\"") for line in front.splitlines() if line.startswith("title:")]
         titles += [place.label for place in places if place.level == 1]
         yield Source(uri, text, next(filter(None, titles), ""), places=places)
 
 
-def _headings(text: str, start: int) -> Iterator[Place]:
+def headings(text: str, start: int) -> Iterator[Place]:
+    """The headings of a text from there on, as places."""
     blocks, inline = _parsers()
     lines = [start, *(end.end() for end in _LINE_END.finditer(text, start))]
     tokens = blocks.parse(text[start:])
