@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from itertools import takewhile
 from typing import Generic, Literal, TypeVar
 from uuid import UUID
 
-from trueweave.types import Entity, Finish, Relation
+from trueweave.types import Entity, Finish, Place, Relation
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -44,7 +45,11 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A chunk as evidence: an exact span of a document, where that is, and how well it fits (more is better)."""
+    """A chunk as evidence: an exact span of a document, where that is, and how well it fits (more is better).
+
+    `page` and `headings` are those over its first character. `places` has these and all that begin further in, so that
+    each stretch of the passage can be told where it is.
+    """
 
     id: UUID
     uri: str
@@ -54,6 +59,7 @@ class Passage:
     score: float
     page: str = ""
     headings: tuple[str, ...] = ()
+    places: tuple[Place, ...] = ()
 
     @property
     def end(self) -> int:
@@ -61,10 +67,48 @@ class Passage:
 
     @property
     def source(self) -> str:
-        """Where it is from, fit for a reader: the document, and the page or section in it."""
-        headings = self.headings[1:] if self.headings[:1] == (self.title,) else self.headings
-        place = f"page {self.page}" if self.page else " > ".join(headings)
+        """Where it is from, fit for a reader: the document, and the pages or sections in it."""
+        return self.source_of(self.start, self.end)
+
+    def at(self, offset: int) -> tuple[str, tuple[str, ...]]:
+        """The page and the headings over a character of the document that is in this passage."""
+        return place_at(self.places, offset) if self.places else (self.page, self.headings)
+
+    def source_of(self, start: int, end: int) -> str:
+        """Where a stretch of the document that is in this passage is from, fit for a reader."""
+        first, last = self.at(start), self.at(max(end - 1, start))
+        place = _pages(first[0], last[0]) or _sections(self._below_title(first[1]), self._below_title(last[1]))
         return ", ".join(part for part in (self.title or self.uri, place) if part)
+
+    def _below_title(self, headings: tuple[str, ...]) -> tuple[str, ...]:
+        return headings[1:] if headings[:1] == (self.title,) else headings
+
+
+def place_at(places: Sequence[Place], offset: int) -> tuple[str, tuple[str, ...]]:
+    """The page and the headings, outermost first, over a character of a document whose places are in order."""
+    page = ""
+    over: list[Place] = []
+    for place in places:
+        if place.start > offset:
+            break
+        if place.kind == "page":
+            page = place.label
+        else:
+            over = [*(one for one in over if one.level < place.level), place]
+    return page, tuple(place.label for place in over)
+
+
+def _pages(first: str, last: str) -> str:
+    known = list(dict.fromkeys(filter(None, (first, last))))
+    return f"page{'s' if len(known) > 1 else ''} {'–'.join(known)}" if known else ""
+
+
+def _sections(first: tuple[str, ...], last: tuple[str, ...]) -> str:
+    """The headings that a stretch is under; where it goes from one section to another, what both are under, and the
+    first and last of them."""
+    shared = [a for a, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))]
+    ends = [section[len(shared)] for section in (first, last) if len(section) > len(shared)]
+    return " > ".join([*shared, *([" … ".join(ends)] if len(ends) > 1 else [])])
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +225,21 @@ class Citation:
     start: int
     end: int
     verbatim: bool
+
+    @property
+    def page(self) -> str:
+        """The page on which the words begin; empty where the document has none."""
+        return self.passage.at(self.start)[0]
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """The headings over the words, outermost first."""
+        return self.passage.at(self.start)[1]
+
+    @property
+    def source(self) -> str:
+        """Where the words are from, fit for a reader: the document, and the page or section in it."""
+        return self.passage.source_of(self.start, self.end)
 
 
 @dataclass(frozen=True, slots=True)

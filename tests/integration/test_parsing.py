@@ -217,7 +217,7 @@ import ctypes, os, sys, time
 def fine(path, draft):
     print("to standard output")
     draft.add("text")
-    return "title"
+    return "A book"
 
 def hangs(path, draft):
     time.sleep(60)
@@ -290,7 +290,7 @@ def run(path: Path, parser: str, **limits: int) -> Source:
 
 
 def test_a_parser_may_print(file: Path) -> None:
-    assert run(file, "fine") == Source("u", "text", "title")
+    assert run(file, "fine") == Source("u", "text", "A book")
 
 
 @pytest.mark.parametrize(

@@ -28,13 +28,13 @@ _LONGEST_QUOTE = 400
 
 
 def citations(found: Sequence[Citation]) -> list[RenderableType]:
-    """What is cited: each passage once, with all that is quoted from it."""
-    by_mark: defaultdict[int, list[Citation]] = defaultdict(list)
-    for one in found:
-        by_mark[one.mark].append(one)
+    """What is cited: each page or section of a passage once, with all that is quoted from it."""
+    by_place: defaultdict[tuple[int, str], list[Citation]] = defaultdict(list)
+    for one in sorted(found, key=lambda one: (one.mark, one.start)):
+        by_place[one.mark, one.source].append(one)
     parts: list[RenderableType] = []
-    for mark, cited in sorted(by_mark.items()):
-        parts.append(Text.assemble((f"[{mark}] ", "cyan"), (one_line(cited[0].passage.source), "bold")))
+    for (mark, source), cited in by_place.items():
+        parts.append(Text.assemble((f"[{mark}] ", "cyan"), (one_line(source), "bold")))
         parts += [indented(_quote(one)) for one in cited]
     return ["", *parts] if parts else []
 
@@ -88,9 +88,9 @@ def as_json(answer: Answer, *, is_answered: bool) -> dict[str, object]:
 
 def _cited(one: Citation) -> dict[str, object]:
     passage = one.passage
-    place = {"uri": passage.uri, "title": passage.title, "page": passage.page, "headings": passage.headings}
+    place = {"uri": passage.uri, "title": passage.title, "page": one.page, "headings": one.headings}
     words = {"quote": one.quote, "start": one.start, "end": one.end, "verbatim": one.verbatim}
-    return {"mark": one.mark, "passage": passage.id, "source": passage.source, **place, **words}
+    return {"mark": one.mark, "passage": passage.id, "source": one.source, **place, **words}
 
 
 def _quote(one: Citation) -> str:

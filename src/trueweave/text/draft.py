@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from trueweave.errors import UnreadableFile
 from trueweave.text.names import storable
+from trueweave.text.titles import given_title
 from trueweave.types import Json, Place, PlaceKind, Source
 
 MOST_TEXT = 64 * 2**20  # characters
@@ -64,5 +65,5 @@ class Draft:
             self.block(label)
 
     def source(self, uri: str, title: str, metadata: dict[str, Json] | None = None) -> Source:
-        """The document."""
-        return Source(uri, self.text, " ".join(storable(title).split()), metadata or {}, tuple(self.places))
+        """The document, under this title if it is one that somebody gave it."""
+        return Source(uri, self.text, given_title(storable(title)), metadata or {}, tuple(self.places))

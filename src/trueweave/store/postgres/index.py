@@ -15,7 +15,7 @@ from uuid import UUID
 from psycopg.errors import UndefinedTable
 
 from trueweave.errors import ConfigError, DatabaseError, NoVectors
-from trueweave.evidence import Filter, Passage, Scored, Step
+from trueweave.evidence import Filter, Passage, Scored, Step, place_at
 from trueweave.protocols import (
     LLM,
     Around,
@@ -41,7 +41,7 @@ from trueweave.store.postgres.scope import ALL, Scope, Shape, scope
 from trueweave.store.postgres.search import Layout
 from trueweave.store.postgres.vectors import Space, half
 from trueweave.text import phrases
-from trueweave.types import Entity, Relation, VectorKind
+from trueweave.types import Entity, Place, Relation, VectorKind
 
 T = TypeVar("T")
 
@@ -443,9 +443,12 @@ def _depths(limit: int, scope_: Scope) -> list[int]:
     return [limit] if is_exact else [10 * limit, max(_WEIGHED, 10 * limit)]
 
 
-def _passage(id_: UUID, score: float, uri: str, title: str, text: str, start: int, place: list[str] | None) -> Passage:
-    page, *headings = place or [""]
-    return Passage(id_, uri, title, text, start, score, page, tuple(headings))
+def _passage(
+    id_: UUID, score: float, uri: str, title: str, text: str, start: int, places: Sequence[Sequence[Any]] | None
+) -> Passage:
+    known = tuple(Place(*place) for place in places or ())
+    page, headings = place_at(known, start)
+    return Passage(id_, uri, title, text, start, score, page, headings, known)
 
 
 def _mass(start: Sequence[Scored[Name]] | Masses) -> dict[str, Any]:

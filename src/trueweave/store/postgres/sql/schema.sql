@@ -254,18 +254,24 @@ CREATE FUNCTION trueweave.odds_of(times double precision, length double precisio
     SELECT times / (0.3 + 0.009 * length)
 $$;
 
-CREATE FUNCTION trueweave.place_at(places jsonb, at integer) RETURNS text[]
+CREATE FUNCTION trueweave.places_of(places jsonb, first integer, behind integer) RETURNS jsonb
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$
-    WITH before AS (
-        SELECT (p ->> 0)::int AS start, p ->> 1 AS kind, p ->> 2 AS label, (p ->> 3)::int AS level, n
-        FROM jsonb_array_elements(places) WITH ORDINALITY AS e (p, n) WHERE (p ->> 0)::int <= at)
-    SELECT coalesce((SELECT label FROM before WHERE kind = 'page' ORDER BY start DESC, n DESC LIMIT 1), '') || ARRAY(
-        SELECT label FROM (
-            SELECT *, min(level) OVER (ORDER BY start DESC, n DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS nearer
-            FROM before WHERE kind = 'heading') AS heading
-        WHERE nearer IS NULL OR level < nearer ORDER BY start, n)
+    WITH place AS (
+        SELECT p, (p ->> 0)::int AS start, p ->> 1 AS kind, (p ->> 3)::int AS level, n
+        FROM jsonb_array_elements(places) WITH ORDINALITY AS e (p, n) WHERE (p ->> 0)::int < behind),
+    over AS (
+        SELECT *, min(level) OVER (ORDER BY start DESC, n DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS nearer
+        FROM place WHERE kind = 'heading' AND start <= first)
+    SELECT coalesce(jsonb_agg(p ORDER BY start, n), '[]') FROM (
+        SELECT p, start, n FROM place WHERE start > first
+        UNION ALL
+        SELECT p, start, n FROM over WHERE nearer IS NULL OR level < nearer
+        UNION ALL
+        (SELECT p, start, n FROM place WHERE kind = 'page' AND start <= first ORDER BY start DESC, n DESC LIMIT 1)) AS known
 $$;
+
+COMMENT ON FUNCTION trueweave.places_of(places jsonb, first integer, behind integer) IS 'The page and the headings that a stretch of a document begins under, and all that begin within it, in order.';
 
 CREATE FUNCTION trueweave.present(owner integer) RETURNS boolean
     LANGUAGE sql STABLE
@@ -1580,8 +1586,8 @@ REVOKE ALL ON FUNCTION trueweave.make_vector_table(named text, dimensions intege
 
 REVOKE ALL ON FUNCTION trueweave.odds_of(times double precision, length double precision) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION trueweave.place_at(places jsonb, at integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION trueweave.place_at(places jsonb, at integer) TO trueweave_app;
+REVOKE ALL ON FUNCTION trueweave.places_of(places jsonb, first integer, behind integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.places_of(places jsonb, first integer, behind integer) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.search_text(question text, most integer, k1 double precision, b double precision, scope uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.search_text(question text, most integer, k1 double precision, b double precision, scope uuid[]) TO trueweave_app;

@@ -83,7 +83,8 @@ EXISTS (SELECT FROM tie t CROSS JOIN LATERAL (
 WHERE t.relation = {id} AND {l_visible})
 
 -- name: chunk_columns
-d.uri, d.title, c.text, c.start, CASE WHEN d.places <> '[]' THEN place_at(d.places, c.start) END
+d.uri, d.title, c.text, c.start,
+CASE WHEN d.places <> '[]' THEN places_of(d.places, c.start, c.start + length(c.text)) END
 
 -- name: chunk_details
 CROSS JOIN LATERAL (SELECT c.document, c.text, c.start FROM chunk c WHERE c.id = hit.id OFFSET 0) AS c

@@ -1,0 +1,34 @@
+"""Titles in the properties of a file: whether somebody gave them, or the program that wrote the file."""
+
+from __future__ import annotations
+
+import re
+
+# Whole titles that programs write where nobody gave one.
+_BY_PROGRAMS = frozenset(
+    "untitled|untitled document|untitled page|untitled presentation|untitled spreadsheet|untitled-1|no title|notitle|"
+    "title|document title|document|word document|powerpoint presentation|presentation|presentation title|slide 1|"
+    "folie 1|diapositive 1|powerpoint-präsentation|présentation powerpoint|excel worksheet|book1|workbook|"
+    "new page 1|new document|none|null|n/a|unknown|anonymous|(anonymous)|(unknown)|(null)|"
+    "unbenannt|ohne titel|kein titel|sans titre|sans nom|senza titolo|sin título|sem título|без названия|"
+    "无标题|無標題|無題|제목 없음".split("|")
+)
+_NUMBERED = re.compile(r"(?:untitled|document|dokument|presentation|book|mappe|page|slide|scan)[ _-]?\d{1,4}")
+# "Microsoft Word - thesis.docx": a print driver's, which has the name of the file that was printed.
+_PRINTED = re.compile(r"(?:microsoft|openoffice|libreoffice|adobe|wps)\b[^-–]{0,40} [-–] .+")
+_FILE_NAME = re.compile(
+    r"~.+|tmp\w{4,}|(?:[a-z]:\\|\\\\|file:/|/(?:tmp|var|home|users|mnt)/).+"
+    r"|\S+\.(?:txt|ps|eps|html?|tmp|tex|dvi|fm|key|pub|pages)"
+    r"|\S+(?: \S+){0,9}\.(?:docx?|dotx?|odt|rtf|pdf|pptx?|odp|xlsx?|ods|indd|qxd|qxp|cdr|wpd)"
+)
+
+
+def given_title(title: str) -> str:
+    """A title on one line; none, where it is one that programs write and that tells less than the name of the file."""
+    tidy = " ".join(title.split())
+    folded = tidy.casefold()
+    by_program = folded in _BY_PROGRAMS or any(
+        pattern.fullmatch(folded) for pattern in (_NUMBERED, _PRINTED, _FILE_NAME)
+    )
+    has_letters = any(map(str.isalnum, tidy))
+    return tidy if has_letters and not by_program else ""
