@@ -51,8 +51,8 @@ def as_slides(folder: Path) -> Path:
     deck = pptx.Presentation()
     for n in range(PARTS):
         slide = deck.slides.add_slide(deck.slide_layouts[1])
-        slide.shapes[0].text_frame.text = f"Slide about {n}"  # type: ignore[attr-defined]
-        slide.shapes[1].text_frame.text = "\n".join(paragraphs(n))  # type: ignore[attr-defined]
+        slide.shapes[0].text_frame.text = f"Slide about {n}"
+        slide.shapes[1].text_frame.text = "\n".join(paragraphs(n))
     deck.save(str(folder / "a.pptx"))
     return folder / "a.pptx"
 

@@ -12,7 +12,7 @@ from trueweave.cli.answers import citations, doubts, spent, took
 from trueweave.cli.compare import shown
 from trueweave.cli.evidence import excerpt, one_line
 from trueweave.cli.questions import read_filter, read_history, read_parameters
-from trueweave.cli.writing import Writer, clean
+from trueweave.cli.writing import Writer
 from trueweave.errors import ConfigError, UnreadableFile
 from trueweave.evidence import (
     Answer,
@@ -97,10 +97,6 @@ def test_methods_that_cannot_be_used_are_grouped_by_why() -> None:
     assert "Cannot be used here:\n  a, b: no." in found
     assert "in common" not in found
     assert "calls" not in found
-
-
-def test_what_would_steer_a_terminal_is_left_out() -> None:
-    assert clean("a\x1b[31mb\x07\nc\x9b1md") == "a[31mb\nc1md"
 
 
 @pytest.mark.parametrize("size", [1, 3, 7, 1000])

@@ -25,6 +25,7 @@ from trueweave.cli import (
     suggestions,
     worker,
 )
+from trueweave.cli.output import make_stderr_safe
 
 app = typer.Typer(
     help="A knowledge graph over your documents, kept exactly up to date, in PostgreSQL.",
@@ -47,6 +48,7 @@ def main(
     ] = False,
 ) -> None:
     """A knowledge graph over your documents, kept exactly up to date, in PostgreSQL."""
+    make_stderr_safe()
 
 
 app.command()(database.init)

@@ -31,7 +31,7 @@ from trueweave.cli.questions import (
     write_history,
 )
 from trueweave.cli.session import in_workspace, load_settings
-from trueweave.cli.writing import Writer, clean
+from trueweave.cli.writing import Writer
 
 if TYPE_CHECKING:
     from trueweave.config import Settings
@@ -226,14 +226,14 @@ def _unanswered(asked: Asked, answer: Answer, *, show_evidence: bool) -> list[Re
     if not answer.evidence:
         return [marked("Nothing was found.")]
     if asked.context_only:
-        return [Text(clean(answer.context))]
+        return [Text(answer.context)]
     return [] if show_evidence else finding.texts(answer.evidence, asked.question)
 
 
 def _reasoning(answer: Answer) -> list[RenderableType]:
     if not answer.reasoning:
         return []
-    return ["", Text("Reasoning", style="bold"), *(indented(line) for line in clean(answer.reasoning).splitlines())]
+    return ["", Text("Reasoning", style="bold"), *(indented(line) for line in answer.reasoning.splitlines())]
 
 
 def _advice(asked: Asked, answer: Answer, *, show_evidence: bool) -> list[RenderableType]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from trueweave.cli import answers as answering
@@ -18,7 +17,7 @@ from trueweave.cli.options import DatabaseUrl, Json, Model, Workspace
 from trueweave.cli.output import count, indented, marked, next_step, replying, spinning, table
 from trueweave.cli.questions import Documents, Question, ShowEvidence, Where, read_filter, read_question, tell_waiting
 from trueweave.cli.session import in_workspace, load_settings
-from trueweave.cli.writing import clean
+from trueweave.cli.tables import Table
 from trueweave.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ def shown(found: Comparison, *, show_evidence: bool = False) -> list[RenderableT
     text: list[RenderableType] = [_figures(usable)] if usable else []
     found_some = [row for row in usable if row.evidence.passages]
     if len(found_some) > 1:
-        text += ["", Text("Passages in common", style="bold"), _overlap(found, found_some)]
+        text += ["", Text("Passages in common, in percent", style="bold"), _overlap(found, found_some)]
     for row in usable:
         if row.answer:
             text += ["", Text(row.method, style="bold"), *_answer(row.answer)]
@@ -108,9 +107,9 @@ def _figures(rows: Sequence[Compared]) -> Table:
     """One line a method. What models took has no columns where none was asked."""
     is_paid = any(row.usage.calls or row.usage.kept for row in rows)
     is_priced = any(row.usage.price != 0 for row in rows)
-    headings = ["method", ">passages", ">entities", ">relations", ">statements", ">ms"]
+    headings = ["method", ">passages", ">entities", ">relations", ">SQL", ">ms"]
     headings += [">calls", ">tokens"] if is_paid else []
-    made = table(*headings, *([">price"] if is_priced else []), "best", cut=True)
+    made = table(*headings, *([">price"] if is_priced else []), "~best")
     for row in rows:
         made.add_row(row.method, *_numbers(row, is_paid=is_paid, is_priced=is_priced), _best(row))
     return made
@@ -125,20 +124,21 @@ def _numbers(row: Compared, *, is_paid: bool, is_priced: bool) -> list[str]:
 
 
 def _best(row: Compared) -> str:
-    return finding.one_line(row.evidence.passages[0].source) if row.evidence.passages else "nothing"
+    return row.evidence.passages[0].source if row.evidence.passages else "nothing"
 
 
 def _overlap(found: Comparison, rows: Sequence[Compared]) -> Table:
-    """For each pair of methods the share of passages that both found, among those that either did."""
-    made = table("", *(f">{row.method}" for row in rows[:-1]))
-    for n, row in enumerate(rows[1:], 1):
-        made.add_row(row.method, *(f"{found.overlap(row, other):.0%}" for other in rows[:n]))
+    """For each pair of methods the share of passages that both found, among those that either did. Columns have the
+    numbers of methods for headings: their names would need more room than a terminal has."""
+    made = table("", *(f">{n}" for n in range(1, len(rows))), gap=1)
+    for n, row in enumerate(rows):
+        made.add_row(f"{n + 1:>2} {row.method}", *(f"{100 * found.overlap(row, other):.0f}" for other in rows[:n]))
     return made
 
 
 def _answer(answer: Answer) -> list[RenderableType]:
     checked = f"{count(len({one.mark for one in answer.citations}), 'passage')} cited"
-    return [Text(clean(answer.text)), *answering.doubts(answer), Text(checked, style="dim")]
+    return [Text(answer.text), *answering.doubts(answer), Text(checked, style="dim")]
 
 
 def _unusable(rows: Sequence[Compared]) -> list[RenderableType]:

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from trueweave.cli.options import DatabaseUrl, Json, Workspace, Yes
 from trueweave.cli.output import count, next_step, pairs, replying, table
+from trueweave.cli.printable import printable
 from trueweave.cli.session import bundled, database, in_workspace, load_settings, place, start
+from trueweave.cli.tables import Table
 
 if TYPE_CHECKING:
     from trueweave.config import Settings
@@ -175,7 +176,8 @@ def drop(
         settings = load_settings(database_url, name)
         documents = in_workspace(lambda trueweave: trueweave.status(), settings).documents
         if not yes:
-            typer.confirm(f"Take away {name} and its {count(documents, 'document')} for good?", abort=True, err=True)
+            asked = f"Take away {name} and its {count(documents, 'document')} for good?"
+            typer.confirm(printable(asked), abort=True, err=True)
         in_workspace(lambda trueweave: trueweave.drop(), settings)
         reply({"dropped": name, "documents": documents}, f"{name} is gone, with its {count(documents, 'document')}.")
 

@@ -8,11 +8,10 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from trueweave.cli.output import count, indented, table
-from trueweave.cli.writing import clean
+from trueweave.cli.tables import Table
 
 if TYPE_CHECKING:
     from trueweave.evidence import Evidence, Passage, Path, Report, Scored, Step, Trace
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 _EXCERPT = 320  # characters of a passage
 _MOST = 10  # of entities, relations and paths; --json has all
 _LONGEST = 60  # characters of a source
-_SEARCHED = 24  # characters of what was searched for
 _HEADING = re.compile(r"^#{1,6}[ \t].*\n*", re.MULTILINE)  # the source names them
 
 
@@ -72,11 +70,11 @@ def passages(found: Sequence[Passage], question: str) -> list[RenderableType]:
 
 def trace(found: Trace) -> list[RenderableType]:
     """How evidence was found, step by step."""
-    made = table("step", "searched for", ">found", ">ms", ">statements", "best", cut=True)
+    made = table("step", "~searched for", ">found", ">ms", ">SQL", "~best")
     for step in found.steps:
         took = f"{1000 * step.seconds:,.1f}" if step.seconds else ""
         figures = f"{step.found:,}", took, f"{step.statements:,}" if step.statements else ""
-        made.add_row(step.what, one_line(step.searched, _SEARCHED), *figures, _best(step))
+        made.add_row(step.what, step.searched, *figures, _best(step))
     took = f"{1000 * found.seconds:,.0f} ms, {count(found.statements, 'statement')}"
     return ["", Text.assemble(("How it was found", "bold"), (f"  {took}", "dim")), made]
 
@@ -99,7 +97,7 @@ def excerpt(text: str, question: str) -> str:
 
 def one_line(text: str, longest: int = 200) -> str:
     """A text on one line, cut between words where it is too long."""
-    line = " ".join(clean(text).split())
+    line = " ".join(text.split())
     return line if len(line) <= longest else f"{line[: longest + 1].rpartition(' ')[0] or line[:longest]} …"
 
 
@@ -121,18 +119,18 @@ def _headed(what: str, number: int) -> list[RenderableType]:
 
 
 def _entities(evidence: Evidence) -> Table:
-    made = table("name", "type", ">mentions", ">relations", "description", cut=True)
+    made = table("name", "type", ">mentions", ">relations", "~description")
     for entity in evidence.entities[:_MOST]:
-        described = one_line(entity.summary or entity.description)
-        made.add_row(one_line(entity.name), entity.type, f"{entity.count:,}", f"{entity.degree:,}", described)
+        described = entity.summary or entity.description
+        made.add_row(entity.name, entity.type, f"{entity.count:,}", f"{entity.degree:,}", described)
     return made
 
 
 def _relations(evidence: Evidence) -> Table:
-    made = table("from", "to", ">weight", "description", cut=True)
+    made = table("from", "to", ">weight", "~description")
     for relation in evidence.relations[:_MOST]:
-        described = one_line(relation.summary or relation.description)
-        made.add_row(one_line(relation.source_name), one_line(relation.target_name), f"{relation.weight:,}", described)
+        described = relation.summary or relation.description
+        made.add_row(relation.source_name, relation.target_name, f"{relation.weight:,}", described)
     return made
 
 

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Group, RenderableType
-from rich.table import Table
+from rich.table import Table as BoxedTable
 from rich.text import Text
 
 from trueweave.cli.money import purse
 from trueweave.cli.options import DatabaseUrl, Json, Limit, Workspace
 from trueweave.cli.output import count, indented, next_step, pairs, progress, replying, table
 from trueweave.cli.session import in_workspace, load_settings, place
+from trueweave.cli.tables import Table
 
 if TYPE_CHECKING:
     from trueweave.config import Settings
@@ -212,8 +213,7 @@ def _set_aside(found: list[SetAside]) -> RenderableType:
 
 
 def _entities(found: list[Entity]) -> Table:
-    made = table("name", "type", ">mentions", ">relations", "also written", "description")
-    made.columns[-1].no_wrap = True  # what does not fit is left to --json
+    made = table("name", "type", ">mentions", ">relations", "~also written", "~description")
     for entity in found:
         also = ", ".join(alias for alias in entity.aliases if alias != entity.name)
         described = "; ".join(entity.description.splitlines())
@@ -221,8 +221,8 @@ def _entities(found: list[Entity]) -> Table:
     return made
 
 
-def _differences(found: tuple[Difference, ...]) -> Table:
-    made = Table(show_lines=True)
+def _differences(found: tuple[Difference, ...]) -> BoxedTable:
+    made = BoxedTable(show_lines=True)
     for heading in ("section", "key", "in the index", "rebuilt"):
         made.add_column(heading, overflow="fold")
     for one in found:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from trueweave.cli.options import Json
 from trueweave.cli.output import next_step, replying, table
+from trueweave.cli.tables import Table
 
 if TYPE_CHECKING:
     from trueweave.methods.registry import Description

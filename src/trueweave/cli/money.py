@@ -8,12 +8,12 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
 
 from trueweave.cli.amounts import money, parse_allowance, written
 from trueweave.cli.options import DatabaseUrl, Json, Limit, Workspace
 from trueweave.cli.output import next_step, pairs, replying, table
 from trueweave.cli.session import in_workspace, load_settings
+from trueweave.cli.tables import Table
 
 if TYPE_CHECKING:
     from trueweave.engine import AsyncTrueweave

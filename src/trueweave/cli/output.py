@@ -4,35 +4,47 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import logging
 import os
-from collections.abc import Callable, Iterator, Mapping
+import sys
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from types import TracebackType
 from typing import NoReturn
 
 import typer
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.padding import Padding
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
-from rich.table import Table
+from rich.segment import Segment
 from rich.text import Text
 
+from trueweave.cli.printable import escaped, printable
+from trueweave.cli.tables import Table
 from trueweave.errors import TrueweaveError
 
 INTERRUPTED = 130
 NOBODY_READS = 141  # what a shell says of a program that SIGPIPE ended
 
 
-class _Console(Console):
-    """A console whose reader may leave, as `head` does: then the command ends, and says nothing more."""
+class SafeConsole(Console):
+    """A console on which nothing that is printed can steer the terminal: all text for people goes through it. Its
+    reader may leave, as `head` does: then the command ends, and says nothing more."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """The segments to print. Those of Rich's own that move the cursor stay as they are."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(printable(segment.text), segment.style)
 
     def on_broken_pipe(self) -> None:
         _end_unread(self)
 
 
 # Names come from documents, so nothing in them may be taken for markup.
-out = _Console(highlight=False, markup=False, emoji=False)
-err = _Console(highlight=False, markup=False, emoji=False, stderr=True)
+out = SafeConsole(highlight=False, markup=False, emoji=False)
+err = SafeConsole(highlight=False, markup=False, emoji=False, stderr=True)
 
 
 def _end_unread(console: Console) -> NoReturn:
@@ -40,6 +52,23 @@ def _end_unread(console: Console) -> NoReturn:
     # What is still in the buffer is written when the program ends, which must not fail.
     os.dup2(os.open(os.devnull, os.O_WRONLY), console.file.fileno())
     raise typer.Exit(NOBODY_READS)
+
+
+def make_stderr_safe() -> None:
+    """Have what goes to stderr past the console, log lines and the tracebacks of bugs, printed safely, too."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(_SafeFormatter())
+    logging.basicConfig(handlers=[handler])
+    sys.excepthook = _show_traceback
+
+
+class _SafeFormatter(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return printable(super().format(record))
+
+
+def _show_traceback(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    sys.stderr.write(printable("".join(traceback.format_exception(kind, error, trace))))
 
 
 class Reply:
@@ -52,7 +81,7 @@ class Reply:
         """Give the answer as JSON, or as this text."""
         if self._as_json:
             try:
-                print(json.dumps(answer, default=_plain, ensure_ascii=False), flush=True)
+                print(escaped(json.dumps(answer, default=_plain, ensure_ascii=False)), flush=True)
             except BrokenPipeError:
                 _end_unread(out)
         else:
@@ -133,25 +162,16 @@ def _clock(seconds: float) -> str:
     return str(timedelta(seconds=round(seconds)))
 
 
-def table(*headings: str, cut: bool = False) -> Table:
-    """A table in the house style; a heading with > before it is of a column of numbers.
-
-    With `cut`, the last column takes the room that the others leave, and what does not fit there is cut off.
-    """
-    made = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", expand=cut)
-    for heading in headings:
-        number = heading.startswith(">")
-        made.add_column(heading.removeprefix(">"), justify="right" if number else "left", no_wrap=number)
-    if cut:
-        made.columns[-1].ratio, made.columns[-1].no_wrap = 1, True
-    return made
+def table(*headings: str, gap: int = 2, styles: Sequence[str] = ()) -> Table:
+    """A table in the house style: > before a heading is for numbers, ~ for descriptions, which are cut to fit."""
+    return Table(headings, gap=gap, styles=styles)
 
 
 def pairs(values: Mapping[str, object]) -> Table:
     """Names and values, one pair a line."""
-    made = Table.grid(padding=(0, 2, 0, 0))
+    made = Table(("name", "value"), styles=("dim",), headed=False)
     for name, value in values.items():
-        made.add_row(Text(name, style="dim"), str(value))
+        made.add_row(name, str(value))
     return made
 
 
@@ -181,7 +201,7 @@ def _plural(noun: str) -> str:
 
 def _print(console: Console, part: RenderableType) -> None:
     """Print with lines broken between words on a terminal, and only where the text has them elsewhere."""
-    console.print(part, soft_wrap=isinstance(part, str | Text) and not console.is_terminal)
+    console.print(part, soft_wrap=not console.is_terminal)
 
 
 def _plain(value: object) -> object:

@@ -7,13 +7,12 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from trueweave.cli.evidence import one_line
 from trueweave.cli.moments import written
 from trueweave.cli.output import count, indented, marked, next_step, pairs, table
-from trueweave.cli.writing import clean
+from trueweave.cli.tables import Table
 
 if TYPE_CHECKING:
     from trueweave.types import Community, CommunityReport, Entity, Finding, Former, Hierarchy, Written
@@ -82,15 +81,14 @@ def listed(found: Sequence[Community], *, with_level: bool = False) -> Table:
     return _lines([(one, titled(one)) for one in found], with_level=with_level)
 
 
-def _lines(rows: Sequence[tuple[Community | None, str]], *, with_level: bool = False) -> Table:
+def _lines(rows: Sequence[tuple[Community | None, str]], *, with_level: bool = False, title: str = "title") -> Table:
     """A line for each community under these titles. Reports have a column where some are wanting."""
     wanting = any(one and one.written in ("stale", "unwritten") for one, _ in rows)
     sizes = (">level", ">entities") if with_level else (">entities", ">parts")
-    made = table("id", *sizes, ">rating", *(["report"] if wanting else []), "title", cut=True)
-    made.columns[0].style = "cyan"
-    for one, title in rows:
-        cells = _cells(one, with_level=with_level, with_report=wanting) if one else [""] * (len(made.columns) - 1)
-        made.add_row(*cells, title)
+    made = table("id", *sizes, ">rating", *(["report"] if wanting else []), title, styles=("cyan",))
+    for one, told in rows:
+        cells = _cells(one, with_level=with_level, with_report=wanting) if one else [""] * (5 if wanting else 4)
+        made.add_row(*cells, told)
     return made
 
 
@@ -123,7 +121,8 @@ class Branch:
 def tree(branches: Sequence[Branch], more: int = 0) -> Table:
     """Communities, each over those within it; and how many `more` there are beside the first."""
     rows = [row for one in branches for row in ((one.community, titled(one.community)), *_within(one))]
-    return _lines([*rows, *([(None, _and_more(more))] if more else [])])
+    # A title on a second line would stand across the lines that lead to others.
+    return _lines([*rows, *([(None, _and_more(more))] if more else [])], title="~title")
 
 
 def _within(branch: Branch, before: str = "") -> Iterator[tuple[Community | None, str]]:
@@ -190,7 +189,7 @@ def _report(found: CommunityReport) -> list[RenderableType]:
         text.append(marked("This is stale: the community has changed since it was written."))
         text.append(next_step("trueweave communities build", "writes it anew"))
     reason = one_line(found.reason, _LONGEST)
-    text += ["", Text(clean(found.summary)), "", Text(f"Rated {found.rating:.1f} of 10. {reason}".rstrip())]
+    text += ["", Text(found.summary), "", Text(f"Rated {found.rating:.1f} of 10. {reason}".rstrip())]
     if found.findings:
         text += ["", _headed("Findings", f"{len(found.findings)}")]
     for number, one in enumerate(found.findings, 1):
@@ -204,7 +203,7 @@ def _finding(number: int, one: Finding) -> list[RenderableType]:
     rests = Text(f"  rests on {told}", style="dim") if told else marked("  names nothing that it rests on")
     return [
         Text.assemble((f"{number}. ", "cyan"), (one_line(one.summary, _LONGEST), "bold")),
-        *([indented(clean(one.text))] if one.text else []),
+        *([indented(one.text)] if one.text else []),
         rests,
     ]
 
@@ -216,10 +215,10 @@ def _unwritten(one: Community) -> RenderableType:
 
 
 def _members(found: Sequence[Entity]) -> Table:
-    made = table("name", "type", ">mentions", ">relations", "description", cut=True)
+    made = table("name", "type", ">mentions", ">relations", "~description")
     for one in found:
-        described = one_line(one.summary or one.description)
-        made.add_row(one_line(one.name), one.type, f"{one.count:,}", f"{one.degree:,}", described)
+        described = one.summary or one.description
+        made.add_row(one.name, one.type, f"{one.count:,}", f"{one.degree:,}", described)
     return made
 
 
@@ -245,7 +244,7 @@ def changes(
 
 
 def _former(found: Sequence[Former]) -> Table:
-    made = table("id", ">level", ">entities", "gone", "title", cut=True)
+    made = table("id", ">level", ">entities", "gone", "title")
     for one in found:
-        made.add_row(short(one.id), f"{one.level}", f"{one.size:,}", written(one.gone), one_line(one.title))
+        made.add_row(short(one.id), f"{one.level}", f"{one.size:,}", written(one.gone), one.title)
     return made

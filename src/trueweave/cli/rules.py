@@ -7,12 +7,12 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from trueweave.cli.options import DatabaseUrl, Json, Workspace
 from trueweave.cli.output import marked, next_step, pairs, replying, table
 from trueweave.cli.session import in_workspace, load_settings
+from trueweave.cli.tables import Table
 from trueweave.errors import RuleError
 from trueweave.types import NameKey, Resolution, ResolutionSettings, Rule, Sameness
 

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from trueweave.cli.printable import printable
+
 _WORD = re.compile(r"\s+|\S+")
 _MARK = re.compile(r"\[\d{1,3}\]")
-
-
-def clean(text: str) -> str:
-    """A text without characters that would steer a terminal: documents and models may hold any."""
-    return "".join(c for c in text if c in "\n\t" or unicodedata.category(c) != "Cc")
 
 
 class Writer:
@@ -32,9 +28,9 @@ class Writer:
         """Take a piece, and write what is whole."""
         self.has_written = self.has_written or bool(piece)
         if not self._console.is_terminal:
-            self._put(clean(piece))
+            self._put(printable(piece))
             return
-        *whole, last = [*_WORD.findall(self._held + clean(piece)), ""][:-1] or [""]
+        *whole, last = [*_WORD.findall(self._held + printable(piece)), ""][:-1] or [""]
         for word in whole:
             self._place(word)
         self._held = last

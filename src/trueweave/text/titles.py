@@ -6,12 +6,54 @@ import re
 
 # Whole titles that programs write where nobody gave one.
 _BY_PROGRAMS = frozenset(
-    "untitled|untitled document|untitled page|untitled presentation|untitled spreadsheet|untitled-1|no title|notitle|"
-    "title|document title|document|word document|powerpoint presentation|presentation|presentation title|slide 1|"
-    "folie 1|diapositive 1|powerpoint-präsentation|présentation powerpoint|excel worksheet|book1|workbook|"
-    "new page 1|new document|none|null|n/a|unknown|anonymous|(anonymous)|(unknown)|(null)|"
-    "unbenannt|ohne titel|kein titel|sans titre|sans nom|senza titolo|sin título|sem título|без названия|"
-    "无标题|無標題|無題|제목 없음".split("|")
+    [
+        "untitled",
+        "untitled document",
+        "untitled page",
+        "untitled presentation",
+        "untitled spreadsheet",
+        "untitled-1",
+        "no title",
+        "notitle",
+        "title",
+        "document title",
+        "document",
+        "word document",
+        "powerpoint presentation",
+        "presentation",
+        "presentation title",
+        "slide 1",
+        "folie 1",
+        "diapositive 1",
+        "powerpoint-präsentation",
+        "présentation powerpoint",
+        "excel worksheet",
+        "book1",
+        "workbook",
+        "new page 1",
+        "new document",
+        "none",
+        "null",
+        "n/a",
+        "unknown",
+        "anonymous",
+        "(anonymous)",
+        "(unknown)",
+        "(null)",
+        "unbenannt",
+        "ohne titel",
+        "kein titel",
+        "sans titre",
+        "sans nom",
+        "senza titolo",
+        "sin título",
+        "sem título",
+        "без названия",
+        "无标题",
+        "無標題",
+        "無題",
+        "제목 없음",
+    ]
 )
 _NUMBERED = re.compile(r"(?:untitled|document|dokument|presentation|book|mappe|page|slide|scan)[ _-]?\d{1,4}")
 # "Microsoft Word - thesis.docx": a print driver's, which has the name of the file that was printed.
