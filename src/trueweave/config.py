@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from pydantic import Field, ValidationError, field_validator
+from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from trueweave.errors import ConfigError
@@ -215,7 +216,7 @@ def write_file(path: Path, *, database_url: str | None = None, workspace: str | 
     tables: list[str] = []  # these come last, as all that follows a table's heading belongs to it
     for name, field in Settings.model_fields.items():
         value = given.get(name)
-        mark, shown = ("", value) if value else ("# ", field.default or (field.examples or [""])[0])
+        mark, shown = ("", value) if value else ("# ", _example(field))
         if isinstance(shown, dict):
             tables += ["", f"# {field.description}", f"# [{name}]"]
             tables += [f"# {_toml(key)} = {_toml(one)}" for key, one in shown.items()]
@@ -257,6 +258,11 @@ def outweighing(name: str) -> str | None:
     """The variable in the environment that a setting is taken from, if it is set there."""
     variable = f"{PREFIX}{name.upper()}"
     return variable if os.environ.get(variable) else None
+
+
+def _example(field: FieldInfo) -> Any:
+    """A value that may be set: the default, or an example where that is to have none."""
+    return field.examples[0] if field.default in (None, {}) and field.examples else field.default
 
 
 def _toml(value: object) -> str:

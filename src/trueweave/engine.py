@@ -52,6 +52,7 @@ from trueweave.types import (
     Community,
     CommunityReport,
     Document,
+    DocumentInfo,
     EmbeddingEstimate,
     Entity,
     Estimate,
@@ -60,6 +61,7 @@ from trueweave.types import (
     Hit,
     Message,
     NameKey,
+    Note,
     Regrouped,
     Relation,
     ReportEstimate,
@@ -698,10 +700,10 @@ class AsyncTrueweave:
 
         return await self.database.insist(look)
 
-    async def notes(self, since: datetime) -> dict[str, int]:
-        """What was odd about the documents that came in since then, and about how many of them."""
+    async def notes(self, since: datetime, named: int = 3) -> list[Note]:
+        """What was odd about the documents that came in since then, with the names of the first so many."""
         async with self.database.transaction(self.workspace) as tx:
-            return await headway.notes(tx, since)
+            return await headway.notes(tx, since, named)
 
     # --- reading --------------------------------------------------------------------------------------
 
@@ -709,6 +711,11 @@ class AsyncTrueweave:
         """How large the workspace is, and what still waits to be settled."""
         async with self.database.transaction(self.workspace) as tx:
             return await read.status(tx)
+
+    async def list_documents(self, limit: int = 50, *, noted: bool = False) -> list[DocumentInfo]:
+        """The documents that are there, by name; only those with a note, if that is wanted."""
+        async with self.database.transaction(self.workspace) as tx:
+            return await read.documents(tx, limit, noted=noted)
 
     async def set_aside(self, limit: int = 20) -> list[SetAside]:
         """Documents that failed for good, with their errors. Adding one again tries it again."""

@@ -28,6 +28,7 @@ from trueweave.types import (
     Community,
     CommunityReport,
     Document,
+    DocumentInfo,
     EmbeddingEstimate,
     Entity,
     Estimate,
@@ -36,6 +37,7 @@ from trueweave.types import (
     Hit,
     Message,
     NameKey,
+    Note,
     Regrouped,
     Relation,
     ReportEstimate,
@@ -592,15 +594,19 @@ class Trueweave(_Waiting):
         waited for."""
         return self._wait_for(lambda trueweave: trueweave.headway(since))
 
-    def notes(self, since: datetime) -> dict[str, int]:
-        """What was odd about the documents that came in since then, and about how many of them."""
-        return self._wait_for(lambda trueweave: trueweave.notes(since))
+    def notes(self, since: datetime, named: int = 3) -> list[Note]:
+        """What was odd about the documents that came in since then, with the names of the first so many."""
+        return self._wait_for(lambda trueweave: trueweave.notes(since, named))
 
     # --- reading --------------------------------------------------------------------------------------
 
     def status(self) -> Status:
         """How large the workspace is, and what still waits to be settled."""
         return self._wait_for(lambda trueweave: trueweave.status())
+
+    def list_documents(self, limit: int = 50, *, noted: bool = False) -> list[DocumentInfo]:
+        """The documents that are there, by name; only those with a note, if that is wanted."""
+        return self._wait_for(lambda trueweave: trueweave.list_documents(limit, noted=noted))
 
     def set_aside(self, limit: int = 20) -> list[SetAside]:
         """Documents that failed for good, with their errors. Adding one again tries it again."""

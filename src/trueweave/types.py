@@ -384,6 +384,26 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
+class DocumentInfo:
+    """What there is of a document: its name and title, how many chunks it has, when it came in, and what was odd."""
+
+    uri: str
+    title: str
+    chunks: int
+    added: datetime
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something odd, about how many documents it was noted, and the names of the first of them."""
+
+    text: str
+    documents: int
+    uris: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SetAside:
     """A document that failed for good, and why."""
 

@@ -161,7 +161,8 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         assert [spent.stage for spent in trueweave.receipt()] == ["report"]
         assert trueweave.receipt_by_document() == []
         assert trueweave.headway(begun).waiting == 0
-        assert trueweave.notes(begun) == {}
+        assert trueweave.notes(begun) == []
+        assert len(trueweave.list_documents(limit=2)) == 2
         assert trueweave.set_aside() == []
 
         assert trueweave.status().documents == 4

@@ -1,6 +1,7 @@
 """Where a setting comes from, and what is said about one that makes no sense."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,22 @@ def test_a_written_file_says_what_was_given_and_is_never_overwritten(folder: Pat
     assert all(f"{field.description}" in file.read_text() for field in Settings.model_fields.values())
     with pytest.raises(ConfigError, match="File exists"):
         write_file(file)
+
+
+def test_every_line_of_a_written_file_is_valid_when_uncommented(folder: Path) -> None:
+    file = folder / "trueweave.toml"
+    write_file(file)
+    text = file.read_text()
+    setting = re.compile(r"""^# (?=(\w+|"[^"]+") = |\[\w+\]$)""", re.MULTILINE)
+    assert len(setting.findall(text)) >= len(Settings.model_fields)
+    file.write_text(setting.sub("", text))
+    found = Settings.load()
+    assert found.model_fields_set == set(Settings.model_fields)
+    for line in setting.finditer(text):  # each by itself, too
+        one = text[line.end() : text.index("\n", line.end())]
+        if not one.startswith(("[", '"')):
+            file.write_text(one)
+            assert getattr(Settings.load(), one.partition(" = ")[0]) is not None
 
 
 def test_every_setting_has_a_line_of_help_and_hides_its_password() -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -21,12 +20,13 @@ from trueweave.cli.inputs import Inputs, sort_out
 from trueweave.cli.live import watched
 from trueweave.cli.models_in_force import check_priced, is_paid, is_priced, of_documents
 from trueweave.cli.money import receipt_table
-from trueweave.cli.options import Budget, DatabaseUrl, Extractor, Json, Model, Paths, Uri, Workspace, Yes
+from trueweave.cli.options import All, Budget, DatabaseUrl, Extractor, Json, Model, Paths, Uri, Workspace, Yes
 from trueweave.cli.output import Reply, count, marked, next_step, progress, replying, say, spinning
 from trueweave.cli.session import in_workspace, load_settings
 from trueweave.cli.stopping import end_if_stopped
-from trueweave.cli.tally import Tally, grouped, some
+from trueweave.cli.tally import NAMED, Grouped, Tally, grouped, some
 from trueweave.errors import DatabaseError, TrueweaveError
+from trueweave.types import Note
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -50,6 +50,7 @@ def add(
     extractor: Extractor = None,
     model: Model = None,
     said: Said = None,
+    show_all: All = False,
     yes: Yes = False,
     workspace: Workspace = None,
     database_url: DatabaseUrl = None,
@@ -79,7 +80,7 @@ def add(
         inputs = sort_out(paths, uri, said)
         if inputs.files and allowance and allowance.price is not None:
             check_priced(settings, of_documents(settings))
-        run = _Run(settings, inputs, allowance)
+        run = _Run(settings, inputs, allowance, Tally(show_all=show_all))
         if inputs.files and is_paid(settings, of_documents(settings)) and not _agreed(run, yes):
             raise typer.Exit(1)
         if inputs.given:
@@ -95,7 +96,7 @@ class _Outcome:
 
     came_in: int
     waiting: int
-    notes: Mapping[str, int]
+    notes: Sequence[Note]
     set_aside: Sequence[SetAside]
     receipt: Sequence[Spent]
 
@@ -103,17 +104,18 @@ class _Outcome:
 class _Run:
     """One call of `trueweave add`."""
 
-    def __init__(self, settings: Settings, inputs: Inputs, allowance: Allowance | None) -> None:
+    def __init__(self, settings: Settings, inputs: Inputs, allowance: Allowance | None, tally: Tally) -> None:
         self.settings = settings
         self.inputs = inputs
         self.allowance = allowance
-        self.tally = Tally()
+        self.tally = tally
         self.given_read = 0
         self.given_new = 0
         self.error: TrueweaveError | None = None
         self.is_interrupted = False
-        self.outcome = _Outcome(0, 0, {}, (), ())
+        self.outcome = _Outcome(0, 0, (), (), ())
         self._since: datetime | None = None
+        self._unsettled = 0
 
     @property
     def read(self) -> int:
@@ -150,6 +152,7 @@ class _Run:
         if self.allowance:
             await trueweave.allow(price=self.allowance.price, tokens=self.allowance.tokens)
         self._since = await trueweave.clock()
+        self._unsettled = (await trueweave.headway()).unsettled
         async with watched(
             trueweave, self._since, is_priced=is_priced(self.settings, of_documents(self.settings))
         ) as watch:
@@ -164,8 +167,9 @@ class _Run:
     async def _look(self, trueweave: AsyncTrueweave, set_aside: int = 0) -> _Outcome:
         assert self._since is not None
         now = await trueweave.headway(self._since)
+        from_before = max(self._unsettled - now.unsettled, 0)  # in the record, and settled in this run
         return _Outcome(
-            now.came_in,
+            now.came_in + from_before,
             now.waiting + now.unsettled,
             _without_counts(await trueweave.notes(self._since)),
             await trueweave.set_aside(limit=1000) if set_aside else [],
@@ -218,13 +222,17 @@ def _counts(run: _Run) -> list[RenderableType]:
     found = run.outcome
     if run.is_interrupted or run.error:
         return [f"{count(found.came_in, 'document')} came in, {found.waiting:,} wait."]
-    return [f"{count(run.read, 'document')} read, {run.new:,} new or changed."]
+    told = f"{count(run.read, 'document')} read, {run.new:,} new or changed"
+    came_in = found.came_in + run.given_new
+    return [f"{told}." if came_in == run.new else f"{told}; {came_in:,} came in."]
 
 
 def _oddities(found: _Outcome) -> list[RenderableType]:
-    text = grouped(found.notes, "document", "with a note")
+    notes = [Grouped(note.text, note.documents, note.uris) for note in found.notes]
+    text = grouped(notes, "document", "with a note", "trueweave documents --notes shows them")
     if found.set_aside:
-        text += some([f"{one.uri}: {one.error}" for one in found.set_aside], "document", "set aside")
+        told = [f"{one.uri}: {one.error}" for one in found.set_aside]
+        text += some(told, "document", "set aside", "trueweave status --failed shows them")
     return text
 
 
@@ -242,9 +250,12 @@ def _again(paths: Sequence[str], uri: str | None, budget: str | None) -> str:
     return f"{shlex.join(words)}{f' --budget {shlex.quote(budget)}' if budget else ''}"
 
 
-def _without_counts(notes: Mapping[str, int]) -> dict[str, int]:
+def _without_counts(notes: Iterable[Note]) -> list[Note]:
     """Notes of documents, without the number of chunks that each is about."""
-    found: Counter[str] = Counter()
-    for note, documents in notes.items():
-        found[re.sub(r" \([\d,]+ chunks\)$", "", note)] += documents
-    return dict(found)
+    found: dict[str, Note] = {}
+    for note in notes:
+        text = re.sub(r" \([\d,]+ chunks\)$", "", note.text)
+        before = found.get(text, Note(text, 0, ()))
+        uris = tuple(sorted({*before.uris, *note.uris})[:NAMED])
+        found[text] = Note(text, before.documents + note.documents, uris)
+    return list(found.values())

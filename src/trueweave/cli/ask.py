@@ -242,7 +242,7 @@ def _advice(asked: Asked, answer: Answer, *, show_evidence: bool) -> list[Render
     if not answer.evidence and asked.filter:
         return [Text("Check --document and --where: only what they let through was looked at.")]
     if not answer.evidence:
-        return [next_step("trueweave status", "shows which documents are there")]
+        return [next_step("trueweave documents", "shows which documents are there")]
     if not asked.is_answered:
         how = 'To have it answered, set a language model in trueweave.toml, as in model = "ollama/llama3.1:8b".'
         return [Text(how)]

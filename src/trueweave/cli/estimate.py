@@ -9,7 +9,7 @@ from rich.console import RenderableType
 
 from trueweave.cli.amounts import money
 from trueweave.cli.inputs import sort_out
-from trueweave.cli.options import DatabaseUrl, Extractor, Json, Model, Paths, Uri, Workspace
+from trueweave.cli.options import All, DatabaseUrl, Extractor, Json, Model, Paths, Uri, Workspace
 from trueweave.cli.output import count, next_step, pairs, replying, spinning
 from trueweave.cli.session import in_workspace, load_settings
 from trueweave.cli.tally import Tally
@@ -25,6 +25,7 @@ def estimate(
     uri: Uri = None,
     extractor: Extractor = None,
     model: Model = None,
+    show_all: All = False,
     workspace: Workspace = None,
     database_url: DatabaseUrl = None,
     json: Json = False,
@@ -36,7 +37,7 @@ def estimate(
     with replying(json) as reply:
         settings = load_settings(database_url, workspace, extractor=extractor, model=model)
         inputs = sort_out(paths, uri)
-        tally = Tally()
+        tally = Tally(show_all=show_all)
         with spinning("Counting …"):
             found = in_workspace(lambda trueweave: trueweave.estimate(*inputs.files, listener=tally), settings)
         given = [f"{count(len(inputs.given), 'file')} with entities given: no model is asked for them."]

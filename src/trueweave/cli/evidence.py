@@ -114,7 +114,7 @@ def trace_answer(found: Trace) -> dict[str, object]:
 
 
 def _headed(what: str, number: int) -> list[RenderableType]:
-    more = f"  {number:,}, the first {_MOST} of them" if number > _MOST else f"  {number:,}"
+    more = f"  {number:,}, the first {_MOST} of them; --json has all" if number > _MOST else f"  {number:,}"
     return ["", Text.assemble((what, "bold"), (more, "dim"))]
 
 

@@ -1,4 +1,4 @@
-"""`trueweave status`, `entities`, `remove`, `verify` and `sweep`: looking at the index, and keeping it in order."""
+"""`trueweave status`, `documents`, `entities`, `remove`, `verify`, `sweep`: looking at the index and keeping it so."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Group, RenderableType
+from rich.console import RenderableType
 from rich.table import Table as BoxedTable
 from rich.text import Text
 
+from trueweave.cli.moments import written
 from trueweave.cli.money import purse
 from trueweave.cli.options import DatabaseUrl, Json, Limit, Workspace
-from trueweave.cli.output import count, indented, next_step, pairs, progress, replying, table
+from trueweave.cli.output import count, indented, marked, next_step, pairs, progress, replying, table
 from trueweave.cli.session import in_workspace, load_settings, place
 from trueweave.cli.tables import Table
 
@@ -21,15 +22,14 @@ if TYPE_CHECKING:
     from trueweave.config import Settings
     from trueweave.engine import AsyncTrueweave
     from trueweave.store.postgres.headway import Headway
-    from trueweave.types import Budget, Difference, Entity, SetAside, Status, Verdict
+    from trueweave.types import Budget, Difference, DocumentInfo, Entity, SetAside, Status, Verdict
 
 Uris = Annotated[list[str], typer.Argument(metavar="URI", help="The uris of the documents, as they were added.")]
-
-_MOST_FAILED = 1000
 
 
 def status(
     failed: Annotated[bool, typer.Option("--failed", help="List the documents that are set aside.")] = False,
+    limit: Annotated[int, typer.Option(min=1, help="How many of those to list.")] = 1000,
     workspace: Workspace = None,
     database_url: DatabaseUrl = None,
     json: Json = False,
@@ -37,9 +37,9 @@ def status(
     """Show the size of the index, what waits, failed and was spent."""
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
-        found = in_workspace(_look, settings)
+        found = in_workspace(lambda trueweave: _look(trueweave, limit), settings)
         where = {"workspace": settings.workspace, "database": place(settings)}
-        shown = _set_aside(found.aside) if failed else pairs({**where, **_sizes(found), **_money(found.budget)})
+        shown = _set_aside(found) if failed else [pairs({**where, **_sizes(found), **_money(found.budget)})]
         answer = {
             **where,
             **asdict(found.index),
@@ -48,7 +48,7 @@ def status(
             "set_aside": found.aside,
             "budget": asdict(found.budget),
         }
-        reply(answer, shown, *([] if failed else _advice(found, settings)))
+        reply(answer, *shown, *([] if failed else _advice(found, settings)))
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,9 @@ class _Found:
     aside: list[SetAside]
 
 
-async def _look(trueweave: AsyncTrueweave) -> _Found:
+async def _look(trueweave: AsyncTrueweave, limit: int) -> _Found:
     work = await trueweave.headway()
-    aside = await trueweave.set_aside(_MOST_FAILED) if work.set_aside else []
+    aside = await trueweave.set_aside(limit) if work.set_aside else []
     return _Found(await trueweave.status(), work, await trueweave.budget(), aside)
 
 
@@ -81,6 +81,23 @@ def remove(uris: Uris, workspace: Workspace = None, database_url: DatabaseUrl = 
             f"{count(removed, 'document')} removed.",
             *([f"{count(missing, 'uri')} not found in workspace {settings.workspace}."] if missing else []),
         )
+
+
+def documents(
+    notes: Annotated[bool, typer.Option("--notes", help="Only those with a note, with what was noted.")] = False,
+    limit: Limit = 50,
+    workspace: Workspace = None,
+    database_url: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
+    """List the documents that are there, by name."""
+
+    async def look(trueweave: AsyncTrueweave) -> tuple[list[DocumentInfo], int]:
+        return await trueweave.list_documents(limit, noted=notes), (await trueweave.status()).documents
+
+    with replying(json) as reply:
+        found, there = in_workspace(look, load_settings(database_url, workspace))
+        reply({"documents": found, "number": there}, *_documents(found, there, limit, with_notes=notes))
 
 
 def entities(
@@ -203,13 +220,30 @@ def _is_of(space: str, model: str) -> bool:
     return not space or space == model or (model.startswith("onnx/") and space.startswith(f"onnx/{folder}@"))
 
 
-def _set_aside(found: list[SetAside]) -> RenderableType:
-    if not found:
-        return "No document is set aside."
-    return Group(
-        *(part for one in found for part in (Text(one.uri, style="bold"), indented(one.error))),
+def _set_aside(found: _Found) -> list[RenderableType]:
+    if not found.aside:
+        return ["No document is set aside."]
+    more = found.work.set_aside - len(found.aside)
+    return [
+        *(part for one in found.aside for part in (Text(one.uri, style="bold"), indented(one.error))),
+        *([marked(f"… and {more:,} more: --limit {found.work.set_aside} shows them all.")] if more > 0 else []),
         next_step("trueweave add PATH", "tries them again, once that is mended; or trueweave remove URI"),
-    )
+    ]
+
+
+def _documents(found: list[DocumentInfo], there: int, limit: int, *, with_notes: bool) -> list[RenderableType]:
+    if not there:
+        return [next_step("trueweave add PATH", "there are none yet")]
+    if not found:
+        return ["No document has a note."]
+    more = [marked(f"There are more: --limit {2 * limit} shows more of them.")] if len(found) == limit < there else []
+    if with_notes:
+        named = (part for one in found for part in (Text(one.uri, style="bold"), *map(indented, one.notes)))
+        return [*named, *more]
+    made = table("document", "~title", ">chunks", "added")
+    for one in found:
+        made.add_row(one.uri, one.title, f"{one.chunks:,}", written(one.added))
+    return [made, *more]
 
 
 def _entities(found: list[Entity]) -> Table:

@@ -137,7 +137,7 @@ def _within(branch: Branch, before: str = "") -> Iterator[tuple[Community | None
 
 
 def _and_more(number: int) -> str:
-    return f"… and {number:,} more"
+    return f"… and {number:,} more (--limit shows more of them)"
 
 
 # --- one of them --------------------------------------------------------------------------------------

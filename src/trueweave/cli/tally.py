@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
@@ -14,19 +15,22 @@ from trueweave.cli.output import count, indented, marked, say
 if TYPE_CHECKING:
     from trueweave.events import Event, Unreadable
 
-SHOWN = 5  # of each kind; --json has all
+SHOWN = 5  # problems of each kind; --json has all
+NAMED = 3  # files or documents of those that have the same reason
 
 
 class Tally:
-    """A listener that keeps what a person wants to read at the end."""
+    """A listener that keeps what a person wants to read at the end; names of all files, or of the first of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, show_all: bool = False) -> None:
         self.new = 0
         self.unchanged = 0
         self.unreadable: list[Unreadable] = []
         self.skipped: Counter[str] = Counter()
         self._waits = False
         self._noted: set[str] = set()
+        self._names: defaultdict[str, list[str]] = defaultdict(list)
+        self._show_all = show_all
 
     def __call__(self, event: Event) -> None:
         from trueweave.events import Extracted, Found, Noted, Skipped, Unreadable, Waiting
@@ -37,8 +41,10 @@ class Tally:
                 self.unchanged += unchanged
             case Unreadable():
                 self.unreadable.append(event)
-            case Skipped(_, reason):
+            case Skipped(path, reason):
                 self.skipped[reason] += 1
+                if self._show_all or self.skipped[reason] <= NAMED:
+                    self._names[reason].append(path)
             case Extracted():
                 self._waits = False
             case Waiting(reason) if not self._waits:
@@ -56,9 +62,20 @@ class Tally:
         """For people: nothing where all went well."""
         shown: list[RenderableType] = []
         if self.unreadable:
-            shown += some([one.reason for one in self.unreadable], "file", "could not be read")
-        shown += grouped(self.skipped, "file", "passed over")
-        return shown
+            most = len(self.unreadable) if self._show_all else SHOWN
+            reasons = [one.reason for one in self.unreadable]
+            shown += some(reasons, "file", "could not be read", "--all shows them", most)
+        skipped = [Grouped(reason, number, self._names[reason]) for reason, number in self.skipped.items()]
+        return shown + grouped(skipped, "file", "passed over", "--all shows them")
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """A reason, how many things it holds for, and the names of the first of them, or of all."""
+
+    reason: str
+    number: int
+    names: Sequence[str]
 
 
 class ReportTally:
@@ -82,17 +99,22 @@ class ReportTally:
                 say(marked(f"Waiting: {reason}"))
 
 
-def some(problems: list[str], noun: str, what: str) -> list[RenderableType]:
-    """The first of some problems, under a heading that counts them."""
-    more = len(problems) - SHOWN
+def some(problems: Sequence[str], noun: str, what: str, how: str, most: int = SHOWN) -> list[RenderableType]:
+    """The first of some problems, under a heading that counts them; and `how` to see the others."""
+    more = len(problems) - most
     return [
         marked(f"{count(len(problems), noun)} {what}:"),
-        *(indented(problem) for problem in problems[:SHOWN]),
-        *([Text(f"  … and {more:,} more", style="dim")] if more > 0 else []),
+        *(indented(problem) for problem in problems[:most]),
+        *([Text(f"  … and {more:,} more ({how})", style="dim")] if more > 0 else []),
     ]
 
 
-def grouped(reasons: Mapping[str, int], noun: str, what: str) -> list[RenderableType]:
-    """One line for each reason, the most frequent first."""
-    ordered = sorted(reasons.items(), key=lambda each: (-each[1], each[0]))
-    return [Text(f"{count(number, noun)} {what}: {reason}") for reason, number in ordered]
+def grouped(reasons: Iterable[Grouped], noun: str, what: str, how: str) -> list[RenderableType]:
+    """One line for each reason, the most frequent first, with names; and `how` to see those that are left out."""
+    ordered = sorted(reasons, key=lambda one: (-one.number, one.reason))
+    return [Text(f"{count(one.number, noun)} {what}: {one.reason} ({_named(one, how)})") for one in ordered]
+
+
+def _named(one: Grouped, how: str) -> str:
+    more = one.number - len(one.names)
+    return ", ".join(one.names) + (f" and {more:,} more: {how}" if more > 0 else "")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from trueweave.store.postgres.db import Transaction
+from trueweave.types import Note
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,7 @@ async def clock(tx: Transaction) -> datetime:
     return now
 
 
-async def notes(tx: Transaction, since: datetime) -> dict[str, int]:
-    """What was odd about the documents that came in since then, and about how many of them."""
-    return dict(await tx.rows("headway.notes", since=since))
+async def notes(tx: Transaction, since: datetime, named: int) -> list[Note]:
+    """What was odd about the documents that came in since then, with the names of the first so many."""
+    rows = await tx.rows("headway.notes", since=since, named=named)
+    return [Note(text, documents, tuple(uris)) for text, documents, uris in rows]

@@ -9,13 +9,19 @@ from psycopg import sql
 
 from trueweave.store.postgres.db import Database, Transaction
 from trueweave.store.postgres.queue import forget_jobs
-from trueweave.types import Change, Entity, Relation, Status
+from trueweave.types import Change, DocumentInfo, Entity, Relation, Status
 
 
 async def status(tx: Transaction) -> Status:
     """How large the workspace is, and what still waits."""
     [(documents, chunks, entities_, relations, due, touched, model)] = await tx.rows("read.status")
     return Status(documents, chunks, entities_, relations, due, touched, model or "")
+
+
+async def documents(tx: Transaction, limit: int, *, noted: bool) -> list[DocumentInfo]:
+    """The documents that are there, by name; only those with a note, if that is wanted."""
+    rows = await tx.rows("read.documents", limit=limit, noted=noted)
+    return [DocumentInfo(uri, title, chunks, added, tuple(notes)) for uri, title, chunks, added, notes in rows]
 
 
 async def entities(tx: Transaction, limit: int) -> list[Entity]:

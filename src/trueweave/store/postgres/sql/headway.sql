@@ -10,5 +10,5 @@ SELECT (SELECT count(*) FROM document WHERE shown AND added >= %(since)s::timest
        (SELECT count(*) FROM source WHERE failed)
 
 -- name: notes
-SELECT note, count(*) FROM document CROSS JOIN LATERAL unnest(notes) note
+SELECT note, count(*), (array_agg(uri ORDER BY uri))[1:%(named)s] FROM document CROSS JOIN LATERAL unnest(notes) note
 WHERE wanted AND added >= %(since)s::timestamptz GROUP BY note

@@ -15,6 +15,10 @@ SELECT (SELECT count(DISTINCT uri) FROM document WHERE wanted <> shown),
        (SELECT count(*) FROM unlinked_text),
        (SELECT found::text FROM hierarchy)
 
+-- name: documents
+SELECT d.uri, d.title, (SELECT count(*) FROM chunk c WHERE c.document = d.id), d.added, d.notes
+FROM document d WHERE d.shown AND d.wanted AND (d.notes <> '{}' OR NOT %(noted)s) ORDER BY d.uri LIMIT %(limit)s
+
 -- name: state
 -- Which documents there are, how often anything was settled, and in which space vectors are.
 SELECT concat_ws(' ', count(*), bit_xor(hashtextextended(id::text, 0)), (SELECT sum(version) FROM shard),
