@@ -109,6 +109,12 @@ class Settings(BaseSettings):
         default=8000, ge=1000, description="Tokens of facts that a report about a community is written from at most."
     )
     max_reply_tokens: int = Field(default=4096, ge=256, description="Tokens that a model's reply may have at most.")
+    max_context_tokens: int = Field(
+        default=6000, ge=256, description="Tokens of evidence and conversation that a model is shown for an answer."
+    )
+    max_answer_tokens: int = Field(
+        default=2000, ge=16, description="Tokens that an answer may have at most, the model's thoughts included."
+    )
     deadline: float = Field(default=300.0, gt=0, description="Seconds after which a model call is given up.")
     calls_at_once: int = Field(
         default=16, ge=1, le=1000, description="Calls to one model at the same time, over all workers."
@@ -125,6 +131,9 @@ class Settings(BaseSettings):
     tries: int = Field(default=3, ge=1, description="Failures after which a document is set aside with its error.")
     try_again_after: float = Field(
         default=5.0, gt=0, description="Seconds before a document that failed is tried again."
+    )
+    currency: str = Field(
+        default="USD", pattern="^[A-Z]{3}$", description="The currency of prices and budgets, by its three letters."
     )
     data_directory: Path | None = Field(
         default=None,

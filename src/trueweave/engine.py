@@ -79,6 +79,7 @@ from trueweave.types import (
 )
 
 if TYPE_CHECKING:
+    from trueweave.answering import Answering
     from trueweave.asking import Asking
     from trueweave.wiring import Workshop
 
@@ -353,12 +354,11 @@ class AsyncTrueweave:
         `numerical_answer` it gives a number and its unit alone; with `context_only` it is not asked. The listener hears
         what is waited for.
         """
-        from trueweave.answering import Answering
         from trueweave.asking import whole
 
         with in_run(listener, is_question=True):
             asking, query, chosen = await self._put(question, method, filter, rerank=rerank)
-            answering = Answering(use_cot=use_cot, numerical_answer=numerical_answer)
+            answering = self._answering(use_cot=use_cot, numerical_answer=numerical_answer)
             return await whole(asking.stream(query, chosen, answering, history, context_only=context_only))
 
     def stream(
@@ -399,10 +399,8 @@ class AsyncTrueweave:
         numerical_answer: bool,
         rerank: bool,
     ) -> AsyncGenerator[str | Answer, None]:
-        from trueweave.answering import Answering
-
         asking, query, chosen = await self._put(question, method, filter, rerank=rerank)
-        answering = Answering(use_cot=use_cot, numerical_answer=numerical_answer)
+        answering = self._answering(use_cot=use_cot, numerical_answer=numerical_answer)
         async with aclosing(asking.stream(query, chosen, answering, history, context_only=False)) as pieces:
             async for piece in pieces:
                 yield piece
@@ -431,7 +429,6 @@ class AsyncTrueweave:
         listener: Listener = unheard,
     ) -> Comparison:
         """What these methods find for a question, side by side; all methods there are, when none are given."""
-        from trueweave.answering import Answering
         from trueweave.asking import chosen
         from trueweave.methods import registry
 
@@ -439,7 +436,7 @@ class AsyncTrueweave:
         query = Query(storable(question), filter or Filter())
         with in_run(listener, is_question=True):
             asking = await self._asking()
-            return await asking.compare(query, wanted, Answering() if answers else None)
+            return await asking.compare(query, wanted, self._answering() if answers else None)
 
     @property
     def method(self) -> str:
@@ -447,6 +444,11 @@ class AsyncTrueweave:
         words alone where nothing is embedded."""
         is_embedded = self._embedder is not None or self._settings.embedding_model
         return self._settings.method or ("auto" if is_embedded else "keyword")
+
+    def _answering(self, *, use_cot: bool = False, numerical_answer: bool = False) -> Answering:
+        from trueweave.answering import Answering
+
+        return Answering(use_cot, numerical_answer, self._settings.max_context_tokens, self._settings.max_answer_tokens)
 
     async def _put(
         self, question: str, method: str | Method | None, filter: Filter | None, *, rerank: bool

@@ -195,7 +195,8 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a method found, best first, and how."""
+    """What a method found, best first, and how. Where that is nothing for a reason of the method's own, such as a
+    threshold, `reason` says what happened and what to change."""
 
     passages: tuple[Passage, ...] = ()
     entities: tuple[Entity, ...] = ()
@@ -203,6 +204,7 @@ class Evidence:
     paths: tuple[Path, ...] = ()
     reports: tuple[Report, ...] = ()
     trace: Trace = field(default_factory=Trace)
+    reason: str = ""
 
     def __bool__(self) -> bool:
         return bool(self.passages or self.entities or self.relations or self.paths or self.reports)

@@ -383,6 +383,17 @@ class Budget:
     held_tokens: int
 
 
+def money(price: Decimal, currency: str) -> str:
+    """A price with as many digits as tell something: `$1,234.50`, `0.0042 EUR`."""
+    if price and abs(price) < Decimal("0.0001"):
+        return f"less than {_in(currency, '0.0001')}"
+    return _in(currency, f"{price:,.2f}" if price >= 1 or not price else f"{price:.4f}")
+
+
+def _in(currency: str, amount: str) -> str:
+    return f"${amount}" if currency == "USD" else f"{amount} {currency}"
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:
     """What there is of a document: its name and title, how many chunks it has, when it came in, and what was odd."""

@@ -104,7 +104,7 @@ class Workshop:
         self._database = database
         self._workspace = workspace
         self._presence = presence
-        self._ledger = Ledger(database, workspace, presence)
+        self._ledger = Ledger(database, workspace, presence, settings.currency)
         self._patience = Patience(tries=settings.model_tries)
         self._chats: dict[str, CachedLLM] = {}
         self._opening = asyncio.Lock()

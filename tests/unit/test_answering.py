@@ -209,7 +209,10 @@ async def test_a_reply_that_was_cut_off_says_so() -> None:
     [
         (Model(" "), "it wrote nothing"),
         (Model("<think>Hm."), "it thought, and then wrote nothing"),
-        (Model("<think>Hm, let me see", finish="length"), "within 2000 tokens. Raise max_answer_tokens"),
+        (
+            Model("<think>Hm, let me see", finish="length"),
+            "within 2000 tokens. Raise max_answer_tokens in the settings",
+        ),
     ],
 )
 async def test_no_answer_is_an_error(model: Model, message: str) -> None:

@@ -4,8 +4,9 @@ from decimal import Decimal
 
 import pytest
 
-from trueweave.cli.amounts import Allowance, money, parse_allowance, short, written
+from trueweave.cli.amounts import Allowance, parse_allowance, short, written
 from trueweave.errors import ConfigError
+from trueweave.types import money
 
 
 @pytest.mark.parametrize(
@@ -41,10 +42,17 @@ def test_what_could_be_meant_otherwise_is_refused_with_examples(text: str) -> No
 
 @pytest.mark.parametrize(
     ("price", "shown"),
-    [("0", "0.00"), ("0.00003", "less than 0.0001"), ("0.0042", "0.0042"), ("0.5", "0.5000"), ("1234.5", "1,234.50")],
+    [
+        ("0", "$0.00"),
+        ("0.00003", "less than $0.0001"),
+        ("0.0029412", "$0.0029"),
+        ("0.5", "$0.5000"),
+        ("1234.5", "$1,234.50"),
+    ],
 )
-def test_money_has_as_many_places_as_tell_something(price: str, shown: str) -> None:
-    assert money(Decimal(price)) == shown
+def test_money_has_its_currency_and_as_many_digits_as_tell_something(price: str, shown: str) -> None:
+    assert money(Decimal(price), "USD") == shown
+    assert money(Decimal(price), "EUR") == f"{shown.replace('$', '')} EUR"
 
 
 def test_large_numbers_are_short_where_there_is_little_room() -> None:
@@ -53,4 +61,4 @@ def test_large_numbers_are_short_where_there_is_little_room() -> None:
 
 def test_an_allowance_is_written_in_words() -> None:
     known = [Allowance(price=Decimal(2)), Allowance(tokens=500_000), Allowance()]
-    assert list(map(written, known)) == ["2.00", "500,000 tokens", "no limit"]
+    assert [written(one, "CHF") for one in known] == ["2.00 CHF", "500,000 tokens", "no limit"]

@@ -71,13 +71,13 @@ def test_that_the_documents_do_not_say_is_no_doubt_but_what_is_added_to_it_is() 
 
 def test_what_it_took_is_one_line() -> None:
     evidence = Evidence((PASSAGE,), trace=Trace("fuse", seconds=0.0312))
-    assert str(took(evidence, Usage())) == "fuse: 1 passage in 31 ms"
+    assert str(took(evidence, Usage(), "USD")) == "fuse: 1 passage in 31 ms"
     paid = Usage(2, 1, 1000, 234, Decimal("0.0042"))
-    assert str(took(evidence, paid, 1.26)) == (
-        "fuse: 1 passage in 31 ms, answered in 1.3 s, 2 calls, 1,234 tokens, 0.0042, 1 reply kept from before"
+    assert str(took(evidence, paid, "USD", 1.26)) == (
+        "fuse: 1 passage in 31 ms, answered in 1.3 s, 2 calls, 1,234 tokens, $0.0042, 1 reply kept from before"
     )
-    assert spent(Usage(1, 0, 5, 5, None)) == ["1 call", "10 tokens", "price not known"]
-    assert spent(Usage(1, 0, 5, 5)) == ["1 call", "10 tokens"]
+    assert spent(Usage(1, 0, 5, 5, None), "USD") == ["1 call", "10 tokens", "price not known"]
+    assert spent(Usage(1, 0, 5, 5), "USD") == ["1 call", "10 tokens"]
 
 
 def test_an_excerpt_begins_where_the_question_is_spoken_of() -> None:
@@ -93,7 +93,7 @@ def test_an_excerpt_begins_where_the_question_is_spoken_of() -> None:
 
 def test_methods_that_cannot_be_used_are_grouped_by_why() -> None:
     rows = (Compared("keyword", Evidence((PASSAGE,))), *(Compared(n, Evidence(), problem="no.") for n in ("a", "b")))
-    found = text(*shown(Comparison("Who?", rows)))
+    found = text(*shown(Comparison("Who?", rows), "USD"))
     assert "Cannot be used here:\n  a, b: no." in found
     assert "in common" not in found
     assert "calls" not in found

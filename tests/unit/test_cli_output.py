@@ -38,16 +38,16 @@ def estimated(**values: object) -> Estimate:
 
 
 def test_an_estimate_shows_what_is_expected_what_is_possible_and_what_it_rests_on() -> None:
-    found = text(*shown(estimated()))
+    found = text(*shown(estimated(), "EUR"))
     assert "3 new or changed, 2 unchanged" in found
     assert "8 to openai/some (1 chunk answered already)" in found
-    assert "0.0200 expected, 0.0700 at most" in found
+    assert "0.0200 EUR expected, 0.0700 EUR at most" in found
     assert "assumed: 1.5 for each token of text" in found
-    assert "as it wrote here so far" in text(*shown(estimated(learnt=True)))
+    assert "as it wrote here so far" in text(*shown(estimated(learnt=True), "EUR"))
 
 
 def test_an_estimate_without_a_price_says_where_to_set_it() -> None:
-    found = text(*shown(estimated(price=None, most_price=None)))
+    found = text(*shown(estimated(price=None, most_price=None), "EUR"))
     assert "not known" in found
     assert (
         '[prices] in trueweave.toml, for a million tokens to it and from it, as in: "openai/some" = [0.50, 2.00]'
@@ -56,24 +56,24 @@ def test_an_estimate_without_a_price_says_where_to_set_it() -> None:
 
 
 def test_an_estimate_without_a_model_speaks_of_no_price() -> None:
-    found = text(*shown(estimated(model="", calls=0, price=Decimal(0), most_price=Decimal(0))))
+    found = text(*shown(estimated(model="", calls=0, price=Decimal(0), most_price=Decimal(0)), "EUR"))
     assert "nothing is asked, nothing is paid" in found
     assert "expected" not in found
 
 
 def test_progress_counts_what_others_do_and_what_fails_now_but_not_what_had_failed_before() -> None:
-    watch = Watch(Headway(0, 4, 0, 0, set_aside=3), NOTHING, is_priced=True)
+    watch = Watch(Headway(0, 4, 0, 0, set_aside=3), NOTHING, "USD")
     assert (watch.done, watch.total, watch.set_aside) == (0, 4, 0)
     watch.see(Headway(1, 5, 1, 0, set_aside=1))  # two of the old ones were handed in again
     assert (watch.done, watch.total, watch.set_aside) == (1, 7, 0)
     watch.see(Headway(5, 0, 0, 2, set_aside=3))
     assert (watch.done, watch.total, watch.set_aside) == (7, 7, 2)
     spent = Budget(None, None, Decimal("0.0421"), 12_345, Decimal(0), 0)
-    assert watch.notes(spent) == "0.0421 spent, 2 set aside, 2 descriptions to sum up"
+    assert watch.notes(spent) == "$0.0421 spent, 2 set aside, 2 descriptions to sum up"
 
 
 def test_what_is_spent_without_a_known_price_is_shown_in_tokens() -> None:
-    watch = Watch(Headway(0, 1, 0, 0, 0), Budget(None, None, Decimal(0), 1000, Decimal(0), 0), is_priced=False)
+    watch = Watch(Headway(0, 1, 0, 0, 0), Budget(None, None, Decimal(0), 1000, Decimal(0), 0), None)
     assert watch.notes(Budget(None, None, Decimal(0), 13_345, Decimal(0), 0)) == "12.3k tokens spent"
 
 
@@ -109,21 +109,24 @@ def test_what_is_left_out_of_a_list_can_be_seen_by_what_it_says() -> None:
 
 def test_a_receipt_adds_up_and_knows_no_sum_where_a_price_is_missing() -> None:
     lines = [Spent("extract", "a/x", 8, 1, 900, 100, Decimal("0.5")), Spent("embed", "b/y", 2, 0, 50, 0, Decimal("1"))]
-    found = text(receipt_table(lines)).split()
-    assert found[-5:] == ["all", "10", "950", "100", "1.50"]
+    found = text(receipt_table(lines, "USD")).split()
+    assert found[-5:] == ["all", "10", "950", "100", "$1.50"]
     assert "(1" in found
-    assert text(receipt_table([lines[0], Spent("embed", "b/y", 2, 0, 50, 0, None)])).split()[-2:] == ["not", "known"]
+    assert text(receipt_table([lines[0], Spent("embed", "b/y", 2, 0, 50, 0, None)], "USD")).split()[-2:] == [
+        "not",
+        "known",
+    ]
 
 
 def test_a_budget_is_shown_as_what_is_left_of_it() -> None:
-    assert purse(NOTHING) == {"budget": "no limit", "spent": "0 tokens"}
+    assert purse(NOTHING, "USD") == {"budget": "no limit", "spent": "0 tokens"}
     capped = Budget(Decimal(3), None, Decimal(1), 500, Decimal("0.5"), 90)
-    assert purse(capped) == {
-        "budget": "1.50 left",
-        "spent": "1.00 and 500 tokens",
-        "held": "0.5000 and 90 tokens, for calls under way",
+    assert purse(capped, "USD") == {
+        "budget": "$1.50 left",
+        "spent": "$1.00 and 500 tokens",
+        "held": "$0.5000 and 90 tokens, for calls under way",
     }
-    assert purse(Budget(None, 100, Decimal(0), 120, Decimal(0), 0))["budget"] == "0 tokens left"
+    assert purse(Budget(None, 100, Decimal(0), 120, Decimal(0), 0), "USD")["budget"] == "0 tokens left"
 
 
 def test_only_json_lines_that_say_what_is_in_them_are_taken_as_given(tmp_path: Path) -> None:

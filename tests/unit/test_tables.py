@@ -80,7 +80,7 @@ def comparison(methods: list[str]) -> Comparison:
 @pytest.mark.parametrize("width", [60, 80, None])
 def test_a_comparison_of_all_methods_shows_each_by_its_name(width: int | None) -> None:
     methods = registry.names()
-    figures, _, _, overlap, *_ = compared(comparison(methods))
+    figures, _, _, overlap, *_ = compared(comparison(methods), "USD")
     for part in (figures, overlap):
         shown = printed(part, width)
         assert all(name in shown.split() for name in methods)
@@ -89,7 +89,7 @@ def test_a_comparison_of_all_methods_shows_each_by_its_name(width: int | None) -
 
 
 def test_at_80_columns_all_figures_of_a_comparison_are_there() -> None:
-    figures, *_ = compared(comparison(["keyword", "community"]))
+    figures, *_ = compared(comparison(["keyword", "community"]), "USD")
     [head, first, _] = printed(figures, 80).splitlines()
     assert head.split() == ["method", "passages", "entities", "relations", "SQL", "ms", "calls", "tokens", "price"]
     assert first.split() == ["keyword", "1", "0", "0", "0", "12,346", "12", "133,332", "?"]
@@ -106,8 +106,8 @@ def test_where_even_names_and_numbers_do_not_fit_each_row_is_a_paragraph() -> No
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("width", [80, None])
 def test_receipts_name_their_models_and_documents(name: str, width: int | None) -> None:
-    by_stage = receipt_table([Spent("extract", f"openai/{name}", 12_345, 3, 10**9, 10**8, None)])
-    by_document = _by_document([SpentOn(f"notes/{name}.md", f"openai/{name}", 12_345, 10**9, 10**8, None)])
+    by_stage = receipt_table([Spent("extract", f"openai/{name}", 12_345, 3, 10**9, 10**8, None)], "USD")
+    by_document = _by_document([SpentOn(f"notes/{name}.md", f"openai/{name}", 12_345, 10**9, 10**8, None)], "USD")
     for part in (by_stage, by_document):
         shown = printed(part, width)
         assert squeezed(name)[:9] in squeezed(shown)

@@ -70,8 +70,9 @@ class Answering:
         nothing was found, no model is asked. BadReply if the model writes no answer.
         """
         if not evidence:
-            yield NOTHING_FOUND
-            yield Answer(question, NOTHING_FOUND, False, (), (), evidence, "", evidence.trace.usage)
+            text = f"Nothing was found: {evidence.reason}" if evidence.reason else NOTHING_FOUND
+            yield text
+            yield Answer(question, text, False, (), (), evidence, "", evidence.trace.usage)
             return
         context = self.context(evidence, history)
         listening = _Listening(show=not self.numerical_answer)
@@ -130,7 +131,7 @@ class Answering:
         if listening.reply is None:
             return f"{about}: its reply broke off. Ask again."
         if listening.reply.finish == "length":
-            return f"{about} within {self.max_answer_tokens} tokens. Raise max_answer_tokens, and ask again."
+            return f"{about} within {self.max_answer_tokens} tokens. Raise max_answer_tokens in the settings."
         thought = "it thought, and then wrote nothing" if listening.thoughts.reasoning else "it wrote nothing"
         return f"{about}: {thought}. Ask again, or try another model."
 

@@ -19,6 +19,7 @@ from trueweave.bench.measures import EVIDENCE_WITHIN
 from trueweave.bench.results import MethodResult, Results, Telling, answer
 from trueweave.bench.verdict import verdict
 from trueweave.errors import ConfigError
+from trueweave.types import money
 
 _HELP = {
     "recall": "which share of the supporting passages is among the first k",
@@ -124,7 +125,7 @@ def _kinds(found: Results) -> Iterable[str]:
 def _costs(found: Results) -> Iterable[str]:
     yield "<h2>What a question takes</h2>"
     headings = ("half within", "95 % within", "statements", "nodes", "passages", "model calls", "tokens", "price")
-    yield _table(headings, {one.name: _cost(one, found.questions) for one in found.methods})
+    yield _table(headings, {one.name: _cost(one, found.questions, found.currency) for one in found.methods})
     if any(one.usage.kept for one in found.methods):
         yield (
             '<p class="dim">Kept replies were given before, to another method or in an earlier run. They took no time '
@@ -132,10 +133,11 @@ def _costs(found: Results) -> Iterable[str]:
         )
 
 
-def _cost(method: MethodResult, questions: int) -> tuple[str, ...]:
+def _cost(method: MethodResult, questions: int, currency: str) -> tuple[str, ...]:
     used = method.usage
     kept = f" + {used.kept / questions:.1f} kept" if used.kept else ""
-    price = "not known" if used.price is None else f"{used.price / questions:.6f}" if used.price else "nothing"
+    each = None if used.price is None else used.price / questions
+    price = "not known" if each is None else money(each, currency) if each else "nothing"
     return (
         f"{1000 * method.p50:,.0f} ms",
         f"{1000 * method.p95:,.0f} ms",

@@ -91,6 +91,7 @@ class Results:
     titles: Mapping[str, str]
     left_out: Mapping[str, str]
     notes: tuple[str, ...]
+    currency: str = "USD"
 
     def difference(self, measure: str, method: str) -> Difference | None:
         """How a method compares with the best by this measure; None for the best itself."""
@@ -102,7 +103,13 @@ class Results:
 
 
 def results(
-    experiment: Experiment, ran: Ran, *, passages: int, under: Mapping[str, str], notes: Sequence[str] = ()
+    experiment: Experiment,
+    ran: Ran,
+    *,
+    passages: int,
+    under: Mapping[str, str],
+    notes: Sequence[str] = (),
+    currency: str = "USD",
 ) -> Results:
     """What came of an experiment. `passages` is how many there were to find, `under` what it ran with, by name."""
     dataset = experiment.dataset
@@ -133,6 +140,7 @@ def results(
         _titles(dataset, telling),
         dict(ran.left_out),
         (*dataset.notes, *notes),
+        currency,
     )
 
 

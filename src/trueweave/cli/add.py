@@ -118,6 +118,11 @@ class _Run:
         self._unsettled = 0
 
     @property
+    def _currency(self) -> str | None:
+        """What is spent is told in this currency; in tokens, if there is none."""
+        return self.settings.currency if is_priced(self.settings, of_documents(self.settings)) else None
+
+    @property
     def read(self) -> int:
         return self.given_read + self.tally.new + self.tally.unchanged
 
@@ -153,9 +158,7 @@ class _Run:
             await trueweave.allow(price=self.allowance.price, tokens=self.allowance.tokens)
         self._since = await trueweave.clock()
         self._unsettled = (await trueweave.headway()).unsettled
-        async with watched(
-            trueweave, self._since, is_priced=is_priced(self.settings, of_documents(self.settings))
-        ) as watch:
+        async with watched(trueweave, self._since, self._currency) as watch:
             try:
                 await trueweave.add(*self.inputs.files, listener=self.tally)
             except DatabaseError:  # what the run has come to cannot be looked up
@@ -183,7 +186,7 @@ def _agreed(run: _Run, yes: bool) -> bool:
         found = in_workspace(lambda trueweave: trueweave.estimate(*run.inputs.files), run.settings)
     if not found.documents:
         return True
-    say(*estimating.shown(found))
+    say(*estimating.shown(found, run.settings.currency))
     if run.allowance and _is_short(run.allowance, found):
         say(marked("The budget is less than expected: the run will stop on the way."))
     return yes or not sys.stdin.isatty() or typer.confirm("Go on?", err=True)
@@ -211,7 +214,7 @@ def _tell(reply: Reply, run: _Run, again: str) -> None:
     }
     text = [*_counts(run), *tally.lines(), *_oddities(found)]
     if found.receipt:
-        text.append(receipt_table(found.receipt))
+        text.append(receipt_table(found.receipt, run.settings.currency))
     end_if_stopped(reply, run, answer, text, again)
     reply(answer, *text, _next(run, again))
     if found.set_aside or (tally.unreadable and not run.read):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from trueweave.errors import ConfigError
+from trueweave.types import money
 
 _NUMBER = r"\d+(?:[,_]\d{3})*(?:\.\d+)?"
 _MONEY = re.compile(_NUMBER)
@@ -33,23 +34,16 @@ def parse_allowance(text: str) -> Allowance:
         number, unit = found.groups()
         return Allowance(tokens=int(_number(number) * _TIMES[unit.lower()]))
     raise ConfigError(
-        f"{text!r} is no budget. Write money as 2.00, in the currency of your prices; tokens as 500000tokens or "
+        f"{text!r} is no budget. Write money as 2.00, in the currency of the settings; tokens as 500000tokens or "
         '"500k tokens"; or none, for no limit.'
     )
 
 
-def written(allowance: Allowance) -> str:
+def written(allowance: Allowance, currency: str) -> str:
     """An allowance in words."""
     if allowance.price is not None:
-        return money(allowance.price)
+        return money(allowance.price, currency)
     return "no limit" if allowance.tokens is None else f"{allowance.tokens:,} tokens"
-
-
-def money(price: Decimal) -> str:
-    """A price with as many places as tell something: `1,234.50`, `0.0042`."""
-    if price and abs(price) < Decimal("0.0001"):
-        return "less than 0.0001"
-    return f"{price:,.2f}" if price >= 1 or not price else f"{price:.4f}"
 
 
 def short(number: int) -> str:

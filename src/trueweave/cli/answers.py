@@ -11,9 +11,9 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from trueweave.cli import evidence as finding
-from trueweave.cli.amounts import money
 from trueweave.cli.evidence import one_line
 from trueweave.cli.output import count, indented, marked
+from trueweave.types import money
 
 if TYPE_CHECKING:
     from trueweave.evidence import Answer, Citation, Evidence, Sentence, Support, Usage
@@ -49,20 +49,20 @@ def doubts(answer: Answer) -> list[RenderableType]:
     return ["", marked("Not supported by any passage:"), *(indented(_doubt(one)) for one in found)]
 
 
-def took(evidence: Evidence, usage: Usage, seconds: float | None = None) -> Text:
+def took(evidence: Evidence, usage: Usage, currency: str, seconds: float | None = None) -> Text:
     """One quiet line: the method, what it found, how long it took, and what models were given for it."""
     trace = evidence.trace
     method = " → ".join([trace.method, *(step.best[0].item for step in trace.steps if step.what == "chose")])
     found = f"{method}: {count(len(evidence.passages), 'passage')} in {1000 * trace.seconds:,.0f} ms"
     answered = [f"answered in {seconds:.1f} s"] if seconds is not None else []
-    return Text(", ".join([found, *answered, *spent(usage)]), style="dim")
+    return Text(", ".join([found, *answered, *spent(usage, currency)]), style="dim")
 
 
-def spent(usage: Usage) -> list[str]:
+def spent(usage: Usage, currency: str) -> list[str]:
     """What models took, in words; nothing where none was asked."""
     words = [count(usage.calls, "call"), f"{usage.tokens_in + usage.tokens_out:,} tokens"] if usage.calls else []
     if usage.calls and usage.price != 0:
-        words.append("price not known" if usage.price is None else money(usage.price))
+        words.append("price not known" if usage.price is None else money(usage.price, currency))
     kept = f"{usage.kept:,} {'reply' if usage.kept == 1 else 'replies'} kept from before"
     return [*words, *([kept] if usage.kept else [])]
 

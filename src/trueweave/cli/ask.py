@@ -97,6 +97,7 @@ def ask(
             context_only=context_only,
             is_answered=bool(settings.model) and not context_only,
             rerank=rerank,
+            currency=settings.currency,
         )
         try:
             answer, seconds = _asked(asked, settings, is_shown=not json)
@@ -123,6 +124,7 @@ class Asked:
     context_only: bool
     is_answered: bool
     rerank: bool
+    currency: str
 
 
 def _chosen(name: str | None, parameters: Sequence[str] | None) -> Method | None:
@@ -208,7 +210,10 @@ def _tell(reply: Reply, asked: Asked, answer: Answer, seconds: float, *, show_ev
     if show_evidence:
         text += [*([""] if text else []), *finding.shown(answer.evidence, asked.question)]
     if not asked.context_only:
-        text += ["", answers.took(answer.evidence, answer.usage, seconds if asked.is_answered else None)]
+        text += [
+            "",
+            answers.took(answer.evidence, answer.usage, asked.currency, seconds if asked.is_answered else None),
+        ]
         text += _advice(asked, answer, show_evidence=show_evidence)
     reply(answers.as_json(answer, is_answered=asked.is_answered), *text)
 
@@ -217,14 +222,16 @@ def _answered(answer: Answer) -> list[RenderableType]:
     """What comes under an answer."""
     text: list[RenderableType] = []
     if answer.finish == "length":
-        text += ["", marked("The answer was cut off: it is as long as an answer may be.")]
+        text += ["", marked("The answer was cut off: it is as long as max_answer_tokens in the settings allows.")]
     return [*text, *_reasoning(answer), *answers.citations(answer.citations), *answers.doubts(answer)]
 
 
 def _unanswered(asked: Asked, answer: Answer, *, show_evidence: bool) -> list[RenderableType]:
     """What stands in for an answer: the context as it is, or the passages."""
     if not answer.evidence:
-        return [marked("Nothing was found.")]
+        return [
+            marked(f"Nothing was found: {answer.evidence.reason}" if answer.evidence.reason else "Nothing was found.")
+        ]
     if asked.context_only:
         return [Text(answer.context)]
     return [] if show_evidence else finding.texts(answer.evidence, asked.question)
@@ -241,8 +248,10 @@ def _advice(asked: Asked, answer: Answer, *, show_evidence: bool) -> list[Render
     question = shlex.quote(asked.question)
     if not answer.evidence and asked.filter:
         return [Text("Check --document and --where: only what they let through was looked at.")]
+    others = next_step(f"trueweave compare {question}", "shows what other methods find")
     if not answer.evidence:
-        return [next_step("trueweave documents", "shows which documents are there")]
+        there = next_step("trueweave documents", "shows which documents are there")
+        return [others, there] if answer.evidence.reason else [there]
     if not asked.is_answered:
         how = 'To have it answered, set a language model in trueweave.toml, as in model = "ollama/llama3.1:8b".'
         return [Text(how)]
@@ -251,4 +260,4 @@ def _advice(asked: Asked, answer: Answer, *, show_evidence: bool) -> list[Render
     advice = [marked("Not answered: what was found does not say it.")]
     if not show_evidence:
         advice.append(next_step(f"trueweave ask {question} --show-evidence", "shows what was found"))
-    return [*advice, next_step(f"trueweave compare {question}", "shows what other methods find")]
+    return [*advice, others]

@@ -146,7 +146,7 @@ class _Run:
         with progress("Asking", len(dataset.questions) * len(self.methods)) as done:
             ran: Ran = await experiment.run(self.folder / "outcomes.jsonl", done)
         there = (await trueweave.status()).documents
-        return results(experiment, ran, passages=there, under=self.under, notes=notes)
+        return results(experiment, ran, passages=there, under=self.under, notes=notes, currency=self.settings.currency)
 
     async def _load(self, trueweave: AsyncTrueweave) -> list[str]:
         """Bring the passages in. Vectors of a model on this machine are kept beside the report: nobody else keeps them,
@@ -190,7 +190,7 @@ def _agreed(run: _Run, yes: bool) -> bool:
             found = in_workspace(lambda trueweave: trueweave.estimate(*wanted), run.settings, make=True)
         if found.documents:
             asks += 1
-            say(*estimating.shown(found))
+            say(*estimating.shown(found, run.settings.currency))
     return not asks or yes or not sys.stdin.isatty() or typer.confirm("Go on?", err=True)
 
 

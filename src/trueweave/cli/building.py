@@ -71,7 +71,12 @@ def build(
         if estimate:
             why = "--budget AMOUNT keeps it from spending more" if wanted.model else "writes them"
             advice = next_step(_again(model, budget), why)
-            reply({**_answer(found), "estimate": wanted}, _found(found), *estimating.reports_shown(wanted), advice)
+            reply(
+                {**_answer(found), "estimate": wanted},
+                _found(found),
+                *estimating.reports_shown(wanted, settings.currency),
+                advice,
+            )
             return
         if not _agreed(wanted, settings, yes):
             raise typer.Exit(1)
@@ -114,8 +119,8 @@ class _Run:
         if self.allowance:
             await trueweave.allow(price=self.allowance.price, tokens=self.allowance.tokens)
         self._since = await trueweave.clock()
-        priced = is_priced(self.settings, of_reports(self.settings))
-        async with writing(trueweave, self.tally, self.wanted.reports, is_priced=priced):
+        currency = self.settings.currency if is_priced(self.settings, of_reports(self.settings)) else None
+        async with writing(trueweave, self.tally, self.wanted.reports, currency):
             try:
                 await trueweave.write_reports(self.tally)
             except TrueweaveError as error:
@@ -126,7 +131,7 @@ def _agreed(wanted: ReportEstimate, settings: Settings, yes: bool) -> bool:
     """Show what it will cost at most; whether to go on."""
     if not wanted.calls or not is_paid(settings, of_reports(settings)):
         return True
-    say(*estimating.reports_shown(wanted))
+    say(*estimating.reports_shown(wanted, settings.currency))
     return yes or not sys.stdin.isatty() or typer.confirm("Go on?", err=True)
 
 
@@ -141,7 +146,7 @@ def _tell(reply: Reply, run: _Run, again: str) -> None:
     }
     text = [_found(run.found), *_written(run)]
     if run.receipt:
-        text.append(receipt_table(run.receipt))
+        text.append(receipt_table(run.receipt, run.settings.currency))
     end_if_stopped(reply, run, answer, text, again)
     reply(answer, *text, *_next(run.found, is_written=True))
 

@@ -12,13 +12,13 @@ from rich.text import Text
 
 from trueweave.cli import answers as answering
 from trueweave.cli import evidence as finding
-from trueweave.cli.amounts import money
 from trueweave.cli.options import DatabaseUrl, Json, Model, Workspace
 from trueweave.cli.output import count, indented, marked, next_step, replying, spinning, table
 from trueweave.cli.questions import Documents, Question, ShowEvidence, Where, read_filter, read_question, tell_waiting
 from trueweave.cli.session import in_workspace, load_settings
 from trueweave.cli.tables import Table
 from trueweave.errors import ConfigError
+from trueweave.types import money
 
 if TYPE_CHECKING:
     from trueweave.evidence import Answer, Compared, Comparison
@@ -59,13 +59,13 @@ def compare(
                 lambda trueweave: trueweave.compare(asked, names, filter=which, answers=answers, listener=tell_waiting),
                 settings,
             )
-        reply(as_json(found), *shown(found, show_evidence=show_evidence))
+        reply(as_json(found), *shown(found, settings.currency, show_evidence=show_evidence))
 
 
-def shown(found: Comparison, *, show_evidence: bool = False) -> list[RenderableType]:
+def shown(found: Comparison, currency: str, *, show_evidence: bool = False) -> list[RenderableType]:
     """A comparison for people: figures, what methods have in common, answers, and what could not be used."""
     usable = [row for row in found.rows if not row.problem]
-    text: list[RenderableType] = [_figures(usable)] if usable else []
+    text: list[RenderableType] = [_figures(usable, currency)] if usable else []
     found_some = [row for row in usable if row.evidence.passages]
     if len(found_some) > 1:
         text += ["", Text("Passages in common, in percent", style="bold"), _overlap(found, found_some)]
@@ -74,7 +74,7 @@ def shown(found: Comparison, *, show_evidence: bool = False) -> list[RenderableT
             text += ["", Text(row.method, style="bold"), *_answer(row.answer)]
         if show_evidence:
             text += ["", Text(f"What {row.method} found", style="bold"), *finding.shown(row.evidence, found.question)]
-    text += _unusable(found.rows)
+    text += [*_empty(usable), *_unusable(found.rows)]
     return [*text, "", next_step("trueweave ask QUESTION --method NAME", "asks one of them")] if usable else text
 
 
@@ -103,7 +103,7 @@ def _row(row: Compared) -> dict[str, object]:
     }
 
 
-def _figures(rows: Sequence[Compared]) -> Table:
+def _figures(rows: Sequence[Compared], currency: str) -> Table:
     """One line a method. What models took has no columns where none was asked."""
     is_paid = any(row.usage.calls or row.usage.kept for row in rows)
     is_priced = any(row.usage.price != 0 for row in rows)
@@ -111,16 +111,22 @@ def _figures(rows: Sequence[Compared]) -> Table:
     headings += [">calls", ">tokens"] if is_paid else []
     made = table(*headings, *([">price"] if is_priced else []), "~best")
     for row in rows:
-        made.add_row(row.method, *_numbers(row, is_paid=is_paid, is_priced=is_priced), _best(row))
+        made.add_row(
+            row.method, *_numbers(row, is_paid=is_paid), *([_price(row, currency)] if is_priced else []), _best(row)
+        )
     return made
 
 
-def _numbers(row: Compared, *, is_paid: bool, is_priced: bool) -> list[str]:
+def _numbers(row: Compared, *, is_paid: bool) -> list[str]:
     found, usage = row.evidence, row.usage
     sizes = len(found.passages), len(found.entities), len(found.relations), found.trace.statements
     numbers = [*(f"{size:,}" for size in sizes), f"{1000 * found.trace.seconds:,.0f}"]
     numbers += [f"{usage.calls:,}", f"{usage.tokens_in + usage.tokens_out:,}"] if is_paid else []
-    return [*numbers, *(["?" if usage.price is None else money(usage.price)] if is_priced else [])]
+    return numbers
+
+
+def _price(row: Compared, currency: str) -> str:
+    return "?" if row.usage.price is None else money(row.usage.price, currency)
 
 
 def _best(row: Compared) -> str:
@@ -139,6 +145,14 @@ def _overlap(found: Comparison, rows: Sequence[Compared]) -> Table:
 def _answer(answer: Answer) -> list[RenderableType]:
     checked = f"{count(len({one.mark for one in answer.citations}), 'passage')} cited"
     return [Text(answer.text), *answering.doubts(answer), Text(checked, style="dim")]
+
+
+def _empty(rows: Sequence[Compared]) -> list[RenderableType]:
+    """Why methods found nothing, where they say so."""
+    told = [
+        indented(f"{row.method}: {row.evidence.reason}") for row in rows if row.evidence.reason and not row.evidence
+    ]
+    return ["", marked("Found nothing:"), *told] if told else []
 
 
 def _unusable(rows: Sequence[Compared]) -> list[RenderableType]:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 
-from trueweave.cli.amounts import money
 from trueweave.cli.inputs import sort_out
 from trueweave.cli.options import All, DatabaseUrl, Extractor, Json, Model, Paths, Uri, Workspace
 from trueweave.cli.output import count, next_step, pairs, replying, spinning
 from trueweave.cli.session import in_workspace, load_settings
 from trueweave.cli.tally import Tally
+from trueweave.types import money
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -43,14 +43,14 @@ def estimate(
         given = [f"{count(len(inputs.given), 'file')} with entities given: no model is asked for them."]
         reply(
             {**asdict(found), **tally.answer()},
-            *shown(found),
+            *shown(found, settings.currency),
             *(given if inputs.given else []),
             *tally.lines(),
             next_step(f"trueweave add {' '.join(paths)}", "--budget AMOUNT keeps it from spending more"),
         )
 
 
-def shown(found: Estimate) -> list[RenderableType]:
+def shown(found: Estimate, currency: str) -> list[RenderableType]:
     """An estimate for people: the figures, what they rest on, and what to do where a price is missing."""
     from trueweave.ingest.estimate import ASSUMED_OUT
 
@@ -62,14 +62,14 @@ def shown(found: Estimate) -> list[RenderableType]:
         "chunks": f"{found.chunks:,}, of {count(found.tokens, 'token')} in all",
     }
     if not found.model:
-        return [pairs({**rows, **_embedding(found), "model": "none: nothing is asked, nothing is paid"})]
+        return [pairs({**rows, **_embedding(found, currency), "model": "none: nothing is asked, nothing is paid"})]
     answered = f" ({count(found.answered, 'chunk')} answered already)" if found.answered else ""
     rows |= {
         "calls": f"{found.calls:,} to {found.model}{answered}",
         "tokens to it": f"{found.tokens_in:,}",
         "tokens from it": f"{found.tokens_out:,} expected, {found.most_tokens_out:,} at most",
-        "price": _price(found.price, found.most_price),
-        **_embedding(found),
+        "price": _price(currency, found.price, found.most_price),
+        **_embedding(found, currency),
     }
     rests = "as it wrote here so far" if found.learnt else f"assumed: {ASSUMED_OUT:g} for each token of text"
     notes: list[RenderableType] = [f"Tokens from the model are {rests}."] if found.calls else []
@@ -78,7 +78,7 @@ def shown(found: Estimate) -> list[RenderableType]:
     return [pairs(rows), *notes, *map(_how_to_price, unknown)]
 
 
-def reports_shown(found: ReportEstimate) -> list[RenderableType]:
+def reports_shown(found: ReportEstimate, currency: str) -> list[RenderableType]:
     """An estimate of reports about communities, for people."""
     rows: dict[str, object] = {"reports": f"{found.reports:,} to write, {found.current:,} up to date"}
     if not found.model:
@@ -88,32 +88,34 @@ def reports_shown(found: ReportEstimate) -> list[RenderableType]:
         "calls": f"{found.calls:,} to {found.model}{answered}",
         "tokens to it": f"{found.tokens_in:,}",
         "tokens from it": f"{found.most_tokens_out:,} at most",
-        "price": f"{_price(found.most_price)}{' at most' if found.most_price else ''}",
+        "price": f"{_price(currency, found.most_price)}{' at most' if found.most_price else ''}",
     }
     return [pairs(rows), *([_how_to_price(found.model)] if found.most_price is None else [])]
 
 
-def embedding_shown(found: EmbeddingEstimate) -> list[RenderableType]:
+def embedding_shown(found: EmbeddingEstimate, currency: str) -> list[RenderableType]:
     """An estimate of embedding everything anew, for people."""
     present = f" ({count(found.present, 'text')} embedded already)" if found.present else ""
     rows = {
         "texts": f"{found.texts:,} to embed with {found.model}{present}",
         "tokens": f"{found.tokens:,}",
-        "price": _price(found.price),
+        "price": _price(currency, found.price),
     }
     return [pairs(rows), *([_how_to_price(found.model)] if found.price is None else [])]
 
 
-def _embedding(found: Estimate) -> dict[str, object]:
-    return {"embedding": f"{found.embedding_model}, {_price(found.embedding_price)}"} if found.embedding_model else {}
+def _embedding(found: Estimate, currency: str) -> dict[str, object]:
+    price = _price(currency, found.embedding_price)
+    return {"embedding": f"{found.embedding_model}, {price}"} if found.embedding_model else {}
 
 
-def _price(expected: Decimal | None, most: Decimal | None = None) -> str:
+def _price(currency: str, expected: Decimal | None, most: Decimal | None = None) -> str:
     if expected is None:
         return "not known"
     if not expected and not most:
         return "nothing"
-    return money(expected) if most is None else f"{money(expected)} expected, {money(most)} at most"
+    told = money(expected, currency)
+    return told if most is None else f"{told} expected, {money(most, currency)} at most"
 
 
 def _how_to_price(model: str) -> str:

@@ -39,7 +39,11 @@ def status(
         settings = load_settings(database_url, workspace)
         found = in_workspace(lambda trueweave: _look(trueweave, limit), settings)
         where = {"workspace": settings.workspace, "database": place(settings)}
-        shown = _set_aside(found) if failed else [pairs({**where, **_sizes(found), **_money(found.budget)})]
+        shown = (
+            _set_aside(found)
+            if failed
+            else [pairs({**where, **_sizes(found), **_money(found.budget, settings.currency)})]
+        )
         answer = {
             **where,
             **asdict(found.index),
@@ -193,10 +197,10 @@ def _sizes(found: _Found) -> dict[str, str]:
     }
 
 
-def _money(found: Budget) -> dict[str, str]:
+def _money(found: Budget, currency: str) -> dict[str, str]:
     """Nothing, where no model was ever paid or capped."""
     is_used = found.tokens or found.held_tokens or found.price_cap is not None or found.token_cap is not None
-    return purse(found) if is_used else {}
+    return purse(found, currency) if is_used else {}
 
 
 def _advice(found: _Found, settings: Settings) -> list[Text]:

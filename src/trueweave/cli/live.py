@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
 from rich.text import Text
 
-from trueweave.cli.amounts import money, short
+from trueweave.cli.amounts import short
 from trueweave.cli.output import Pace, count, err
 from trueweave.cli.tally import ReportTally
+from trueweave.types import money
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -26,12 +27,12 @@ _SHARE = 20  # a look at a large index takes longer, and may take a twentieth of
 
 
 class Watch:
-    """What has been seen of a run so far."""
+    """What has been seen of a run so far. What is spent is told in a currency, or without one in tokens."""
 
-    def __init__(self, before: Headway, purse: Budget, *, is_priced: bool) -> None:
+    def __init__(self, before: Headway, purse: Budget, currency: str | None) -> None:
         self._fewest = before.set_aside
         self._purse = purse
-        self._is_priced = is_priced
+        self._currency = currency
         self.now = before
 
     def see(self, now: Headway) -> None:
@@ -57,7 +58,7 @@ class Watch:
         """What a person wants to know besides: what it costs, what failed, what is left to do at the end."""
         last = self.done == self.total and self.now.descriptions
         parts = (
-            _spent(self._purse, purse, is_priced=self._is_priced),
+            _spent(self._purse, purse, self._currency),
             f"{self.set_aside:,} set aside" if self.set_aside else "",
             f"{count(self.now.descriptions, 'description')} to sum up" if last else "",
         )
@@ -70,9 +71,9 @@ class _Done(ProgressColumn):
 
 
 @asynccontextmanager
-async def watched(trueweave: AsyncTrueweave, since: datetime, *, is_priced: bool) -> AsyncIterator[Watch]:
+async def watched(trueweave: AsyncTrueweave, since: datetime, currency: str | None) -> AsyncIterator[Watch]:
     """A bar on stderr, if that is a terminal, while something runs; and what was seen when it is over."""
-    watch = Watch(await trueweave.headway(since), await trueweave.budget(), is_priced=is_priced)
+    watch = Watch(await trueweave.headway(since), await trueweave.budget(), currency)
     with _bar("Adding") as bar:
         task = bar.add_task("", total=None, notes="")
 
@@ -88,7 +89,7 @@ async def watched(trueweave: AsyncTrueweave, since: datetime, *, is_priced: bool
 
 @asynccontextmanager
 async def writing(
-    trueweave: AsyncTrueweave, tally: ReportTally, wanted: int, *, is_priced: bool
+    trueweave: AsyncTrueweave, tally: ReportTally, wanted: int, currency: str | None
 ) -> AsyncIterator[None]:
     """A bar on stderr, if that is a terminal, while so many reports are written, which `tally` counts."""
     before = await trueweave.budget()
@@ -97,7 +98,7 @@ async def writing(
 
         async def look() -> None:
             purse = await trueweave.database.insist(trueweave.budget)
-            bar.update(task, completed=tally.reports, notes=_spent(before, purse, is_priced=is_priced))
+            bar.update(task, completed=tally.reports, notes=_spent(before, purse, currency))
 
         async with _looking(look):
             yield
@@ -109,10 +110,10 @@ def _bar(what: str) -> Progress:
     return Progress(*columns, console=err, disable=not err.is_terminal)
 
 
-def _spent(before: Budget, now: Budget, *, is_priced: bool) -> str:
+def _spent(before: Budget, now: Budget, currency: str | None) -> str:
     """What was spent between, in money where that can be told; nothing where nothing was."""
     tokens = now.tokens - before.tokens
-    spent = money(now.price - before.price) if is_priced else f"{short(tokens)} tokens"
+    spent = money(now.price - before.price, currency) if currency else f"{short(tokens)} tokens"
     return f"{spent} spent" if tokens else ""
 
 

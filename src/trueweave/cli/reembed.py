@@ -67,7 +67,7 @@ def reembed(
             wanted = in_workspace(lambda trueweave: trueweave.estimate_reembed(model), settings)
         again = _again(model, embedding_url, budget)
         if estimate:
-            reply(asdict(wanted), *estimating.embedding_shown(wanted), next_step(again, "does it"))
+            reply(asdict(wanted), *estimating.embedding_shown(wanted, settings.currency), next_step(again, "does it"))
             return
         if not _agreed(wanted, settings, yes):
             raise typer.Exit(1)
@@ -76,7 +76,7 @@ def reembed(
         answer = {"model": model, "texts": run.done, "present": wanted.present, "receipt": run.receipt}
         text: list[RenderableType] = [f"{count(run.done, 'text')} embedded by {model}, {wanted.present:,} before."]
         if run.receipt:
-            text.append(receipt_table(run.receipt))
+            text.append(receipt_table(run.receipt, settings.currency))
         end_if_stopped(reply, run, answer, text, again)
         reply(answer, *text, *_kept_in_settings(changes), next_step("trueweave ask QUESTION"))
 
@@ -124,7 +124,7 @@ def _agreed(wanted: EmbeddingEstimate, settings: Settings, yes: bool) -> bool:
     """Show what it will cost; whether to go on."""
     if not wanted.texts or not is_paid(settings, [str(settings.embedding_model)]):
         return True
-    say(*estimating.embedding_shown(wanted))
+    say(*estimating.embedding_shown(wanted, settings.currency))
     return yes or not sys.stdin.isatty() or typer.confirm("Go on?", err=True)
 
 

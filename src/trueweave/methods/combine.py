@@ -93,7 +93,12 @@ class Cutoff:
         best = max((passage.score for passage in evidence.passages), default=0.0)
         bounds = [bound for bound in (self.min_score, self.min_share and self.min_share * best) if bound is not None]
         kept = [passage for passage in evidence.passages if all(passage.score >= bound for bound in bounds)]
-        return replace(evidence, passages=tuple(kept[: self.top_k]))
+        reason = evidence.reason if kept or not evidence.passages else _why_nothing(max(bounds), best)
+        return replace(evidence, passages=tuple(kept[: self.top_k]), reason=reason)
+
+
+def _why_nothing(bound: float, best: float) -> str:
+    return f"no passage scores {bound:.3g} or more; the best has {best:.3g}. Lower min_score or min_share."
 
 
 _HOW_MANY = ("top_k", "graph_top_k", "top_k_chunks")

@@ -83,6 +83,8 @@ class Community:
         points = await self._asked(query.text, found, index, index.llm) if index.llm else _as_they_are(found)
         best = sorted((point for point in points if point.helpfulness > 0), key=lambda point: -point.helpfulness)
         best = best[: self.max_points]
+        if not best:
+            return Evidence(reason=_why_nothing(len(found), level))
         rests_on = [Scored(finding, point.helpfulness / _BEST) for point in best for finding in point.findings]
         passages = await reports.passages(rests_on, self.top_k, index)
         return Evidence(tuple(passages), reports=tuple(_told(best)))
@@ -122,6 +124,13 @@ class Community:
                 f"{reply.text[:_SHOWN]!r}. Try another model, or a method that needs none, as in --method fuse."
             )
         return [point for one in found.points for point in _points(one, batch)]
+
+
+def _why_nothing(read: int, level: int) -> str:
+    return (
+        f"none of the {read} reports of level {level} that were read has anything to say about the question. Read more "
+        "of them, as in --set max_reports=100, or those of another level, as in --set level=0."
+    )
 
 
 def _as_they_are(found: Sequence[ReportFound]) -> list[_Point]:

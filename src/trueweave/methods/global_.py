@@ -33,6 +33,8 @@ class Global:
         high = (await keywords(query, index)).high
         found = await index.relations_near(await index.embed(high), self.keywords_top_k, query.filter)
         ranked = best_ranks(found, lambda one: one.relation.id)
+        if not ranked:
+            return Evidence(reason="no relation with a vector is in the documents that were looked at.")
         stated: defaultdict[UUID, list[UUID]] = defaultdict(list)
         for relation, chunk in await index.chunks_of_relations(list(ranked), query.filter):
             stated[chunk].append(relation)

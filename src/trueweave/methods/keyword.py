@@ -20,4 +20,6 @@ class Keyword:
 
     async def retrieve(self, query: Query, index: Index) -> Evidence:
         """The chunks that match best; their scores are BM25's."""
-        return Evidence(tuple(await index.chunks_matching(query.text, self.top_k, query.filter, k1=self.k1, b=self.b)))
+        found = await index.chunks_matching(query.text, self.top_k, query.filter, k1=self.k1, b=self.b)
+        reason = "" if found else "no word of the question is in the documents that were looked at."
+        return Evidence(tuple(found), reason=reason)

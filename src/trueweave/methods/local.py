@@ -44,6 +44,8 @@ class Local:
         low = (await keywords(query, index)).low
         found = await index.entities_near(await index.embed(low), self.keywords_top_k, query.filter)
         ranked = best_ranks(found, lambda entity: entity.id)
+        if not ranked:
+            return Evidence(reason="no entity with a vector is in the documents that were looked at.")
         # An entity that is further behind gets its turn only where those ahead have next to no chunks.
         reach = 2 * (self.graph_top_k + self.order_range)
         followed = [id_ for id_, (order, _) in ranked.items() if order <= reach]

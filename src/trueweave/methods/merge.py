@@ -32,6 +32,7 @@ def gathered(evidence: Sequence[Evidence], passages: Iterable[Passage]) -> Evide
         _distinct(_in_turn([e.relations for e in evidence])),
         tuple(dict.fromkeys(chain.from_iterable(e.paths for e in evidence))),
         _distinct(_in_turn([e.reports for e in evidence])),
+        reason=" ".join(dict.fromkeys(e.reason for e in evidence if e.reason)),
     )
 
 

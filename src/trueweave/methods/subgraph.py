@@ -45,6 +45,8 @@ class Subgraph:
         vectors = await index.embed([query.text])
         [found] = await index.entities_near(vectors, _SAMPLE * self.top_k_nodes, query.filter)
         relevant = self._relevant(found, index)
+        if not relevant:
+            return Evidence(reason=self._why_nothing(found))
         seeds = [one.item.id for one in relevant]
         relations = await index.neighbourhood(seeds, self.max_hops, query.filter)
         nearby = dict.fromkeys([*seeds, *(end for r in relations for end in (r.source, r.target))])
@@ -60,6 +62,18 @@ class Subgraph:
             threshold = fmean(scores) + pstdev(scores) if scores else 0.0
         index.note("threshold of similarity", Scored("least", threshold), *(Scored("best", o.score) for o in found[:1]))
         return [one for one in found if one.score >= threshold][: self.top_k_nodes]
+
+    def _why_nothing(self, found: Sequence[Scored[Entity]]) -> str:
+        if not found:
+            return "no entity with a vector is in the documents that were looked at."
+        best = max(found, key=lambda one: one.score)
+        if self.similarity_threshold is None:
+            return f"no entity stands out; the nearest, {best.item.name}, is as similar to the question as others."
+        return (
+            "no entity is as similar to the question as similarity_threshold wants, which is "
+            f"{self.similarity_threshold:g}; the nearest, {best.item.name}, has {best.score:.2f}. Lower it, as in "
+            f"--set similarity_threshold={max(best.score - 0.1, -1.0):.1f}, or set it to null, for whatever stands out."
+        )
 
     def _scored(self, chunks: Sequence[tuple[UUID, UUID]], similar: dict[UUID, float]) -> list[Scored[UUID]]:
         mentioned: defaultdict[UUID, list[float]] = defaultdict(list)

@@ -14,7 +14,7 @@ from trueweave.store.postgres.arrays import Ids, Numbers, Texts
 from trueweave.store.postgres.db import Database, Transaction
 from trueweave.store.postgres.presence import Presence
 from trueweave.store.postgres.together import Background, Together
-from trueweave.types import Budget, Call, Spent, SpentOn
+from trueweave.types import Budget, Call, Spent, SpentOn, money
 
 _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 _LOOK_AGAIN = 0.2
@@ -35,11 +35,12 @@ class _Closed(NamedTuple):
 class Ledger:
     """The purse of one workspace, as this process uses it. Implements `trueweave.protocols.Ledger`."""
 
-    def __init__(self, database: Database, workspace: int, presence: Presence) -> None:
+    def __init__(self, database: Database, workspace: int, presence: Presence, currency: str = "USD") -> None:
         self._database = database
         self._workspace = workspace
         self._presence = presence
         self._looked = -_LOOK_FOR_ABANDONED
+        self._currency = currency
         self._background = Background()
         self._reserve = Together(self._reserve_all, unclaimed=self._give_back)
         self._close = Together(self._close_all)
@@ -63,10 +64,13 @@ class Ledger:
         if verdict == "reached":
             raise BudgetReached(
                 f"the budget is reached: the next call to {call.model} may take up to "
-                f"{call.tokens_in + call.tokens_out:,} tokens{_at(call.price)}, and less than that is left. What is "
-                "done is kept; raise the budget to go on."
+                f"{call.tokens_in + call.tokens_out:,} tokens{self._at(call.price)}, and less than that is left. What "
+                "is done is kept; raise the budget to go on."
             )
         return id_
+
+    def _at(self, price: Decimal | None) -> str:
+        return f" ({money(price, self._currency)})" if price else ""
 
     async def book(self, id: UUID, tokens_in: int, tokens_out: int, price: Decimal | None) -> None:
         """The call is made, and this is what it cost."""
@@ -138,10 +142,6 @@ class Ledger:
 
         await self._database.insist(close)
         return [None] * len(closed)
-
-
-def _at(price: Decimal | None) -> str:
-    return f" ({price.normalize():f} in money)" if price else ""
 
 
 def _decide(purse: Budget, calls: Sequence[Call]) -> list[_Verdict]:
