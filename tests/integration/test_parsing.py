@@ -18,6 +18,7 @@ from trueweave.text.parsing import Limits, parse
 from trueweave.types import Place, Source
 
 ALL = [documents.pdf, documents.word, documents.slides, documents.sheets, documents.book]
+QUICK = Limits(cpu_seconds=8)
 
 
 def load(loader: Parsed, path: Path) -> Source:
@@ -119,6 +120,28 @@ def test_sheets_are_sections_of_lines(tmp_path: Path) -> None:
         ("Empty", "Empty"),
         ("Costs", "Costs"),
     ]
+
+
+def test_of_a_sheet_only_the_cells_that_are_there_are_read(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.worksheets[0]
+    sheet["A1"], sheet["XFD1048576"] = "near", "far"  # the last cell that a sheet can have
+    book.save(tmp_path / "a.xlsx")
+    assert load(Parsed(frozenset(), documents.sheets().parser, QUICK), tmp_path / "a.xlsx").text == "Sheet\n\nnear\nfar"
+
+
+def test_empty_paragraphs_and_rows_of_a_word_file_cost_next_to_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "a.docx"
+    document = docx.Document()
+    document.add_paragraph("Ada was here.")
+    document.save(str(path))
+    empty = b"<w:p/>" * 200_000 + b"<w:p><w:pPr/></w:p>" * 100_000 + b"<w:tbl>" + b"<w:tr/>" * 100_000 + b"</w:tbl>"
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data.replace(b"<w:body>", b"<w:body>" + empty))
+    assert load(Parsed(frozenset(), documents.word().parser, QUICK), path).text == "Ada was here."
 
 
 def write_epub(path: Path) -> Path:

@@ -6,11 +6,15 @@ import re
 from pathlib import Path
 
 import docx
-from docx.table import Table
+from docx.oxml.ns import qn
+from docx.oxml.xmlchemy import BaseOxmlElement
+from docx.table import Table, _Row
 from docx.text.paragraph import Paragraph
 
 from trueweave.text.draft import LINE, PARAGRAPH, Draft
 
+_PARAGRAPH, _TABLE, _ROW = qn("w:p"), qn("w:tbl"), qn("w:tr")
+_TEXT = qn("w:t"), qn("w:noBreakHyphen")
 _HEADING = re.compile(r"Heading (\d)")
 
 
@@ -19,12 +23,19 @@ def read(path: Path, draft: Draft) -> str:
     with path.open("rb") as file:
         document = docx.Document(file)
     levels = {style.style_id: _level(style.name or "") for style in document.styles}
-    for block in document.iter_inner_content():
-        if isinstance(block, Table):
-            _write_table(block, draft)
+    # `iter_inner_content` makes an object of everything first, and a file may hold millions of empty paragraphs.
+    for element in document.element.body.iterchildren(_PARAGRAPH, _TABLE):
+        if not _has_text(element):
+            continue
+        if element.tag == _TABLE:
+            _write_table(Table(element, document), draft)
         else:
-            _write_paragraph(block, levels, draft)
+            _write_paragraph(Paragraph(element, document), levels, draft)
     return document.core_properties.title or ""
+
+
+def _has_text(element: BaseOxmlElement) -> bool:
+    return len(element) > 0 and next(element.iter(*_TEXT), None) is not None
 
 
 def _level(style: str) -> int:
@@ -43,8 +54,9 @@ def _write_paragraph(paragraph: Paragraph, levels: dict[str, int], draft: Draft)
 
 def _write_table(table: Table, draft: Draft) -> None:
     draft.gap(PARAGRAPH)
-    for row in table.rows:
-        # Merged cells come up once for each of their columns, and nothing public tells that they are one.
-        cells = {cell._tc: " ".join(cell.text.split()) for cell in row.cells}  # noqa: SLF001
-        draft.block(" | ".join(filter(None, cells.values())), LINE)
+    for row in table._tbl.iterchildren(_ROW):  # noqa: SLF001 - as above: only rows with something in them
+        if _has_text(row):
+            # Merged cells come up once for each of their columns, and nothing public tells that they are one.
+            cells = {cell._tc: " ".join(cell.text.split()) for cell in _Row(row, table).cells}  # noqa: SLF001
+            draft.block(" | ".join(filter(None, cells.values())), LINE)
     draft.gap(PARAGRAPH)
