@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -10,6 +11,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal, Self
 
+from anyascii import anyascii
 from pydantic import Field, ValidationError, field_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
@@ -36,7 +38,17 @@ class Settings(BaseSettings):
     workspace: str = Field(
         default="default",
         min_length=1,
-        description="The workspace to work in: one index among others in the same database.",
+        description="The workspace to work in: one index among others in the same database. Without it, one for this "
+        "file's folder alone.",
+    )
+    project_folder: Path | None = Field(
+        default=None,
+        description="The folder that files are named from: a document's uri is its path from there. Without it, this "
+        "file's folder.",
+        examples=["."],
+    )
+    follow_links: bool = Field(
+        default=False, description="Whether links in folders that are added are followed, also out of the folder."
     )
     model: str | None = Field(
         default=None,
@@ -178,10 +190,11 @@ class Settings(BaseSettings):
         workspace: str | None = None,
         extractor: str | None = None,
         model: str | None = None,
+        follow_links: bool | None = None,
     ) -> Self:
         """The settings in force here, where one that is given as None is left to the environment and the file."""
         named = {"database_url": database_url, "workspace": workspace, "extractor": extractor, "model": model}
-        given = {name: value for name, value in named.items() if value is not None}
+        given = {name: value for name, value in {**named, "follow_links": follow_links}.items() if value is not None}
         try:
             return cls.model_validate(given)
         except ValidationError as error:
@@ -301,10 +314,22 @@ def _read(path: Path | None) -> dict[str, Any]:
         raise ConfigError(
             f"{path} sets {', '.join(unknown)}, which Trueweave does not know. It knows {', '.join(known)}."
         )
-    for folder in ("data_directory", "bench_data"):
+    for folder in ("data_directory", "bench_data", "project_folder"):
         if isinstance(named := found.get(folder), str):
             found[folder] = str(path.parent / Path(named).expanduser())
-    return found
+    here = Path(os.path.realpath(path.parent))
+    return {"project_folder": str(here), "workspace": _own_workspace(here), **found}
+
+
+def workspace_name(folder: Path) -> str:
+    """What a workspace for a folder is best called."""
+    plain = "-".join(re.findall(r"[a-z0-9]+", anyascii(folder.name).lower()))
+    return plain[:40].rstrip("-") or "project"
+
+
+def _own_workspace(folder: Path) -> str:
+    """The workspace of a folder whose settings name none: no other folder has one of the same name."""
+    return f"{workspace_name(folder)}-{hashlib.blake2b(os.fsencode(folder), digest_size=4).hexdigest()}"
 
 
 def _where(name: str, given: bool) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from datetime import datetime
 from decimal import Decimal
@@ -12,14 +12,23 @@ from typing import TYPE_CHECKING, Generic, Self, TypeVar
 from uuid import UUID, uuid4
 
 from trueweave.config import Settings
-from trueweave.errors import UnknownCommunity, UnknownWorkspace
-from trueweave.events import Added, Event, Listener, Reported, in_run, unheard
+from trueweave.errors import (
+    ConfigError,
+    InvalidDocument,
+    ModelRefused,
+    SpaceMismatch,
+    UnknownCommunity,
+    UnknownWorkspace,
+)
+from trueweave.events import Added, Event, Listener, Refused, Removed, Reported, in_run, unheard
 from trueweave.evidence import Answer, Comparison, Evidence, Filter, Query
 from trueweave.graph.communities import How
-from trueweave.graph.contribution import contribution
+from trueweave.graph.contribution import Contribution, contribution
 from trueweave.ingest.communities import regroup
-from trueweave.ingest.intake import incoming, take_in
+from trueweave.ingest.folders import Folder, gone, matching
+from trueweave.ingest.intake import count, incoming, take_back, take_in
 from trueweave.ingest.linking import link
+from trueweave.ingest.seen import Seen
 from trueweave.ingest.settle import settle
 from trueweave.ingest.verify import compare_with, moment
 from trueweave.ingest.worker import Kit, Pace, Worker
@@ -45,7 +54,9 @@ from trueweave.store.postgres.migrate import migrate
 from trueweave.store.postgres.queue import enqueue
 from trueweave.store.postgres.vectors import Space
 from trueweave.streams import OpenStreams, Stream
+from trueweave.text.loading import Files, is_folder
 from trueweave.text.names import storable
+from trueweave.text.uris import Naming
 from trueweave.types import (
     Budget,
     Change,
@@ -74,6 +85,7 @@ from trueweave.types import (
     SpentOn,
     Status,
     Suggestion,
+    SyncPlan,
     VectorKind,
     Verdict,
 )
@@ -218,22 +230,86 @@ class AsyncTrueweave:
 
     # --- documents ------------------------------------------------------------------------------------
 
-    async def add(self, *what: str | Path | Source, listener: Listener = unheard) -> Added:
+    async def add(self, *what: str | Path | Source, listener: Listener = unheard, prune: bool = False) -> Added:
         """Add files, whole folders and texts: each becomes a document, worked as the settings say, and settled.
 
         What is there unchanged is left alone, so a run that was interrupted, or stopped by an error such as
-        BudgetReached, is simply run again. Other workers of this workspace help.
+        BudgetReached, is simply run again. Other workers of this workspace help. Where a setting or a model's refusal
+        stops it, what nobody has begun is taken out of the queue again. With `prune`, documents whose files are gone
+        from these folders are removed at the end.
         """
+        return await self._add(what, listener, self._folders(what) if prune else [])
+
+    async def plan_sync(self, *folders: str | Path, listener: Listener = unheard) -> SyncPlan:
+        """What `sync` would do. Nothing is changed, and no model is asked."""
+        from trueweave import wiring
+
+        wanted, recipe = self._folders(folders), wiring.recipe(self._settings)
+        with Seen() as seen:
+            files = self._files(seen)
+            counts = await count(self.database, self.workspace, incoming(folders, files, seen), recipe, listener)
+            left = await gone(self.database, self.workspace, wanted, files.naming, seen)
+        return SyncPlan(*counts, tuple(left))
+
+    async def sync(self, *folders: str | Path, plan: SyncPlan | None = None, listener: Listener = unheard) -> Added:
+        """Bring the index up to date with folders: add what is new or changed, remove what is gone from them.
+
+        With a `plan`, nothing is removed that it does not name.
+        """
+        return await self._add(folders, listener, self._folders(folders), plan)
+
+    async def matching(self, *what: str | Path) -> dict[str, list[str]]:
+        """The uris of the documents that each of these stands for: a file with its rows, a folder, a pattern or a
+        uri."""
+        naming = Naming(self._settings.project_folder)
+        return await matching(self.database, self.workspace, [str(one) for one in what], naming)
+
+    def _folders(self, what: Sequence[str | Path | Source]) -> list[Folder]:
+        """The folders among these. None at all is an error, as nobody could tell what is gone."""
+        naming = Naming(self._settings.project_folder)
+        paths = [one for one in what if not isinstance(one, Source) and is_folder(one)]
+        if not paths:
+            raise ConfigError(
+                f"there is no folder {', '.join(map(str, what))}, so nothing can be told to be gone from it. Name a "
+                "folder; `trueweave remove` removes documents by name."
+            )
+        return [Folder(naming.within(naming.uri(path))) for path in paths]
+
+    async def _add(
+        self,
+        what: Sequence[str | Path | Source],
+        listener: Listener,
+        prune: Sequence[Folder],
+        plan: SyncPlan | None = None,
+    ) -> Added:
         from trueweave import wiring
 
         counted = _Counted(listener, Added())
         recipe = wiring.recipe(self._settings)
-        no_more = asyncio.Event()
-        with in_run(counted):
+        with in_run(counted), Seen() as seen:
             kit = await self._kit()
+            _ = kit.extractor(recipe).fingerprint  # what it lacks is an error before anything is queued
             worker = Worker(self.database, self.workspace, kit, counted, self._pace())
-            working = asyncio.create_task(worker.run_until_done(no_more))
-        taking = asyncio.create_task(take_in(self.database, self.workspace, incoming(what), recipe, counted))
+            files = self._files(seen)
+            coming = incoming(what, files, seen)
+            taking = take_in(self.database, self.workspace, coming, recipe, counted, seen)
+            try:
+                await self._work_while(worker, taking)
+            except (ConfigError, ModelRefused, SpaceMismatch):
+                await take_back(self.database, self.workspace, seen)
+                raise
+            if prune:
+                left = await gone(self.database, self.workspace, prune, files.naming, seen)
+                agreed = left if plan is None else sorted({*left} & {*plan.gone})
+                await self.remove(agreed)
+                counted(Removed(tuple(agreed)))
+        return counted.total
+
+    async def _work_while(self, worker: Worker, coming: Coroutine[None, None, None]) -> None:
+        """Work until all that comes has come and nothing is left."""
+        no_more = asyncio.Event()
+        working = asyncio.create_task(worker.run_until_done(no_more))
+        taking = asyncio.create_task(coming)
         try:
             await asyncio.wait((taking, working), return_when=asyncio.FIRST_COMPLETED)
             if not working.done():
@@ -244,7 +320,6 @@ class AsyncTrueweave:
             worker.abandon()
             taking.cancel()
             await asyncio.gather(taking, working, return_exceptions=True)
-        return counted.total
 
     async def estimate(self, *what: str | Path | Source, listener: Listener = unheard) -> Estimate:
         """What adding these would take, in documents, chunks, tokens and money. Nothing is sent to any model."""
@@ -252,8 +327,10 @@ class AsyncTrueweave:
         from trueweave.ingest.estimate import estimate
 
         recipe = wiring.recipe(self._settings)
-        workshop = await self._work_with()
-        return await estimate(self.database, self.workspace, incoming(what), recipe, workshop.prices(recipe), listener)
+        prices = (await self._work_with()).prices(recipe)
+        with Seen() as seen:
+            coming = incoming(what, self._files(seen), seen)
+            return await estimate(self.database, self.workspace, coming, recipe, prices, listener)
 
     async def work(self, listener: Listener = unheard, stop: asyncio.Event | None = None) -> None:
         """Take jobs of this workspace from the queue until `stop` is set; then end what is begun."""
@@ -274,16 +351,30 @@ class AsyncTrueweave:
         workshop = await self._work_with()
         return workshop.kit(await self._embedding(), self._llm)
 
+    def _files(self, seen: Seen) -> Files:
+        """What reads files, and names them."""
+        naming = Naming(self._settings.project_folder)
+        return Files(naming, follow_links=self._settings.follow_links, whole=seen.whole)
+
     def _pace(self) -> Pace:
         return Pace(tries=self._settings.tries, try_again_after=self._settings.try_again_after)
 
-    async def add_documents(self, documents: Iterable[Document], progress: Progress = _unseen) -> int:
+    async def add_documents(
+        self,
+        documents: Iterable[Document],
+        progress: Progress = _unseen,
+        refused: Callable[[Refused], None] | None = None,
+    ) -> int:
         """Store documents whose entities and relations are given, and settle them; how many were new or changed.
 
         A document whose uri is already there replaces the one of that uri. Documents are read as they are stored, so
-        there may be more of them than fit in memory. `progress` is told how many more are done.
+        there may be more of them than fit in memory. `progress` is told how many more are done. One that cannot be
+        stored is an error that names it, or `refused` is told of it and the others go on.
         """
-        source = iter(documents)
+        with Seen() as seen:
+            return await self._add_documents(_usable(documents, seen, refused), progress)
+
+    async def _add_documents(self, source: Iterator[Contribution], progress: Progress) -> int:
         embedder = await self._embedding()
         stored = _some(source)
         new, embedded = await self._store(stored), 0
@@ -301,12 +392,11 @@ class AsyncTrueweave:
         await vectors.shelve(self.database, self.workspace, embedded)
         return new
 
-    async def _store(self, documents: Sequence[Document]) -> int:
+    async def _store(self, documents: Sequence[Contribution]) -> int:
         """Store documents, and let their new names look for others alike, which settling would wait for."""
         if not documents:
             return 0
-        rows = [contribution(document) for document in documents]
-        stored = await record.store(self.database, self.workspace, rows)
+        stored = await record.store(self.database, self.workspace, documents)
         await resolution.find_alike(self.database, self.workspace, stored.names)
         return stored.documents
 
@@ -810,13 +900,31 @@ class _Counted(Generic[Total]):
         self._listener(event)
 
 
-def _some(documents: Iterator[Document]) -> list[Document]:
+def _usable(
+    documents: Iterable[Document], seen: Seen, refused: Callable[[Refused], None] | None
+) -> Iterator[Contribution]:
+    """The documents that can be stored, as rows of the record. Two that were read from different places and have the
+    same uri are a mistake; a caller's own may come again, and the last counts."""
+    for document in documents:
+        try:
+            if document.origin and (clash := seen.clash(document.uri, document.origin)):
+                raise InvalidDocument(clash.reason)
+            made = contribution(document)
+        except InvalidDocument as error:
+            if refused is None:
+                raise
+            refused(Refused(document.origin or document.uri, str(error)))
+        else:
+            yield made
+
+
+def _some(documents: Iterator[Contribution]) -> list[Contribution]:
     """The next documents, as many as are well stored together: neither too many, nor with too much to say."""
-    some: list[Document] = []
+    some: list[Contribution] = []
     said = 0
     for document in documents:
         some.append(document)
-        said += sum(len(chunk.mentions) + len(chunk.links) for chunk in document.chunks)
+        said += document.document.size
         if len(some) >= _DOCUMENTS_AT_ONCE or said >= _SAID_AT_ONCE:
             break
     return some

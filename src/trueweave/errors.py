@@ -8,6 +8,7 @@ TrueweaveError
 │   └── UnknownMethod        there is no method of that name, or none with such a parameter
 ├── InvalidDocument          a document cannot be stored as it is
 │   └── UnreadableFile       a file cannot be read as what it is said to be
+│       └── NotText          it holds something other than text
 ├── ModelError               a model cannot do what was asked
 │   ├── ModelUnavailable     it did not answer, for as long as was worth trying
 │   ├── ModelRefused         key, name or settings are wrong: no call will succeed
@@ -58,6 +59,10 @@ class InvalidDocument(TrueweaveError):
 
 class UnreadableFile(InvalidDocument):
     """A file cannot be read as what it is said to be."""
+
+
+class NotText(UnreadableFile):
+    """A file that should be text holds something else, or is in an encoding that nothing tells."""
 
 
 class ModelError(TrueweaveError):

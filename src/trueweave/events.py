@@ -26,6 +26,14 @@ class Unreadable:
 
 
 @dataclass(frozen=True, slots=True)
+class Refused:
+    """A document cannot be used as it is, such as one row of a file; the others can."""
+
+    place: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Skipped:
     """A file was passed over: hidden, or of a kind that nobody reads."""
 
@@ -56,6 +64,13 @@ class Settled:
     """So many versions of documents became part of the index."""
 
     documents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """Documents were removed, as their files are gone."""
+
+    uris: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +116,13 @@ class Added:
     new: int = 0
     unchanged: int = 0
     unreadable: int = 0
+    refused: int = 0
     skipped: int = 0
     extracted: int = 0
     chunks: int = 0
     noted: int = 0
     set_aside: int = 0
+    removed: int = 0
 
     def after(self, event: Event) -> Added:
         match event:
@@ -113,17 +130,34 @@ class Added:
                 return replace(self, new=self.new + new, unchanged=self.unchanged + unchanged)
             case Unreadable():
                 return replace(self, unreadable=self.unreadable + 1)
+            case Refused():
+                return replace(self, refused=self.refused + 1)
             case Skipped():
                 return replace(self, skipped=self.skipped + 1)
             case Extracted(_, chunks, notes):
                 done, noted = self.extracted + 1, self.noted + bool(notes)
                 return replace(self, extracted=done, chunks=self.chunks + chunks, noted=noted)
+            case Removed(uris):
+                return replace(self, removed=self.removed + len(uris))
             case Failed(set_aside=True):
                 return replace(self, set_aside=self.set_aside + 1)
         return self
 
 
-Event = Found | Unreadable | Skipped | Extracted | Failed | Settled | Summarised | Reported | Waiting | Noted
+Event = (
+    Found
+    | Unreadable
+    | Refused
+    | Skipped
+    | Extracted
+    | Failed
+    | Settled
+    | Removed
+    | Summarised
+    | Reported
+    | Waiting
+    | Noted
+)
 Listener = Callable[[Event], None]
 
 

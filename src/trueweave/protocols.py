@@ -13,6 +13,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from trueweave.events import Refused
 from trueweave.evidence import Evidence, Filter, Passage, Query, Scored
 from trueweave.types import (
     Call,
@@ -164,8 +165,8 @@ class Loader(Protocol):
         """The endings of the files that it reads, as in `.md`."""
         ...
 
-    def load(self, path: Path, uri: str) -> Iterator[Source]:
-        """The documents in a file, one at a time."""
+    def load(self, path: Path, uri: str) -> Iterator[Source | Refused]:
+        """The documents in a file, one at a time, and those that cannot be used."""
         ...
 
 

@@ -18,7 +18,7 @@ from uuid import UUID
 from trueweave.config import Settings
 from trueweave.engine import AsyncTrueweave, Progress, _unseen
 from trueweave.errors import TrueweaveError
-from trueweave.events import Added, Listener, Reported, unheard
+from trueweave.events import Added, Listener, Refused, Reported, unheard
 from trueweave.evidence import Answer, Comparison, Evidence, Filter
 from trueweave.protocols import Embedder, Method, StreamingLLM, Vectors
 from trueweave.store.postgres.headway import Headway
@@ -49,6 +49,7 @@ from trueweave.types import (
     SpentOn,
     Status,
     Suggestion,
+    SyncPlan,
     VectorKind,
     Verdict,
 )
@@ -311,13 +312,31 @@ class Trueweave(_Waiting):
 
     # --- documents ------------------------------------------------------------------------------------
 
-    def add(self, *what: str | Path | Source, listener: Listener = unheard) -> Added:
+    def add(self, *what: str | Path | Source, listener: Listener = unheard, prune: bool = False) -> Added:
         """Add files, whole folders and texts: each becomes a document, worked as the settings say, and settled.
 
         What is there unchanged is left alone, so a run that was interrupted, or stopped by an error such as
-        BudgetReached, is simply run again. Other workers of this workspace help.
+        BudgetReached, is simply run again. Other workers of this workspace help. Where a setting or a model's refusal
+        stops it, what nobody has begun is taken out of the queue again. With `prune`, documents whose files are gone
+        from these folders are removed at the end.
         """
-        return self._wait_for(lambda trueweave: trueweave.add(*what, listener=listener))
+        return self._wait_for(lambda trueweave: trueweave.add(*what, listener=listener, prune=prune))
+
+    def plan_sync(self, *folders: str | Path, listener: Listener = unheard) -> SyncPlan:
+        """What `sync` would do. Nothing is changed, and no model is asked."""
+        return self._wait_for(lambda trueweave: trueweave.plan_sync(*folders, listener=listener))
+
+    def sync(self, *folders: str | Path, plan: SyncPlan | None = None, listener: Listener = unheard) -> Added:
+        """Bring the index up to date with folders: add what is new or changed, remove what is gone from them.
+
+        With a `plan`, nothing is removed that it does not name.
+        """
+        return self._wait_for(lambda trueweave: trueweave.sync(*folders, plan=plan, listener=listener))
+
+    def matching(self, *what: str | Path) -> dict[str, list[str]]:
+        """The uris of the documents that each of these stands for: a file with its rows, a folder, a pattern or a
+        uri."""
+        return self._wait_for(lambda trueweave: trueweave.matching(*what))
 
     def estimate(self, *what: str | Path | Source, listener: Listener = unheard) -> Estimate:
         """What adding these would take, in documents, chunks, tokens and money. Nothing is sent to any model."""
@@ -327,13 +346,19 @@ class Trueweave(_Waiting):
         """Take jobs of this workspace from the queue until `stop` is set; then end what is begun."""
         self._wait_for(lambda trueweave: trueweave.work(listener, _awaited(stop)))
 
-    def add_documents(self, documents: Iterable[Document], progress: Progress = _unseen) -> int:
+    def add_documents(
+        self,
+        documents: Iterable[Document],
+        progress: Progress = _unseen,
+        refused: Callable[[Refused], None] | None = None,
+    ) -> int:
         """Store documents whose entities and relations are given, and settle them; how many were new or changed.
 
         A document whose uri is already there replaces the one of that uri. Documents are read as they are stored, so
-        there may be more of them than fit in memory. `progress` is told how many more are done.
+        there may be more of them than fit in memory. `progress` is told how many more are done. One that cannot be
+        stored is an error that names it, or `refused` is told of it and the others go on.
         """
-        return self._wait_for(lambda trueweave: trueweave.add_documents(documents, progress))
+        return self._wait_for(lambda trueweave: trueweave.add_documents(documents, progress, refused))
 
     def remove(self, uris: Sequence[str]) -> int:
         """Remove these documents, all in one pass, and settle; how many there were."""

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
+from math import isfinite
 from typing import Literal
 from uuid import UUID
 
@@ -30,6 +31,8 @@ Written = Literal["written", "stale", "unwritten", "small"]
 
 _UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")  # PostgreSQL takes neither NUL nor lone surrogates
 _MOST = 2**31
+_DEEPEST = 100  # levels of metadata; readers of JSON go down a level by calling themselves
+_LARGEST_INTEGER = 10**1000  # Python reads no more than 4,300 digits back
 _LONGEST_URI = 2000  # bytes; PostgreSQL indexes no longer ones
 
 VECTOR_KINDS: tuple[VectorKind, ...] = ("chunk", "entity", "relation", "community")
@@ -54,13 +57,18 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A document as it was loaded: its text, and a map from there back to pages, headings and the file."""
+    """A document as it was loaded: its text, and a map from there back to pages, headings and the file.
+
+    The notes say what was odd about reading it, and `origin` where it was read, for messages.
+    """
 
     uri: str
     text: str
     title: str = ""
     metadata: Mapping[str, Json] = field(default_factory=dict)
     places: tuple[Place, ...] = ()
+    notes: tuple[str, ...] = ()
+    origin: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         _require_uri(self.uri)
@@ -68,6 +76,7 @@ class Source:
             not _UNSTORABLE.search(self.uri + self.title + self.text),
             f"{self.uri!r} holds a NUL or half a character; take it out",
         )
+        _require_metadata(self.uri, self.metadata)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,13 +148,17 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document as it is now. Its uri is its identity: another with the same uri replaces it."""
+    """A document as it is now. Its uri is its identity: another with the same uri replaces it.
+
+    `origin` is where it was read, for messages.
+    """
 
     uri: str
     chunks: tuple[Chunk, ...]
     title: str = ""
     metadata: Mapping[str, Json] = field(default_factory=dict)
     places: tuple[Place, ...] = ()
+    origin: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         _require_uri(self.uri)
@@ -153,6 +166,7 @@ class Document:
             not _UNSTORABLE.search(self.uri + self.title),
             f"uri or title of {self.uri!r} holds a NUL or half a character; take it out",
         )
+        _require_metadata(self.uri, self.metadata)
 
 
 @dataclass(frozen=True, slots=True)
@@ -424,6 +438,18 @@ class SetAside:
 
 
 @dataclass(frozen=True, slots=True)
+class SyncPlan:
+    """What bringing an index up to date with some folders would do: how many documents are new, changed and unchanged,
+    how many could not be read, and the uris of those that are gone."""
+
+    new: int
+    changed: int
+    unchanged: int
+    unreadable: int
+    gone: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Estimate:
     """What adding documents would take. Prices are None where they are not known.
 
@@ -653,6 +679,35 @@ def _require_uri(uri: str) -> None:
     _require(bool(uri), "a document has no uri; give each one a stable name of its own")
     size = len(uri.encode(errors="replace"))
     _require(size <= _LONGEST_URI, f"the uri {uri[:60]!r}… has {size:,} bytes; it may have {_LONGEST_URI:,}")
+
+
+def _require_metadata(uri: str, metadata: Mapping[str, Json]) -> None:
+    """Refuse what PostgreSQL cannot hold as JSON, or what could not be read back."""
+    waiting: list[tuple[object, int]] = [(metadata, 0)] if metadata else []
+    while waiting:
+        value, depth = waiting.pop()
+        if depth > _DEEPEST:
+            problem = f"is nested more than {_DEEPEST} levels deep"
+        elif isinstance(value, Mapping):
+            waiting += ((one, depth + 1) for pair in value.items() for one in pair)
+            continue
+        elif isinstance(value, list | tuple):
+            waiting += ((one, depth + 1) for one in value)
+            continue
+        else:
+            problem = _json_problem(value)
+        _require(not problem, f"{uri!r}: its metadata {problem}; change that value or take it out")
+
+
+def _json_problem(value: object) -> str:
+    """Why a value cannot be kept as JSON; empty, if it can."""
+    if isinstance(value, str):
+        return "holds a NUL or half a character" if _UNSTORABLE.search(value) else ""
+    if isinstance(value, float):
+        return "" if isfinite(value) else f"holds {value}, which is no number in JSON"
+    if isinstance(value, int):
+        return "" if abs(value) < _LARGEST_INTEGER else "holds a number of more than 1,000 digits"
+    return "" if value is None else f"holds something of type {type(value).__name__}, which JSON has not"
 
 
 def _require(holds: bool, otherwise: str) -> None:

@@ -18,12 +18,23 @@ from trueweave.testing.model_server import Asked
 PAGE = (ROOT / "docs" / "asking.md").read_text("utf-8")
 
 DOCUMENT = {
-    "uri": "notes/engine.md",
     "title": "The Analytical Engine",
     "text": "Note G by Ada Lovelace is often called the first program.",
     "metadata": {"year": 1843, "kind": "notes"},
     "triples": [["Ada Lovelace", "wrote", "Note G"]],
 }
+
+ADD = f"""
+import asyncio
+from trueweave import AsyncTrueweave
+from trueweave.extract import given
+
+async def add():
+    async with AsyncTrueweave.open() as trueweave:
+        await trueweave.add_documents([given.document({DOCUMENT!r}, "notes/engine.md")])
+
+asyncio.run(add())
+"""
 
 
 def reply(asked: Asked) -> str:
@@ -56,9 +67,8 @@ def folder(tmp_path: Path, model_url: str, environment: dict[str, str]) -> Path:
     (tmp_path / "trueweave.toml").write_text(
         "\n".join(f"{name} = {json.dumps(value)}" for name, value in named.items())
     )
-    (tmp_path / "documents.jsonl").write_text(json.dumps(DOCUMENT))
-    for words in (("init",), ("add", "documents.jsonl")):
-        run(tmp_path, environment, "-m", "trueweave", *words)
+    run(tmp_path, environment, "-m", "trueweave", "init")
+    run(tmp_path, environment, "-c", ADD)
     return tmp_path
 
 

@@ -1,7 +1,6 @@
 """The `trueweave` command as a user runs it, in a folder of its own, on a real database."""
 
 import asyncio
-import gzip
 import json
 import re
 import signal
@@ -64,17 +63,50 @@ def test_init_makes_the_workspace_and_writes_the_settings_once(trueweave: Truewe
     assert (tmp_path / "trueweave.toml").read_text() == written
 
 
-def test_documents_come_and_go(trueweave: Trueweave, file: Path, tmp_path: Path) -> None:
+def test_two_projects_of_one_name_have_a_workspace_each_and_name_files_from_their_folders(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    def run(folder: Path, *words: str) -> str:
+        command = [str(PROGRAM), *words]
+        return subprocess.run(command, cwd=folder, env=environment, text=True, capture_output=True, check=True).stdout
+
+    for above, name in (("one", "my-notes-2024"), ("two", "my-notes-2024-2")):
+        project = tmp_path / above / "My Notes (2024)"
+        (project / "notes").mkdir(parents=True)
+        (project / "notes" / "a.md").write_text(f"Ada Lovelace is in {above}.")
+        assert f"Workspace {name} is ready" in run(project, "init")
+        assert f'\nworkspace = "{name}"\n' in (project / "trueweave.toml").read_text()
+        assert "1 document read, 1 new" in run(project / "notes", "add", "a.md")
+    status = json.loads(run(project / "notes", "status", "--json"))
+    assert (status["workspace"], status["documents"]) == ("my-notes-2024-2", 1)
+    assert json.loads(run(project, "add", "notes", "--json"))["unchanged"] == 1
+
+
+@pytest.mark.usefixtures("notes")
+def test_an_index_follows_its_folder_and_what_goes_is_shown_first(trueweave: Trueweave, tmp_path: Path) -> None:
     trueweave("init")
+    trueweave("add", "notes")
+    (tmp_path / "notes" / "john.txt").unlink()
+    (tmp_path / "notes" / "new.txt").write_text("Mary Somerville met John Herschel.")
+    refused = trueweave("sync", "notes", code=1).stderr
+    assert "1 new, 0 changed, 2 unchanged, 1 gone" in refused
+    assert "1 document to be removed, as their files are gone:\n  notes/john.txt" in refused
+    assert "Give --yes" in refused
+    synced = answer(trueweave("sync", "notes", "--yes", "--json"))
+    assert (synced["new"], synced["removed"]) == (1, ["notes/john.txt"])
+    assert "Up to date: 3 documents" in trueweave("sync", "notes").stdout
+
+
+def test_documents_come_and_go(trueweave: Trueweave, file: Path) -> None:
+    trueweave("init", "--workspace", "acme")
     added = trueweave("add", file)
     assert "2 documents read, 2 new or changed." in added.stdout
-    packed = tmp_path / "packed.jsonl.gz"
-    packed.write_bytes(gzip.compress(file.read_bytes()))
-    again = answer(trueweave("add", packed, "--json"))
+    again = answer(trueweave("add", "./notes.jsonl", "--json"))
     assert (again["documents"], again["new"], again["unchanged"]) == (2, 0, 2)
     assert "[Mary] Somerville" in trueweave("entities").stdout
-    removed = trueweave("remove", "notes/2", "notes/9").stdout
-    assert removed == "1 document removed.\n1 uri not found in workspace default.\n"
+    removed = trueweave("remove", f"{file}#notes/2", "notes/9", code=1)
+    assert removed.stdout == "1 document removed.\n"
+    assert removed.stderr == "error: not found in workspace acme: notes/9\n"
     assert answer(trueweave("sweep", "--json")) == {"swept": 2}
     status = answer(trueweave("status", "--json"))
     assert (status["documents"], status["entities"], status["relations"], status["waiting_documents"]) == (1, 2, 1, 0)
@@ -206,7 +238,7 @@ def notes(tmp_path: Path) -> Path:
     (folder / "ada.md").write_text("# Ada Lovelace\n\nAda Lovelace worked with Charles Babbage.\n")
     (folder / "mary.txt").write_text("Mary Somerville knew Ada Lovelace.")
     (folder / "john.txt").write_text("John Herschel knew Charles Babbage.")
-    (folder / "old.txt").write_bytes("Müller".encode("latin-1"))
+    (folder / "old.txt").write_bytes("Это".encode("cp1251"))
     (folder / "portrait.jpg").write_bytes(b"")
     return folder
 

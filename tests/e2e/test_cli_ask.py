@@ -30,7 +30,7 @@ QUESTION = "Who wrote the first program?"
 
 DOCUMENTS = (
     {
-        "uri": "engine",
+        "uri": "doc:engine",
         "title": "The Analytical Engine",
         "text": "Charles Babbage designed the Analytical Engine. Note G by Ada Lovelace is called the first program.",
         "metadata": {"year": 1843, "kind": "notes"},
@@ -38,7 +38,7 @@ DOCUMENTS = (
         "triples": [["Ada Lovelace", "wrote notes on", "Analytical Engine"]],
     },
     {
-        "uri": "letter",
+        "uri": "doc:letter",
         "title": "A letter",
         "text": "Ada Lovelace wrote from London that she had no time for the first dance of the season.",
         "metadata": {"year": 1841, "kind": "letter"},
@@ -166,7 +166,7 @@ def test_json_holds_all_of_it_and_nothing_else_is_written(trueweave: Trueweave) 
     assert {"answer", "known", "citations", "sentences", "evidence", "trace", "usage", "context"} <= found.keys()
     assert (found["question"], found["method"], found["known"]) == (question, "local", True)
     quoted = found["citations"][0]
-    assert (quoted["uri"], quoted["quote"], quoted["verbatim"]) == ("engine", "Note G by Ada Lovelace", True)
+    assert (quoted["uri"], quoted["quote"], quoted["verbatim"]) == ("doc:engine", "Note G by Ada Lovelace", True)
     assert DOCUMENTS[0]["text"][quoted["start"] : quoted["end"]] == quoted["quote"]  # type: ignore[index]
     assert UUID(quoted["passage"]) in {UUID(passage["id"]) for passage in found["evidence"]["passages"]}
     kinds = ["quoted", "uncited", "supported", "misquoted", "unknown mark"]
@@ -212,10 +212,10 @@ def test_only_documents_that_pass_the_filter_speak(trueweave: Trueweave) -> None
         evidence = answer(trueweave("ask", "Ada Lovelace", "--context-only", "--json", *filters))["evidence"]
         return {passage["uri"] for passage in evidence["passages"]}
 
-    assert found() == {"engine", "letter"}
-    assert found("--document", "letter") == {"letter"}
-    assert found("--where", "year=1843") == {"engine"}
-    assert found("--where", "kind=letter", "--where", "kind=notes") == {"engine", "letter"}
+    assert found() == {"doc:engine", "doc:letter"}
+    assert found("--document", "doc:letter") == {"doc:letter"}
+    assert found("--where", "year=1843") == {"doc:engine"}
+    assert found("--where", "kind=letter", "--where", "kind=notes") == {"doc:engine", "doc:letter"}
     assert found("--where", "kind=letter", "--where", "year=1843") == set()
     nothing = trueweave("ask", QUESTION, "--document", "nowhere").stdout
     assert nothing.startswith("The documents do not say.\n")

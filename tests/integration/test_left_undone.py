@@ -10,6 +10,7 @@ import pytest
 
 from tests.integration.test_worker import CAPITALS, QUICK, Mill
 from trueweave import AsyncTrueweave
+from trueweave.graph.contribution import contribution
 from trueweave.ingest import worker
 from trueweave.ingest.intake import take_in
 from trueweave.ingest.worker import Kit, Worker
@@ -73,7 +74,7 @@ async def test_a_job_that_is_held_is_taken_up_by_the_next_worker(mill: Mill, url
 
 
 async def test_what_another_settler_held_and_then_left_is_settled(mill: Mill, url: str) -> None:
-    await mill.trueweave._store([Document("a", (Chunk("Ada", mentions=(Mention("Ada"),)),))])
+    await mill.trueweave._store([contribution(Document("a", (Chunk("Ada", mentions=(Mention("Ada"),)),)))])
     async with await psycopg.AsyncConnection.connect(url) as other:
         assert (await other.execute(DUE)).rowcount == 1
         working = asyncio.create_task(finished(mill))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from trueweave.config import Settings, change_file, find_file, write_file
+from trueweave.config import Settings, change_file, find_file, workspace_name, write_file
 from trueweave.errors import ConfigError
 
 URL = "postgresql://ada:secret@db.example:5432/trueweave"
@@ -123,3 +123,40 @@ def test_one_setting_is_changed_and_all_else_in_the_file_stays(tmp_path: Path, b
     change_file(file, "embedding_model", "b")
     assert file.read_text() == after
     assert file.stat().st_mode & 0o777 == 0o600
+
+
+# --- a project ------------------------------------------------------------------------------------------
+
+
+def test_a_folder_whose_settings_name_no_workspace_has_one_that_no_other_folder_has(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = set()
+    for above in ("one", "two"):
+        (folder / above / "notes" / "sub").mkdir(parents=True)
+        (folder / above / "notes" / "trueweave.toml").touch()
+        for here in (folder / above / "notes", folder / above / "notes" / "sub"):
+            monkeypatch.chdir(here)
+            names.add(Settings.load().workspace)
+            assert Settings.load().project_folder == folder / above / "notes"
+    assert len(names) == 2
+    assert all(name.startswith("notes-") for name in names)
+
+
+def test_the_project_s_folder_can_be_another(folder: Path) -> None:
+    (folder / "trueweave.toml").write_text('project_folder = "texts"')
+    assert Settings.load().project_folder == folder / "texts"
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("Notes", "notes"),
+        ("My Notes (2024)", "my-notes-2024"),
+        ("Bücher/東京", "dongjing"),
+        ("…", "project"),
+        ("x" * 99, "x" * 40),
+    ],
+)
+def test_a_workspace_is_named_after_its_folder(name: str, expected: str) -> None:
+    assert workspace_name(Path(name)) == expected

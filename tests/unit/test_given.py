@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from trueweave.errors import InvalidDocument
+from trueweave.events import Refused
 from trueweave.extract.given import read
 from trueweave.types import Chunk, Document, Link, Mention
 
@@ -76,7 +77,7 @@ def write(file: Path, *rows: dict[str, Any]) -> Path:
     ],
 )
 def test_a_document_of_one_chunk(file: Path, row: dict[str, Any], chunk: Chunk) -> None:
-    assert list(read(write(file, {"uri": "u", "text": "text", **row}))) == [Document("u", (chunk,))]
+    assert list(read(write(file, {"uri": "u", "text": "text", **row}), uri="f")) == [Document("f#u", (chunk,))]
 
 
 def test_every_field_of_a_document_and_of_its_chunks(file: Path) -> None:
@@ -87,22 +88,28 @@ def test_every_field_of_a_document_and_of_its_chunks(file: Path) -> None:
     given = {"uri": "u", "title": "Cities", "metadata": {"year": 2020, "by": None}, "chunks": chunks}
     first = Chunk("Zürich", 0, 2, (Mention("Zürich"),))
     second = Chunk("東京", 7, 3, links=(Link("東京", "日本", "is in"),))
-    assert list(read(write(file, given))) == [Document("u", (first, second), "Cities", {"year": 2020, "by": None})]
+    assert list(read(write(file, given), uri="f")) == [
+        Document("f#u", (first, second), "Cities", {"year": 2020, "by": None})
+    ]
 
 
 @pytest.mark.parametrize(
     ("row", "uri"),
     [({"uri": "u", "id": "i"}, "u"), ({"id": 7, "passage_id": 8}, "7"), ({"passage_id": 0}, "0")],
 )
-def test_an_id_serves_as_the_uri(file: Path, row: dict[str, Any], uri: str) -> None:
-    assert [document.uri for document in read(write(file, {**row, "text": "text"}))] == [uri]
+def test_an_id_names_a_row_in_its_file(file: Path, row: dict[str, Any], uri: str) -> None:
+    assert [document.uri for document in read(write(file, {**row, "text": "text"}), uri="f")] == [f"f#{uri}"]
 
 
 def test_a_gzipped_file_reads_like_a_plain_one_and_empty_lines_do_not_count(file: Path) -> None:
     write(file, {"uri": "u", "text": "Zürich"}, {"uri": "v", "text": "v"})
     packed = file.with_suffix(".jsonl.gz")
     packed.write_bytes(gzip.compress(file.read_bytes()))
-    assert list(read(packed)) == list(read(file)) == [Document("u", (Chunk("Zürich"),)), Document("v", (Chunk("v"),))]
+    assert (
+        list(read(packed, uri="f"))
+        == list(read(file, uri="f"))
+        == [Document("f#u", (Chunk("Zürich"),)), Document("f#v", (Chunk("v"),))]
+    )
 
 
 @pytest.mark.parametrize(
@@ -113,7 +120,7 @@ def test_a_gzipped_file_reads_like_a_plain_one_and_empty_lines_do_not_count(file
         ('{"uri": "u", "text": "\udcff"}', "can't decode byte 0xff"),
         ('{"uri": "u"}', "chunks 0 text: field required"),
         ('{"uri": "u", "chunks": [{"start": 3}]}', "chunks 0 text: field required"),
-        ('{"text": "of whom?"}', "it has no uri"),
+        ('{"text": "of whom?"}', "it has no id"),
         ('{"uri": "u", "text": "\\u0000"}', "holds a NUL"),
         ('{"uri": "u", "text": "t", "entities": [{"type": "nameless"}]}', "entities 0 name: field required"),
         ('{"uri": "u", "text": "t", "entities": [{"name": "Ada", "emphasis": 12}]}', "emphasis of 'Ada' is 12"),
@@ -132,7 +139,19 @@ def test_a_gzipped_file_reads_like_a_plain_one_and_empty_lines_do_not_count(file
 )
 def test_a_broken_line_is_named_and_those_before_it_are_read(file: Path, line: str, problem: str) -> None:
     file.write_text('{"uri": "u", "text": "whole"}\n\n' + line, encoding="utf-8", errors="surrogateescape")
-    documents = read(file)
-    assert next(documents).uri == "u"
+    documents = read(file, uri="f")
+    assert next(documents).uri == "f#u"
     with pytest.raises(InvalidDocument, match=rf"{re.escape(str(file))}, line 3: .*{re.escape(problem)}.* Mend that"):
         next(documents)
+
+
+def test_a_broken_line_is_refused_and_the_others_are_read_if_somebody_listens(file: Path) -> None:
+    file.write_text('{"id": 1, "text": "one"}\n{"id": 2, "text": "t", "metadata": {"x": NaN}}\n{"id": 3, "text": "t"}')
+    refused: list[Refused] = []
+    assert [document.uri for document in read(file, uri="f", refused=refused.append)] == ["f#1", "f#3"]
+    assert [one.place for one in refused] == [f"{file}, line 2"]
+    assert "its metadata holds nan" in refused[0].reason
+
+
+def test_without_a_uri_of_the_file_its_whole_path_begins_those_of_its_rows(file: Path) -> None:
+    assert [document.uri for document in read(write(file, {"id": 1, "text": "t"}))] == [f"{file}#1"]

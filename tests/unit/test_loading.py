@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from trueweave.errors import ConfigError, UnreadableFile
-from trueweave.events import Skipped, Unreadable
+from trueweave.events import Refused, Skipped, Unreadable
 from trueweave.protocols import Loader
-from trueweave.text.loading import Loaded, from_stream, loaders, sources, uri_of
+from trueweave.text.loading import Files, Loaded, from_stream, loaders
 from trueweave.text.loading.markdown import Markdown
 from trueweave.text.loading.plain import Plain
 from trueweave.text.loading.rows import JsonLines
+from trueweave.text.uris import Naming
 from trueweave.types import Source
 
 BY_SUFFIX: dict[str, Loader] = {
@@ -32,12 +33,14 @@ def write(*names: str) -> None:
         Path(name).write_text(f"text of {name}", encoding="utf-8")
 
 
-def load(*paths: Path | str) -> list[Loaded]:
-    return list(sources(paths, BY_SUFFIX))
+def load(*paths: Path | str, folder: Path | None = None, follow_links: bool = False) -> list[Loaded]:
+    """What is in these, named from a folder, or else from here."""
+    return list(Files(Naming(folder or Path.cwd()), follow_links, BY_SUFFIX).sources(paths))
 
 
-def uris(*paths: Path | str) -> list[str]:
-    return [one.uri for one in load(*paths) if isinstance(one, Source)]
+def uris(*paths: Path | str, folder: Path | None = None, follow_links: bool = False) -> list[str]:
+    found = load(*paths, folder=folder, follow_links=follow_links)
+    return [one.uri for one in found if isinstance(one, Source)]
 
 
 # --- which files, under which names -------------------------------------------------------------------
@@ -49,10 +52,9 @@ def test_a_folder_is_read_in_order_with_all_folders_in_it() -> None:
 
 
 def test_files_of_other_endings_and_hidden_ones_are_passed_over_and_told() -> None:
-    write("d/a.txt", "d/b.exe", "d/Makefile", "d/.env", "d/.git/x.txt", "d/archive.tar.gz")
+    write("d/a.txt", "d/b.exe", "d/.env", "d/.git/x.txt", "d/archive.tar.gz")
     assert load("d")[1:] == [
         Skipped("d/.env", "hidden"),
-        Skipped("d/Makefile", "there is no reader for files without an ending"),
         Source("d/a.txt", "text of d/a.txt"),
         Skipped("d/archive.tar.gz", "there is no reader for .gz files"),
         Skipped("d/b.exe", "there is no reader for .exe files"),
@@ -65,7 +67,7 @@ def test_a_file_that_is_named_itself_is_always_tried() -> None:
     assert uris(".hidden.txt", "[odd].txt") == [".hidden.txt", "[odd].txt"]
     [told] = load("a.exe")
     assert isinstance(told, Unreadable)
-    assert told.reason.startswith("a.exe cannot be read: there is no reader for .exe files; there are for .adoc ")
+    assert told.reason.startswith("a.exe cannot be read: there is no reader for .exe files; convert it ")
 
 
 def test_a_pattern_finds_files() -> None:
@@ -85,32 +87,68 @@ def test_what_is_not_there_is_told_and_the_rest_is_read(path: str) -> None:
     ]
 
 
-def test_a_uri_is_the_path_from_here_or_else_the_whole_path(tmp_path: Path) -> None:
-    write("d/a.txt", "e/b.txt")
-    assert uris("d", "./d/../d/a.txt", tmp_path / "d") == ["d/a.txt"] * 3
-    os.chdir("e")
-    assert uris("b.txt", "../d") == ["b.txt", (tmp_path / "d/a.txt").as_posix()]
-    assert uri_of(Path("b.txt")) == "b.txt"
+def test_a_uri_is_the_path_from_the_project_wherever_one_works_and_however_it_is_written(tmp_path: Path) -> None:
+    write("p/d/a.txt", "p/e/b.txt", "out/c.txt")
+    project = tmp_path / "p"
+    expected = ["d/a.txt"] * 4
+    assert uris("p/d", "./p/d/../d/a.txt", project / "d", "p/d/*.txt", folder=project) == expected
+    os.chdir("p/e")
+    assert uris("../d", "../d/a.txt", project / "d/a.txt", "../*/a.txt", folder=project) == expected
+    assert uris("b.txt", "..", folder=project) == ["e/b.txt", "d/a.txt", "e/b.txt"]
+    Path("../../elsewhere").symlink_to(project)  # as /tmp is on some systems
+    assert uris(tmp_path / "elsewhere/d/a.txt", folder=project) == ["d/a.txt"]
+    assert uris(project / "d", folder=tmp_path / "elsewhere") == ["d/a.txt"]
+
+
+def test_files_of_two_folders_are_never_called_the_same(tmp_path: Path) -> None:
+    write("p/a.txt", "q/a.txt")
+    assert uris("p/a.txt", "q/a.txt", folder=tmp_path / "p") == ["a.txt", f"{tmp_path}/q/a.txt"]
+    alone = [one.uri for one in Files(loaders=BY_SUFFIX).sources(["p", "q"]) if isinstance(one, Source)]
+    assert alone == [f"{tmp_path}/p/a.txt", f"{tmp_path}/q/a.txt"]
+
+
+def test_dots_after_a_link_lead_where_the_system_says(tmp_path: Path) -> None:
+    write("deep/er/x.txt", "deep/a.txt", "a.txt")
+    Path("link").symlink_to("deep/er")
+    assert uris("link/../a.txt") == ["deep/a.txt"]
 
 
 # --- trouble ------------------------------------------------------------------------------------------
 
 
-def test_links_to_files_are_read_and_links_to_folders_are_not() -> None:
-    write("d/a.txt", "other/b.txt")
+@pytest.fixture
+def linked() -> None:
+    """A folder with one file, and links out of it, into itself and to nothing."""
+    write("d/a.txt", "other/b.txt", "other/sub/c.txt")
     Path("d/file.txt").symlink_to(Path("other/b.txt").absolute())
     Path("d/folder").symlink_to(Path("other").absolute())
+    Path("d/again").symlink_to(Path("other/sub").absolute())
     Path("d/loop").symlink_to(Path("d").absolute())
     Path("d/nowhere.txt").symlink_to("gone")
     Path("d/self.txt").symlink_to("self.txt")
-    told = load("d")
-    assert uris("d") == ["d/a.txt", "d/file.txt"]
-    assert [one for one in told if isinstance(one, Skipped)] == [
-        Skipped("d/folder", "a link to a folder; name it to have it read"),
-        Skipped("d/loop", "a link to a folder; name it to have it read"),
-    ]
+    Path("other/back").symlink_to(Path().absolute())
+
+
+@pytest.mark.usefixtures("linked")
+@pytest.mark.parametrize("path", ["d", "d/**", "d/**/*.txt"])
+def test_links_are_passed_over_unless_they_are_named(path: str) -> None:
+    told = load(path)
+    assert uris(path) == ["d/a.txt"]
+    links = {"d/again", "d/file.txt", "d/folder", "d/loop", "d/nowhere.txt", "d/self.txt"}
+    assert {one.path for one in told if isinstance(one, Skipped)} == links
+    assert {one.reason for one in told if isinstance(one, Skipped)} == {
+        "a link; name it, or give --follow-links, to have it read"
+    }
+    assert uris("d/file.txt", "d/folder") == ["d/file.txt", "d/folder/b.txt", "d/folder/sub/c.txt"]
+
+
+@pytest.mark.usefixtures("linked")
+@pytest.mark.parametrize("path", ["d", "d/**/*.txt"])
+def test_links_are_followed_if_that_is_asked_for_and_none_goes_in_circles(path: str) -> None:
+    told = load(path, follow_links=True)
+    # The way back leads to all that is here, but for folders that have been read by then.
+    assert sorted(uris(path, follow_links=True)) == ["d/a.txt", "d/again/c.txt", "d/file.txt", "d/folder/b.txt"]
     assert [one.path for one in told if isinstance(one, Unreadable)] == ["d/nowhere.txt", "d/self.txt"]
-    assert uris("d/folder") == ["d/folder/b.txt"]
 
 
 def test_a_pipe_is_not_waited_for() -> None:
@@ -149,15 +187,15 @@ def test_a_file_name_that_is_no_text_is_told() -> None:
     ]
 
 
-def test_documents_come_one_at_a_time_and_those_before_a_broken_line_are_kept() -> None:
+def test_a_broken_line_is_named_and_those_round_it_are_read() -> None:
     Path("a.jsonl").write_text('{"id": 1, "text": "one"}\n{"id": 2\n{"id": 3, "text": "three"}', encoding="utf-8")
     write("b.txt")
-    found = sources(["a.jsonl", "b.txt"], BY_SUFFIX)
-    assert next(found) == Source("1", "one")
-    failed = next(found)
-    assert isinstance(failed, Unreadable)
-    assert "a.jsonl, line 2" in failed.reason
-    assert next(found) == Source("b.txt", "text of b.txt")
+    first, failed, third, other = load("a.jsonl", "b.txt")
+    assert (first, third) == (Source("a.jsonl#1", "one"), Source("a.jsonl#3", "three"))
+    assert isinstance(failed, Refused)
+    assert failed.place == "a.jsonl, line 2"
+    assert failed.reason.startswith("a.jsonl, line 2: ")
+    assert other == Source("b.txt", "text of b.txt")
 
 
 def test_nothing_is_read_before_it_is_asked_for() -> None:
@@ -171,9 +209,9 @@ def test_nothing_is_read_before_it_is_asked_for() -> None:
             yield Source(uri, "x")
 
     write("d/a.txt", "d/b.txt")
-    found = sources(["d"], {".txt": Counting()})
+    found = Files(loaders={".txt": Counting()}).sources(["d"])
     next(found)
-    assert opened == ["d/a.txt"]
+    assert opened == [f"{Path.cwd()}/d/a.txt"]
 
 
 # --- encodings ----------------------------------------------------------------------------------------
@@ -193,10 +231,32 @@ def test_nul_is_taken_out() -> None:
 
 
 @pytest.mark.parametrize(
+    ("encoding", "called"), [("cp1252", "Windows-1252"), ("latin-1", "Windows-1252"), ("utf-16-le", "UTF-16-LE")]
+)
+@pytest.mark.parametrize("name", ["a.txt", "a.md"])
+def test_western_text_of_other_encodings_is_read_with_a_note(encoding: str, called: str, name: str) -> None:
+    text = "Jürgen Müller fährt über die Straße nach Zürich; le garçon a mangé près de l'hôtel."
+    Path(name).write_bytes(text.encode(encoding))
+    [source] = load(name)
+    assert isinstance(source, Source)
+    assert source.text == text
+    assert source.notes == (f"it is not UTF-8 and was read as {called}; where letters look wrong, save it as UTF-8",)
+
+
+def test_latin_1_has_what_windows_1252_has_not() -> None:
+    Path("a.txt").write_bytes("Zürich and so on\x81".encode("latin-1"))
+    [source] = load("a.txt")
+    assert isinstance(source, Source)
+    assert source.text == "Zürich and so on\x81"
+    assert "read as Latin-1" in source.notes[0]
+
+
+@pytest.mark.parametrize(
     ("data", "problem"),
     [
-        ("Zürich".encode("latin-1"), r"a.txt is not UTF-8: byte 0xfc makes no sense there. Save it as UTF-8, or"),
+        ("Это по-русски".encode("cp1251"), r"a.txt is not UTF-8: byte 0xdd makes no sense there, and it is no Western"),
         (b"\xff\xfe\x00", "a.txt begins like UTF-16 and is not: truncated data. Save it as UTF-8."),
+        (bytes(range(256)) * 4, "a.txt is not text: it holds bytes that no text has."),
     ],
 )
 def test_other_encodings_are_refused_with_advice(data: bytes, problem: str) -> None:
@@ -217,6 +277,24 @@ def test_a_stream_is_one_document() -> None:
     assert from_stream(io.BytesIO(b"\xef\xbb\xbfHello\0"), "stdin") == Source("stdin", "Hello")
     with pytest.raises(UnreadableFile, match="stdin is not UTF-8"):
         from_stream(io.BytesIO(b"\xff"), "stdin")
+
+
+CODE = "a.py a.rs a.ts a.go a.c a.sql a.sh a.yaml a.yml a.toml a.rst a.org a.tex Makefile README"
+
+
+@pytest.mark.parametrize("name", CODE.split())
+def test_source_code_settings_and_files_without_an_ending_are_text(name: str) -> None:
+    write(f"d/{name}")
+    assert load("d") == load(f"d/{name}") == [Source(f"d/{name}", f"text of d/{name}")]
+
+
+def test_a_file_without_an_ending_that_is_no_text_is_passed_over_and_told() -> None:
+    Path("d").mkdir()
+    Path("d/program").write_bytes(b"\x7fELF\x02\x01\x01\0\0\0")
+    assert load("d") == [Skipped("d/program", "no text, and without an ending")]
+    [told] = load("d/program")
+    assert isinstance(told, Unreadable)
+    assert told.reason.startswith("d/program is not text: ")
 
 
 # --- loaders of others --------------------------------------------------------------------------------

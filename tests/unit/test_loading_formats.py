@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,12 +18,12 @@ from trueweave.text.loading.rows import JsonLines, Table
 from trueweave.text.loading.web import Web
 from trueweave.types import Place, Source
 
-Load = Callable[[Loader, str, str | bytes], list[Source]]
+Load = Callable[[Loader, str, str | bytes], list[Any]]
 
 
 @pytest.fixture
 def load(tmp_path: Path) -> Load:
-    def load(loader: Loader, name: str, content: str | bytes) -> list[Source]:
+    def load(loader: Loader, name: str, content: str | bytes) -> list[Any]:
         path = tmp_path / name
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         return list(loader.load(path, name))
@@ -140,9 +141,10 @@ def test_a_page_is_read_in_the_encoding_that_it_names(load: Load, data: bytes) -
     assert load(Web(), "a.html", data)[0].text == "Zürich"
 
 
-def test_a_page_in_an_encoding_that_it_does_not_name_is_refused(load: Load) -> None:
-    with pytest.raises(UnreadableFile, match="is not UTF-8"):
-        load(Web(), "a.html", "<p>Zürich".encode("latin-1"))
+def test_a_page_in_an_encoding_that_it_does_not_name_is_read_with_a_note(load: Load) -> None:
+    [source] = load(Web(), "a.html", "<p>Zürich".encode("latin-1"))
+    assert source.text == "Zürich"
+    assert "read as Windows-1252" in source.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -183,27 +185,54 @@ def test_json_lines_hold_a_document_each(load: Load) -> None:
         {"id": 7, "text": "x", "title": None},
         {"passage_id": 0, "text": ""},
     )
-    expected = [Source("u", "Zürich", "T", {"a": [1]}), Source("7", "x"), Source("0", "")]
-    assert load(JsonLines(), "a.jsonl", text) == expected
-    assert load(JsonLines(), "a.jsonl.gz", gzip.compress(text.encode())) == expected
+    for name, data in (("a.jsonl", text.encode()), ("a.jsonl.gz", gzip.compress(text.encode()))):
+        assert load(JsonLines(), name, data) == [
+            Source(f"{name}#u", "Zürich", "T", {"a": [1]}),
+            Source(f"{name}#7", "x"),
+            Source(f"{name}#0", ""),
+        ]
+
+
+@pytest.mark.parametrize("uri", ["https://example.org/a", "urn:isbn:1", "doi:10.1000/182"])
+def test_a_uri_that_means_the_same_everywhere_stays_and_an_id_never_does(load: Load, uri: str) -> None:
+    assert load(JsonLines(), "a.jsonl", lines({"uri": uri, "text": "x"})) == [Source(uri, "x")]
+    assert load(JsonLines(), "a.jsonl", lines({"id": uri, "text": "x"})) == [Source(f"a.jsonl#{uri}", "x")]
+    assert load(Table(), "a.csv", f"uri,text\n{uri},x\n") == [Source(uri, "x")]
+    assert load(Table(), "a.csv", f"id,text\n{uri},x\n") == [Source(f"a.csv#{uri}", "x")]
 
 
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ('{"id": 1, "text": "cut of', "Unterminated string"),
+        ('{"id": 1, "text": "cut of', "Invalid control character"),
         ("[1]", "it is not a JSON object"),
-        ('{"text": "x"}', "it has no uri"),
+        ('{"text": "x"}', "it has no id"),
         ('{"id": 1}', "its text is missing"),
         ('{"id": 1, "text": 5}', "its text is not a string"),
         ('{"id": 1, "text": "x", "metadata": []}', "its metadata is not an object"),
         ("[" * 100_000, "it is nested too deeply"),
         (b'{"id": 1, "text": "\xff"}', "can't decode byte 0xff"),
+        ('{"id": 1, "text": "x", "metadata": {"a": [NaN]}}', "holds nan, which is no number in JSON"),
+        ('{"id": 1, "text": "x", "metadata": {"a": 1e400}}', "holds inf, which is no number in JSON"),
+        ('{"id": 1, "text": "x", "metadata": {"a": "\\u0000"}}', "its metadata holds a NUL or half a character"),
+        ('{"id": 1, "text": "x", "metadata": {"\\ud800": 1}}', "its metadata holds a NUL or half a character"),
+        ('{"id": 1, "text": "x", "metadata": {"a": %s}}' % ("[" * 200 + "]" * 200), "more than 100 levels deep"),
+        ('{"id": 1, "text": "x", "metadata": {"a": %s}}' % ("9" * 2000), "a number of more than 1,000 digits"),
+        ('{"id": "\\u0000", "text": "x"}', "holds a NUL or half a character"),
+        ('{"uri": "\\ud800", "text": "x"}', "holds a NUL or half a character"),
+        ('{"id": "%s", "text": "x"}' % ("u" * 9000), "has 9,008 bytes; it may have 2,000"),
     ],
 )
-def test_a_line_that_cannot_be_used_is_named(load: Load, line: str | bytes, problem: str) -> None:
-    with pytest.raises(UnreadableFile, match=rf"a\.jsonl, line 2: .*{problem}.* Mend that line"):
-        load(JsonLines(), "a.jsonl", b"\n" + (line.encode() if isinstance(line, str) else line))
+def test_a_line_that_cannot_be_used_is_named_and_the_others_are_read(
+    load: Load, line: str | bytes, problem: str
+) -> None:
+    data = line.encode() if isinstance(line, str) else line
+    first, refused, last = load(
+        JsonLines(), "a.jsonl", b'{"id": 7, "text": "y"}\n' + data + b'\n{"id": 8, "text": "z"}'
+    )
+    assert (first, last) == (Source("a.jsonl#7", "y"), Source("a.jsonl#8", "z"))
+    assert refused.place.endswith("a.jsonl, line 2")
+    assert re.fullmatch(rf".*a\.jsonl, line 2: .*{problem}.* Mend that line and add the file again\.", refused.reason)
 
 
 def test_a_line_without_an_end_is_not_taken_into_memory(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,7 +251,10 @@ def test_a_broken_archive_is_refused(load: Load) -> None:
 
 def test_a_column_of_text_is_the_text_and_the_others_say_more(load: Load) -> None:
     table = 'Id,Title,Body,year\n7,T,"a, ""b""\nc",1843\n,,d,\n\n'
-    assert load(Table(), "a.csv", table) == [Source("7", 'a, "b"\nc', "T", {"year": "1843"}), Source("a.csv#2", "d")]
+    assert load(Table(), "a.csv", table) == [
+        Source("a.csv#7", 'a, "b"\nc', "T", {"year": "1843"}),
+        Source("a.csv#2", "d"),
+    ]
 
 
 @pytest.mark.parametrize(("name", "between"), [("a.csv", ","), ("a.csv", ";"), ("a.csv", "\t"), ("a.tsv", "\t")])
@@ -238,17 +270,31 @@ def test_a_long_field_is_read(load: Load) -> None:
     assert len(load(Table(), "a.csv", "text\n" + "x" * 200_000)[0].text) == 200_000
 
 
+def test_a_row_that_cannot_be_used_is_named_and_the_others_are_read(load: Load) -> None:
+    first, refused, last = load(Table(), "a.csv", "id,text\n1,x\n2,y,more\n3,z\n")
+    assert (first, last) == (Source("a.csv#1", "x"), Source("a.csv#3", "z"))
+    assert "a.csv, line 3: it has 3 fields, and the first row names 2. Mend that line" in refused.reason
+
+
 @pytest.mark.parametrize(
     ("table", "problem"),
     [
-        ("a,b\n1,2,3\n", r"a.csv#1 has 3 fields, and the first row names 2"),
         ('a,b\n"1,2\n', r"a.csv, line \d: unexpected end of data"),
-        ("a,b\n\xfc".encode("latin-1"), "a.csv is not UTF-8"),
+        ("a,b\nЭто,по-русски\n".encode("cp1251"), "a.csv is not UTF-8"),
+        (b"\xff\xfea", "a.csv begins like UTF-16 and is not"),
+        (b"a,b\n" + bytes(range(256)), "a.csv is not text"),
     ],
 )
-def test_a_row_that_cannot_be_used_is_named(load: Load, table: str | bytes, problem: str) -> None:
+def test_a_table_that_cannot_be_read_is_named(load: Load, table: str | bytes, problem: str) -> None:
     with pytest.raises(UnreadableFile, match=problem):
         load(Table(), "a.csv", table)
+
+
+def test_a_table_of_another_encoding_is_read_with_a_note(load: Load) -> None:
+    table = "name,text\n" + "Ada,plain\n" * 200_000 + "Jürgen,Straße\n"  # the first sign of it comes late
+    last = load(Table(), "a.csv", table.encode("cp1252"))[-1]
+    assert (last.text, last.metadata) == ("Straße", {"name": "Jürgen"})
+    assert "read as Windows-1252" in last.notes[0]
 
 
 def test_an_empty_table_has_no_documents(load: Load) -> None:

@@ -11,7 +11,7 @@ from trueweave.bench.types import Dataset, Passage, Question
 from trueweave.errors import ConfigError
 from trueweave.events import Event, Extracted, Failed, Found
 from trueweave.extract import given
-from trueweave.text.json_lines import rows, uri_of
+from trueweave.text.json_lines import name_of, rows
 from trueweave.types import Document, Source
 
 if TYPE_CHECKING:
@@ -29,13 +29,13 @@ def sources(dataset: Dataset) -> Iterator[Source]:
 
 def documents(dataset: Dataset) -> Iterator[Document]:
     """The passages of a set with what is said in each, as its file tells; no model is asked."""
-    said: Mapping[str, Any] = {uri_of(row): row for _, row in rows(dataset.said)} if dataset.said else {}
+    said: Mapping[str, Any] = {name_of(row): row for _, row in rows(dataset.said)} if dataset.said else {}
     return (_document(passage, said.get(passage.id, {})) for passage in dataset.passages or ())
 
 
 def _document(passage: Passage, said: Mapping[str, Any]) -> Document:
     told = {name: said[name] for name in ("entities", "triples", "relations") if name in said}
-    return given.document({"uri": passage.id, "title": passage.title, "text": passage.whole, **told})
+    return given.document({"title": passage.title, "text": passage.whole, **told}, passage.id)
 
 
 async def load(trueweave: AsyncTrueweave, dataset: Dataset, *, as_said: bool, progress: Progress) -> list[str]:

@@ -23,6 +23,7 @@ from trueweave.cli import (
     reembed,
     rules,
     suggestions,
+    sync,
     worker,
 )
 from trueweave.cli.output import make_stderr_safe
@@ -53,6 +54,7 @@ def main(
 
 app.command()(database.init)
 app.command()(add.add)
+app.command()(sync.sync)
 app.command()(ask.ask)
 app.command()(compare.compare)
 app.command()(methods.methods)

@@ -20,7 +20,19 @@ from trueweave.cli.inputs import Inputs, sort_out
 from trueweave.cli.live import watched
 from trueweave.cli.models_in_force import check_priced, is_paid, is_priced, of_documents
 from trueweave.cli.money import receipt_table
-from trueweave.cli.options import All, Budget, DatabaseUrl, Extractor, Json, Model, Paths, Uri, Workspace, Yes
+from trueweave.cli.options import (
+    All,
+    Budget,
+    DatabaseUrl,
+    Extractor,
+    FollowLinks,
+    Json,
+    Model,
+    Paths,
+    Uri,
+    Workspace,
+    Yes,
+)
 from trueweave.cli.output import Reply, count, marked, next_step, progress, replying, say, spinning
 from trueweave.cli.session import in_workspace, load_settings
 from trueweave.cli.stopping import end_if_stopped
@@ -33,8 +45,11 @@ if TYPE_CHECKING:
 
     from trueweave.config import Settings
     from trueweave.engine import AsyncTrueweave
-    from trueweave.types import Estimate, SetAside, Spent
+    from trueweave.types import Estimate, SetAside, Spent, SyncPlan
 
+Prune = Annotated[
+    bool, typer.Option("--prune", help="Remove documents whose files are gone from the folders that are added.")
+]
 Said = Annotated[
     Path | None,
     typer.Option(
@@ -50,6 +65,8 @@ def add(
     extractor: Extractor = None,
     model: Model = None,
     said: Said = None,
+    follow_links: FollowLinks = False,
+    prune: Prune = False,
     show_all: All = False,
     yes: Yes = False,
     workspace: Workspace = None,
@@ -58,36 +75,36 @@ def add(
 ) -> None:
     """Add documents: files, folders, patterns, or text on stdin.
 
-    Each file is a document, each line of a .jsonl file and each row of a .csv file is one. Its path or uri is its
-    identity: adding it again replaces it, and what has not changed costs nothing. So a run that was stopped is simply
-    run again.
+    Each file is a document, each line of a .jsonl file and each row of a .csv file is one. A file is known by its path
+    from the folder of trueweave.toml, and a row by that and its id: adding it again replaces it, and what has not
+    changed costs nothing. So a run that was stopped is simply run again.
 
     Where a model has to be paid, what it will cost is shown first, and asked about on a terminal.
 
     Of JSON lines that say themselves what is in their text, that is taken, and no model is asked:
 
     \b
-    {"uri": "notes/1", "text": "Ada Lovelace lived in London.",
+    {"id": "1", "text": "Ada Lovelace lived in London.",
      "entities": ["Ada Lovelace", {"name": "London", "type": "place"}],
      "triples": [["Ada Lovelace", "lived in", "London"]]}
 
-    Exits with 0 when all that can be read has come in, with 1 when documents were set aside, the run was stopped, or
-    nothing could be read.
+    Exits with 0 when all that can be read has come in, with 1 when documents were refused or set aside, the run was
+    stopped, or nothing could be read.
     """
     with replying(json) as reply:
-        settings = load_settings(database_url, workspace, extractor=extractor, model=model)
+        settings = load_settings(database_url, workspace, extractor=extractor, model=model, follow_links=follow_links)
         allowance = parse_allowance(budget) if budget else None
         inputs = sort_out(paths, uri, said)
         if inputs.files and allowance and allowance.price is not None:
             check_priced(settings, of_documents(settings))
-        run = _Run(settings, inputs, allowance, Tally(show_all=show_all))
-        if inputs.files and is_paid(settings, of_documents(settings)) and not _agreed(run, yes):
+        run = Run(settings, inputs, allowance, Tally(show_all=show_all), prune=prune)
+        if inputs.files and is_paid(settings, of_documents(settings)) and not agreed(run, yes):
             raise typer.Exit(1)
         if inputs.given:
             run.add_given(said)
         if inputs.files:
             run.add_files()
-        _tell(reply, run, _again(paths, uri, budget))
+        tell(reply, run, _again(paths, uri, budget))
 
 
 @dataclass(frozen=True)
@@ -101,14 +118,25 @@ class _Outcome:
     receipt: Sequence[Spent]
 
 
-class _Run:
-    """One call of `trueweave add`."""
+class Run:
+    """One call of `trueweave add`, or of `trueweave sync` with its plan."""
 
-    def __init__(self, settings: Settings, inputs: Inputs, allowance: Allowance | None, tally: Tally) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        inputs: Inputs,
+        allowance: Allowance | None,
+        tally: Tally,
+        *,
+        prune: bool = False,
+        plan: SyncPlan | None = None,
+    ) -> None:
         self.settings = settings
         self.inputs = inputs
         self.allowance = allowance
         self.tally = tally
+        self.prune = prune
+        self.plan = plan
         self.given_read = 0
         self.given_new = 0
         self.error: TrueweaveError | None = None
@@ -134,13 +162,18 @@ class _Run:
         """Add what comes with its entities."""
         from trueweave.extract import given
         from trueweave.text.json_lines import lines
+        from trueweave.text.uris import Naming
 
         self.given_read = sum(1 for path in self.inputs.given for _ in lines(path))
 
+        naming = Naming(self.settings.project_folder)
+
         async def add_all(trueweave: AsyncTrueweave) -> int:
             with progress("Adding", self.given_read) as done:
-                documents = (given.read(path, said) for path in self.inputs.given)
-                return await trueweave.add_documents(chain.from_iterable(documents), done)
+                documents = (
+                    given.read(path, said, uri=naming.uri(path), refused=self.tally) for path in self.inputs.given
+                )
+                return await trueweave.add_documents(chain.from_iterable(documents), done, self.tally)
 
         self.given_new = in_workspace(add_all, self.settings)
 
@@ -160,7 +193,10 @@ class _Run:
         self._unsettled = (await trueweave.headway()).unsettled
         async with watched(trueweave, self._since, self._currency) as watch:
             try:
-                await trueweave.add(*self.inputs.files, listener=self.tally)
+                if self.plan:
+                    await trueweave.sync(*map(str, self.inputs.files), plan=self.plan, listener=self.tally)
+                else:
+                    await trueweave.add(*self.inputs.files, listener=self.tally, prune=self.prune)
             except DatabaseError:  # what the run has come to cannot be looked up
                 raise
             except TrueweaveError as error:
@@ -180,7 +216,7 @@ class _Run:
         )
 
 
-def _agreed(run: _Run, yes: bool) -> bool:
+def agreed(run: Run, yes: bool) -> bool:
     """Show what it will cost; whether to go on."""
     with spinning("Counting …"):
         found = in_workspace(lambda trueweave: trueweave.estimate(*run.inputs.files), run.settings)
@@ -199,29 +235,31 @@ def _is_short(allowance: Allowance, found: Estimate) -> bool:
     return allowance.tokens is not None and allowance.tokens < found.tokens_in + found.tokens_out
 
 
-def _tell(reply: Reply, run: _Run, again: str) -> None:
+def tell(reply: Reply, run: Run, again: str) -> None:
     found, tally = run.outcome, run.tally
     answer = {
         "documents": run.read,
         "new": run.new,
         "unchanged": run.read - run.new,
         "came_in": found.came_in + run.given_new,
+        "removed": tally.removed,
         "waiting": found.waiting,
         **tally.answer(),
         "notes": found.notes,
         "set_aside": found.set_aside,
         "receipt": found.receipt,
     }
-    text = [*_counts(run), *tally.lines(), *_oddities(found)]
+    removed = [f"{count(len(tally.removed), 'document')} removed, as their files are gone."] if tally.removed else []
+    text = [*_counts(run), *removed, *tally.lines(), *_oddities(found)]
     if found.receipt:
         text.append(receipt_table(found.receipt, run.settings.currency))
     end_if_stopped(reply, run, answer, text, again)
     reply(answer, *text, _next(run, again))
-    if found.set_aside or (tally.unreadable and not run.read):
+    if found.set_aside or tally.refused or (tally.unreadable and not run.read):
         raise typer.Exit(1)
 
 
-def _counts(run: _Run) -> list[RenderableType]:
+def _counts(run: Run) -> list[RenderableType]:
     found = run.outcome
     if run.is_interrupted or run.error:
         return [f"{count(found.came_in, 'document')} came in, {found.waiting:,} wait."]
@@ -239,10 +277,10 @@ def _oddities(found: _Outcome) -> list[RenderableType]:
     return text
 
 
-def _next(run: _Run, again: str) -> RenderableType:
+def _next(run: Run, again: str) -> RenderableType:
     if run.outcome.set_aside:
         return next_step(again, "once that is mended; it tries them again")
-    if not run.read:
+    if not run.read and not run.tally.removed:
         return next_step("trueweave add --help", "shows what can be added")
     return next_step("trueweave entities", "shows what they speak of most")
 

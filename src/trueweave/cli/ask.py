@@ -90,7 +90,7 @@ def ask(
             read_question(question),
             _chosen(method, parameters),
             read_parameters(parameters) if method is None else {},
-            read_filter(document, where),
+            read_filter(document, where, settings.project_folder),
             read_history(history),
             use_cot=use_cot,
             numerical_answer=numerical_answer,

@@ -52,7 +52,7 @@ def compare(
                 "no language model is set, so there are no answers to compare. Set one in trueweave.toml, as in model "
                 '= "ollama/llama3.1:8b", or leave --answers out.'
             )
-        asked, which = read_question(question), read_filter(document, where)
+        asked, which = read_question(question), read_filter(document, where, settings.project_folder)
         names = [name.strip() for name in (methods or "").split(",") if name.strip()]
         with spinning("Comparing …"):
             found = in_workspace(

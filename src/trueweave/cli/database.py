@@ -12,7 +12,7 @@ from rich.text import Text
 from trueweave.cli.options import DatabaseUrl, Json, Workspace, Yes
 from trueweave.cli.output import count, next_step, pairs, replying, table
 from trueweave.cli.printable import printable
-from trueweave.cli.session import bundled, database, in_workspace, load_settings, place, start
+from trueweave.cli.session import bundled, database, in_workspace, load_settings, make_workspace, place, start
 from trueweave.cli.tables import Table
 
 if TYPE_CHECKING:
@@ -26,19 +26,22 @@ workspaces = typer.Typer(no_args_is_help=True, help="List workspaces, or take on
 def init(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
     """Prepare the database, make the workspace, and write trueweave.toml.
 
-    Without a URL, the PostgreSQL that Trueweave brings along is started. A trueweave.toml that is there already is left
-    as it is.
+    Without a URL, the PostgreSQL that Trueweave brings along is started. Without --workspace, the folder gets one of
+    its own, named after it. A trueweave.toml that is there already is left as it is.
     """
-    from trueweave.config import FILE, find_file, write_file
+    from trueweave.config import FILE, find_file, workspace_name, write_file
 
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
-        found = in_workspace(lambda trueweave: trueweave.status(), settings, make=True)
         file = find_file()
         written = file is None
         if file is None:
             file = Path.cwd() / FILE
-            write_file(file, database_url=database_url, workspace=workspace)
+            is_named = "workspace" in settings.model_fields_set
+            name = settings.workspace if is_named else make_workspace(settings, workspace_name(file.parent))
+            write_file(file, database_url=database_url, workspace=name)
+            settings = load_settings(database_url, name)
+        found = in_workspace(lambda trueweave: trueweave.status(), settings, make=True)
         lasting = load_settings() == settings
         models = _in_force(settings)
         reply(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict, dataclass
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Annotated
@@ -13,10 +14,11 @@ from rich.text import Text
 
 from trueweave.cli.moments import written
 from trueweave.cli.money import purse
-from trueweave.cli.options import DatabaseUrl, Json, Limit, Workspace
-from trueweave.cli.output import count, indented, marked, next_step, pairs, progress, replying, table
+from trueweave.cli.options import DatabaseUrl, Json, Limit, Workspace, Yes
+from trueweave.cli.output import count, indented, marked, next_step, pairs, progress, replying, say, table
 from trueweave.cli.session import in_workspace, load_settings, place
 from trueweave.cli.tables import Table
+from trueweave.cli.tally import some
 
 if TYPE_CHECKING:
     from trueweave.config import Settings
@@ -24,7 +26,10 @@ if TYPE_CHECKING:
     from trueweave.store.postgres.headway import Headway
     from trueweave.types import Budget, Difference, DocumentInfo, Entity, SetAside, Status, Verdict
 
-Uris = Annotated[list[str], typer.Argument(metavar="URI", help="The uris of the documents, as they were added.")]
+Uris = Annotated[
+    list[str],
+    typer.Argument(metavar="PATH", help='Files, folders, patterns in quotes ("notes/**/*.md"), or uris of documents.'),
+]
 
 
 def status(
@@ -71,20 +76,33 @@ async def _look(trueweave: AsyncTrueweave, limit: int) -> _Found:
     return _Found(await trueweave.status(), work, await trueweave.budget(), aside)
 
 
-def remove(uris: Uris, workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
+def remove(
+    paths: Uris,
+    yes: Yes = False,
+    workspace: Workspace = None,
+    database_url: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
     """Remove documents, and all that only they said.
 
-    Documents that wait or were set aside are removed, too.
+    A folder or pattern stands for all documents whose files are or were there, and a .jsonl or .csv file for its rows.
+    Documents that wait or were set aside are removed, too. Exits with 1 when something is not found; the rest is
+    removed all the same.
     """
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
-        removed = in_workspace(lambda trueweave: trueweave.remove(uris), settings)
-        missing = len(set(uris)) - removed
-        reply(
-            {"removed": removed, "missing": missing},
-            f"{count(removed, 'document')} removed.",
-            *([f"{count(missing, 'uri')} not found in workspace {settings.workspace}."] if missing else []),
-        )
+        found = in_workspace(lambda trueweave: trueweave.matching(*paths), settings)
+        uris = sorted({uri for each in found.values() for uri in each})
+        if len(uris) > len(found) and not yes and sys.stdin.isatty():
+            say(*some(uris, "document", "to be removed", "all that the given paths stand for"))
+            typer.confirm(f"Remove {count(len(uris), 'document')}?", abort=True, err=True)
+        removed = in_workspace(lambda trueweave: trueweave.remove(uris), settings) if uris else 0
+        missing = [given for given, each in found.items() if not each]
+        answer, said = {"removed": removed, "missing": missing}, f"{count(removed, 'document')} removed."
+        if missing:
+            reply.fail(f"not found in workspace {settings.workspace}: {', '.join(missing)}", answer, said)
+            raise typer.Exit(1)
+        reply(answer, said)
 
 
 def documents(

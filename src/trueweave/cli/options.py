@@ -24,6 +24,10 @@ Paths = Annotated[
     list[str], typer.Argument(metavar="PATH", help='Files, folders, patterns in quotes ("notes/**/*.md"), - for stdin.')
 ]
 Uri = Annotated[str | None, typer.Option(metavar="URI", help="What to call the document that comes on stdin.")]
+FollowLinks = Annotated[
+    bool,
+    typer.Option("--follow-links", help="Follow links in folders, also out of them."),
+]
 Extractor = Annotated[
     ExtractorName | None,
     typer.Option(help="How entities and relations are found, if not as in the settings."),

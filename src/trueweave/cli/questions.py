@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -22,7 +23,12 @@ if TYPE_CHECKING:
 Question = Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know; - reads it from stdin.")]
 Documents = Annotated[
     list[str] | None,
-    typer.Option("--document", "-d", metavar="URI", help="Only this document may speak. May be given several times."),
+    typer.Option(
+        "--document",
+        "-d",
+        metavar="PATH",
+        help="Only this document, by path or uri, may speak. May be given several times.",
+    ),
 ]
 Where = Annotated[
     list[str] | None,
@@ -53,14 +59,19 @@ def read_question(given: str) -> str:
     return question
 
 
-def read_filter(documents: Sequence[str] | None, where: Sequence[str] | None) -> Filter:
-    """Which documents may speak. `year=1843` fits the number and the text: nobody remembers which of them it was."""
+def read_filter(documents: Sequence[str] | None, where: Sequence[str] | None, folder: Path | None = None) -> Filter:
+    """Which documents may speak, by uri or by the path of a file, which is named from the project's folder.
+
+    `year=1843` fits the number and the text: nobody remembers which of them it was.
+    """
     from trueweave.evidence import Filter
+    from trueweave.text.uris import Naming
 
     wanted: dict[str, list[Scalar]] = {}
     for key, value in map(_pair, where or ()):
         wanted.setdefault(key, []).extend(_readings(value))
-    return Filter(tuple(documents or ()), wanted)
+    uris = (Naming(folder).uri(one) if os.path.lexists(one) else one for one in documents or ())
+    return Filter(tuple(uris), wanted)
 
 
 def read_parameters(given: Sequence[str] | None) -> dict[str, str]:

@@ -23,11 +23,18 @@ def load_settings(
     *,
     extractor: ExtractorName | None = None,
     model: str | None = None,
+    follow_links: bool = False,
 ) -> Settings:
-    """The settings in force; what is None is left to the environment and trueweave.toml."""
+    """The settings in force; what is None or not asked for is left to the environment and trueweave.toml."""
     from trueweave.config import Settings
 
-    return Settings.load(database_url=database_url, workspace=workspace, extractor=extractor, model=model)
+    return Settings.load(
+        database_url=database_url,
+        workspace=workspace,
+        extractor=extractor,
+        model=model,
+        follow_links=follow_links or None,
+    )
 
 
 def in_workspace(act: Callable[[AsyncTrueweave], Awaitable[T]], settings: Settings, *, make: bool = False) -> T:
@@ -45,6 +52,26 @@ def in_workspace(act: Callable[[AsyncTrueweave], Awaitable[T]], settings: Settin
 
     try:
         return asyncio.run(enter_and_act())
+    except OperationalError as error:
+        raise unusable(url, error) from error
+
+
+def make_workspace(settings: Settings, name: str) -> str:
+    """Make a workspace that was not there before, of this name or one that begins like it; its name."""
+    from psycopg import OperationalError
+
+    from trueweave.store.postgres.db import Database, unusable
+    from trueweave.store.postgres.migrate import migrate
+
+    url = database(settings)
+
+    async def make() -> str:
+        await migrate(url)
+        async with Database(url) as opened:
+            return await opened.make_workspace(name)
+
+    try:
+        return asyncio.run(make())
     except OperationalError as error:
         raise unusable(url, error) from error
 

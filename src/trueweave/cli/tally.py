@@ -13,7 +13,7 @@ from rich.text import Text
 from trueweave.cli.output import count, indented, marked, say
 
 if TYPE_CHECKING:
-    from trueweave.events import Event, Unreadable
+    from trueweave.events import Event, Refused, Unreadable
 
 SHOWN = 5  # problems of each kind; --json has all
 NAMED = 3  # files or documents of those that have the same reason
@@ -26,6 +26,8 @@ class Tally:
         self.new = 0
         self.unchanged = 0
         self.unreadable: list[Unreadable] = []
+        self.refused: list[Refused] = []
+        self.removed: list[str] = []
         self.skipped: Counter[str] = Counter()
         self._waits = False
         self._noted: set[str] = set()
@@ -33,7 +35,7 @@ class Tally:
         self._show_all = show_all
 
     def __call__(self, event: Event) -> None:
-        from trueweave.events import Extracted, Found, Noted, Skipped, Unreadable, Waiting
+        from trueweave.events import Extracted, Found, Noted, Refused, Removed, Skipped, Unreadable, Waiting
 
         match event:
             case Found(new, unchanged):
@@ -41,6 +43,10 @@ class Tally:
                 self.unchanged += unchanged
             case Unreadable():
                 self.unreadable.append(event)
+            case Removed(uris):
+                self.removed += uris
+            case Refused():
+                self.refused.append(event)
             case Skipped(path, reason):
                 self.skipped[reason] += 1
                 if self._show_all or self.skipped[reason] <= NAMED:
@@ -56,17 +62,20 @@ class Tally:
 
     def answer(self) -> dict[str, object]:
         """For programs."""
-        return {"unreadable": self.unreadable, "skipped": dict(self.skipped)}
+        return {"unreadable": self.unreadable, "refused": self.refused, "skipped": dict(self.skipped)}
 
     def lines(self) -> list[RenderableType]:
         """For people: nothing where all went well."""
         shown: list[RenderableType] = []
         if self.unreadable:
-            most = len(self.unreadable) if self._show_all else SHOWN
-            reasons = [one.reason for one in self.unreadable]
-            shown += some(reasons, "file", "could not be read", "--all shows them", most)
+            shown += self._some([one.reason for one in self.unreadable], "file", "could not be read")
+        if self.refused:
+            shown += self._some([one.reason for one in self.refused], "document", "refused")
         skipped = [Grouped(reason, number, self._names[reason]) for reason, number in self.skipped.items()]
         return shown + grouped(skipped, "file", "passed over", "--all shows them")
+
+    def _some(self, reasons: list[str], noun: str, what: str) -> list[RenderableType]:
+        return some(reasons, noun, what, "--all shows them", len(reasons) if self._show_all else SHOWN)
 
 
 @dataclass(frozen=True)

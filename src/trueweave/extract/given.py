@@ -8,19 +8,22 @@ One document a line, plain or gzipped:
      "relations": [{"source": "…", "target": "…", "description": "…", "keywords": ["…"], "strength": 8}]}
 
 or with `"chunks": [{"text": …, "start": …, "entities": …, "triples": …}, …]` in place of one text. `id` or `passage_id`
-serve as the uri too. Texts and what is said in them may come in two files with the same ids.
+serve as the name too, and the uri is that of the file, a # and the name: see `trueweave.text.json_lines.row_uri`. Texts
+and what is said in them may come in two files with the same ids.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, ValidationError, model_validator
 
 from trueweave.errors import InvalidDocument
-from trueweave.text.json_lines import Row, broken, rows, uri_of
+from trueweave.events import Refused
+from trueweave.text.json_lines import Row, broken, lines, name_of, parsed, place, row_uri, rows
+from trueweave.text.uris import Naming
 from trueweave.types import Chunk, Document, Link, Mention, Span
 
 _Pair = Annotated[list[int], Field(min_length=2, max_length=2)]
@@ -74,29 +77,40 @@ class _Document(_Given):
 _FIELDS = {name for model in (_Entity, _Relation, _Chunk, _Document) for name in model.model_fields}
 
 
-def read(path: Path, said: Path | None = None) -> Iterator[Document]:
-    """The documents of a JSON lines file, one at a time.
+def read(
+    path: Path,
+    said: Path | None = None,
+    *,
+    uri: str | None = None,
+    refused: Callable[[Refused], None] | None = None,
+) -> Iterator[Document]:
+    """The documents of a JSON lines file, one at a time. `uri` is that of the file; without it, its whole path.
 
     What is said in them may be in a second file, `said`, whose rows have the same ids. It is read ahead no further than
-    the order of the two differs.
+    the order of the two differs. A row that cannot be used is an error, or `refused` is told of it.
     """
-    known = _Said(said)
-    for number, row in rows(path):
+    known, file = _Said(said), uri if uri is not None else Naming().uri(path)
+    for number, line in lines(path):
         try:
-            made = document({**known.of(uri_of(row)), **row})
+            row = parsed(line)
+            made = document({**known.of(name_of(row)), **row}, row_uri(row, file), place(path, number))
         except InvalidDocument as error:
-            raise broken(path, number, str(error)) from error
-        yield made
+            problem = broken(path, number, str(error))
+            if refused is None:
+                raise problem from error
+            refused(Refused(place(path, number), str(problem)))
+        else:
+            yield made
 
 
-def document(row: Row) -> Document:
+def document(row: Row, uri: str, origin: str = "") -> Document:
     """One document from what was given for it."""
     parts = row if row.get("chunks") else {**row, "chunks": [row]}
     try:
         given = _Document.model_validate(parts)
     except ValidationError as error:
         raise InvalidDocument(_problem(error)) from error
-    return Document(uri_of(row), tuple(map(_chunk, given.chunks)), given.title, given.metadata)
+    return Document(uri, tuple(map(_chunk, given.chunks)), given.title, given.metadata, origin=origin)
 
 
 def _problem(error: ValidationError) -> str:
@@ -139,5 +153,5 @@ class _Said:
             _, row = next(self._rows, (0, None))
             if row is None:
                 return {}
-            self._ahead[uri_of(row)] = row
+            self._ahead[name_of(row)] = row
         return self._ahead.pop(uri)

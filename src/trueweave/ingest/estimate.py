@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from trueweave.events import Event, Listener, Unreadable
+from trueweave.events import Event, Listener, Refused, Unreadable
 from trueweave.extract.llm import LLMExtractor
 from trueweave.ingest.intake import batches
 from trueweave.ingest.recipe import Recipe
@@ -54,7 +54,7 @@ async def estimate(
     total = _Sum()
 
     def tell(event: Event) -> None:
-        total.unreadable += isinstance(event, Unreadable)
+        total.unreadable += isinstance(event, Unreadable | Refused)
         listener(event)
 
     async for found in batches(incoming, tell):

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-from trueweave.events import Found, Listener, Waiting
+from trueweave.events import Event, Found, Listener, Refused, Unreadable, Waiting
 from trueweave.ingest.recipe import Recipe
+from trueweave.ingest.seen import Seen
+from trueweave.store.postgres import sources
 from trueweave.store.postgres.db import Database
-from trueweave.store.postgres.sources import hand_in
-from trueweave.text.loading import Loaded, loaders, sources
+from trueweave.store.postgres.sources import HandedIn
+from trueweave.text.loading import Files, Loaded
 from trueweave.types import Source
 
 _MOST = 64  # documents handed in at once
@@ -18,12 +21,53 @@ _MOST_CHARACTERS = 4_000_000
 
 
 async def take_in(
-    database: Database, workspace: int, incoming: Iterable[Loaded], recipe: Recipe, listener: Listener
+    database: Database,
+    workspace: int,
+    incoming: Iterable[Loaded],
+    recipe: Recipe,
+    listener: Listener,
+    seen: Seen | None = None,
 ) -> None:
-    """Hand all documents in, and tell of each file that could not be read."""
+    """Hand all documents in, and tell of each file that could not be read. What was handed in is noted in `seen`."""
     async for found in batches(incoming, listener):
-        new = len(await _hand_in(database, workspace, found, recipe, listener))
-        listener(Found(new, len(found) - new))
+        handed_in = await _hand_in(database, workspace, found, recipe, listener)
+        if seen is not None:
+            seen.queue(handed_in.queued)
+        listener(Found(handed_in.new, len(found) - handed_in.new))
+
+
+async def take_back(database: Database, workspace: int, seen: Seen) -> None:
+    """Withdraw what a run handed in and nobody has begun to work on."""
+    for jobs in seen.queued():
+        await sources.take_back(database, workspace, jobs)
+
+
+class Counts(NamedTuple):
+    """How many documents are new, changed and unchanged, and how many could not be read."""
+
+    new: int
+    changed: int
+    unchanged: int
+    unreadable: int
+
+
+async def count(
+    database: Database, workspace: int, incoming: Iterable[Loaded], recipe: Recipe, listener: Listener
+) -> Counts:
+    """What handing these in would come to. Nothing is handed in."""
+    fresh, changed, unchanged, unreadable = 0, 0, 0, 0
+
+    def tell(event: Event) -> None:
+        nonlocal unreadable
+        unreadable += isinstance(event, Unreadable | Refused)
+        listener(event)
+
+    async for found in batches(incoming, tell):
+        async with database.transaction(workspace) as tx:
+            new = [source.uri for source in await sources.not_in_record(tx, found, recipe.packed())]
+            known = len(await sources.known(tx, new))
+        fresh, changed, unchanged = fresh + len(new) - known, changed + known, unchanged + len(found) - len(new)
+    return Counts(fresh, changed, unchanged, unreadable)
 
 
 async def batches(incoming: Iterable[Loaded], listener: Listener) -> AsyncIterator[list[Source]]:
@@ -40,23 +84,29 @@ async def batches(incoming: Iterable[Loaded], listener: Listener) -> AsyncIterat
 
 async def _hand_in(
     database: Database, workspace: int, found: Sequence[Source], recipe: Recipe, listener: Listener
-) -> list[str]:
+) -> HandedIn:
     """Hand in, and wait while the database is away."""
 
     def told(reason: str, waited: float) -> None:
         listener(Waiting(reason, waited))
 
-    return await database.insist(lambda: hand_in(database, workspace, found, recipe.packed()), told=told)
+    return await database.insist(lambda: sources.hand_in(database, workspace, found, recipe.packed()), told=told)
 
 
-def incoming(what: Iterable[str | Path | Source]) -> Iterator[Loaded]:
-    """The documents in these files, folders and patterns, and those that are documents already, in order."""
-    by_suffix = loaders()
-    for one in what:
-        if isinstance(one, Source):
-            yield one
-        else:
-            yield from sources([one], by_suffix)
+def incoming(what: Iterable[str | Path | Source], files: Files, seen: Seen) -> Iterator[Loaded]:
+    """The documents in these files, folders and patterns, and those that are documents already, in order.
+
+    Of two that have the same uri the first counts, and the other is refused: which of them is meant nobody can tell.
+    """
+    for n, one in enumerate(what, 1):
+        found = [one] if isinstance(one, Source) else files.sources([one])
+        for loaded in found:
+            if isinstance(loaded, Source):
+                # A file is called by its uri, and so is what is in it if it is one document.
+                origin = loaded.origin or (f"text {n} of those given" if loaded is one else loaded.uri)
+                yield seen.clash(loaded.uri, origin) or loaded
+            else:
+                yield loaded
 
 
 def _batch(source: Iterator[Loaded]) -> list[Loaded]:

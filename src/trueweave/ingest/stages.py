@@ -21,7 +21,7 @@ async def work(source: Source, id_: UUID, sizes: ChunkSizes, extractor: Extracto
     chunks = chunk(source, sizes) if len(source.text) < _QUICK else await asyncio.to_thread(chunk, source, sizes)
     found = await extractor.extract(source, chunks)
     document = assemble(source, chunks, found)
-    notes = summed_up(note for each in found for note in each.notes)
+    notes = (*source.notes, *summed_up(note for each in found for note in each.notes))
     if not chunks:
         notes = ("it has no text", *notes)
     return contribution(document, id_, notes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from trueweave.errors import UnreadableFile
 from trueweave.text.names import storable
 from trueweave.text.titles import given_title
-from trueweave.types import Json, Place, PlaceKind, Source
+from trueweave.types import Place, PlaceKind, Source
 
 MOST_TEXT = 64 * 2**20  # characters
 
@@ -64,6 +64,6 @@ class Draft:
             self._waiting.append(("heading", label, level, offset))
             self.block(label)
 
-    def source(self, uri: str, title: str, metadata: dict[str, Json] | None = None) -> Source:
+    def source(self, uri: str, title: str, notes: tuple[str, ...] = ()) -> Source:
         """The document, under this title if it is one that somebody gave it."""
-        return Source(uri, self.text, given_title(storable(title)), metadata or {}, tuple(self.places))
+        return Source(uri, self.text, given_title(storable(title)), places=tuple(self.places), notes=notes)

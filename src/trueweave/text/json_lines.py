@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from trueweave.errors import UnreadableFile
+from trueweave.text.uris import ROW, is_absolute
 
 Row = Mapping[str, Any]
 
@@ -17,8 +18,13 @@ MOST_LINE = 64 * 2**20  # bytes
 
 
 def rows(path: Path) -> Iterator[tuple[int, Row]]:
-    """The objects in a file, with the numbers of their lines."""
-    return ((number, _row(path, number, line)) for number, line in lines(path))
+    """The objects in a file, with the numbers of their lines. One that cannot be used is an error."""
+    for number, data in lines(path):
+        try:
+            row = parsed(data)
+        except UnreadableFile as error:
+            raise broken(path, number, str(error)) from error
+        yield number, row
 
 
 def lines(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -36,25 +42,37 @@ def lines(path: Path) -> Iterator[tuple[int, bytes]]:
         raise UnreadableFile(f"{path} cannot be unpacked: {error}. Pack it again, or give it without .gz.") from error
 
 
-def uri_of(row: Row) -> str:
-    """What identifies a row; empty when nothing does."""
+def name_of(row: Row) -> str:
+    """What names a row in its file; empty when nothing does."""
     return next((str(row[key]) for key in ("uri", "id", "passage_id") if row.get(key) is not None), "")
+
+
+def row_uri(row: Row, file: str, otherwise: str = "") -> str:
+    """The uri of a row in the file of that uri. One that it has itself stays if it means the same everywhere."""
+    name = name_of(row) or otherwise
+    return name if row.get("uri") is not None and is_absolute(name) else f"{file}{ROW}{name}"
+
+
+def place(path: Path, number: int) -> str:
+    """A line of a file, in words."""
+    return f"{path}, line {number}"
 
 
 def broken(path: Path, number: int, problem: str) -> UnreadableFile:
     """What to say of a line that cannot be used."""
-    return UnreadableFile(f"{path}, line {number}: {problem}. Mend that line and add the file again.")
+    return UnreadableFile(f"{place(path, number)}: {problem}. Mend that line and add the file again.")
 
 
-def _row(path: Path, number: int, line: bytes) -> Row:
+def parsed(line: bytes) -> Row:
+    """The object in a line, which has a name."""
     try:
         row = json.loads(line)
     except ValueError as error:
-        raise broken(path, number, str(error)) from error
+        raise UnreadableFile(str(error)) from error
     except RecursionError as error:
-        raise broken(path, number, "it is nested too deeply") from error
+        raise UnreadableFile("it is nested too deeply") from error
     if not isinstance(row, dict):
-        raise broken(path, number, "it is not a JSON object")
-    if not uri_of(row):
-        raise broken(path, number, "it has no uri")
+        raise UnreadableFile("it is not a JSON object")
+    if not name_of(row):
+        raise UnreadableFile("it has no id")
     return row

@@ -219,6 +219,13 @@ class Database:
             row = await found.fetchone()
             return cast("int | None", row[0]) if row else None
 
+    async def make_workspace(self, name: str) -> str:
+        """Make a workspace that was not there before, of this name or one that begins like it; its name."""
+        async with self._lent() as connection:
+            row = await (await connection.execute("SELECT make_workspace(%s)", (name,))).fetchone()
+            assert row
+            return cast("str", row[0])
+
 
 async def _prepare(connection: Connection) -> None:
     await connection.execute(_PREPARE)

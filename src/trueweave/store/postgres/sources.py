@@ -16,6 +16,7 @@ from trueweave.types import Place, SetAside, Source
 
 _HANDFUL = 16
 _HANDFUL_CHARACTERS = 16_000
+_PAGE = 10_000
 
 
 class Job(NamedTuple):
@@ -54,7 +55,7 @@ class _Row(NamedTuple):
 
 def _row(source: Source, recipe: str) -> _Row:
     metadata, places = metadata_json(source.uri, source.metadata), places_json(source.places)
-    id_ = key("source", source.uri, source.title, source.text, metadata, places, recipe)
+    id_ = key("source", source.uri, source.title, source.text, metadata, places, recipe, *source.notes)
     return _Row(id_, source, metadata, places)
 
 
@@ -69,16 +70,24 @@ async def _new(tx: Transaction, rows: Sequence[_Row]) -> list[_Row]:
     return [row for row in rows if row.source.uri not in there]
 
 
-async def hand_in(database: Database, workspace: int, sources: Sequence[Source], recipe: str) -> list[str]:
-    """Hand in those of the sources that are new or changed, with a job for each, in one transaction; their uris.
+class HandedIn(NamedTuple):
+    """How many sources were new or changed, and those of them that nobody had handed in before."""
+
+    new: int
+    queued: list[Job]
+
+
+async def hand_in(database: Database, workspace: int, sources: Sequence[Source], recipe: str) -> HandedIn:
+    """Hand in those of the sources that are new or changed, with a job for each, in one transaction.
 
     Those that wait already get another job: whoever began them may be gone. A job too many does no harm.
     """
     async with database.transaction(workspace) as tx:
         latest = {source.uri: source for source in sources}
         new = await _new(tx, [_row(source, recipe) for source in latest.values()])
+        queued: list[Job] = []
         if new:
-            await tx.run(
+            rows = await tx.rows(
                 "source.hand_in",
                 uris=Texts(row.source.uri for row in new),
                 ids=Ids(row.id for row in new),
@@ -86,12 +95,20 @@ async def hand_in(database: Database, workspace: int, sources: Sequence[Source],
                 texts=Texts(row.source.text for row in new),
                 metadata=Texts(row.metadata for row in new),
                 places=Texts(row.places for row in new),
+                notes=Texts("\n".join(row.source.notes) for row in new),
                 recipe=recipe,
             )
+            queued = [Job(*row) for row in rows]
             jobs = [Job(row.source.uri, row.id) for row in new]
             handfuls = _handfuls(jobs, [len(row.source.text) for row in new])
             await enqueue(tx.connection, workspace, "document", [packed(some) for some in handfuls])
-        return [row.source.uri for row in new]
+        return HandedIn(len(new), queued)
+
+
+async def take_back(database: Database, workspace: int, jobs: Sequence[Job]) -> None:
+    """Withdraw those of these sources that nobody is working on."""
+    async with database.transaction(workspace) as tx:
+        await tx.run("source.take_back", uris=Texts(j.uri for j in jobs), ids=Ids(j.id for j in jobs))
 
 
 def _handfuls(jobs: Sequence[Job], sizes: Sequence[int]) -> Iterator[list[Job]]:
@@ -115,11 +132,11 @@ async def begin(database: Database, workspace: int, jobs: Sequence[Job]) -> list
     begun = {
         Job(uri, id_): Begun(
             id_,
-            Source(uri, text, title, metadata, tuple(Place(*place) for place in places)),
+            Source(uri, text, title, metadata, tuple(Place(*place) for place in places), tuple(notes)),
             json.dumps(recipe, sort_keys=True),
             starts,
         )
-        for uri, id_, title, text, metadata, places, recipe, starts in rows
+        for uri, id_, title, text, metadata, places, notes, recipe, starts in rows
     }
     return [begun.get(job) for job in jobs]
 
@@ -138,6 +155,16 @@ async def fail(database: Database, workspace: int, job: Job, error: str, tries: 
     async with database.transaction(workspace) as tx:
         failed: bool | None = await tx.value("source.fail", uri=job.uri, id=job.id, error=error, tries=tries)
         return failed
+
+
+async def known(tx: Transaction, uris: Sequence[str]) -> set[str]:
+    """Those of these uris whose documents are there or wait."""
+    return {uri for (uri,) in await tx.rows("source.known", uris=Texts(uris))}
+
+
+async def uris(tx: Transaction, after: str, limit: int = _PAGE) -> list[str]:
+    """The uris of documents that are there or wait, in order, those after this one."""
+    return [uri for (uri,) in await tx.rows("source.uris", after=after, limit=limit)]
 
 
 async def set_aside(tx: Transaction, limit: int = 20) -> list[SetAside]:

@@ -1,6 +1,7 @@
 """Loading: from files to documents. A loader for each format, found by entry point in the group `trueweave.loaders`."""
 
-from trueweave.text.loading.files import Loaded, loaders, sources, uri_of
+from trueweave.text.loading.files import Files, Loaded, loaders
 from trueweave.text.loading.plain import from_stream
+from trueweave.text.loading.walking import Pattern, is_folder
 
-__all__ = ["Loaded", "from_stream", "loaders", "sources", "uri_of"]
+__all__ = ["Files", "Loaded", "Pattern", "from_stream", "is_folder", "loaders"]

@@ -25,12 +25,12 @@ class Markdown:
     suffixes: frozenset[str] = frozenset({".md", ".markdown"})
 
     def load(self, path: Path, uri: str) -> Iterator[Source]:
-        text = read_text(path)
+        text, notes = read_text(path)
         front = found[0] if (found := _FRONT.match(text)) else ""
         places = tuple(headings(text, len(front)))
         titles = [line[6:].strip(" \t'\"") for line in front.splitlines() if line.startswith("title:")]
         titles += [place.label for place in places if place.level == 1]
-        yield Source(uri, text, next(filter(None, titles), ""), places=places)
+        yield Source(uri, text, next(filter(None, titles), ""), places=places, notes=notes)
 
 
 def headings(text: str, start: int) -> Iterator[Place]:

@@ -1,4 +1,8 @@
-"""Rows: files that hold one document a line or a row."""
+"""Rows: files that hold one document a line or a row.
+
+A row is called by the uri of its file and what names it there, as in `data/a.csv#7`: two files may number their rows
+alike. A row that cannot be used is told of by its line, and the others are read.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from trueweave.errors import InvalidDocument, UnreadableFile
+from trueweave.events import Refused
 from trueweave.text.draft import MOST_TEXT
-from trueweave.text.json_lines import broken, rows, uri_of
-from trueweave.text.loading.reading import not_text, open_text
+from trueweave.text.json_lines import broken, lines, parsed, place, row_uri
+from trueweave.text.loading.reading import open_text, undecodable
 from trueweave.text.names import storable
 from trueweave.types import Json, Source
 
@@ -22,25 +27,28 @@ _KINDS: Mapping[type, str] = {str: "a string", dict: "an object"}
 
 @dataclass(frozen=True, slots=True)
 class JsonLines:
-    """Reads one document a line: `text`, its `uri` (or `id`, or `passage_id`), and perhaps `title` and `metadata`."""
+    """Reads one document a line: `text`, its `id` (or `uri`, or `passage_id`), and perhaps `title` and `metadata`."""
 
     suffixes: frozenset[str] = frozenset({".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz"})
 
-    def load(self, path: Path, uri: str) -> Iterator[Source]:
-        for number, row in rows(path):
+    def load(self, path: Path, uri: str) -> Iterator[Source | Refused]:
+        for number, data in lines(path):
+            origin = place(path, number)
             try:
-                made = _source(row)
+                made = _source(parsed(data), uri, origin)
             except InvalidDocument as error:
-                raise broken(path, number, str(error)) from error
-            yield made
+                yield Refused(origin, str(broken(path, number, str(error))))
+            else:
+                yield made
 
 
-def _source(row: Mapping[str, Any]) -> Source:
+def _source(row: Mapping[str, Any], file: str, origin: str) -> Source:
     given = {"title": "", "metadata": {}} | {key: value for key, value in row.items() if value is not None}
     for key, kind in {"text": str, "title": str, "metadata": dict}.items():
         if not isinstance(given.get(key), kind):
             raise UnreadableFile(f"its {key} is {'missing' if key not in given else 'not ' + _KINDS[kind]}")
-    return Source(uri_of(row), storable(given["text"]), storable(given["title"]), given["metadata"])
+    text, title = storable(given["text"]), storable(given["title"])
+    return Source(row_uri(row, file), text, title, given["metadata"], origin=origin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,27 +56,34 @@ class Table:
     """Reads one document a row of a table whose first row names the columns.
 
     Its text is the column `text`, `content` or `body`, and the others are metadata; without such a column it is every
-    column on a line of its own, as `name: value`. The columns `uri` (or `id`) and `title` are what they say; a row
+    column on a line of its own, as `name: value`. The columns `id` (or `uri`) and `title` are what they say; a row
     without a name is `file.csv#1` and so on, in order.
     """
 
     suffixes: frozenset[str] = frozenset({".csv", ".tsv"})
 
-    def load(self, path: Path, uri: str) -> Iterator[Source]:
+    def load(self, path: Path, uri: str) -> Iterator[Source | Refused]:
         # The limit of a field is one for the whole process, and the default is less than a long article.
         csv.field_size_limit(max(csv.field_size_limit(), MOST_TEXT))
-        with open_text(path) as file:
+        opened, notes = open_text(path)
+        with opened as file:
             try:
                 header = file.readline(MOST_TEXT)
                 file.seek(0)
                 records = csv.reader(file, delimiter=_delimiter(path, header), strict=True)
                 names = [storable(name).strip() for name in next(records, [])]
                 for number, record in enumerate(filter(any, records), 1):
-                    yield _record(names, record, f"{uri}#{number}")
+                    origin = place(path, records.line_num)
+                    try:
+                        made = _record(names, record, uri, number, origin, notes)
+                    except InvalidDocument as error:
+                        yield Refused(origin, str(broken(path, records.line_num, str(error))))
+                    else:
+                        yield made
             except UnicodeDecodeError as error:
-                raise not_text(str(path), error) from error
+                raise undecodable(str(path), error) from error
             except csv.Error as error:
-                raise UnreadableFile(f"{path}, line {records.line_num}: {error}. Mend that row.") from error
+                raise broken(path, records.line_num, str(error)) from error
 
 
 def _delimiter(path: Path, header: str) -> str:
@@ -76,14 +91,15 @@ def _delimiter(path: Path, header: str) -> str:
     return "\t" if path.suffix.lower() == ".tsv" else max(",;\t", key=header.count)
 
 
-def _record(names: list[str], record: list[str], uri: str) -> Source:
+def _record(names: list[str], record: list[str], file: str, number: int, origin: str, notes: tuple[str, ...]) -> Source:
     if len(record) > len(names):
-        raise UnreadableFile(f"{uri} has {len(record)} fields, and the first row names {len(names)}. Mend that row.")
+        raise UnreadableFile(f"it has {len(record)} fields, and the first row names {len(names)}")
     fields = [(name, storable(value)) for name, value in zip(names, record, strict=False) if value]
     known = {name.lower(): value for name, value in fields}
-    naming = uri_of(known) or uri, known.get("title", "")
+    uri, title = row_uri(known, file, str(number)), known.get("title", "")
     columns = {name.lower() for name in names}
     if column := next((name for name in _TEXT_COLUMNS if name in columns), None):
         rest: dict[str, Json] = {name: value for name, value in fields if name.lower() not in (column, *_NAMING)}
-        return Source(naming[0], known.get(column, ""), naming[1], rest)
-    return Source(naming[0], "\n".join(f"{name}: {value}" for name, value in fields), naming[1])
+        return Source(uri, known.get(column, ""), title, rest, notes=notes, origin=origin)
+    text = "\n".join(f"{name}: {value}" for name, value in fields)
+    return Source(uri, text, title, notes=notes, origin=origin)

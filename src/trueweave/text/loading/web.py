@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from trueweave.text.draft import CELL, LINE, PARAGRAPH, SPACE, Draft
-from trueweave.text.loading.reading import decode, read_bytes
+from trueweave.text.loading.reading import Text, decode, read_bytes
 from trueweave.text.names import storable
 from trueweave.types import Source
 
@@ -47,17 +47,18 @@ class Web:
 
     def load(self, path: Path, uri: str) -> Iterator[Source]:
         draft = Draft()
-        title = write(text_of(read_bytes(path), str(path)), draft)
+        page, notes = text_of(read_bytes(path), str(path))
+        title = write(page, draft)
         first = next((place.label for place in draft.places if place.level == 1), "")
-        yield draft.source(uri, title or first)
+        yield draft.source(uri, title or first, notes)
 
 
-def text_of(data: bytes, name: str) -> str:
-    """The page's characters, in the encoding that it says it is in; in UTF-8, if it says nothing."""
+def text_of(data: bytes, name: str) -> Text:
+    """The page's characters, in the encoding that it says it is in; as those of any text, if it says nothing."""
     said = _CHARSET.search(data[:1024])
     if said and not data.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         try:
-            return storable(data.decode(said[1].decode()))
+            return Text(storable(data.decode(said[1].decode())))
         except (LookupError, ValueError):  # it says wrong; perhaps it is UTF-8
             return decode(data, name)
     return decode(data, name)

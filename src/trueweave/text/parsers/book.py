@@ -27,7 +27,7 @@ def read(path: Path, draft: Draft) -> str:
         where = root.attrib["full-path"] if root is not None else ""
         package = ElementTree.fromstring(archive.read(where))
         for name in _spine(package, posixpath.dirname(where)):
-            _write_chapter(web.text_of(archive.read(name), name), name, draft)
+            _write_chapter(web.text_of(archive.read(name), name).text, name, draft)
     return package.findtext(".//{http://purl.org/dc/elements/1.1/}title") or ""
 
 

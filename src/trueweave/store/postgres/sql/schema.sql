@@ -248,6 +248,25 @@ BEGIN
     PERFORM guard(named::regclass);
 END $_$;
 
+CREATE FUNCTION trueweave.make_workspace(wanted text) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+DECLARE
+    made text := wanted;
+    n int := 1;
+BEGIN
+    LOOP
+        INSERT INTO workspace (name) VALUES (made) ON CONFLICT (name) DO NOTHING;
+        EXIT WHEN FOUND;
+        n := n + 1;
+        made := format('%s-%s', wanted, n);
+    END LOOP;
+    RETURN made;
+END $$;
+
+COMMENT ON FUNCTION trueweave.make_workspace(wanted text) IS 'Make a workspace that was not there, of this name or one that begins like it; its name.';
+
 CREATE FUNCTION trueweave.odds_of(times double precision, length double precision) RETURNS double precision
     LANGUAGE sql IMMUTABLE
     AS $$
@@ -942,13 +961,16 @@ CREATE TABLE trueweave.source (
     failures integer DEFAULT 0 NOT NULL,
     error text,
     failed boolean DEFAULT false NOT NULL,
-    added timestamp with time zone DEFAULT now() NOT NULL
+    added timestamp with time zone DEFAULT now() NOT NULL,
+    notes text[] DEFAULT '{}'::text[] NOT NULL
 );
 ALTER TABLE ONLY trueweave.source ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.source FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.source IS 'A document that was handed in, with the recipe to work it by. It leaves in the transaction that brings it into the record, or is set aside with its error.';
+
+COMMENT ON COLUMN trueweave.source.notes IS 'What was odd about reading it. They become notes of the document.';
 
 CREATE TABLE trueweave.space (
     id integer NOT NULL,
@@ -1583,6 +1605,9 @@ REVOKE ALL ON FUNCTION trueweave.make_space(of_model text, of_dimensions integer
 GRANT ALL ON FUNCTION trueweave.make_space(of_model text, of_dimensions integer, of_metric text) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.make_vector_table(named text, dimensions integer) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION trueweave.make_workspace(wanted text) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.make_workspace(wanted text) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.odds_of(times double precision, length double precision) FROM PUBLIC;
 

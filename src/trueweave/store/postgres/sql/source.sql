@@ -7,22 +7,41 @@ CROSS JOIN LATERAL (SELECT FROM document WHERE uri = h.uri AND wanted AND source
 WHERE NOT EXISTS (SELECT FROM source s WHERE s.uri = h.uri)
 
 -- name: hand_in
-INSERT INTO source (uri, id, title, text, metadata, places, recipe)
-SELECT uri, id, title, text, metadata::jsonb, places::jsonb, %(recipe)s::jsonb
+-- Notes are lines of one text each, as arrays of arrays must be rectangular.
+INSERT INTO source (uri, id, title, text, metadata, places, notes, recipe)
+SELECT uri, id, title, text, metadata::jsonb, places::jsonb, string_to_array(notes, E'\n'), %(recipe)s::jsonb
 FROM unnest(%(uris)s::text[], %(ids)s::uuid[], %(titles)s::text[], %(texts)s::text[], %(metadata)s::text[],
-            %(places)s::text[]) AS h (uri, id, title, text, metadata, places)
+            %(places)s::text[], %(notes)s::text[]) AS h (uri, id, title, text, metadata, places, notes)
 ORDER BY uri
 ON CONFLICT (workspace, uri) DO UPDATE SET
     id = excluded.id, title = excluded.title, text = excluded.text, metadata = excluded.metadata,
-    places = excluded.places, recipe = excluded.recipe, starts = 0, failures = 0, error = NULL, failed = false,
+    places = excluded.places, notes = excluded.notes, recipe = excluded.recipe, starts = 0, failures = 0, error = NULL, failed = false,
     added = now()
 WHERE source.id <> excluded.id OR source.failed
+RETURNING uri, id
+
+-- name: take_back
+DELETE FROM source
+WHERE uri = ANY(ARRAY(
+    SELECT uri FROM source WHERE uri = ANY(%(uris)s) AND id = ANY(%(ids)s) AND starts = 0 AND NOT failed
+    ORDER BY uri FOR UPDATE))
+
+-- name: known
+SELECT uri FROM document WHERE uri = ANY(%(uris)s) AND wanted
+UNION SELECT uri FROM source WHERE uri = ANY(%(uris)s)
+
+-- name: uris
+SELECT uri FROM (
+    (SELECT uri FROM document WHERE uri > %(after)s AND wanted ORDER BY uri LIMIT %(limit)s)
+    UNION
+    (SELECT uri FROM source WHERE uri > %(after)s ORDER BY uri LIMIT %(limit)s)) u
+ORDER BY uri LIMIT %(limit)s
 
 -- name: begin
 UPDATE source SET starts = starts + 1
 WHERE uri = ANY(ARRAY(
     SELECT uri FROM source WHERE uri = ANY(%(uris)s) AND id = ANY(%(ids)s) AND NOT failed ORDER BY uri FOR UPDATE))
-RETURNING uri, id, title, text, metadata, places, recipe, starts
+RETURNING uri, id, title, text, metadata, places, notes, recipe, starts
 
 -- name: finish
 DELETE FROM source

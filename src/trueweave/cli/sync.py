@@ -1,0 +1,85 @@
+"""`trueweave sync`: the index follows folders."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import RenderableType
+
+from trueweave.cli.add import Run, agreed, tell
+from trueweave.cli.amounts import parse_allowance
+from trueweave.cli.inputs import Inputs
+from trueweave.cli.models_in_force import check_priced, is_paid, of_documents
+from trueweave.cli.options import All, Budget, DatabaseUrl, Extractor, FollowLinks, Json, Model, Workspace, Yes
+from trueweave.cli.output import count, replying, say, spinning
+from trueweave.cli.session import in_workspace, load_settings
+from trueweave.cli.tally import SHOWN, Tally, some
+from trueweave.errors import ConfigError
+
+if TYPE_CHECKING:
+    from trueweave.types import SyncPlan
+
+Folders = Annotated[list[str], typer.Argument(metavar="FOLDER", help="Folders whose files the index follows.")]
+
+
+def sync(
+    folders: Folders,
+    budget: Budget = None,
+    extractor: Extractor = None,
+    model: Model = None,
+    follow_links: FollowLinks = False,
+    show_all: All = False,
+    yes: Yes = False,
+    workspace: Workspace = None,
+    database_url: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
+    """Bring the index up to date with folders: add, update, remove.
+
+    New and changed files are added as by `trueweave add`. Documents whose files are gone from these folders are
+    removed, and so are rows that have left their .jsonl or .csv file. What that is, is shown first, and asked about on
+    a terminal; elsewhere, --yes is needed where anything is to be removed. A file that is there and cannot be read
+    keeps its documents.
+    """
+    with replying(json) as reply:
+        settings = load_settings(database_url, workspace, extractor=extractor, model=model, follow_links=follow_links)
+        allowance = parse_allowance(budget) if budget else None
+        if allowance and allowance.price is not None:
+            check_priced(settings, of_documents(settings))
+        tally = Tally(show_all=show_all)
+        with spinning("Comparing …"):
+            plan = in_workspace(lambda trueweave: trueweave.plan_sync(*folders, listener=tally), settings)
+        if not (plan.new or plan.changed or plan.gone):
+            said = f"Up to date: {count(plan.unchanged, 'document')}, all unchanged."
+            reply({**asdict(plan), "removed": [], **tally.answer()}, said, *tally.lines())
+            return
+        say(*_shown(plan, show_all=show_all))
+        run = Run(settings, Inputs((), tuple(folders)), allowance, Tally(show_all=show_all), plan=plan)
+        if plan.gone and not yes and not _may_remove(len(plan.gone)):
+            raise typer.Exit(1)
+        if plan.new + plan.changed and is_paid(settings, of_documents(settings)) and not agreed(run, yes):
+            raise typer.Exit(1)
+        run.add_files()
+        tell(reply, run, shlex.join(["trueweave", "sync", *folders, *(("--budget", budget) if budget else ())]))
+
+
+def _shown(plan: SyncPlan, *, show_all: bool) -> list[RenderableType]:
+    figures = [(plan.new, "new"), (plan.changed, "changed"), (plan.unchanged, "unchanged"), (len(plan.gone), "gone")]
+    lines: list[RenderableType] = [", ".join(f"{number:,} {what}" for number, what in figures)]
+    if plan.gone:
+        most = len(plan.gone) if show_all else SHOWN
+        lines += some(plan.gone, "document", "to be removed, as their files are gone", "--all shows them", most)
+    return lines
+
+
+def _may_remove(documents: int) -> bool:
+    if not sys.stdin.isatty():
+        raise ConfigError(
+            f"{count(documents, 'document')} would be removed. Give --yes to have that done, or use `trueweave add`, "
+            "which removes nothing."
+        )
+    return typer.confirm(f"Remove {count(documents, 'document')}?", err=True)

@@ -1,0 +1,111 @@
+"""Which documents a path stands for, and which of them are gone from a folder."""
+
+from __future__ import annotations
+
+import asyncio
+import stat
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from trueweave.ingest.seen import Seen
+from trueweave.store.postgres import sources
+from trueweave.store.postgres.db import Database
+from trueweave.text.loading import Pattern
+from trueweave.text.uris import ROW, Naming, is_absolute
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A folder of files, by what their uris begin with."""
+
+    prefix: str
+
+    def has(self, uri: str) -> bool:
+        # In the project's own folder there are neither files outside of it nor what has a name of another kind.
+        return uri.startswith(self.prefix) if self.prefix else not (uri.startswith("/") or is_absolute(uri))
+
+
+async def matching(database: Database, workspace: int, what: Sequence[str], naming: Naming) -> dict[str, list[str]]:
+    """The uris of the documents that each of these stands for: the path of a file, a folder or a pattern, or a uri.
+
+    A file stands for the rows in it, too. What is a path of one document and the uri of another is the path.
+    """
+    named = {given: naming.uri(given) for given in what}
+    known = await _known(database, workspace, [*named.values(), *named])
+    found = {given: [uri] if uri in known else [given] if given in known else [] for given, uri in named.items()}
+    wanted = {given: _Wanted.of(given, naming) for given, uris in found.items() if not uris}
+    if wanted:
+        async for page in _uris(database, workspace):
+            for given, one in wanted.items():
+                found[given] += filter(one.has, page)
+    return found
+
+
+async def gone(database: Database, workspace: int, folders: Sequence[Folder], naming: Naming, seen: Seen) -> list[str]:
+    """The uris of documents whose files were in these folders and are no longer, and of rows that have left their
+    files. Where a file is there and could not be read, nobody can tell, and its documents stay."""
+    found: list[str] = []
+    async for page in _uris(database, workspace):
+        inside = [uri for uri in page if any(folder.has(uri) for folder in folders)]
+        found += await asyncio.to_thread(lambda uris: [uri for uri in uris if _is_gone(uri, naming, seen)], inside)
+    return found
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What somebody may have meant by a path or a uri: a folder, a file of rows, or a pattern of such."""
+
+    uri: str
+    folder: Folder
+    pattern: Pattern | None
+
+    @classmethod
+    def of(cls, given: str, naming: Naming) -> _Wanted:
+        pattern = Pattern.of(given)
+        uri = naming.uri(pattern.top if pattern else given)
+        return cls(uri, Folder(naming.within(uri)), pattern)
+
+    def has(self, uri: str) -> bool:
+        if self.pattern is None:
+            return self.folder.has(uri) or uri.startswith(f"{self.uri}{ROW}")
+        inside = uri.removeprefix(self.folder.prefix)
+        return self.folder.has(uri) and any(map(self.pattern.matches, (inside, inside.partition(ROW)[0])))
+
+
+def _is_gone(uri: str, naming: Naming, seen: Seen) -> bool:
+    if seen.has(uri) or not _is_missing(naming.path(uri)):
+        return False
+    file = uri
+    while ROW in file:
+        file = file.rpartition(ROW)[0]
+        if not _is_missing(naming.path(file)):
+            return seen.is_whole(file)
+    return True
+
+
+def _is_missing(path: Path) -> bool:
+    """Whether a file is certainly not there: one in a folder that may not be entered could be."""
+    try:
+        return stat.S_ISDIR(path.lstat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except (OSError, ValueError):  # it may not be looked at, or is no path at all
+        return False
+
+
+async def _known(database: Database, workspace: int, uris: Sequence[str]) -> set[str]:
+    async with database.transaction(workspace) as tx:
+        return await sources.known(tx, uris)
+
+
+async def _uris(database: Database, workspace: int) -> AsyncIterator[list[str]]:
+    """The uris of all documents that are there or wait, some at a time."""
+    after = ""
+    while True:
+        async with database.transaction(workspace) as tx:
+            page = await sources.uris(tx, after)
+        if not page:
+            return
+        yield page
+        after = page[-1]

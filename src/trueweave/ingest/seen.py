@@ -1,0 +1,73 @@
+"""What one run has read so far: which documents, and from where."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from types import TracebackType
+from typing import Self
+from uuid import UUID
+
+from trueweave.events import Refused
+from trueweave.store.postgres.sources import Job
+
+_SOME = 1000
+
+_TABLES = """
+CREATE TABLE document (uri TEXT PRIMARY KEY, origin TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE file (uri TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE source (uri TEXT PRIMARY KEY, id BLOB NOT NULL) WITHOUT ROWID;
+"""
+
+
+class Seen:
+    """The documents of one run by their uris. It is kept in a temporary file once there are many, not in memory."""
+
+    def __init__(self) -> None:
+        # Files are read in whichever thread is free, one at a time.
+        self._connection = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        self._connection.execute("PRAGMA journal_mode = OFF")
+        self._connection.executescript(_TABLES)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._connection.close()
+
+    def clash(self, uri: str, origin: str) -> Refused | None:
+        """Note a document. If another place has given one of the same uri, the refusal that names both."""
+        new = "INSERT INTO document VALUES (?, ?) ON CONFLICT DO NOTHING"
+        if self._connection.execute(new, (uri, origin)).rowcount:
+            return None
+        [first] = self._connection.execute("SELECT origin FROM document WHERE uri = ?", (uri,)).fetchone()
+        if first == origin:  # the same file by two paths
+            return None
+        return Refused(
+            origin, f"{origin}: its uri {uri!r} is that of {first} too. Give each an id of its own, and add it again."
+        )
+
+    def whole(self, file: str) -> None:
+        """Note that a file was read to its end, and all of it could be used."""
+        self._connection.execute("INSERT OR IGNORE INTO file VALUES (?)", (file,))
+
+    def is_whole(self, file: str) -> bool:
+        """Whether all that is in a file has been read."""
+        return self._connection.execute("SELECT 1 FROM file WHERE uri = ?", (file,)).fetchone() is not None
+
+    def queue(self, jobs: Iterable[Job]) -> None:
+        """Note what was handed in."""
+        rows = ((job.uri, job.id.bytes) for job in jobs)
+        self._connection.executemany("INSERT OR REPLACE INTO source VALUES (?, ?)", rows)
+
+    def queued(self) -> Iterator[list[Job]]:
+        """What was handed in, some at a time."""
+        cursor = self._connection.execute("SELECT uri, id FROM source")
+        while rows := cursor.fetchmany(_SOME):
+            yield [Job(uri, UUID(bytes=id_)) for uri, id_ in rows]
+
+    def has(self, uri: str) -> bool:
+        """Whether a document of this uri has been read."""
+        return self._connection.execute("SELECT 1 FROM document WHERE uri = ?", (uri,)).fetchone() is not None
