@@ -208,11 +208,11 @@ def test_a_workspace_is_dropped_only_when_that_is_confirmed(trueweave: Trueweave
 
 
 @pytest.mark.usefixtures("filled")
-def test_a_broken_line_is_named(trueweave: Trueweave, file: Path) -> None:
-    file.write_text(file.read_text() + "\n{broken")
-    done = trueweave("add", file, "--json", code=1)
-    assert f"{file}, line 3: " in answer(done)["error"]
-    assert done.stderr == f"error: {answer(done)['error']}\n"
+def test_a_broken_line_is_named_and_the_others_come_in(trueweave: Trueweave, file: Path) -> None:
+    file.write_text("{broken\n" + file.read_text())
+    done = answer(trueweave("add", file, "--json", code=1))
+    assert f"{file}, line 1: " in done["refused"][0]["reason"]
+    assert done["unchanged"] == 2
 
 
 def test_an_unreachable_database_is_named_without_its_password(trueweave: Trueweave) -> None:

@@ -176,6 +176,7 @@ class Run:
                 return await trueweave.add_documents(chain.from_iterable(documents), done, self.tally)
 
         self.given_new = in_workspace(add_all, self.settings)
+        self.given_read -= len(self.tally.refused)
 
     def add_files(self) -> None:
         """Add what has to be worked. What stops it is kept to be told."""

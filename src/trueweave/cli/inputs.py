@@ -6,6 +6,7 @@ import glob
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,16 +46,16 @@ def sort_out(paths: Sequence[str], uri: str | None = None, said: Path | None = N
 
 
 def _has_entities(path: Path) -> bool:
-    """Whether the first row of a file says what is in its text, so that no model has to be asked."""
-    from trueweave.text.json_lines import rows
+    """Whether the first row of a file that can be read says what is in its text, so that no model has to be asked."""
+    from trueweave.text.json_lines import lines, parsed
 
     if not path.name.endswith(_LINES) or not path.is_file():
         return False
-    try:
-        _, row = next(rows(path), (0, {}))
-    except UnreadableFile:
-        return False  # whoever reads it tells what is wrong
-    return any(key in row for key in _SAID)
+    with suppress(UnreadableFile):  # whoever reads it tells what is wrong
+        for _, line in lines(path):
+            with suppress(UnreadableFile):
+                return any(key in parsed(line) for key in _SAID)
+    return False
 
 
 def _stdin(uri: str | None) -> Source:
