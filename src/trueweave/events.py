@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -39,6 +40,15 @@ class Skipped:
 
     path: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Working:
+    """A long document is being worked, and so many of its chunks are done. Of none: it is being cut into chunks."""
+
+    uri: str
+    done: int = 0
+    total: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +159,7 @@ Event = (
     | Unreadable
     | Refused
     | Skipped
+    | Working
     | Extracted
     | Failed
     | Settled
@@ -173,6 +184,9 @@ class _Run(NamedTuple):
     is_question: bool
 
 
+_MANY = 50  # chunks: a document of fewer is done soon
+_STEPS = 100
+
 _NO_RUN = _Run(unheard, is_question=False)
 # Models are shared by all that goes on in a process. Whoever they are asked for is known from the context of the task.
 _run: ContextVar[_Run] = ContextVar("run", default=_NO_RUN)
@@ -194,6 +208,20 @@ def in_run(listener: Listener, *, is_question: bool = False) -> Iterator[None]:
 def tell(event: Event) -> None:
     """Tell the listener of the run that goes on here."""
     _run.get().listener(event)
+
+
+def chunks_done(uri: str, total: int) -> Callable[[int], None]:
+    """A function that tells the run which goes on here how many chunks of a document are done, where there are many.
+
+    It may be called in any thread; listeners are called in that of the event loop.
+    """
+    loop, context, step = asyncio.get_running_loop(), copy_context(), max(total // _STEPS, 1)
+
+    def told(done: int) -> None:
+        if total >= _MANY and done % step == 0:
+            loop.call_soon_threadsafe(tell, Working(uri, done, total), context=context)
+
+    return told
 
 
 def is_question() -> bool:

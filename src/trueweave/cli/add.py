@@ -192,7 +192,7 @@ class Run:
             await trueweave.allow(price=self.allowance.price, tokens=self.allowance.tokens)
         self._since = await trueweave.clock()
         self._unsettled = (await trueweave.headway()).unsettled
-        async with watched(trueweave, self._since, self._currency) as watch:
+        async with watched(trueweave, self._since, self._currency, self.tally) as watch:
             try:
                 if self.plan:
                     await trueweave.sync(*map(str, self.inputs.files), plan=self.plan, listener=self.tally)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
@@ -12,13 +13,15 @@ from rich.text import Text
 
 from trueweave.cli.amounts import short
 from trueweave.cli.output import Pace, count, err
-from trueweave.cli.tally import ReportTally
+from trueweave.cli.printable import printable
+from trueweave.cli.tally import ReportTally, Tally
 from trueweave.types import money
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from trueweave.engine import AsyncTrueweave
+    from trueweave.events import Working
     from trueweave.store.postgres.headway import Headway
     from trueweave.types import Budget
 
@@ -54,15 +57,25 @@ class Watch:
         """What is done and what is not, as far as files have been read."""
         return self.done + self.now.waiting + self.now.unsettled
 
-    def notes(self, purse: Budget) -> str:
-        """What a person wants to know besides: what it costs, what failed, what is left to do at the end."""
+    def notes(self, purse: Budget, working: Sequence[Working] = ()) -> str:
+        """What a person wants to know besides: what it costs, how far a long document is, what failed, what is left to
+        do at the end."""
         last = self.done == self.total and self.now.descriptions
         parts = (
             _spent(self._purse, purse, self._currency),
+            _how_far(working[0]) if working else "",
+            f"{self.now.unsettled:,} being settled" if self.now.unsettled and not self.now.waiting else "",
             f"{self.set_aside:,} set aside" if self.set_aside else "",
             f"{count(self.now.descriptions, 'description')} to sum up" if last else "",
         )
         return ", ".join(filter(None, parts))
+
+
+def _how_far(working: Working) -> str:
+    name = printable(PurePosixPath(working.uri).name)
+    return (
+        f"{name}: {working.done:,} of {working.total:,} chunks" if working.total else f"{name}: being cut into chunks"
+    )
 
 
 class _Done(ProgressColumn):
@@ -71,8 +84,11 @@ class _Done(ProgressColumn):
 
 
 @asynccontextmanager
-async def watched(trueweave: AsyncTrueweave, since: datetime, currency: str | None) -> AsyncIterator[Watch]:
-    """A bar on stderr, if that is a terminal, while something runs; and what was seen when it is over."""
+async def watched(
+    trueweave: AsyncTrueweave, since: datetime, currency: str | None, tally: Tally
+) -> AsyncIterator[Watch]:
+    """A bar on stderr, if that is a terminal, while something runs which `tally` hears of; and what was seen when it is
+    over."""
     watch = Watch(await trueweave.headway(since), await trueweave.budget(), currency)
     with _bar("Adding") as bar:
         task = bar.add_task("", total=None, notes="")
@@ -80,7 +96,12 @@ async def watched(trueweave: AsyncTrueweave, since: datetime, currency: str | No
         async def look() -> None:
             watch.see(await trueweave.headway(since))
             purse = await trueweave.database.insist(trueweave.budget)
-            bar.update(task, completed=watch.done, total=watch.total or None, notes=watch.notes(purse))
+            bar.update(
+                task,
+                completed=watch.done,
+                total=watch.total or None,
+                notes=watch.notes(purse, [*tally.working.values()]),
+            )
 
         async with _looking(look):
             yield watch

@@ -13,7 +13,7 @@ from rich.text import Text
 from trueweave.cli.output import count, indented, marked, say
 
 if TYPE_CHECKING:
-    from trueweave.events import Event, Refused, Unreadable
+    from trueweave.events import Event, Refused, Unreadable, Working
 
 SHOWN = 5  # problems of each kind; --json has all
 NAMED = 3  # files or documents of those that have the same reason
@@ -29,13 +29,25 @@ class Tally:
         self.refused: list[Refused] = []
         self.removed: list[str] = []
         self.skipped: Counter[str] = Counter()
+        self.working: dict[str, Working] = {}
         self._waits = False
         self._noted: set[str] = set()
         self._names: defaultdict[str, list[str]] = defaultdict(list)
         self._show_all = show_all
 
     def __call__(self, event: Event) -> None:
-        from trueweave.events import Extracted, Found, Noted, Refused, Removed, Skipped, Unreadable, Waiting
+        from trueweave.events import (
+            Extracted,
+            Failed,
+            Found,
+            Noted,
+            Refused,
+            Removed,
+            Skipped,
+            Unreadable,
+            Waiting,
+            Working,
+        )
 
         match event:
             case Found(new, unchanged):
@@ -51,8 +63,13 @@ class Tally:
                 self.skipped[reason] += 1
                 if self._show_all or self.skipped[reason] <= NAMED:
                     self._names[reason].append(path)
-            case Extracted():
+            case Working(uri):
+                self.working[uri] = event
+            case Extracted(uri):
                 self._waits = False
+                self.working.pop(uri, None)
+            case Failed(uri):
+                self.working.pop(uri, None)
             case Waiting(reason) if not self._waits:
                 self._waits = True
                 say(marked(f"Waiting: {reason}"))

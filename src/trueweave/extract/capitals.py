@@ -9,11 +9,12 @@ import asyncio
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain, dropwhile, pairwise
 from typing import NamedTuple
 
+from trueweave.events import chunks_done
 from trueweave.extract.nearby import Sighting, links, mentions, topics, with_topics
 from trueweave.extract.spans import LONGEST_NAME
 from trueweave.extract.words import COMMON, INSIDE, NEVER_ALONE, SHORTENED, TITLES
@@ -61,16 +62,23 @@ class CapitalsExtractor:
 
     async def extract(self, source: Source, chunks: Sequence[Chunk]) -> Sequence[Extraction]:
         """What the capitals show in each chunk, in order."""
-        return await asyncio.to_thread(_extract, source, chunks)
+        return await asyncio.to_thread(_extract, source, chunks, chunks_done(source.uri, len(chunks)))
 
 
-def _extract(source: Source, chunks: Sequence[Chunk]) -> list[Extraction]:
+def _extract(source: Source, chunks: Sequence[Chunk], told: Callable[[int], None]) -> list[Extraction]:
     sentences = [_sentences(chunk.text) for chunk in chunks]
-    seen = [list(_phrases(chunk.text, spans)) for chunk, spans in zip(chunks, sentences, strict=True)]
+    seen: list[list[_Phrase]] = []
+    for done, (chunk, spans) in enumerate(zip(chunks, sentences, strict=True)):
+        seen.append(list(_phrases(chunk.text, spans)))
+        told(done // 2)  # each chunk is gone through twice
     about = topics(source, chunks)
     known = _known(source.text, seen, about)
     parts = zip(chunks, sentences, seen, about, strict=True)
-    return [_extraction(chunk.text, spans, phrases, here, known) for chunk, spans, phrases, here in parts]
+    found: list[Extraction] = []
+    for done, (chunk, spans, phrases, here) in enumerate(parts, 1):
+        found.append(_extraction(chunk.text, spans, phrases, here, known))
+        told((len(chunks) + done) // 2)
+    return found
 
 
 def _extraction(

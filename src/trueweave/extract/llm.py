@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from itertools import count
 
 from trueweave import prompts
 from trueweave.errors import BadReply, ConfigError
+from trueweave.events import chunks_done
 from trueweave.extract.findings import OTHER, Harvest, example
 from trueweave.extract.lenient import Unusable, read
 from trueweave.extract.schema import Findings, schema
@@ -70,9 +72,14 @@ class LLMExtractor:
         first: dict[str, Chunk] = {}
         for chunk in chunks:
             first.setdefault(chunk.text, chunk)
-        outcomes = await asyncio.gather(
-            *(self._extract(source.uri, chunk) for chunk in first.values()), return_exceptions=True
-        )
+        done, told = count(1), chunks_done(source.uri, len(first))
+
+        async def extract(chunk: Chunk) -> Extraction:
+            found = await self._extract(source.uri, chunk)
+            told(next(done))
+            return found
+
+        outcomes = await asyncio.gather(*map(extract, first.values()), return_exceptions=True)
         found = dict(zip(first, outcomes, strict=True))
         return [_or_raise(found[chunk.text]) for chunk in chunks]
 

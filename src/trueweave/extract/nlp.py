@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from trueweave.errors import ConfigError, InvalidDocument
+from trueweave.events import chunks_done
 from trueweave.extract.nearby import Sighting, links, mentions, spellings, topics, with_topics
 from trueweave.extract.spans import LONGEST_NAME
 from trueweave.extract.triples import Triple, triples
@@ -61,12 +62,17 @@ class NlpExtractor:
 
     async def extract(self, source: Source, chunks: Sequence[Chunk]) -> Sequence[Extraction]:
         """What the pipeline sees in each chunk, in order. What it lacks is noted with the first."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._extract, source, chunks)
+        return await asyncio.get_running_loop().run_in_executor(
+            self._thread, self._extract, source, chunks, chunks_done(source.uri, len(chunks))
+        )
 
-    def _extract(self, source: Source, chunks: Sequence[Chunk]) -> list[Extraction]:
+    def _extract(self, source: Source, chunks: Sequence[Chunk], told: Callable[[int], None]) -> list[Extraction]:
         if self._pipeline is None:
             self._pipeline = _Pipeline(self._name)
-        seen = list(self._pipeline.read(source.uri, chunks))
+        seen: list[_Seen] = []
+        for done, one in enumerate(self._pipeline.read(source.uri, chunks), 1):
+            seen.append(one)
+            told(done)
         types = _types(sighting for one in seen for sighting in one.sightings)
         parts = zip(chunks, seen, topics(source, chunks), strict=True)
         found = [_extraction(chunk.text, one, about, types) for chunk, one, about in parts]

@@ -8,16 +8,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from uuid import UUID
 
+from trueweave.events import Working, tell
 from trueweave.graph.contribution import Contribution, contribution
 from trueweave.protocols import Extractor
 from trueweave.text.chunking import ChunkSizes, chunk
 from trueweave.types import Chunk, Document, Extraction, Source
 
 _QUICK = 20_000  # characters; chunking more than this is worth a thread
+_LONG = 500_000  # characters; cutting more than this takes a second or more
 
 
 async def work(source: Source, id_: UUID, sizes: ChunkSizes, extractor: Extractor) -> Contribution:
     """All that a document says, as rows of the record."""
+    if len(source.text) > _LONG:
+        tell(Working(source.uri))
     chunks = chunk(source, sizes) if len(source.text) < _QUICK else await asyncio.to_thread(chunk, source, sizes)
     found = await extractor.extract(source, chunks)
     document = assemble(source, chunks, found)

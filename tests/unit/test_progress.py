@@ -1,0 +1,46 @@
+"""How far a long document is can be told while it is worked."""
+
+from decimal import Decimal
+
+from trueweave.cli.live import Watch
+from trueweave.cli.tally import Tally
+from trueweave.events import Event, Extracted, Working, in_run
+from trueweave.extract.capitals import CapitalsExtractor
+from trueweave.ingest.stages import work
+from trueweave.store.postgres.headway import Headway
+from trueweave.text.chunking import ChunkSizes
+from trueweave.text.names import key
+from trueweave.types import Budget, Source
+
+SIZES = ChunkSizes(50, 100, 0)
+
+
+async def worked(text: str) -> list[Event]:
+    events: list[Event] = []
+    with in_run(events.append):
+        await work(Source("notes/long.txt", text), key("x"), SIZES, CapitalsExtractor())
+    return events
+
+
+async def test_a_long_document_tells_how_many_of_its_chunks_are_done() -> None:
+    begun, *told = await worked("Ada Lovelace wrote to Charles Babbage again. " * 12_000)
+    assert begun == Working("notes/long.txt")
+    done = [one.done for one in told if isinstance(one, Working)]
+    assert done == sorted(done)
+    assert len(done) > 20
+    assert {one.total for one in told if isinstance(one, Working)} == {done[-1]}
+
+
+async def test_a_short_document_tells_nothing() -> None:
+    assert await worked("Ada Lovelace wrote to Charles Babbage. " * 20) == []
+
+
+def test_the_bar_shows_it_until_the_document_is_in() -> None:
+    tally, nothing = Tally(), Budget(None, None, Decimal(0), 0, Decimal(0), 0)
+    watch = Watch(Headway(0, 1, 0, 0, 0), nothing, None)
+    tally(Working("notes/long.txt"))
+    assert watch.notes(nothing, [*tally.working.values()]) == "long.txt: being cut into chunks"
+    tally(Working("notes/long.txt", 1200, 2400))
+    assert watch.notes(nothing, [*tally.working.values()]) == "long.txt: 1,200 of 2,400 chunks"
+    tally(Extracted("notes/long.txt", 2400))
+    assert watch.notes(nothing, [*tally.working.values()]) == ""
