@@ -147,6 +147,16 @@ class Settings(BaseSettings):
     currency: str = Field(
         default="USD", pattern="^[A-Z]{3}$", description="The currency of prices and budgets, by its three letters."
     )
+    reply_days: int = Field(
+        default=30,
+        ge=1,
+        description="Days that a model's replies to questions are kept, vectors of texts, and replies about texts that "
+        "have changed since. What was extracted from a text is kept as long as the text.",
+    )
+    log_days: int = Field(default=30, ge=1, description="Days that the lists of changes and of jobs are kept.")
+    spend_days: int = Field(
+        default=90, ge=1, description="Days that what was spent is kept call by call; after that, in sums by day."
+    )
     data_directory: Path | None = Field(
         default=None,
         description="The folder of the bundled PostgreSQL, from this file's folder. Without it, one for each user.",

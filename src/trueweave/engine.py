@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Self, TypeVar
@@ -37,6 +38,7 @@ from trueweave.store.embedded import EmbeddedServer, default_directory
 from trueweave.store.postgres import (
     communities,
     digest,
+    erasing,
     headway,
     ledger,
     passing,
@@ -85,6 +87,7 @@ from trueweave.types import (
     SpentOn,
     Status,
     Suggestion,
+    Swept,
     SyncPlan,
     VectorKind,
     Verdict,
@@ -104,6 +107,8 @@ Total = TypeVar("Total", Added, Reported)
 _DOCUMENTS_AT_ONCE = 256
 _SAID_AT_ONCE = 20_000  # mentions and links
 _SUGGESTIONS_AT_ONCE = 1000
+_LOOKS, _LOOK_AGAIN = 50, 0.2  # seconds between
+_SWEPT_EVERY = 3600.0  # seconds, by each worker
 
 
 def _unseen(_: int) -> None:
@@ -338,14 +343,18 @@ class AsyncTrueweave:
             worker = Worker(self.database, self.workspace, await self._kit(), listener, self._pace(), patient=True)
             working = asyncio.create_task(worker.run())
         stopping = asyncio.create_task((stop or asyncio.Event()).wait())
+        sweeping = asyncio.create_task(self._sweep_again_and_again())
         try:
-            await asyncio.wait((working, stopping), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((working, stopping, sweeping), return_when=asyncio.FIRST_COMPLETED)
+            if sweeping.done():
+                await sweeping
             worker.stop()
             await working
         finally:
             worker.abandon()
             stopping.cancel()
-            await asyncio.gather(working, stopping, return_exceptions=True)
+            sweeping.cancel()
+            await asyncio.gather(working, stopping, sweeping, return_exceptions=True)
 
     async def _kit(self) -> Kit:
         workshop = await self._work_with()
@@ -401,10 +410,26 @@ class AsyncTrueweave:
         return stored.documents
 
     async def remove(self, uris: Sequence[str]) -> int:
-        """Remove these documents, all in one pass, and settle; how many there were."""
+        """Remove these documents, all in one pass, and settle; how many there were.
+
+        Their text is erased everywhere: also from what models replied about it, and from reports that may quote it,
+        which are to be written again.
+        """
         removed = await record.withdraw(self.database, self.workspace, uris)
         await self.settle()
+        await self._erase()
         return removed
+
+    async def _erase(self) -> None:
+        """Erase what removed documents have left. What another settler is still at is waited for; if that takes long,
+        it is left to workers and to `sweep`."""
+        for _ in range(_LOOKS):
+            await erasing.erase(self.database, self.workspace)
+            async with self.database.transaction(self.workspace) as tx:
+                if not await erasing.any_left(tx):
+                    return
+            await asyncio.sleep(_LOOK_AGAIN)
+            await self.settle()
 
     async def settle(self) -> int:
         """Bring the view up to date with all that is stored; how many versions of documents were settled."""
@@ -879,9 +904,24 @@ class AsyncTrueweave:
                 await regroup(self.database, id_, How(found.most, found.resolution, found.seed))
             yield beside
 
-    async def sweep(self) -> int:
-        """Forget names that no document mentions any more; how many there were. Best done when little else runs."""
-        return await resolution.sweep(self.database, self.workspace)
+    async def sweep(self) -> Swept:
+        """Take away what nobody needs any longer: names that no document mentions, what has been kept for as long as
+        the settings say, and what removed documents and killed processes left. Workers do all but the names."""
+        names = await resolution.sweep(self.database, self.workspace)
+        return replace(await self._sweep(), names=names)
+
+    async def _sweep(self) -> Swept:
+        days = self._settings.reply_days, self._settings.log_days, self._settings.spend_days
+        kept = erasing.Kept(*(timedelta(days=number) for number in days))
+        documents = await erasing.erase(self.database, self.workspace)
+        forgotten = await erasing.forget_old(self.database, self.workspace, kept)
+        spaces = await vectors.clear_other_spaces(self.database, self.workspace)
+        return Swept(0, *forgotten, documents, spaces, await passing.drop_expired(self.database))
+
+    async def _sweep_again_and_again(self) -> None:
+        while True:
+            await self.database.insist(self._sweep)
+            await asyncio.sleep(_SWEPT_EVERY)
 
     async def drop(self) -> None:
         """Take the workspace away, with all that is in it."""

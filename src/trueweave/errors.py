@@ -23,6 +23,7 @@ TrueweaveError
 ├── UnknownWorkspace
 ├── UnknownCommunity
 ├── SpaceMismatch            vectors of one model were about to meet those of another
+├── ChangesGone              changes that a projection asks for are kept no longer
 └── RuleError                a merge, split or rename that cannot be carried out
 
 A message says what happened, to what, and what to do next.
@@ -135,6 +136,10 @@ class UnknownCommunity(TrueweaveError):
 
 class SpaceMismatch(TrueweaveError):
     """Vectors of one model were about to meet those of another."""
+
+
+class ChangesGone(TrueweaveError):
+    """Changes that a projection asks for are kept no longer."""
 
 
 class RuleError(TrueweaveError):

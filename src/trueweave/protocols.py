@@ -107,8 +107,8 @@ class Replies(Protocol):
         """The same for several keys, without waiting for others: what they are asking for just now is left out."""
         ...
 
-    async def keep(self, key: UUID, payload: bytes) -> bytes:
-        """Keep a reply; the one that is kept, if another came first."""
+    async def keep(self, key: UUID, payload: bytes, purpose: Purpose) -> bytes:
+        """Keep a reply that was asked for to this purpose; the one that is kept, if another came first."""
         ...
 
     async def forget(self, *keys: UUID) -> None:

@@ -49,6 +49,7 @@ from trueweave.types import (
     SpentOn,
     Status,
     Suggestion,
+    Swept,
     SyncPlan,
     VectorKind,
     Verdict,
@@ -361,7 +362,11 @@ class Trueweave(_Waiting):
         return self._wait_for(lambda trueweave: trueweave.add_documents(documents, progress, refused))
 
     def remove(self, uris: Sequence[str]) -> int:
-        """Remove these documents, all in one pass, and settle; how many there were."""
+        """Remove these documents, all in one pass, and settle; how many there were.
+
+        Their text is erased everywhere: also from what models replied about it, and from reports that may quote it,
+        which are to be written again.
+        """
         return self._wait_for(lambda trueweave: trueweave.remove(uris))
 
     def settle(self) -> int:
@@ -683,8 +688,9 @@ class Trueweave(_Waiting):
         with self._entered(lambda trueweave: trueweave.rebuilt(progress)) as entered:
             yield self._beside(entered)
 
-    def sweep(self) -> int:
-        """Forget names that no document mentions any more; how many there were. Best done when little else runs."""
+    def sweep(self) -> Swept:
+        """Take away what nobody needs any longer: names that no document mentions, what has been kept for as long as
+        the settings say, and what removed documents and killed processes left. Workers do all but the names."""
         return self._wait_for(lambda trueweave: trueweave.sweep())
 
     def drop(self) -> None:

@@ -215,10 +215,11 @@ class Prompt:
 @dataclass(frozen=True, slots=True)
 class Purpose:
     """What a model call is for, as the receipt lists it: `extract`, `glean`, `repair`, `summarise` …, and for which
-    document."""
+    document. `text_hash` is of the one text that it is about, if it is about one: the reply is kept as long as that."""
 
     stage: str
     document: str = ""
+    text_hash: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -639,6 +640,20 @@ class ReportEstimate:
     tokens_in: int
     most_tokens_out: int
     most_price: Decimal | None
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What sweeping took away: names that no document mentions, replies and changes that were kept for long enough,
+    what removed documents and killed processes had left. `calls` are in the sums of their days from now on."""
+
+    names: int
+    replies: int
+    changes: int
+    calls: int
+    documents: int
+    spaces: int
+    workspaces: int
 
 
 @dataclass(frozen=True, slots=True)

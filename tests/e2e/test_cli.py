@@ -107,7 +107,7 @@ def test_documents_come_and_go(trueweave: Trueweave, file: Path) -> None:
     removed = trueweave("remove", f"{file}#notes/2", "notes/9", code=1)
     assert removed.stdout == "1 document removed.\n"
     assert removed.stderr == "error: not found in workspace acme: notes/9\n"
-    assert answer(trueweave("sweep", "--json")) == {"swept": 2}
+    assert not any(answer(trueweave("sweep", "--json")).values()), "removing has forgotten its names already"
     status = answer(trueweave("status", "--json"))
     assert (status["documents"], status["entities"], status["relations"], status["waiting_documents"]) == (1, 2, 1, 0)
 

@@ -21,7 +21,7 @@ from trueweave.store.postgres.presence import Presence
 from trueweave.store.postgres.queue import enqueue
 from trueweave.store.postgres.replies import Replies
 from trueweave.testing import Faults, HashEmbedder
-from trueweave.types import Chunk, Document, Mention, Source
+from trueweave.types import Chunk, Document, Mention, Purpose, Source
 
 DUE = "SELECT 1 FROM trueweave.document WHERE wanted <> shown FOR UPDATE"
 
@@ -151,7 +151,7 @@ async def test_one_who_lives_keeps_what_it_asks_for_when_the_database_was_away(u
             )
         await asyncio.sleep(2)
         assert not other.done()
-        await replies.keep(key, b"reply")
+        await replies.keep(key, b"reply", Purpose("answer"))
         assert await asyncio.wait_for(other, 5) == b"reply"
 
 

@@ -94,8 +94,8 @@ async def test_what_a_dead_process_began_to_ask_is_asked_by_another_and_not_befo
 async def test_the_first_reply_stays(database: Database, workspace: int, presence: Presence) -> None:
     replies = Replies(database, workspace, presence, "m")
     key = UUID(int=1)
-    assert await replies.keep(key, b"first") == b"first"
-    assert await replies.keep(key, b"second") == b"first"
+    assert await replies.keep(key, b"first", Purpose("answer")) == b"first"
+    assert await replies.keep(key, b"second", Purpose("answer")) == b"first"
     assert await replies.ask(key) == b"first"
 
 

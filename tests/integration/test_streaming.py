@@ -345,7 +345,7 @@ async def test_who_has_heard_a_reply_gets_that_one_and_all_others_the_one_that_w
 
         async with aclosing(Listening(llm.stream(PROMPT, PURPOSE))) as listening:
             pieces = [await anext(listening)]
-            await elsewhere.keep(prompt_key(llm.model, PROMPT), first)
+            await elsewhere.keep(prompt_key(llm.model, PROMPT), first, Purpose("answer"))
             pieces += [piece async for piece in listening]
         assert "".join(pieces) == listening.reply.text == TEXT
         assert (await llm.complete(PROMPT, PURPOSE)).text == "Something else."

@@ -11,6 +11,7 @@ from trueweave.errors import BadReply, ConfigError, ModelUnavailable
 from trueweave.extract.findings import EXAMPLE_WORDS, NOTHING_FOUND
 from trueweave.extract.lenient import CUT_OFF, MENDED
 from trueweave.extract.llm import LLMExtractor
+from trueweave.text.names import key
 from trueweave.types import Chunk, Extraction, Link, Mention, Prompt, Purpose, Reply, Source
 
 TEXT = "Ada Lovelace wrote notes on the Engine. Charles Babbage built it; ada lovelace praised it."
@@ -75,7 +76,7 @@ async def extract(model: Model, text: str = TEXT, **settings: Any) -> Extraction
 async def test_a_good_reply_costs_one_call_and_leaves_no_note() -> None:
     model = Model(reply())
     assert await extract(model) == Extraction((ADA_FOUND, BABBAGE_FOUND), (PRAISE_FOUND,))
-    assert model.purposes == [Purpose("extract", "a.md")]
+    assert model.purposes == [Purpose("extract", "a.md", key("text", TEXT))]
 
 
 async def test_equal_chunks_are_one_prompt_whatever_the_document_and_their_place() -> None:
@@ -218,7 +219,7 @@ async def test_the_model_is_shown_what_is_wrong_and_may_answer_again(wrong: str,
     assert (shown.role, shown.content) == ("assistant", wrong[:8000] or "(nothing)")
     assert complaint.role == "user"
     assert problem in complaint.content
-    assert model.purposes == [Purpose("extract", "a.md"), Purpose("repair", "a.md")]
+    assert model.purposes == [Purpose(stage, "a.md", key("text", TEXT)) for stage in ("extract", "repair")]
 
 
 async def test_two_useless_replies_fail_the_document_and_say_where_and_why() -> None:

@@ -186,14 +186,26 @@ def _not_compared(verdict: Verdict) -> list[RenderableType]:
 
 
 def sweep(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
-    """Forget names that no document mentions any more.
+    """Take away what nobody needs any longer.
 
-    Writers wait meanwhile, so it is best done when little else runs.
+    These are names that no document mentions, replies and lists that were kept for as long as the settings say, and
+    what removed documents and killed processes left. `trueweave worker` does that by itself, but for the names: writers
+    wait for those, so it is best done when little else runs.
     """
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
         swept = in_workspace(lambda trueweave: trueweave.sweep(), settings)
-        reply({"swept": swept}, f"{count(swept, 'name')} forgotten.")
+        kinds = (
+            (swept.names, "name", "forgotten"),
+            (swept.replies, "reply", "kept no longer"),
+            (swept.changes, "change", "kept no longer"),
+            (swept.calls, "call", "summed up by day"),
+            (swept.documents, "removed document", "erased"),
+            (swept.spaces, "former embedding space", "cleared"),
+            (swept.workspaces, "workspace", "dropped that a killed process left"),
+        )
+        said = [f"{count(number, what)} {how}." for number, what, how in kinds if number]
+        reply(asdict(swept), *(said or ["There was nothing to take away."]))
 
 
 def _sizes(found: _Found) -> dict[str, str]:

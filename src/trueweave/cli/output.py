@@ -196,7 +196,7 @@ def count(number: int, noun: str) -> str:
 
 
 def _plural(noun: str) -> str:
-    return f"{noun[:-1]}ies" if noun.endswith("ty") else f"{noun}s"
+    return f"{noun[:-1]}ies" if noun.endswith(("ty", "ly")) else f"{noun}s"
 
 
 def _print(console: Console, part: RenderableType) -> None:

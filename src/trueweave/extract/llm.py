@@ -113,7 +113,7 @@ class LLMExtractor:
         self, messages: tuple[Message, ...], stage: str, uri: str, chunk: Chunk
     ) -> tuple[Findings, tuple[str, ...]]:
         """What the model replies, after one more call if the first reply is of no use."""
-        reply = await self._ask(messages, stage, uri)
+        reply = await self._ask(messages, stage, uri, chunk)
         try:
             return await _read(reply)
         except Unusable as problem:
@@ -121,7 +121,7 @@ class LLMExtractor:
             wrong = reply.text[:_SHOWN_TO_MODEL] or "(nothing)"
             noted = f"the first reply was of no use ({problem}); the model was asked once more"
         again = (*messages, Message("assistant", wrong), Message("user", complaint))
-        reply = await self._ask(again, "repair", uri)
+        reply = await self._ask(again, "repair", uri, chunk)
         try:
             findings, notes = await _read(reply)
         except Unusable as problem:
@@ -131,8 +131,8 @@ class LLMExtractor:
             raise BadReply(self._failure(uri, chunk, reply, problem)) from problem
         return findings, (noted, *notes)
 
-    async def _ask(self, messages: tuple[Message, ...], stage: str, uri: str) -> Reply:
-        return await self._llm.complete(self._prompt(messages), Purpose(stage, uri))
+    async def _ask(self, messages: tuple[Message, ...], stage: str, uri: str, chunk: Chunk) -> Reply:
+        return await self._llm.complete(self._prompt(messages), Purpose(stage, uri, key("text", chunk.text)))
 
     def _written_out(self) -> str:
         types = "\n".join(f"  - {name}: {what}" if what else f"  - {name}" for name, what in self._types.items())

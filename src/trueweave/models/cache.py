@@ -40,7 +40,7 @@ class CachedLLM(AroundLLM):
                 await asyncio.shield(self.replies.forget(asked))
                 raise
             # Paid for: it is kept also when the caller no longer waits for it.
-            first = _unpacked(await asyncio.shield(self.replies.keep(asked, _packed(heard.reply))))
+            first = _unpacked(await asyncio.shield(self.replies.keep(asked, _packed(heard.reply), purpose)))
             # Another that came first is everybody's, but for who has heard the pieces of this one.
             yield heard.reply if heard.begun else replace(heard.reply, text=first.text, finish=first.finish)
             return
@@ -101,7 +101,8 @@ class CachedEmbedder(AroundEmbedder):
         made = await self.embedder.embed(list(texts.values()))
         packed = [row.astype(np.float32).tobytes() for row in made]
         keeping = {
-            one: asyncio.ensure_future(self.replies.keep(one, row)) for one, row in zip(texts, packed, strict=True)
+            one: asyncio.ensure_future(self.replies.keep(one, row, Purpose("embed", text_hash=key("text", text))))
+            for (one, text), row in zip(texts.items(), packed, strict=True)
         }
         kept |= keeping  # also when the caller no longer waits
         await asyncio.shield(asyncio.gather(*keeping.values()))

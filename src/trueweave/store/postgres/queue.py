@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any, Literal, Self, get_args
@@ -138,6 +138,28 @@ async def take_up(connection: AsyncConnection[Any], workspace: int) -> None:
     """Queue again what is held in a workspace because its end could not be noted."""
     again = f"UPDATE {SCHEMA}.job SET status = 'queued', execute_after = now() WHERE status = 'failed'"
     await connection.execute(f"{again} AND entrypoint = ANY(%s)".encode(), (_entrypoints(workspace),))
+
+
+async def take_waiting(
+    connection: AsyncConnection[Any], workspace: int, kind: Kind, wanted: Callable[[bytes], bool]
+) -> list[bytes]:
+    """Take away those of the jobs of a kind that nobody is at and whose payload is wanted; their payloads."""
+    waiting = f"SELECT id, payload FROM {SCHEMA}.job WHERE entrypoint = %s AND status IN ('queued', 'failed')"
+    rows = await (await connection.execute(waiting.encode(), (entrypoint(kind, workspace),))).fetchall()
+    ids = [id_ for id_, payload in rows if wanted(payload or b"")]
+    if not ids:
+        return []
+    gone = f"DELETE FROM {SCHEMA}.job WHERE id = ANY(%s) AND status IN ('queued', 'failed') RETURNING payload"
+    return [payload for (payload,) in await (await connection.execute(gone.encode(), (ids,))).fetchall()]
+
+
+async def forget_log(
+    connection: AsyncConnection[Any], workspace: int, kept: timedelta, limit: int | None = None
+) -> int:
+    """Forget what happened to jobs of a workspace longer ago than that; how many entries that were."""
+    old = f"SELECT id FROM {SCHEMA}.job_log WHERE entrypoint = ANY(%s) AND created <= now() - %s LIMIT %s"
+    gone = f"DELETE FROM {SCHEMA}.job_log WHERE id = ANY(ARRAY({old}))"
+    return (await connection.execute(gone.encode(), (_entrypoints(workspace), kept, limit))).rowcount
 
 
 async def forget_jobs(connection: AsyncConnection[Any], workspace: int) -> None:

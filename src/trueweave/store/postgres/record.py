@@ -14,6 +14,7 @@ from trueweave.store.postgres.arrays import Ids
 from trueweave.store.postgres.db import Database, Row, Transaction
 from trueweave.store.postgres.locks import names_may_arrive
 from trueweave.store.postgres.resolution import settings, stage_keys
+from trueweave.store.postgres.sources import forget_jobs
 from trueweave.text import phrases
 from trueweave.types import Chunk, Document, Link, Mention, Place
 
@@ -113,11 +114,16 @@ def _phrase(written: str) -> int | None:
 
 
 async def withdraw(database: Database, workspace: int, uris: Sequence[str]) -> int:
-    """Mark these documents as no longer wanted, all in one transaction; how many there were."""
+    """Mark these documents as no longer wanted, all in one transaction; how many there were.
+
+    What they leave behind elsewhere is noted, to be erased once they are out of the view.
+    """
     async with database.transaction(workspace) as tx:
         ordered = sorted(set(uris))
         waiting = await tx.rows("source.withdraw", uris=ordered)
         await tx.rows("record.lock_versions", uris=ordered)
+        await tx.run("erase.note", uris=ordered, waiting=[uri for (uri,) in waiting])
+        await forget_jobs(tx, ordered)
         forgotten = await tx.rows("record.forget_unshown", uris=ordered, keep=[])
         withdrawn = await tx.rows("record.unwant", uris=ordered, keep=[])
         return len({uri for (uri,) in (*waiting, *forgotten, *withdrawn)})

@@ -6,10 +6,11 @@ import asyncio
 from collections.abc import Sequence
 from uuid import UUID
 
-from trueweave.store.postgres.arrays import Ids
+from trueweave.store.postgres.arrays import Ids, Texts
 from trueweave.store.postgres.db import Database, Transaction
 from trueweave.store.postgres.presence import Presence
 from trueweave.store.postgres.together import Background, Together
+from trueweave.types import Purpose
 
 _FIRST_LOOK, _LATER_LOOKS = 0.05, 0.5
 
@@ -54,10 +55,10 @@ class Replies:
         found = await self._ask.all(keys)
         return {key: reply for key, reply in zip(keys, found, strict=True) if reply is not _BUSY}
 
-    async def keep(self, key: UUID, payload: bytes) -> bytes:
+    async def keep(self, key: UUID, payload: bytes, purpose: Purpose) -> bytes:
         """Keep a reply, however long the database is away meanwhile; the one that is kept, if another was first."""
         try:
-            return await self._keep((key, payload))
+            return await self._keep((key, payload, purpose))
         finally:
             self._asking.discard(key)
 
@@ -125,21 +126,25 @@ class Replies:
         # Our own, in no call of ours: we began in a transaction of whose end we did not learn.
         return owner == self._presence.owner or self._presence.is_gone(owner, seen=seen)
 
-    async def _keep_all(self, replies: Sequence[tuple[UUID, bytes]]) -> list[bytes]:
+    async def _keep_all(self, replies: Sequence[tuple[UUID, bytes, Purpose]]) -> list[bytes]:
         async def keep() -> dict[UUID, bytes]:
-            unique = dict(replies)
+            unique = {key: (payload, purpose) for key, payload, purpose in replies}
+            purposes = [purpose for _, purpose in unique.values()]
             async with self._database.transaction(self._workspace) as tx:
                 rows = await tx.rows(
                     "reply.keep",
                     keys=Ids(unique),
-                    payloads=list(unique.values()),
+                    payloads=[payload for payload, _ in unique.values()],
+                    stages=Texts(purpose.stage for purpose in purposes),
+                    documents=Texts(purpose.document for purpose in purposes),
+                    texts=[purpose.text_hash for purpose in purposes],
                     model=self._model,
                     owner=self._presence.owner,
                 )
             return dict(rows)
 
         kept = await self._database.insist(keep)
-        return [kept[key] for key, _ in replies]
+        return [kept[key] for key, *_ in replies]
 
 
 async def answered(tx: Transaction, keys: Sequence[UUID]) -> set[UUID]:

@@ -152,15 +152,20 @@ async def mentioned(tx: Transaction, names: Sequence[NameKey]) -> dict[NameKey, 
     }
 
 
-async def sweep(database: Database, workspace: int) -> int:
-    """Forget the names that no document mentions any more; how many there were.
+async def sweep(database: Database, workspace: int, among: Sequence[UUID] | None = None) -> int:
+    """Forget the names that no document mentions any more, all or those among these; how many there were.
 
     They are not part of the view. They stay until swept, because taking them away has to keep all writers waiting.
     """
     async with database.transaction(workspace) as tx:
         await nothing_moves(tx)
         how = await settings(tx)
-        dead = await tx.rows("resolve.sweep_dead")
+        if among is None:
+            dead = await tx.rows("resolve.sweep_dead")
+        else:
+            dead = await tx.rows("resolve.sweep_dead_among", names=Ids(among))
+        if not dead:
+            return 0
         ids = [id_ for id_, *_ in dead]
         entries = [(key, id_) for id_, written, type_ in dead for key in keys(compared(written, how), type_, how)]
         await tx.run("resolve.sweep_alike", names=ids)

@@ -10,7 +10,7 @@ from uuid import UUID
 from trueweave.graph.contribution import metadata_json, places_json
 from trueweave.store.postgres.arrays import Ids, Texts
 from trueweave.store.postgres.db import Database, Transaction
-from trueweave.store.postgres.queue import enqueue
+from trueweave.store.postgres.queue import enqueue, take_waiting
 from trueweave.text.names import key
 from trueweave.types import Place, SetAside, Source
 
@@ -109,6 +109,18 @@ async def take_back(database: Database, workspace: int, jobs: Sequence[Job]) -> 
     """Withdraw those of these sources that nobody is working on."""
     async with database.transaction(workspace) as tx:
         await tx.run("source.take_back", uris=Texts(j.uri for j in jobs), ids=Ids(j.id for j in jobs))
+
+
+async def forget_jobs(tx: Transaction, uris: Sequence[str]) -> None:
+    """Take these documents out of the jobs that wait."""
+    gone = set(uris)
+
+    def concerns(payload: bytes) -> bool:
+        return any(job.uri in gone for job in unpacked(payload))
+
+    for payload in await take_waiting(tx.connection, tx.workspace, "document", concerns):
+        if left := [job for job in unpacked(payload) if job.uri not in gone]:
+            await enqueue(tx.connection, tx.workspace, "document", [packed(left)])
 
 
 def _handfuls(jobs: Sequence[Job], sizes: Sequence[int]) -> Iterator[list[Job]]:

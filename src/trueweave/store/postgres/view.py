@@ -107,6 +107,7 @@ async def said(tx: Transaction, kind: str, most: Mapping[UUID, int]) -> list[tup
 
 async def write(tx: Transaction, plan: Plan) -> None:
     """Carry a plan out, vectors aside. The transaction holds the plan's shards."""
+    await _note_stale(tx, plan)
     names = [(n.id, n.times, _literal(n.histogram), n.entity) for n in plan.names]
     await _write(tx, "settle.write_names", ("id", "times", "histogram", "entity"), names)
     await _write(tx, "settle.remove_ties", ("source", "target"), plan.gone_ties)
@@ -128,6 +129,19 @@ async def write(tx: Transaction, plan: Plan) -> None:
         await tx.run("link.changed", documents=Ids(plan.batch.coming), gone=Ids(plan.gone_chunks))
     if plan.chunks or plan.gone_chunks:  # last, as settlers of other names wait for the counts of common words
         await tx.run("text.index", coming=Ids(plan.chunks), going=Ids(plan.gone_chunks))
+
+
+async def _note_stale(tx: Transaction, plan: Plan) -> None:
+    await tx.run(
+        "settle.note_stale",
+        entities=Ids(e.id for e in plan.entities),
+        entity_hashes=Ids(e.text_hash for e in plan.entities),
+        gone_entities=Ids(plan.gone_entities),
+        relations=Ids(r.id for r in plan.relations),
+        relation_hashes=Ids(r.text_hash for r in plan.relations),
+        gone_relations=Ids(plan.gone_relations),
+        gone_chunks=Ids(plan.gone_chunks),
+    )
 
 
 async def _want_summaries(tx: Transaction, plan: Plan) -> None:

@@ -49,12 +49,12 @@ UPDATE purse SET
 SELECT id, owner FROM spend WHERE state = 'open' AND NOT present(owner) AND present(%(owner)s)
 
 -- name: receipt
-SELECT stage, model, count(*), count(*) FILTER (WHERE state = 'lost'), sum(tokens_in)::bigint, sum(tokens_out)::bigint,
+SELECT stage, model, sum(calls)::bigint, (coalesce(sum(calls) FILTER (WHERE state = 'lost'), 0))::bigint, sum(tokens_in)::bigint, sum(tokens_out)::bigint,
        CASE WHEN bool_and(price IS NOT NULL) THEN sum(price) END
 FROM spend WHERE state <> 'open' AND at >= %(since)s GROUP BY stage, model ORDER BY stage, model
 
 -- name: receipt_by_document
-SELECT document, model, count(*), sum(tokens_in)::bigint, sum(tokens_out)::bigint,
+SELECT document, model, sum(calls)::bigint, sum(tokens_in)::bigint, sum(tokens_out)::bigint,
        CASE WHEN bool_and(price IS NOT NULL) THEN sum(price) END
 FROM spend WHERE state <> 'open' AND at >= %(since)s AND document <> ''
 GROUP BY document, model ORDER BY sum(tokens_in + tokens_out) DESC, document, model LIMIT %(limit)s

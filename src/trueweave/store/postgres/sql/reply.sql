@@ -25,10 +25,16 @@ RETURNING key
 
 -- name: keep
 -- The first reply stays, so that all who asked the same work with the same.
-INSERT INTO reply (key, model, payload, owner)
-SELECT key, %(model)s, payload, %(owner)s FROM unnest(%(keys)s::uuid[], %(payloads)s::bytea[]) AS r (key, payload)
+INSERT INTO reply (key, model, payload, owner, stage, document, text_hash)
+SELECT key, %(model)s, payload, %(owner)s, stage, document, text_hash
+FROM unnest(%(keys)s::uuid[], %(payloads)s::bytea[], %(stages)s::text[], %(documents)s::text[], %(texts)s::uuid[])
+    AS r (key, payload, stage, document, text_hash)
 ORDER BY key
-ON CONFLICT (workspace, key) DO UPDATE SET payload = coalesce(reply.payload, excluded.payload)
+ON CONFLICT (workspace, key) DO UPDATE SET payload = coalesce(reply.payload, excluded.payload),
+    stage = CASE WHEN reply.payload IS NULL THEN excluded.stage ELSE reply.stage END,
+    document = CASE WHEN reply.payload IS NULL THEN excluded.document ELSE reply.document END,
+    text_hash = CASE WHEN reply.payload IS NULL THEN excluded.text_hash ELSE reply.text_hash END,
+    made = CASE WHEN reply.payload IS NULL THEN now() ELSE reply.made END
 RETURNING key, payload
 
 -- name: forget

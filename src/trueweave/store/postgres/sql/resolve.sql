@@ -95,6 +95,11 @@ ORDER BY p.who, n.count DESC, n.type COLLATE "C"
 DELETE FROM name n WHERE entity IS NULL AND NOT EXISTS (SELECT FROM mention m WHERE m.name = n.id)
 RETURNING id, written, type
 
+-- name: sweep_dead_among
+DELETE FROM name n WHERE n.id = ANY(%(names)s) AND entity IS NULL
+    AND NOT EXISTS (SELECT FROM mention m WHERE m.name = n.id OFFSET 0)
+RETURNING id, written, type
+
 -- name: sweep_alike
 WITH gone AS (DELETE FROM alike WHERE a = ANY(%(names)s) RETURNING a, b)
 DELETE FROM alike back USING gone WHERE back.a = gone.b AND back.b = gone.a

@@ -575,7 +575,8 @@ CREATE TABLE trueweave.erasure (
     entities uuid[] NOT NULL,
     entity_hashes uuid[] NOT NULL,
     relations uuid[] NOT NULL,
-    relation_hashes uuid[] NOT NULL
+    relation_hashes uuid[] NOT NULL,
+    communities uuid[] DEFAULT '{}'::uuid[] NOT NULL
 );
 ALTER TABLE ONLY trueweave.erasure ALTER COLUMN workspace SET STATISTICS 0;
 
@@ -1386,6 +1387,8 @@ CREATE INDEX source_failed ON trueweave.source USING btree (workspace, uri) WHER
 CREATE INDEX spelling_words ON trueweave.spelling USING gin (words) WITH (fastupdate=off);
 
 CREATE INDEX spend_at ON trueweave.spend USING btree (workspace, at);
+
+CREATE INDEX spend_document ON trueweave.spend USING btree (document, workspace) WHERE (document <> ''::text);
 
 CREATE INDEX spend_open ON trueweave.spend USING btree (workspace, owner) WHERE (state = 'open'::text);
 

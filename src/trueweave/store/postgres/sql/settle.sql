@@ -255,6 +255,28 @@ DELETE FROM document WHERE id = ANY(%(ids)s)
 -- name: untouch
 DELETE FROM touched WHERE name = ANY(%(names)s)
 
+-- name: note_stale
+-- Texts that are about to be replaced or taken away, if a model made something of them.
+INSERT INTO stale_text (hash)
+SELECT DISTINCT hash FROM (
+    SELECT e.text_hash FROM unnest(%(entities)s::uuid[], %(entity_hashes)s::uuid[]) AS u (id, hash)
+    CROSS JOIN LATERAL (SELECT text_hash FROM entity WHERE id = u.id OFFSET 0) e WHERE e.text_hash <> u.hash
+    UNION ALL
+    SELECT e.text_hash FROM unnest(%(gone_entities)s::uuid[]) AS u (id)
+    CROSS JOIN LATERAL (SELECT text_hash FROM entity WHERE id = u.id OFFSET 0) e
+    UNION ALL
+    SELECT r.text_hash FROM unnest(%(relations)s::uuid[], %(relation_hashes)s::uuid[]) AS u (id, hash)
+    CROSS JOIN LATERAL (SELECT text_hash FROM relation WHERE id = u.id OFFSET 0) r WHERE r.text_hash <> u.hash
+    UNION ALL
+    SELECT r.text_hash FROM unnest(%(gone_relations)s::uuid[]) AS u (id)
+    CROSS JOIN LATERAL (SELECT text_hash FROM relation WHERE id = u.id OFFSET 0) r
+    UNION ALL
+    SELECT c.text_hash FROM unnest(%(gone_chunks)s::uuid[]) AS u (id)
+    CROSS JOIN LATERAL (SELECT text_hash FROM chunk WHERE id = u.id LIMIT 1) c) AS gone (hash)
+WHERE EXISTS (SELECT FROM reply r WHERE r.text_hash = gone.hash OFFSET 0)
+    OR EXISTS (SELECT FROM summary s WHERE s.hash = gone.hash OFFSET 0)
+ORDER BY hash ON CONFLICT DO NOTHING
+
 -- name: outbox
 INSERT INTO outbox (kind, removed, ids) SELECT kind, removed, ids::uuid[]
 FROM unnest(%(kinds)s::text[], %(removed)s::boolean[], %(ids)s::text[]) AS u (kind, removed, ids)

@@ -1,0 +1,131 @@
+-- What removed documents leave behind. See erasing.py.
+
+-- name: note
+-- What these documents speak of, and how that is described while they are there.
+INSERT INTO erasure (uri, names, entities, entity_hashes, relations, relation_hashes, communities)
+SELECT u.uri, n.names, e.ids, e.hashes, r.ids, r.hashes, c.ids
+FROM unnest(%(uris)s::text[]) AS u (uri)
+CROSS JOIN LATERAL (SELECT ARRAY(SELECT id FROM document WHERE uri = u.uri) AS ids) AS d
+CROSS JOIN LATERAL (SELECT coalesce(array_agg(DISTINCT m.name), '{}') AS names FROM unnest(d.ids) AS v (id)
+    CROSS JOIN LATERAL (SELECT name FROM mention WHERE document = v.id OFFSET 0) m) AS n
+CROSS JOIN LATERAL (SELECT coalesce(array_agg(e.id), '{}') AS ids, coalesce(array_agg(e.text_hash), '{}') AS hashes
+    FROM (SELECT DISTINCT x.entity FROM unnest(n.names) AS v (id)
+          CROSS JOIN LATERAL (SELECT entity FROM name WHERE id = v.id OFFSET 0) x) AS own
+    CROSS JOIN LATERAL (SELECT id, text_hash FROM entity WHERE id = own.entity OFFSET 0) e) AS e
+CROSS JOIN LATERAL (SELECT coalesce(array_agg(r.id), '{}') AS ids, coalesce(array_agg(r.text_hash), '{}') AS hashes
+    FROM (SELECT DISTINCT t.relation FROM unnest(d.ids) AS v (id)
+          CROSS JOIN LATERAL (SELECT DISTINCT source, target FROM link WHERE document = v.id OFFSET 0) l
+          CROSS JOIN LATERAL (SELECT relation FROM tie WHERE source = l.source AND target = l.target OFFSET 0) t) AS own
+    CROSS JOIN LATERAL (SELECT id, text_hash FROM relation WHERE id = own.relation OFFSET 0) r) AS r
+CROSS JOIN LATERAL (
+    WITH RECURSIVE up AS (
+        SELECT k.n, k.parent, k.id FROM unnest(e.ids) AS v (id)
+        CROSS JOIN LATERAL (SELECT leaf FROM member WHERE entity = v.id OFFSET 0) m
+        CROSS JOIN LATERAL (SELECT n, parent, id FROM community WHERE n = m.leaf OFFSET 0) k
+        UNION
+        SELECT k.n, k.parent, k.id FROM up
+        CROSS JOIN LATERAL (SELECT n, parent, id FROM community WHERE n = up.parent OFFSET 0) k)
+    SELECT coalesce(array_agg(DISTINCT id), '{}') AS ids FROM up) AS c
+WHERE d.ids <> '{}' OR u.uri = ANY(%(waiting)s)
+
+-- name: any
+SELECT EXISTS (SELECT FROM erasure)
+
+-- name: due
+-- Those whose last version is out of the view; and whether there is a document of that uri again.
+SELECT e.id, e.uri, e.names, e.entities, e.entity_hashes, e.relations, e.relation_hashes, e.communities,
+       EXISTS (SELECT FROM document d WHERE d.uri = e.uri) OR EXISTS (SELECT FROM source s WHERE s.uri = e.uri)
+FROM erasure e WHERE NOT EXISTS (SELECT FROM document d WHERE d.uri = e.uri AND NOT d.wanted)
+ORDER BY e.id LIMIT %(limit)s
+
+-- name: any_changed
+-- Whether anything that these documents spoke of is described otherwise now, or is gone.
+SELECT EXISTS (
+    SELECT FROM unnest(%(entities)s::uuid[], %(entity_hashes)s::uuid[]) AS u (id, hash)
+    WHERE NOT EXISTS (SELECT FROM entity e WHERE e.id = u.id AND e.text_hash = u.hash OFFSET 0))
+OR EXISTS (
+    SELECT FROM unnest(%(relations)s::uuid[], %(relation_hashes)s::uuid[]) AS u (id, hash)
+    WHERE NOT EXISTS (SELECT FROM relation r WHERE r.id = u.id AND r.text_hash = u.hash OFFSET 0))
+
+-- name: reports
+-- What was picked out of documents may quote any of them; a model was shown descriptions alone.
+DELETE FROM report WHERE community = ANY(%(communities)s::uuid[]) AND (author = '' OR %(is_changed)s)
+RETURNING community, title, summary
+
+-- name: no_more_reports
+-- Reports that are missing now are written when somebody wants that, not by whoever works here next.
+UPDATE hierarchy SET writing = false WHERE writing
+
+-- name: former
+UPDATE former_community SET title = '' WHERE title <> ''
+
+-- name: replies_for
+-- Those that another document has a chunk for stay, and are nobody's in particular.
+DELETE FROM reply r WHERE r.document = ANY(%(uris)s::text[])
+    AND NOT EXISTS (SELECT FROM chunk c WHERE c.text_hash = r.text_hash OFFSET 0)
+
+-- name: replies_of_nobody
+UPDATE reply SET document = '' WHERE document = ANY(%(uris)s::text[])
+
+-- name: replies_from_many
+-- Made from several texts, or to a question: nobody knows what they quote.
+DELETE FROM reply WHERE text_hash IS NULL AND payload IS NOT NULL
+
+-- name: replies_to_texts
+DELETE FROM reply WHERE text_hash = ANY(%(hashes)s::uuid[])
+
+-- name: spending
+UPDATE spend SET document = '' WHERE document = ANY(%(uris)s::text[])
+
+-- name: done
+DELETE FROM erasure WHERE id = ANY(%(ids)s)
+
+-- name: stale
+SELECT hash FROM stale_text WHERE since <= now() - %(kept)s ORDER BY hash LIMIT %(limit)s FOR UPDATE SKIP LOCKED
+
+-- name: forget_stale
+-- What was made of texts that nothing has any longer. A text that came back keeps it.
+WITH gone AS (
+    DELETE FROM stale_text WHERE hash = ANY(%(hashes)s::uuid[]) RETURNING hash),
+unused AS (
+    SELECT hash FROM gone WHERE NOT EXISTS (SELECT FROM chunk c WHERE c.text_hash = gone.hash OFFSET 0)
+        AND NOT EXISTS (SELECT FROM entity e WHERE e.text_hash = gone.hash AND length(e.description) > 2000 OFFSET 0)
+        AND NOT EXISTS (SELECT FROM relation r WHERE r.text_hash = gone.hash AND length(r.description) > 2000 OFFSET 0)),
+summaries AS (DELETE FROM summary s USING unused u WHERE s.hash = u.hash)
+DELETE FROM reply r USING unused u WHERE r.text_hash = u.hash
+
+-- name: old_replies
+-- One page of what is kept for some time only: what was made from a question or several texts, vectors, and what was
+-- extracted for documents that never came in. What is extracted from a chunk stays as long as the chunk.
+WITH page AS (
+    SELECT key, document, stage, text_hash, made FROM reply WHERE key > %(after)s ORDER BY key LIMIT %(limit)s),
+old AS (
+    SELECT key FROM page p WHERE p.made < now() - %(kept)s
+        AND (p.text_hash IS NULL OR p.stage = 'embed' OR NOT (
+            EXISTS (SELECT FROM chunk c WHERE c.text_hash = p.text_hash OFFSET 0)
+            OR EXISTS (SELECT FROM source s WHERE s.uri = p.document OFFSET 0)))),
+gone AS (DELETE FROM reply r USING old WHERE r.key = old.key RETURNING r.key)
+SELECT (SELECT count(*) FROM gone), (SELECT key FROM page ORDER BY key DESC LIMIT 1)
+
+-- name: old_changes
+WITH gone AS (
+    DELETE FROM outbox WHERE position = ANY(ARRAY(
+        SELECT position FROM outbox WHERE made < now() - %(kept)s ORDER BY position LIMIT %(limit)s))
+    RETURNING position),
+noted AS (UPDATE workspace SET changes_gone = greatest(changes_gone, (SELECT max(position) FROM gone))
+          WHERE EXISTS (SELECT FROM gone))
+SELECT count(*) FROM gone
+
+-- name: old_calls
+-- All of a day, stage and model become one row, with the same sums; a price that is not known stays so.
+WITH old AS (
+    DELETE FROM spend WHERE id = ANY(ARRAY(
+        SELECT id FROM spend WHERE state <> 'open' AND calls = 1 AND at < date_trunc('day', now() - %(kept)s)
+        ORDER BY at LIMIT %(limit)s))
+    RETURNING stage, model, state, tokens_in, tokens_out, price, at),
+sums AS (
+    INSERT INTO spend (id, stage, document, model, tokens_in, tokens_out, price, state, owner, at, calls)
+    SELECT gen_random_uuid(), stage, '', model, sum(tokens_in), sum(tokens_out), sum(price), state, 0,
+           date_trunc('day', at), count(*)
+    FROM old GROUP BY stage, model, state, date_trunc('day', at), price IS NULL)
+SELECT count(*) FROM old
