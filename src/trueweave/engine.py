@@ -31,6 +31,7 @@ from trueweave.ingest.intake import count, incoming, take_back, take_in
 from trueweave.ingest.linking import link
 from trueweave.ingest.seen import Seen
 from trueweave.ingest.settle import settle
+from trueweave.ingest.stages import made_by
 from trueweave.ingest.verify import compare_with, moment
 from trueweave.ingest.worker import Kit, Pace, Worker
 from trueweave.protocols import Embedder, Method, StreamingLLM, Vectors
@@ -75,6 +76,7 @@ from trueweave.types import (
     Message,
     NameKey,
     Note,
+    OutOfDate,
     Regrouped,
     Relation,
     ReportEstimate,
@@ -235,15 +237,18 @@ class AsyncTrueweave:
 
     # --- documents ------------------------------------------------------------------------------------
 
-    async def add(self, *what: str | Path | Source, listener: Listener = unheard, prune: bool = False) -> Added:
+    async def add(
+        self, *what: str | Path | Source, listener: Listener = unheard, prune: bool = False, refresh: bool = False
+    ) -> Added:
         """Add files, whole folders and texts: each becomes a document, worked as the settings say, and settled.
 
         What is there unchanged is left alone, so a run that was interrupted, or stopped by an error such as
         BudgetReached, is simply run again. Other workers of this workspace help. Where a setting or a model's refusal
         stops it, what nobody has begun is taken out of the queue again. With `prune`, documents whose files are gone
-        from these folders are removed at the end.
+        from these folders are removed at the end. With `refresh`, unchanged documents are worked again where an earlier
+        version of the extractor or of its prompts made them.
         """
-        return await self._add(what, listener, self._folders(what) if prune else [])
+        return await self._add(what, listener, self._folders(what) if prune else [], refresh=refresh)
 
     async def plan_sync(self, *folders: str | Path, listener: Listener = unheard) -> SyncPlan:
         """What `sync` would do. Nothing is changed, and no model is asked."""
@@ -286,6 +291,8 @@ class AsyncTrueweave:
         listener: Listener,
         prune: Sequence[Folder],
         plan: SyncPlan | None = None,
+        *,
+        refresh: bool = False,
     ) -> Added:
         from trueweave import wiring
 
@@ -293,11 +300,11 @@ class AsyncTrueweave:
         recipe = wiring.recipe(self._settings)
         with in_run(counted), Seen() as seen:
             kit = await self._kit()
-            _ = kit.extractor(recipe).fingerprint  # what it lacks is an error before anything is queued
+            made = made_by(recipe, kit.extractor(recipe).fingerprint)  # what it lacks is an error, before all else
             worker = Worker(self.database, self.workspace, kit, counted, self._pace())
             files = self._files(seen)
             coming = incoming(what, files, seen)
-            taking = take_in(self.database, self.workspace, coming, recipe, counted, seen)
+            taking = take_in(self.database, self.workspace, coming, recipe, counted, seen, made.id if refresh else None)
             try:
                 await self._work_while(worker, taking)
             except (ConfigError, ModelRefused, SpaceMismatch):
@@ -326,16 +333,19 @@ class AsyncTrueweave:
             taking.cancel()
             await asyncio.gather(taking, working, return_exceptions=True)
 
-    async def estimate(self, *what: str | Path | Source, listener: Listener = unheard) -> Estimate:
+    async def estimate(
+        self, *what: str | Path | Source, listener: Listener = unheard, refresh: bool = False
+    ) -> Estimate:
         """What adding these would take, in documents, chunks, tokens and money. Nothing is sent to any model."""
         from trueweave import wiring
         from trueweave.ingest.estimate import estimate
 
         recipe = wiring.recipe(self._settings)
-        prices = (await self._work_with()).prices(recipe)
+        workshop = await self._work_with()
+        made = made_by(recipe, workshop.extractor(recipe).fingerprint).id if refresh else None
         with Seen() as seen:
-            coming = incoming(what, self._files(seen), seen)
-            return await estimate(self.database, self.workspace, coming, recipe, prices, listener)
+            coming, prices = incoming(what, self._files(seen), seen), workshop.prices(recipe)
+            return await estimate(self.database, self.workspace, coming, recipe, prices, listener, made)
 
     async def work(self, listener: Listener = unheard, stop: asyncio.Event | None = None) -> None:
         """Take jobs of this workspace from the queue until `stop` is set; then end what is begun."""
@@ -833,6 +843,23 @@ class AsyncTrueweave:
         """The documents that are there, by name; only those with a note, if that is wanted."""
         async with self.database.transaction(self.workspace) as tx:
             return await read.documents(tx, limit, noted=noted)
+
+    async def out_of_date(self) -> list[OutOfDate]:
+        """Documents that were worked by other settings than those of now, or by another version of the extractor; none
+        where the settings name no extractor that could be used here."""
+        from trueweave import wiring
+        from trueweave.ingest.outdated import outdated
+
+        async with self.database.transaction(self.workspace) as tx:
+            made = await record.made_by(tx)
+        if not made:
+            return []
+        try:
+            recipe = wiring.recipe(self._settings)
+            fingerprint = (await self._work_with()).extractor(recipe).fingerprint
+        except ConfigError:  # there is nothing to compare with; whoever adds is told what is missing
+            return []
+        return outdated(made, recipe, fingerprint)
 
     async def set_aside(self, limit: int = 20) -> list[SetAside]:
         """Documents that failed for good, with their errors. Adding one again tries it again."""

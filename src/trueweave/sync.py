@@ -38,6 +38,7 @@ from trueweave.types import (
     Message,
     NameKey,
     Note,
+    OutOfDate,
     Regrouped,
     Relation,
     ReportEstimate,
@@ -313,15 +314,18 @@ class Trueweave(_Waiting):
 
     # --- documents ------------------------------------------------------------------------------------
 
-    def add(self, *what: str | Path | Source, listener: Listener = unheard, prune: bool = False) -> Added:
+    def add(
+        self, *what: str | Path | Source, listener: Listener = unheard, prune: bool = False, refresh: bool = False
+    ) -> Added:
         """Add files, whole folders and texts: each becomes a document, worked as the settings say, and settled.
 
         What is there unchanged is left alone, so a run that was interrupted, or stopped by an error such as
         BudgetReached, is simply run again. Other workers of this workspace help. Where a setting or a model's refusal
         stops it, what nobody has begun is taken out of the queue again. With `prune`, documents whose files are gone
-        from these folders are removed at the end.
+        from these folders are removed at the end. With `refresh`, unchanged documents are worked again where an earlier
+        version of the extractor or of its prompts made them.
         """
-        return self._wait_for(lambda trueweave: trueweave.add(*what, listener=listener, prune=prune))
+        return self._wait_for(lambda trueweave: trueweave.add(*what, listener=listener, prune=prune, refresh=refresh))
 
     def plan_sync(self, *folders: str | Path, listener: Listener = unheard) -> SyncPlan:
         """What `sync` would do. Nothing is changed, and no model is asked."""
@@ -339,9 +343,9 @@ class Trueweave(_Waiting):
         uri."""
         return self._wait_for(lambda trueweave: trueweave.matching(*what))
 
-    def estimate(self, *what: str | Path | Source, listener: Listener = unheard) -> Estimate:
+    def estimate(self, *what: str | Path | Source, listener: Listener = unheard, refresh: bool = False) -> Estimate:
         """What adding these would take, in documents, chunks, tokens and money. Nothing is sent to any model."""
-        return self._wait_for(lambda trueweave: trueweave.estimate(*what, listener=listener))
+        return self._wait_for(lambda trueweave: trueweave.estimate(*what, listener=listener, refresh=refresh))
 
     def work(self, listener: Listener = unheard, stop: threading.Event | None = None) -> None:
         """Take jobs of this workspace from the queue until `stop` is set; then end what is begun."""
@@ -637,6 +641,11 @@ class Trueweave(_Waiting):
     def list_documents(self, limit: int = 50, *, noted: bool = False) -> list[DocumentInfo]:
         """The documents that are there, by name; only those with a note, if that is wanted."""
         return self._wait_for(lambda trueweave: trueweave.list_documents(limit, noted=noted))
+
+    def out_of_date(self) -> list[OutOfDate]:
+        """Documents that were worked by other settings than those of now, or by another version of the extractor; none
+        where the settings name no extractor that could be used here."""
+        return self._wait_for(lambda trueweave: trueweave.out_of_date())
 
     def set_aside(self, limit: int = 20) -> list[SetAside]:
         """Documents that failed for good, with their errors. Adding one again tries it again."""

@@ -643,6 +643,15 @@ class ReportEstimate:
 
 
 @dataclass(frozen=True, slots=True)
+class OutOfDate:
+    """Documents that would be worked otherwise now. `settings` are those that differ, which adding the documents again
+    sees to; without any, the extractor, its prompts or its schema have changed, and they are to be refreshed."""
+
+    documents: int
+    settings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Swept:
     """What sweeping took away: names that no document mentions, replies and changes that were kept for long enough,
     what removed documents and killed processes had left. `calls` are in the sums of their days from now on."""

@@ -134,6 +134,21 @@ def test_verify_finds_what_was_changed_by_hand(trueweave: Trueweave, url: str) -
     assert json.loads(difference["index"])[4] == json.loads(difference["rebuilt"])[4] + 1
 
 
+def test_status_tells_which_documents_would_be_worked_otherwise_now(trueweave: Trueweave, tmp_path: Path) -> None:
+    trueweave("init")
+    (tmp_path / "a.md").write_text("Ada Lovelace met Charles Babbage.")
+    trueweave("add", "a.md")
+    assert "out of date" not in trueweave("status").stdout
+    settings = tmp_path / "trueweave.toml"
+    settings.write_text("max_chunk_size = 500\n" + settings.read_text())
+    shown = trueweave("status").stdout
+    assert "1 document worked by other settings (max_chunk_size)" in shown
+    assert "Next: trueweave add PATH" in shown
+    assert answer(trueweave("status", "--json"))["out_of_date"] == [{"documents": 1, "settings": ["max_chunk_size"]}]
+    trueweave("add", "--refresh", "a.md")
+    assert "out of date" not in trueweave("status").stdout
+
+
 def test_another_embedding_model_takes_over_and_is_written_into_the_settings(
     trueweave: Trueweave, file: Path, tmp_path: Path
 ) -> None:

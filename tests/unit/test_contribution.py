@@ -98,7 +98,7 @@ def test_chunks_with_equal_texts_have_ids_of_their_own() -> None:
 
 
 def test_rows_say_what_the_document_says() -> None:
-    document, chunks, mentions, links = contribution(DOCUMENT)
+    document, chunks, mentions, links, _ = contribution(DOCUMENT)
     assert (document.uri, document.title, document.size) == ("letters/1", "Letters", len(mentions) + len(links))
     assert [row[2:6] for row in chunks] == [(0, 0, 5, FIRST.text), (1, 22, 3, SECOND.text)]
     ada, charles = name_id("Ada Lovelace", "person"), name_id("Charles Babbage", "person")

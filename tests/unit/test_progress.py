@@ -6,19 +6,19 @@ from trueweave.cli.live import Watch
 from trueweave.cli.tally import Tally
 from trueweave.events import Event, Extracted, Working, in_run
 from trueweave.extract.capitals import CapitalsExtractor
+from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.stages import work
 from trueweave.store.postgres.headway import Headway
-from trueweave.text.chunking import ChunkSizes
 from trueweave.text.names import key
 from trueweave.types import Budget, Source
 
-SIZES = ChunkSizes(50, 100, 0)
+RECIPE = Recipe(extractor="capitals", min_chunk_size=50, max_chunk_size=100)
 
 
 async def worked(text: str) -> list[Event]:
     events: list[Event] = []
     with in_run(events.append):
-        await work(Source("notes/long.txt", text), key("x"), SIZES, CapitalsExtractor())
+        await work(Source("notes/long.txt", text), key("x"), RECIPE, CapitalsExtractor())
     return events
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from trueweave.extract.capitals import CapitalsExtractor
+from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.stages import assemble, summed_up, work
-from trueweave.text.chunking import ChunkSizes
 from trueweave.text.names import key
 from trueweave.types import Chunk, Extraction, Mention, Place, Source
 
@@ -29,5 +29,5 @@ def test_each_finding_belongs_to_one_chunk() -> None:
 
 
 async def test_a_document_without_text_is_worked_all_the_same() -> None:
-    rows = await work(Source("a", "\n"), key("id"), ChunkSizes(), CapitalsExtractor())
+    rows = await work(Source("a", "\n"), key("id"), Recipe(extractor="capitals"), CapitalsExtractor())
     assert (rows.chunks, rows.document.notes) == ([], ["it has no text"])

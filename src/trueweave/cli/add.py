@@ -29,6 +29,7 @@ from trueweave.cli.options import (
     Json,
     Model,
     Paths,
+    Refresh,
     Uri,
     Workspace,
     Yes,
@@ -68,6 +69,7 @@ def add(
     follow_links: FollowLinks = False,
     prune: Prune = False,
     show_all: All = False,
+    refresh: Refresh = False,
     yes: Yes = False,
     workspace: Workspace = None,
     database_url: DatabaseUrl = None,
@@ -97,14 +99,14 @@ def add(
         inputs = sort_out(paths, uri, said)
         if inputs.files and allowance and allowance.price is not None:
             check_priced(settings, of_documents(settings))
-        run = Run(settings, inputs, allowance, Tally(show_all=show_all), prune=prune)
+        run = Run(settings, inputs, allowance, Tally(show_all=show_all), prune=prune, refresh=refresh)
         if inputs.files and is_paid(settings, of_documents(settings)) and not agreed(run, yes):
             raise typer.Exit(1)
         if inputs.given:
             run.add_given(said)
         if inputs.files:
             run.add_files()
-        tell(reply, run, _again(paths, uri, budget))
+        tell(reply, run, _again(paths, uri, budget, refresh=refresh))
 
 
 @dataclass(frozen=True)
@@ -129,11 +131,13 @@ class Run:
         tally: Tally,
         *,
         prune: bool = False,
+        refresh: bool = False,
         plan: SyncPlan | None = None,
     ) -> None:
         self.settings = settings
         self.inputs = inputs
         self.allowance = allowance
+        self.refresh = refresh
         self.tally = tally
         self.prune = prune
         self.plan = plan
@@ -197,7 +201,7 @@ class Run:
                 if self.plan:
                     await trueweave.sync(*map(str, self.inputs.files), plan=self.plan, listener=self.tally)
                 else:
-                    await trueweave.add(*self.inputs.files, listener=self.tally, prune=self.prune)
+                    await trueweave.add(*self.inputs.files, listener=self.tally, prune=self.prune, refresh=self.refresh)
             except DatabaseError:  # what the run has come to cannot be looked up
                 raise
             except TrueweaveError as error:
@@ -220,7 +224,7 @@ class Run:
 def agreed(run: Run, yes: bool) -> bool:
     """Show what it will cost; whether to go on."""
     with spinning("Counting …"):
-        found = in_workspace(lambda trueweave: trueweave.estimate(*run.inputs.files), run.settings)
+        found = in_workspace(lambda trueweave: trueweave.estimate(*run.inputs.files, refresh=run.refresh), run.settings)
     if not found.documents:
         return True
     say(*estimating.shown(found, run.settings.currency))
@@ -286,9 +290,9 @@ def _next(run: Run, again: str) -> RenderableType:
     return next_step("trueweave entities", "shows what they speak of most")
 
 
-def _again(paths: Sequence[str], uri: str | None, budget: str | None) -> str:
+def _again(paths: Sequence[str], uri: str | None, budget: str | None, *, refresh: bool) -> str:
     """The command that goes on, with as much to spend again."""
-    words = ["trueweave", "add", *paths, *(("--uri", uri) if uri else ())]
+    words = ["trueweave", "add", *paths, *(("--uri", uri) if uri else ()), *(("--refresh",) if refresh else ())]
     return f"{shlex.join(words)}{f' --budget {shlex.quote(budget)}' if budget else ''}"
 
 

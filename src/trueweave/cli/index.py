@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from trueweave.config import Settings
     from trueweave.engine import AsyncTrueweave
     from trueweave.store.postgres.headway import Headway
-    from trueweave.types import Budget, Difference, DocumentInfo, Entity, SetAside, Status, Verdict
+    from trueweave.types import Budget, Difference, DocumentInfo, Entity, OutOfDate, SetAside, Status, Verdict
 
 Uris = Annotated[
     list[str],
@@ -55,6 +55,7 @@ def status(
             "waiting_to_be_worked": found.work.waiting,
             "waiting_to_be_summed_up": found.work.descriptions,
             "set_aside": found.aside,
+            "out_of_date": found.outdated,
             "budget": asdict(found.budget),
         }
         reply(answer, *shown, *([] if failed else _advice(found, settings)))
@@ -68,12 +69,13 @@ class _Found:
     work: Headway
     budget: Budget
     aside: list[SetAside]
+    outdated: list[OutOfDate]
 
 
 async def _look(trueweave: AsyncTrueweave, limit: int) -> _Found:
     work = await trueweave.headway()
     aside = await trueweave.set_aside(limit) if work.set_aside else []
-    return _Found(await trueweave.status(), work, await trueweave.budget(), aside)
+    return _Found(await trueweave.status(), work, await trueweave.budget(), aside, await trueweave.out_of_date())
 
 
 def remove(
@@ -224,7 +226,14 @@ def _sizes(found: _Found) -> dict[str, str]:
         "vectors": index.embedding_model or "none",
         "waiting": ", ".join(count(number, what) + end for number, what, end in waiting if number) or "nothing",
         **({"set aside": count(work.set_aside, "document")} if work.set_aside else {}),
+        **({"out of date": ", ".join(map(_why, found.outdated))} if found.outdated else {}),
     }
+
+
+def _why(one: OutOfDate) -> str:
+    """How many documents would be worked otherwise now, and what has changed since."""
+    since = f"other settings ({', '.join(one.settings)})" if one.settings else "an earlier extractor or prompt"
+    return f"{count(one.documents, 'document')} worked by {since}"
 
 
 def _money(found: Budget, currency: str) -> dict[str, str]:
@@ -243,6 +252,10 @@ def _advice(found: _Found, settings: Settings) -> list[Text]:
         advice.append(next_step("trueweave status --failed", "shows why documents were set aside"))
     if found.work.waiting or found.index.waiting_documents or found.index.waiting_names:
         advice.append(next_step("trueweave worker", "works what waits; so does `trueweave add`"))
+    if found.outdated:
+        is_refreshed = any(not one.settings for one in found.outdated)
+        command = "trueweave add --refresh PATH" if is_refreshed else "trueweave add PATH"
+        advice.append(next_step(command, "works documents again that are out of date"))
     if not advice and not found.index.documents:
         advice.append(next_step("trueweave add PATH", "there is nothing here yet"))
     return advice

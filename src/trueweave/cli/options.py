@@ -32,6 +32,10 @@ Extractor = Annotated[
     ExtractorName | None,
     typer.Option(help="How entities and relations are found, if not as in the settings."),
 ]
+Refresh = Annotated[
+    bool,
+    typer.Option("--refresh", help="Work unchanged documents again that an earlier extractor or prompt made."),
+]
 Model = Annotated[
     str | None, typer.Option(metavar="PROVIDER/MODEL", help="The language model, if not the one in the settings.")
 ]

@@ -20,6 +20,7 @@ from trueweave.protocols import LLM
 from trueweave.text.names import key, tidy
 from trueweave.types import Chunk, Extraction, Message, Prompt, Purpose, Reply, Source
 
+VERSION = "1"  # of how replies are read: another version, other findings
 MAX_TOKENS = 4096
 MAX_PATHS_PER_CHUNK = 20
 
@@ -61,7 +62,7 @@ class LLMExtractor:
         versions = [prompts.load(name).version for name in ("extract", "glean", "repair")]
         figures = [str(n) for n in (self._passes, self._most, self.max_tokens)]
         types = [part for pair in self._types.items() for part in pair]
-        return key("llm", self._llm.model, *versions, *figures, *types).hex
+        return key("llm", VERSION, self._llm.model, *versions, self._schema, *figures, *types).hex
 
     async def extract(self, source: Source, chunks: Sequence[Chunk]) -> Sequence[Extraction]:
         """What the model finds in each chunk, in order. BadReply if it has no usable answer for one of them.

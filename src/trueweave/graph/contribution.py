@@ -63,6 +63,18 @@ class DocumentRow(NamedTuple):
     source: UUID | None
     notes: list[str]
     size: int
+    recipe: UUID | None = None
+
+
+class Made(NamedTuple):
+    """How a document was worked: by which settings (JSON), and a fingerprint of all else that its findings rest on."""
+
+    recipe: str
+    fingerprint: str
+
+    @property
+    def id(self) -> UUID:
+        return key("recipe", self.recipe, self.fingerprint)
 
 
 class Contribution(NamedTuple):
@@ -72,10 +84,13 @@ class Contribution(NamedTuple):
     chunks: list[ChunkRow]
     mentions: list[MentionRow]
     links: list[LinkRow]
+    made: Made | None = None
 
 
-def contribution(document: Document, source: UUID | None = None, notes: Sequence[str] = ()) -> Contribution:
-    """The rows of a document, with the hash of what it was made from, and notes on how that went.
+def contribution(
+    document: Document, source: UUID | None = None, notes: Sequence[str] = (), made: Made | None = None
+) -> Contribution:
+    """The rows of a document, with the hash of what it was made from, notes on how that went, and how it was made.
 
     Its id depends on all that it says, so storing it twice is storing it once. A chunk's id depends on the document's
     uri and the chunk's text, so a chunk that an update does not touch stays the same chunk.
@@ -97,8 +112,9 @@ def contribution(document: Document, source: UUID | None = None, notes: Sequence
         mentions.extend(spoken_of)
         links.extend(_link_rows(id_, chunk_id, chunk, _names(spoken_of), document.uri))
     size = len(mentions) + len(links)
-    row = DocumentRow(id_, document.uri, document.title, content, metadata, places, source, list(notes), size)
-    return Contribution(row, chunks, mentions, links)
+    by = made.id if made else None
+    row = DocumentRow(id_, document.uri, document.title, content, metadata, places, source, list(notes), size, by)
+    return Contribution(row, chunks, mentions, links, made)
 
 
 def _canonical(chunk: Chunk) -> str:

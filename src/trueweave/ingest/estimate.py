@@ -48,7 +48,13 @@ class _Sum:
 
 
 async def estimate(
-    database: Database, workspace: int, incoming: Iterable[Loaded], recipe: Recipe, prices: Prices, listener: Listener
+    database: Database,
+    workspace: int,
+    incoming: Iterable[Loaded],
+    recipe: Recipe,
+    prices: Prices,
+    listener: Listener,
+    made: UUID | None = None,
 ) -> Estimate:
     """What adding these would take. The listener is told what cannot be read."""
     total = _Sum()
@@ -59,7 +65,7 @@ async def estimate(
 
     async for found in batches(incoming, tell):
         async with database.transaction(workspace) as tx:
-            new = await sources.not_in_record(tx, found, recipe.packed())
+            new = await sources.not_in_record(tx, found, recipe.packed(), made)
         total.documents += len(new)
         total.unchanged += len(found) - len(new)
         chunks = await asyncio.to_thread(_chunks, new, recipe)

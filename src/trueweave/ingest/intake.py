@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
+from uuid import UUID
 
 from trueweave.events import Event, Found, Listener, Refused, Unreadable, Waiting
 from trueweave.ingest.recipe import Recipe
@@ -27,10 +28,12 @@ async def take_in(
     recipe: Recipe,
     listener: Listener,
     seen: Seen | None = None,
+    made: UUID | None = None,
 ) -> None:
-    """Hand all documents in, and tell of each file that could not be read. What was handed in is noted in `seen`."""
+    """Hand all documents in, and tell of each file that could not be read. What was handed in is noted in `seen`. With
+    `made`, those that are unchanged are handed in as well where they were made in another way."""
     async for found in batches(incoming, listener):
-        handed_in = await _hand_in(database, workspace, found, recipe, listener)
+        handed_in = await _hand_in(database, workspace, found, recipe, listener, made)
         if seen is not None:
             seen.queue(handed_in.queued)
         listener(Found(handed_in.new, len(found) - handed_in.new))
@@ -83,14 +86,19 @@ async def batches(incoming: Iterable[Loaded], listener: Listener) -> AsyncIterat
 
 
 async def _hand_in(
-    database: Database, workspace: int, found: Sequence[Source], recipe: Recipe, listener: Listener
+    database: Database,
+    workspace: int,
+    found: Sequence[Source],
+    recipe: Recipe,
+    listener: Listener,
+    made: UUID | None,
 ) -> HandedIn:
     """Hand in, and wait while the database is away."""
 
     def told(reason: str, waited: float) -> None:
         listener(Waiting(reason, waited))
 
-    return await database.insist(lambda: sources.hand_in(database, workspace, found, recipe.packed()), told=told)
+    return await database.insist(lambda: sources.hand_in(database, workspace, found, recipe.packed(), made), told=told)
 
 
 def incoming(what: Iterable[str | Path | Source], files: Files, seen: Seen) -> Iterator[Loaded]:

@@ -9,26 +9,34 @@ from dataclasses import replace
 from uuid import UUID
 
 from trueweave.events import Working, tell
-from trueweave.graph.contribution import Contribution, contribution
+from trueweave.graph.contribution import Contribution, Made, contribution
+from trueweave.ingest.recipe import Recipe
 from trueweave.protocols import Extractor
-from trueweave.text.chunking import ChunkSizes, chunk
+from trueweave.text import chunking
+from trueweave.text.chunking import chunk
 from trueweave.types import Chunk, Document, Extraction, Source
 
 _QUICK = 20_000  # characters; chunking more than this is worth a thread
 _LONG = 500_000  # characters; cutting more than this takes a second or more
 
 
-async def work(source: Source, id_: UUID, sizes: ChunkSizes, extractor: Extractor) -> Contribution:
+async def work(source: Source, id_: UUID, recipe: Recipe, extractor: Extractor) -> Contribution:
     """All that a document says, as rows of the record."""
     if len(source.text) > _LONG:
         tell(Working(source.uri))
+    sizes = recipe.sizes
     chunks = chunk(source, sizes) if len(source.text) < _QUICK else await asyncio.to_thread(chunk, source, sizes)
     found = await extractor.extract(source, chunks)
     document = assemble(source, chunks, found)
     notes = (*source.notes, *summed_up(note for each in found for note in each.notes))
     if not chunks:
         notes = ("it has no text", *notes)
-    return contribution(document, id_, notes)
+    return contribution(document, id_, notes, made_by(recipe, extractor.fingerprint))
+
+
+def made_by(recipe: Recipe, fingerprint: str) -> Made:
+    """How a document is worked by a recipe, with an extractor of this fingerprint, by this version of Trueweave."""
+    return Made(recipe.packed(), f"{fingerprint} {chunking.VERSION}")
 
 
 def assemble(source: Source, chunks: Sequence[Chunk], found: Sequence[Extraction]) -> Document:

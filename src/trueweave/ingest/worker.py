@@ -250,7 +250,7 @@ class Worker:
                 "smaller, or give the worker more memory, and add it again."
             )
         recipe = Recipe.model_validate_json(begun.recipe)
-        rows = await work(begun.source, begun.id, recipe.sizes, self._kit.extractor(recipe))
+        rows = await work(begun.source, begun.id, recipe, self._kit.extractor(recipe))
         await self._store(rows)
         self._tell(Extracted(begun.source.uri, len(rows.chunks), tuple(rows.document.notes)))
 

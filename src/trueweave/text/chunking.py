@@ -17,6 +17,8 @@ from trueweave.text import tokens
 from trueweave.text.borders import SENTENCE, WORD, Borders
 from trueweave.types import Chunk, Source
 
+VERSION = "1"  # of the rules below: another version, other chunks
+
 _SMALLEST = 16  # a character is up to four tokens, and a chunk takes two of the smallest pieces at least
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple
@@ -9,7 +10,7 @@ from uuid import UUID
 
 from psycopg.errors import UniqueViolation
 
-from trueweave.graph.contribution import Contribution, DocumentRow, MentionRow
+from trueweave.graph.contribution import Contribution, DocumentRow, Made, MentionRow
 from trueweave.store.postgres.arrays import Ids
 from trueweave.store.postgres.db import Database, Row, Transaction
 from trueweave.store.postgres.locks import names_may_arrive
@@ -18,7 +19,7 @@ from trueweave.store.postgres.sources import forget_jobs
 from trueweave.text import phrases
 from trueweave.types import Chunk, Document, Link, Mention, Place
 
-_DOCUMENT = ("uuid", "text", "text", "uuid", "text", "text", "uuid", "text[]", "int4")
+_DOCUMENT = ("uuid", "text", "text", "uuid", "text", "text", "uuid", "text[]", "int4", "uuid")
 _CHUNK = ("uuid", "uuid", "int4", "int4", "int4", "text", "uuid")
 _MENTION = ("uuid", "uuid", "int4", "uuid", "text", "text", "text", "uuid", "int2", "int4[]")
 _LINK = ("uuid", "uuid", "int4", "uuid", "uuid", "text", "uuid", "text[]", "int2", "int2", "int4[]")
@@ -54,6 +55,7 @@ async def store(database: Database, workspace: int, documents: Sequence[Contribu
 async def _store(tx: Transaction, offered: Sequence[Contribution]) -> Stored:
     await names_may_arrive(tx)
     documents = await _still_wanted(tx, offered)
+    await _note_recipes(tx, {c.made for c in documents if c.made})
     ids, uris = [c.document.id for c in documents], [c.document.uri for c in documents]
     await tx.rows("record.lock_versions", uris=uris)
     await tx.run("record.forget_unshown", uris=uris, keep=ids)
@@ -93,7 +95,19 @@ async def _still_wanted(tx: Transaction, offered: Sequence[Contribution]) -> lis
 async def _made_anew(tx: Transaction, known: Sequence[DocumentRow]) -> None:
     if known:
         ids, sources = Ids(d.id for d in known), Ids(d.source for d in known if d.source)
-        await tx.run("record.made_from", ids=ids, sources=sources, notes=["\n".join(d.notes) for d in known])
+        notes, recipes = ["\n".join(d.notes) for d in known], [d.recipe for d in known]
+        await tx.run("record.made_from", ids=ids, sources=sources, notes=notes, recipes=recipes)
+
+
+async def _note_recipes(tx: Transaction, made: set[Made]) -> None:
+    if made:
+        ordered = sorted(made, key=lambda one: one.id)
+        await tx.run(
+            "record.insert_recipes",
+            ids=Ids(one.id for one in ordered),
+            recipes=[one.recipe for one in ordered],
+            fingerprints=[one.fingerprint for one in ordered],
+        )
 
 
 async def _register(tx: Transaction, mentions: Iterable[MentionRow]) -> list[UUID]:
@@ -111,6 +125,12 @@ async def _register(tx: Transaction, mentions: Iterable[MentionRow]) -> list[UUI
 def _phrase(written: str) -> int | None:
     found = phrases.phrase(written)
     return phrases.number(found) if found else None
+
+
+async def made_by(tx: Transaction) -> list[tuple[Made, int]]:
+    """How documents were worked, and how many of them in each way; without those whose entities were given."""
+    rows = await tx.rows("record.made_by")
+    return [(Made(json.dumps(recipe, sort_keys=True), fingerprint), count) for recipe, fingerprint, count in rows]
 
 
 async def withdraw(database: Database, workspace: int, uris: Sequence[str]) -> int:

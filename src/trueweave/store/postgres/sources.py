@@ -59,13 +59,16 @@ def _row(source: Source, recipe: str) -> _Row:
     return _Row(id_, source, metadata, places)
 
 
-async def not_in_record(tx: Transaction, sources: Iterable[Source], recipe: str) -> list[Source]:
-    """Those of the sources that are not in the record just so already."""
-    return [row.source for row in await _new(tx, [_row(source, recipe) for source in sources])]
+async def not_in_record(
+    tx: Transaction, sources: Iterable[Source], recipe: str, made: UUID | None = None
+) -> list[Source]:
+    """Those of the sources that are not in the record just so already; or not `made` in that way, if it is given."""
+    return [row.source for row in await _new(tx, [_row(source, recipe) for source in sources], made)]
 
 
-async def _new(tx: Transaction, rows: Sequence[_Row]) -> list[_Row]:
-    found = await tx.rows("source.in_record", uris=Texts(r.source.uri for r in rows), ids=Ids(r.id for r in rows))
+async def _new(tx: Transaction, rows: Sequence[_Row], made: UUID | None) -> list[_Row]:
+    uris, ids = Texts(r.source.uri for r in rows), Ids(r.id for r in rows)
+    found = await tx.rows("source.in_record", uris=uris, ids=ids, made=made)
     there = {uri for (uri,) in found}
     return [row for row in rows if row.source.uri not in there]
 
@@ -77,14 +80,17 @@ class HandedIn(NamedTuple):
     queued: list[Job]
 
 
-async def hand_in(database: Database, workspace: int, sources: Sequence[Source], recipe: str) -> HandedIn:
-    """Hand in those of the sources that are new or changed, with a job for each, in one transaction.
+async def hand_in(
+    database: Database, workspace: int, sources: Sequence[Source], recipe: str, made: UUID | None = None
+) -> HandedIn:
+    """Hand in those of the sources that are new or changed, with a job for each, in one transaction. With
+    `made`, also those that were made in another way.
 
     Those that wait already get another job: whoever began them may be gone. A job too many does no harm.
     """
     async with database.transaction(workspace) as tx:
         latest = {source.uri: source for source in sources}
-        new = await _new(tx, [_row(source, recipe) for source in latest.values()])
+        new = await _new(tx, [_row(source, recipe) for source in latest.values()], made)
         queued: list[Job] = []
         if new:
             rows = await tx.rows(

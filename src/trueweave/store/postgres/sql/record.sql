@@ -1,5 +1,5 @@
 -- name: stage
-CREATE TEMP TABLE IF NOT EXISTS stage_document (id uuid, uri text, title text, content_hash uuid, metadata text, places text, source uuid, notes text[], size int) ON COMMIT DELETE ROWS;
+CREATE TEMP TABLE IF NOT EXISTS stage_document (id uuid, uri text, title text, content_hash uuid, metadata text, places text, source uuid, notes text[], size int, recipe uuid) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE IF NOT EXISTS stage_chunk (document uuid, id uuid, n int, start int, tokens int, text text, text_hash uuid) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE IF NOT EXISTS stage_mention (document uuid, chunk uuid, n int, name uuid, written text, type text, description text, description_hash uuid, emphasis smallint, spans int[]) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE IF NOT EXISTS stage_link (document uuid, chunk uuid, n int, source uuid, target uuid, description text, description_hash uuid, keywords text[], strength smallint, emphasis smallint, spans int[]) ON COMMIT DELETE ROWS;
@@ -41,14 +41,26 @@ UPDATE document SET wanted = true WHERE id = ANY(%(ids)s) AND NOT wanted RETURNI
 
 -- name: made_from
 -- What is known already may have been made anew, from another source.
-UPDATE document d SET source = s.source, notes = string_to_array(s.notes, E'\n')
-FROM unnest(%(ids)s::uuid[], %(sources)s::uuid[], %(notes)s::text[]) AS s (id, source, notes)
-WHERE d.id = s.id AND d.source IS DISTINCT FROM s.source
+UPDATE document d SET source = s.source, notes = string_to_array(s.notes, E'\n'), recipe = s.recipe
+FROM unnest(%(ids)s::uuid[], %(sources)s::uuid[], %(notes)s::text[], %(recipes)s::uuid[]) AS s (id, source, notes, recipe)
+WHERE d.id = s.id AND (d.source, d.recipe) IS DISTINCT FROM (s.source, s.recipe)
+
+-- name: insert_recipes
+INSERT INTO recipe (id, recipe, fingerprint)
+SELECT id, recipe::jsonb, fingerprint FROM unnest(%(ids)s::uuid[], %(recipes)s::text[], %(fingerprints)s::text[])
+    AS r (id, recipe, fingerprint)
+ON CONFLICT DO NOTHING
+
+-- name: made_by
+-- By which recipes the documents were worked, and how many by each.
+SELECT r.recipe, r.fingerprint, d.documents
+FROM (SELECT recipe, count(*) AS documents FROM document WHERE wanted AND recipe IS NOT NULL GROUP BY recipe) d
+JOIN recipe r ON r.id = d.recipe ORDER BY d.documents DESC, r.id
 
 -- name: insert_documents
 WITH stored AS (
-    INSERT INTO document (id, uri, title, content_hash, metadata, places, source, notes, size, wanted, shown)
-    SELECT id, uri, title, content_hash, metadata::jsonb, places::jsonb, source, notes, size, true, false
+    INSERT INTO document (id, uri, title, content_hash, metadata, places, source, notes, size, recipe, wanted, shown)
+    SELECT id, uri, title, content_hash, metadata::jsonb, places::jsonb, source, notes, size, recipe, true, false
     FROM stage_document ORDER BY uri RETURNING id, metadata)
 INSERT INTO facet (document, facet)
 SELECT id, f FROM stored CROSS JOIN LATERAL facets(metadata) AS f WHERE metadata <> '{}'

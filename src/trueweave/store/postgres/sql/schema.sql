@@ -67,11 +67,12 @@ BEGIN
 END $$;
 
 CREATE FUNCTION trueweave.expired_workspaces() RETURNS SETOF integer
-    LANGUAGE sql STABLE SECURITY DEFINER
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
     AS $$
-    SELECT id FROM workspace WHERE expires < now()
-$$;
+BEGIN
+    RETURN QUERY SELECT id FROM workspace WHERE expires < now();
+END $$;
 
 CREATE FUNCTION trueweave.facets(metadata jsonb) RETURNS SETOF uuid
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -189,11 +190,14 @@ CREATE FUNCTION trueweave.key_mix() RETURNS bigint
 $$;
 
 CREATE FUNCTION trueweave.make_passing_workspace(named text, lasts interval) RETURNS integer
-    LANGUAGE sql SECURITY DEFINER
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
     AS $$
-    INSERT INTO workspace (name, expires) VALUES (named, now() + lasts) RETURNING id
-$$;
+DECLARE made int;
+BEGIN
+    INSERT INTO workspace (name, expires) VALUES (named, now() + lasts) RETURNING id INTO made;
+    RETURN made;
+END $$;
 
 CREATE FUNCTION trueweave.make_shelf(of_space integer, of_kind text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER

@@ -1,9 +1,11 @@
 -- Rows are locked in the order of their uris, so that two who want the same ones wait for each other and never in a ring.
 
 -- name: in_record
--- Which of these are in the record, made from the very same source, with nothing newer waiting.
+-- Which of these are in the record, made from the very same source, with nothing newer waiting; and made in the very same
+-- way, where that is given.
 SELECT h.uri FROM unnest(%(uris)s::text[], %(ids)s::uuid[]) AS h (uri, id)
-CROSS JOIN LATERAL (SELECT FROM document WHERE uri = h.uri AND wanted AND source = h.id OFFSET 0) d
+CROSS JOIN LATERAL (SELECT FROM document WHERE uri = h.uri AND wanted AND source = h.id
+    AND (%(made)s::uuid IS NULL OR recipe = %(made)s) OFFSET 0) d
 WHERE NOT EXISTS (SELECT FROM source s WHERE s.uri = h.uri)
 
 -- name: hand_in

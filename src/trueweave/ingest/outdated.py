@@ -1,0 +1,28 @@
+"""Which documents would be worked otherwise now, and why."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+
+from trueweave.graph.contribution import Made
+from trueweave.ingest.recipe import Recipe
+from trueweave.ingest.stages import made_by
+from trueweave.types import OutOfDate
+
+
+def outdated(made: Iterable[tuple[Made, int]], recipe: Recipe, fingerprint: str) -> list[OutOfDate]:
+    """Those of the documents, by how they were made, that a recipe and an extractor of now would make otherwise."""
+    now = made_by(recipe, fingerprint)
+    found: Counter[tuple[str, ...]] = Counter()
+    for one, documents in made:
+        if one != now:
+            found[_differing(one.recipe, now.recipe)] += documents
+    return [OutOfDate(documents, settings) for settings, documents in found.most_common()]
+
+
+def _differing(before: str, now: str) -> tuple[str, ...]:
+    """The settings in which two recipes differ."""
+    old, new = json.loads(before), json.loads(now)
+    return tuple(sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name)))
