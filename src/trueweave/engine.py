@@ -30,7 +30,7 @@ from trueweave.ingest.folders import Folder, gone, matching
 from trueweave.ingest.intake import count, incoming, take_back, take_in
 from trueweave.ingest.linking import link
 from trueweave.ingest.seen import Seen
-from trueweave.ingest.settle import settle
+from trueweave.ingest.settle import Settled, settle
 from trueweave.ingest.stages import made_by
 from trueweave.ingest.verify import compare_with, moment
 from trueweave.ingest.worker import Kit, Pace, Worker
@@ -40,6 +40,7 @@ from trueweave.store.postgres import (
     communities,
     digest,
     erasing,
+    failed_work,
     headway,
     ledger,
     passing,
@@ -70,6 +71,7 @@ from trueweave.types import (
     EmbeddingEstimate,
     Entity,
     Estimate,
+    FailedWork,
     Former,
     Hierarchy,
     Hit,
@@ -396,7 +398,7 @@ class AsyncTrueweave:
     async def _add_documents(self, source: Iterator[Contribution], progress: Progress) -> int:
         embedder = await self._embedding()
         stored = _some(source)
-        new, embedded = await self._store(stored), 0
+        new, total = await self._store(stored), Settled()
         while stored:
             # The next batch is stored while this one is being settled.
             settling = asyncio.create_task(settle(self.database, self.workspace, embedder))
@@ -404,11 +406,13 @@ class AsyncTrueweave:
                 following = _some(source)
                 new += await self._store(following)
             finally:
-                embedded += (await settling).vectors
+                total = total.plus(await settling)
             progress(len(stored))
             stored = following
         await link(self.database, self.workspace)
-        await vectors.shelve(self.database, self.workspace, embedded)
+        await vectors.shelve(self.database, self.workspace, total.vectors)
+        if total.defect:
+            raise total.defect
         return new
 
     async def _store(self, documents: Sequence[Contribution]) -> int:
@@ -446,6 +450,8 @@ class AsyncTrueweave:
         settled = await settle(self.database, self.workspace, await self._embedding())
         await link(self.database, self.workspace)
         await vectors.shelve(self.database, self.workspace, settled.vectors)
+        if settled.defect:
+            raise settled.defect
         return settled.documents
 
     def documents(self) -> Stream[Document]:
@@ -621,12 +627,18 @@ class AsyncTrueweave:
         """
         async with self.database.transaction(self.workspace) as tx:
             await communities.want(tx)
+            await failed_work.forget(tx, "report")
             await enqueue(tx.connection, self.workspace, "report", [b""])
         counted = _Counted(listener, Reported())
+        await self._work_off(counted)
+        return counted.total
+
+    async def _work_off(self, listener: Listener) -> None:
+        """Work until nothing waits any longer."""
         no_more = asyncio.Event()
         no_more.set()
-        with in_run(counted):
-            worker = Worker(self.database, self.workspace, await self._kit(), counted, self._pace())
+        with in_run(listener):
+            worker = Worker(self.database, self.workspace, await self._kit(), listener, self._pace())
             working = asyncio.create_task(worker.run_until_done(no_more))
         try:
             await asyncio.wait((working,))
@@ -634,7 +646,6 @@ class AsyncTrueweave:
         finally:
             worker.abandon()
             await asyncio.gather(working, return_exceptions=True)
-        return counted.total
 
     async def hierarchy(self) -> Hierarchy | None:
         """The communities as a whole, level by level; None where none were looked for yet."""
@@ -865,6 +876,19 @@ class AsyncTrueweave:
         """Documents that failed for good, with their errors. Adding one again tries it again."""
         async with self.database.transaction(self.workspace) as tx:
             return await sources.set_aside(tx, limit)
+
+    async def failed_work(self, limit: int = 20) -> list[FailedWork]:
+        """Work that failed by a bug of Trueweave, the latest first. `retry` tries it again."""
+        async with self.database.transaction(self.workspace) as tx:
+            return await failed_work.listed(tx, limit)
+
+    async def retry(self, listener: Listener = unheard) -> int:
+        """Try again what failed: documents that were set aside, and work that failed by a bug; how much that was."""
+        async with self.database.transaction(self.workspace) as tx:
+            failed = await failed_work.forget(tx) + await sources.retry(tx)
+            await enqueue(tx.connection, self.workspace, "settle", [b""])
+        await self._work_off(listener)
+        return failed
 
     async def entities(self, limit: int = 50) -> list[Entity]:
         """The most mentioned entities."""

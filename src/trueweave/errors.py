@@ -24,7 +24,8 @@ TrueweaveError
 ├── UnknownCommunity
 ├── SpaceMismatch            vectors of one model were about to meet those of another
 ├── ChangesGone              changes that a projection asks for are kept no longer
-└── RuleError                a merge, split or rename that cannot be carried out
+├── RuleError                a merge, split or rename that cannot be carried out
+└── Defect                   work failed by a bug of Trueweave, and is marked so
 
 A message says what happened, to what, and what to do next.
 """
@@ -144,3 +145,7 @@ class ChangesGone(TrueweaveError):
 
 class RuleError(TrueweaveError):
     """A merge, split or rename that cannot be carried out."""
+
+
+class Defect(TrueweaveError):
+    """Work failed by a bug of Trueweave. It is marked so, shown by `status`, and left out until it is tried again."""

@@ -120,6 +120,15 @@ class Noted:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkFailed:
+    """Work other than that on a document failed by a bug of Trueweave. It is marked so, and all else goes on."""
+
+    kind: str
+    about: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
 class Added:
     """What a run has come to so far."""
 
@@ -168,6 +177,7 @@ Event = (
     | Reported
     | Waiting
     | Noted
+    | WorkFailed
 )
 Listener = Callable[[Event], None]
 

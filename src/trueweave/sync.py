@@ -32,6 +32,7 @@ from trueweave.types import (
     EmbeddingEstimate,
     Entity,
     Estimate,
+    FailedWork,
     Former,
     Hierarchy,
     Hit,
@@ -650,6 +651,14 @@ class Trueweave(_Waiting):
     def set_aside(self, limit: int = 20) -> list[SetAside]:
         """Documents that failed for good, with their errors. Adding one again tries it again."""
         return self._wait_for(lambda trueweave: trueweave.set_aside(limit))
+
+    def failed_work(self, limit: int = 20) -> list[FailedWork]:
+        """Work that failed by a bug of Trueweave, the latest first. `retry` tries it again."""
+        return self._wait_for(lambda trueweave: trueweave.failed_work(limit))
+
+    def retry(self, listener: Listener = unheard) -> int:
+        """Try again what failed: documents that were set aside, and work that failed by a bug; how much that was."""
+        return self._wait_for(lambda trueweave: trueweave.retry(listener))
 
     def entities(self, limit: int = 50) -> list[Entity]:
         """The most mentioned entities."""

@@ -502,6 +502,23 @@ class Status:
     embedding_model: str
 
 
+WorkKind = Literal["settle", "names", "link", "summary", "report"]
+
+
+@dataclass(frozen=True, slots=True)
+class FailedWork:
+    """Work that failed by a bug of Trueweave: of which kind, about what, how often, and when last.
+
+    It is left out until it is asked for again, or until what it is about changes.
+    """
+
+    kind: WorkKind
+    about: str
+    error: str
+    times: int
+    failed: datetime
+
+
 # --- communities --------------------------------------------------------------------------------------
 
 

@@ -214,7 +214,8 @@ class Workshop:
 
     def kit(self, embedder: Embedder | None, llm: StreamingLLM | None) -> Kit:
         """What a worker works with. Reports are written by this model, or by that of the settings without one."""
-        return Kit(self.extractor, embedder, self._summarise(), self._report_writer(llm))
+        own = None if self._settings.extractor == "llm" and not self._settings.model else recipe(self._settings)
+        return Kit(self.extractor, embedder, self._summarise(), self._report_writer(llm), own)
 
     def _summarise(self) -> Summarise | None:
         if not self._settings.model or self._settings.extractor not in ("auto", "llm"):

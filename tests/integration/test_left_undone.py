@@ -10,6 +10,7 @@ import pytest
 
 from tests.integration.test_worker import CAPITALS, QUICK, Mill
 from trueweave import AsyncTrueweave
+from trueweave.errors import Defect
 from trueweave.graph.contribution import contribution
 from trueweave.ingest import worker
 from trueweave.ingest.intake import take_in
@@ -95,13 +96,13 @@ async def test_one_settling_does_for_all_that_wait(mill: Mill, url: str) -> None
         assert done.rowcount + left.rowcount < 10
 
 
-async def test_an_error_that_nobody_expected_ends_a_run_and_leaves_the_job(mill: Mill) -> None:
+async def test_a_bug_of_an_embedding_model_ends_a_run_and_leaves_the_job(mill: Mill) -> None:
     class Broken(HashEmbedder):
         async def embed(self, texts: Sequence[str]) -> Vectors:
             raise KeyError("a bug")
 
     await handed_in(mill, Source("a", "Ada knows Bob"))
-    with pytest.raises(KeyError, match="a bug"):
+    with pytest.raises(Defect, match="a bug"):
         await finished(mill, Kit(lambda _: mill.extractor, Broken()))
     await finished(mill)
     assert (await mill.trueweave.status()).entities == 3

@@ -24,16 +24,35 @@ if TYPE_CHECKING:
     from trueweave.config import Settings
     from trueweave.engine import AsyncTrueweave
     from trueweave.store.postgres.headway import Headway
-    from trueweave.types import Budget, Difference, DocumentInfo, Entity, OutOfDate, SetAside, Status, Verdict
+    from trueweave.types import (
+        Budget,
+        Difference,
+        DocumentInfo,
+        Entity,
+        FailedWork,
+        OutOfDate,
+        SetAside,
+        Status,
+        Verdict,
+        WorkKind,
+    )
 
 Uris = Annotated[
     list[str],
     typer.Argument(metavar="PATH", help='Files, folders, patterns in quotes ("notes/**/*.md"), or uris of documents.'),
 ]
 
+_KINDS: dict[WorkKind, str] = {
+    "settle": "settling",
+    "names": "resolving names again",
+    "link": "finding names in texts",
+    "summary": "summary",
+    "report": "report",
+}
+
 
 def status(
-    failed: Annotated[bool, typer.Option("--failed", help="List the documents that are set aside.")] = False,
+    failed: Annotated[bool, typer.Option("--failed", help="List what failed: documents set aside, and jobs.")] = False,
     limit: Annotated[int, typer.Option(min=1, help="How many of those to list.")] = 1000,
     workspace: Workspace = None,
     database_url: DatabaseUrl = None,
@@ -45,9 +64,7 @@ def status(
         found = in_workspace(lambda trueweave: _look(trueweave, limit), settings)
         where = {"workspace": settings.workspace, "database": place(settings)}
         shown = (
-            _set_aside(found)
-            if failed
-            else [pairs({**where, **_sizes(found), **_money(found.budget, settings.currency)})]
+            _failed(found) if failed else [pairs({**where, **_sizes(found), **_money(found.budget, settings.currency)})]
         )
         answer = {
             **where,
@@ -56,6 +73,7 @@ def status(
             "waiting_to_be_summed_up": found.work.descriptions,
             "set_aside": found.aside,
             "out_of_date": found.outdated,
+            "failed_work": found.failed,
             "budget": asdict(found.budget),
         }
         reply(answer, *shown, *([] if failed else _advice(found, settings)))
@@ -70,12 +88,14 @@ class _Found:
     budget: Budget
     aside: list[SetAside]
     outdated: list[OutOfDate]
+    failed: list[FailedWork]
 
 
 async def _look(trueweave: AsyncTrueweave, limit: int) -> _Found:
     work = await trueweave.headway()
     aside = await trueweave.set_aside(limit) if work.set_aside else []
-    return _Found(await trueweave.status(), work, await trueweave.budget(), aside, await trueweave.out_of_date())
+    failed, outdated = await trueweave.failed_work(limit), await trueweave.out_of_date()
+    return _Found(await trueweave.status(), work, await trueweave.budget(), aside, outdated, failed)
 
 
 def remove(
@@ -227,6 +247,7 @@ def _sizes(found: _Found) -> dict[str, str]:
         "waiting": ", ".join(count(number, what) + end for number, what, end in waiting if number) or "nothing",
         **({"set aside": count(work.set_aside, "document")} if work.set_aside else {}),
         **({"out of date": ", ".join(map(_why, found.outdated))} if found.outdated else {}),
+        **({"failed": f"{count(len(found.failed), 'job')}, by a bug of Trueweave"} if found.failed else {}),
     }
 
 
@@ -250,6 +271,8 @@ def _advice(found: _Found, settings: Settings) -> list[Text]:
         advice.append(next_step(f"trueweave reembed {settings.embedding_model}", why))
     if found.work.set_aside:
         advice.append(next_step("trueweave status --failed", "shows why documents were set aside"))
+    elif found.failed:
+        advice.append(next_step("trueweave status --failed", "shows what failed, and why"))
     if found.work.waiting or found.index.waiting_documents or found.index.waiting_names:
         advice.append(next_step("trueweave worker", "works what waits; so does `trueweave add`"))
     if found.outdated:
@@ -267,14 +290,16 @@ def _is_of(space: str, model: str) -> bool:
     return not space or space == model or (model.startswith("onnx/") and space.startswith(f"onnx/{folder}@"))
 
 
-def _set_aside(found: _Found) -> list[RenderableType]:
-    if not found.aside:
-        return ["No document is set aside."]
+def _failed(found: _Found) -> list[RenderableType]:
+    """Documents that were set aside, and jobs that failed by a bug."""
+    if not found.aside and not found.failed:
+        return ["No document is set aside, and no job failed."]
     more = found.work.set_aside - len(found.aside)
     return [
         *(part for one in found.aside for part in (Text(one.uri, style="bold"), indented(one.error))),
         *([marked(f"… and {more:,} more: --limit {found.work.set_aside} shows them all.")] if more > 0 else []),
-        next_step("trueweave add PATH", "tries them again, once that is mended; or trueweave remove URI"),
+        *(part for work in found.failed for part in (_named(work), indented(work.error))),
+        next_step("trueweave retry", "tries them again, once that is mended; or trueweave remove URI"),
     ]
 
 
@@ -291,6 +316,30 @@ def _documents(found: list[DocumentInfo], there: int, limit: int, *, with_notes:
     for one in found:
         made.add_row(one.uri, one.title, f"{one.chunks:,}", written(one.added))
     return [made, *more]
+
+
+def _named(work: FailedWork) -> Text:
+    """A job as a person knows it: what it was to do, about what, and when it failed."""
+    about = f" of {work.about}" if work.about else ""
+    times = f", {count(work.times, 'time')}" if work.times > 1 else ""
+    return Text(f"{_KINDS[work.kind]}{about} ({work.failed:%Y-%m-%d %H:%M}{times})", style="bold")
+
+
+def retry(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
+    """Try again what failed: documents that were set aside, and jobs."""
+    with replying(json) as reply:
+        settings = load_settings(database_url, workspace)
+
+        async def try_again(trueweave: AsyncTrueweave) -> tuple[int, _Found]:
+            return await trueweave.retry(), await _look(trueweave, 1000)
+
+        tried, left = in_workspace(try_again, settings)
+        failed = len(left.aside) + len(left.failed)
+        reply(
+            {"tried": tried, "failed": failed},
+            f"{tried:,} tried again, {failed:,} failed.",
+            *([next_step("trueweave status --failed", "shows why")] if failed else []),
+        )
 
 
 def _entities(found: list[Entity]) -> Table:

@@ -46,6 +46,7 @@ class Tally:
             Skipped,
             Unreadable,
             Waiting,
+            WorkFailed,
             Working,
         )
 
@@ -70,6 +71,8 @@ class Tally:
                 self.working.pop(uri, None)
             case Failed(uri):
                 self.working.pop(uri, None)
+            case WorkFailed(error=error):
+                say(marked(f"A job failed: {error} `trueweave status --failed` shows it."))
             case Waiting(reason) if not self._waits:
                 self._waits = True
                 say(marked(f"Waiting: {reason}"))
@@ -113,13 +116,15 @@ class ReportTally:
         self._waits = False
 
     def __call__(self, event: Event) -> None:
-        from trueweave.events import Reported, Waiting
+        from trueweave.events import Reported, Waiting, WorkFailed
 
         match event:
             case Reported(reports, without_model):
                 self.reports += reports
                 self.without_model += without_model
                 self._waits = False
+            case WorkFailed(error=error):
+                say(marked(f"A report failed: {error} `trueweave status --failed` shows it."))
             case Waiting(reason) if not self._waits:
                 self._waits = True
                 say(marked(f"Waiting: {reason}"))

@@ -70,12 +70,14 @@ class _Log:
         self._noted: set[str] = set()
 
     def __call__(self, event: Event) -> None:
-        from trueweave.events import Extracted, Failed, Noted, Reported, Waiting
+        from trueweave.events import Extracted, Failed, Noted, Reported, Waiting, WorkFailed
 
         self.added = self.added.after(event)
         match event:
             case Failed(uri, error, set_aside):
                 self.line(f"{uri}: {'set aside' if set_aside else 'failed, and is tried again'}: {error}", "yellow")
+            case WorkFailed(kind, about, error):
+                self.line(f"{kind}{f' of {about}' if about else ''} failed: {error}", "yellow")
             case Waiting(reason) if reason != self._reason:
                 self._reason = reason
                 self.line(f"waiting: {reason}", "yellow")

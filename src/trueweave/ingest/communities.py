@@ -23,18 +23,22 @@ async def regroup(database: Database, workspace: int, how: How) -> Regrouped:
 
     Labels and reports go over to those that share most with the communities that had them.
     """
-    async with database.transaction(workspace) as tx:
-        await one_grouper(tx)
-        known = await store.hierarchy(tx)
-        if known and _is_up_to_date(known, how):
-            return Regrouped(0, 0, sum(level.communities for level in known.levels), 0)
+    while True:
         async with database.transaction(workspace, snapshot=True) as moment:
+            known = await store.hierarchy(moment)
+            if known and _is_up_to_date(known, how):
+                return Regrouped(0, 0, sum(level.communities for level in known.levels), 0)
             graph = await store.network(moment)
-        before = await store.known(tx, graph.leaves)
+            before = await store.known(moment, graph.leaves)
         found = await asyncio.to_thread(_find, graph, before, how)
-        gone = await store.write(tx, graph, found.tree, found.said, found.labels, how, found.modularity)
-        await _forget(tx, gone)
-        return _counted(before, found)
+        async with database.transaction(workspace) as tx:
+            await one_grouper(tx)
+            now = await store.hierarchy(tx)
+            if (now and now.found) != (known and known.found):
+                continue  # somebody else has found communities meanwhile
+            gone = await store.write(tx, graph, found.tree, found.said, found.labels, how, found.modularity)
+            await _forget(tx, gone)
+            return _counted(before, found)
 
 
 class _Found(NamedTuple):

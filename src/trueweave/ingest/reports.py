@@ -10,20 +10,23 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from uuid import UUID
+from uuid import UUID, uuid4
+
+from pgvector import HalfVector
 
 from trueweave.errors import BadReply
-from trueweave.events import Reported
+from trueweave.events import Listener, Reported, WorkFailed, unheard
 from trueweave.extract import central, reports
 from trueweave.extract.reports import ReportWriter
+from trueweave.graph.aggregate import report_text
 from trueweave.graph.facts import Facts
 from trueweave.models.cache import prompt_key
 from trueweave.protocols import Embedder
 from trueweave.store.postgres import communities as store
-from trueweave.store.postgres import replies, vectors
+from trueweave.store.postgres import failed_work, leases, replies, vectors
 from trueweave.store.postgres.communities import Wanted
 from trueweave.store.postgres.db import Database, Transaction
-from trueweave.store.postgres.locks import lock, only_writer
+from trueweave.store.postgres.locks import lock
 from trueweave.store.postgres.vectors import Vector, half
 from trueweave.text import tokens
 from trueweave.types import CommunityReport, Price, ReportEstimate
@@ -45,11 +48,18 @@ class Reporting:
         return self.writer is not None
 
 
-async def write_reports(database: Database, workspace: int, how: Reporting) -> AsyncGenerator[Reported, None]:
-    """Write all reports that are missing or stale, unless another process is at it; told page by page."""
-    async with database.transaction(workspace) as holding:
-        if not await only_writer(holding):
-            return
+async def write_reports(
+    database: Database, workspace: int, how: Reporting, listener: Listener = unheard
+) -> AsyncGenerator[Reported, None]:
+    """Write all reports that are missing or stale, unless another process is at it; told page by page.
+
+    One that fails by a bug is marked, told, and left out until its community changes.
+    """
+    owner = uuid4()
+    async with leases.kept(database, workspace, owner):
+        async with database.transaction(workspace) as tx:
+            if not await leases.take(tx, owner, "reports"):
+                return
         after = _FROM_THE_TOP
         while True:
             async with database.transaction(workspace) as tx:
@@ -58,16 +68,20 @@ async def write_reports(database: Database, workspace: int, how: Reporting) -> A
                 texts = await store.texts(tx, chain.from_iterable(map(central.chunks_of, facts)))
             if not wanted:
                 return
-            writing = (_written(one, texts, how.writer) for one in facts)
+            told = [(one, about) for one, about in zip(wanted, facts, strict=True) if about.entities]
+            writing = (_written(about, texts, how.writer) for _, about in told)
             # All come to their end: what they cost is paid.
-            outcomes = list(zip(wanted, await asyncio.gather(*writing, return_exceptions=True), strict=True))
+            reports_ = await asyncio.gather(*writing, return_exceptions=True)
+            outcomes = [(one, report) for (one, _), report in zip(told, reports_, strict=True)]
             made = [(one, report) for one, report in outcomes if isinstance(report, CommunityReport)]
             await _keep(database, workspace, made, how.embedder)
             after = wanted[-1].level, wanted[-1].n
             yield Reported(len(made), sum(bool(report.problem) for _, report in made))
-            for _, error in outcomes:
+            for one, error in outcomes:
                 if isinstance(error, BaseException):
-                    raise error
+                    label = f"community {one.id}"
+                    words = await failed_work.mark_defect(database, workspace, "report", error, str(one.hash), label)
+                    listener(WorkFailed("report", label, words))
 
 
 def _page(how: Reporting) -> int:
@@ -105,18 +119,25 @@ def _picked(facts: Facts, texts: dict[UUID, str]) -> CommunityReport:
 async def _keep(
     database: Database, workspace: int, made: Sequence[tuple[Wanted, CommunityReport]], embedder: Embedder | None
 ) -> None:
-    """Keep reports, with their vectors where there are any."""
-    async with database.transaction(workspace) as tx:
-        await lock(tx, frozenset())
-        kept = await store.keep(tx, made)
-        space = await vectors.space(tx)
-        if space and kept:
+    """Keep reports, with their vectors where there are any. They are embedded first, with no transaction open."""
+    while True:
+        async with database.transaction(workspace) as tx:
+            space = await vectors.space(tx)
+        found_by: dict[UUID, HalfVector] = {}
+        if space and made:
             space.check(embedder)
             assert embedder, "a space has been checked against it"
-            embedded = await embedder.embed([one.text for one in kept])
-            rows = zip(kept, embedded, strict=True)
-            found_by = [Vector("community", one.community, one.text_hash, half(vector)) for one, vector in rows]
-            await vectors.write(tx, space, found_by, ())
+            embedded = await embedder.embed([report_text(report.title, report.summary) for _, report in made])
+            found_by = {one.id: half(vector) for (one, _), vector in zip(made, embedded, strict=True)}
+        async with database.transaction(workspace) as tx:
+            await lock(tx, frozenset())
+            if await vectors.space(tx) != space:
+                continue  # it was changed meanwhile
+            kept = await store.keep(tx, made)
+            if space and kept:
+                rows = [Vector("community", one.community, one.text_hash, found_by[one.community]) for one in kept]
+                await vectors.write(tx, space, rows, ())
+            return
 
 
 async def estimate(database: Database, workspace: int, how: Reporting, price: Price | None) -> ReportEstimate:

@@ -1,34 +1,44 @@
 """Settling: what was stored becomes part of the view.
 
-A batch is planned on a snapshot, without locks; what it changed is embedded, still without locks; then the shards of
-all names that it affects are locked, and if none of them changed since, the plan is written in one transaction. If one
-did, the plan is made again under the locks. So several settlers on several machines work at once, the model is never
-waited for with a lock held (but for texts that keep changing), and a reader sees a document before or after, never
-between.
+A batch is planned on a snapshot, without locks, and what it changed is embedded with no transaction open. Then the
+shards of all names that it affects are locked, and if none of them changed since, the plan is written in one
+transaction. If one did, the plan is made again under the locks; if that has texts without a vector, the locks are
+given back while they are embedded. So several settlers on several machines work at once, no transaction waits for a
+model, and a reader sees a document before or after, never between.
 """
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
 from typing import NamedTuple
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from pgvector import HalfVector
 
+from trueweave.errors import Defect, TrueweaveError
 from trueweave.graph.plan import Batch, Plan
 from trueweave.ingest.plan import Planner, Uncovered
-from trueweave.protocols import Embedder
-from trueweave.store.postgres import vectors, view
-from trueweave.store.postgres.db import Database, Transaction
+from trueweave.protocols import Embedder, Vectors
+from trueweave.store.postgres import failed_work, leases, vectors, view
+from trueweave.store.postgres.db import Database, Row, Transaction
+from trueweave.store.postgres.failures import DRIVER_ERRORS
 from trueweave.store.postgres.locks import WHOLE, bump, lock, versions
 from trueweave.store.postgres.resolution import find_alike
 from trueweave.store.postgres.vectors import Space, Vector, half
-from trueweave.types import VectorKind
+from trueweave.types import VectorKind, WorkKind
 
 DOCUMENTS_AT_ONCE = 256
-ROWS_AT_ONCE = 20_000
+ROWS_AT_ONCE = 20_000  # mentions and links; a document with more of them is large, and has a batch of its own
 NAMES_AT_ONCE = 1000
 _TEXTS_AT_ONCE = 1024
-_TRIES = 4
+_ALONE_AFTER = 3  # tries, after which the whole workspace is locked for the next ones
+_TURN_AFTER = 5  # tries, after which other settlers are asked to hold back
+_PAUSE = 0.05  # seconds
+
+
+Texts = dict[UUID, str]  # by their hash
 
 
 class _Unlinked(Exception):
@@ -38,112 +48,217 @@ class _Unlinked(Exception):
         self.names = names
 
 
+class _Changed(Exception):
+    """Documents of the batch were replaced, removed or settled since it was claimed."""
+
+
 class Settled(NamedTuple):
-    """How many versions of documents were settled, and how many vectors that brought."""
+    """How many versions of documents were settled, how many vectors that brought, and the first failure by a bug."""
 
-    documents: int
-    vectors: int
+    documents: int = 0
+    vectors: int = 0
+    defect: Defect | None = None
 
-
-async def settle(database: Database, workspace: int, embedder: Embedder | None) -> Settled:
-    """Settle until nothing is left that no other settler is at."""
-    documents = vectors = 0
-    while (settled := await settle_some(database, workspace, embedder)) is not None:
-        documents += settled.documents
-        vectors += settled.vectors
-    return Settled(documents, vectors)
+    def plus(self, other: Settled) -> Settled:
+        """Both together."""
+        return Settled(self.documents + other.documents, self.vectors + other.vectors, self.defect or other.defect)
 
 
-async def settle_some(database: Database, workspace: int, embedder: Embedder | None) -> Settled | None:
-    """Settle one batch; None when there was nothing to do."""
-    while True:
+@dataclass(frozen=True)
+class _Claim:
+    """A batch that nobody else is at, by the lease of its owner."""
+
+    owner: UUID
+    batch: Batch
+    uris: tuple[str, ...] = ()
+
+
+async def settle(
+    database: Database, workspace: int, embedder: Embedder | None, *, large: bool | None = None
+) -> Settled:
+    """Settle until nothing is left that no other settler is at. With `large`, only documents that are, or are not.
+
+    What fails by a bug is marked and left out.
+    """
+    settler = _Settler(database, workspace, embedder)
+    total = Settled()
+    for size in (False, True) if large is None else (large,):
+        while (settled := await settler.settle_some(large=size)) is not None:
+            total = total.plus(settled)
+    return total
+
+
+class _Settler:
+    """Settles batches of one workspace."""
+
+    def __init__(self, database: Database, workspace: int, embedder: Embedder | None) -> None:
+        self._database = database
+        self._workspace = workspace
+        self._embedder = embedder
+
+    async def settle_some(self, *, large: bool = False) -> Settled | None:
+        """Settle one batch; None when there was nothing to do."""
+        owner = uuid4()
+        async with leases.kept(self._database, self._workspace, owner):  # also if it is lost whether it was claimed
+            claim = await self._claim(owner, large=large)
+            return await self._settle(claim) if claim else None
+
+    async def _settle(self, claim: _Claim) -> Settled:
         try:
-            async with database.transaction(workspace) as tx:
-                batch = await _claim(tx)
-                if not batch:
-                    return None
-                await _check_linked(tx, batch)
-                return Settled(len(batch.documents), await _Settling(database, tx, batch, embedder).run())
-        except _Unlinked as unlinked:
-            # In transactions of its own, with no claim held: others wait for neither, and see the result at once.
-            await find_alike(database, workspace, unlinked.names)
+            return await _Settling(self._database, self._workspace, claim, self._embedder).run()
+        except _Changed:
+            return Settled()
+        except (TrueweaveError, *DRIVER_ERRORS):
+            raise
+        except Exception as error:  # noqa: BLE001 (a bug with one document must not keep others waiting)
+            if len(claim.uris) > 1:
+                return await self._one_by_one(claim)
+            return Settled(defect=await self._mark(claim, error))
+
+    async def _one_by_one(self, claim: _Claim) -> Settled:
+        """Find the document that cannot be settled, and settle the others."""
+        total = Settled()
+        for uri in claim.uris:
+            async with self._database.transaction(self._workspace) as tx:
+                rows = await tx.rows("settle.due_versions", uris=[uri])
+            total = total.plus(await self._settle(_Claim(claim.owner, _batch(rows), (uri,))))
+        return total
+
+    async def _mark(self, claim: _Claim, error: Exception) -> Defect:
+        kind: WorkKind = "settle" if claim.uris else "names"
+        uri = next(iter(claim.uris), "")
+        words = await failed_work.mark(self._database, self._workspace, kind, error, uri, uri)
+        return Defect(f"{uri or 'names that are to be resolved again'}: cannot be settled: {words}")
+
+    async def _claim(self, owner: UUID, *, large: bool) -> _Claim | None:
+        """Take some work that no other settler has. All waiting versions of a document go together."""
+        while True:
+            async with self._database.transaction(self._workspace) as tx:
+                if not await leases.is_turn_of_another(tx, owner):
+                    return await _claimed(tx, owner, large=large)
+            await asyncio.sleep(_PAUSE)
 
 
-async def _claim(tx: Transaction) -> Batch:
-    """Take some work that no other settler has. All waiting versions of a document go together."""
-    uris = [uri for (uri,) in await tx.rows("settle.claim", limit=DOCUMENTS_AT_ONCE)]
-    if not uris:
-        touched = await tx.rows("settle.claim_touched", limit=NAMES_AT_ONCE)
-        return Batch({}, tuple(name for (name,) in touched))
-    claimed: dict[str, list[tuple[UUID, int, int]]] = {}
-    for id_, uri, wanted, size in await tx.rows("settle.claim_versions", uris=uris):
-        claimed.setdefault(uri, []).append((id_, 1 if wanted else -1, size))
-    due: dict[str, int] = dict(await tx.rows("settle.due_versions", uris=uris))
-    documents: dict[UUID, int] = {}
-    rows = 0
-    for uri, found in claimed.items():
-        if len(found) == due[uri] and rows < ROWS_AT_ONCE:
-            documents |= {id_: sign for id_, sign, _ in found}
-            rows += sum(size for *_, size in found)
-    return Batch(documents)
+async def _claimed(tx: Transaction, owner: UUID, *, large: bool) -> _Claim | None:
+    most = 1 if large else DOCUMENTS_AT_ONCE
+    due = [uri for (uri,) in await tx.rows("settle.due", limit=most, small=ROWS_AT_ONCE, large=large)]
+    if due:
+        rows = _first(await tx.rows("settle.due_versions", uris=due))
+        mine = await leases.take(tx, owner, "document", {uri for _, uri, *_ in rows})
+        if mine:
+            return _Claim(owner, _batch(row for row in rows if row[1] in mine), tuple(sorted(mine)))
+    if not large:
+        names = [name for (name,) in await tx.rows("settle.due_names", limit=NAMES_AT_ONCE)]
+        if names and await leases.take(tx, owner, "names"):
+            return _Claim(owner, Batch({}, tuple(names)))
+    return None
 
 
-async def _check_linked(tx: Transaction, batch: Batch) -> None:
-    rows = await tx.rows("settle.unlinked", documents=batch.coming, touched=list(batch.touched))
-    if rows:
-        raise _Unlinked([name for (name,) in rows])
+def _first(rows: list[Row]) -> list[Row]:
+    """As many documents as make a batch, given by their versions; one at least."""
+    total = 0
+    taken: list[Row] = []
+    for row in rows:
+        if taken and row[1] != taken[-1][1] and total >= ROWS_AT_ONCE:
+            break
+        taken.append(row)
+        total += row[3]
+    return taken
+
+
+def _batch(rows: Iterable[Row]) -> Batch:
+    return Batch({id_: 1 if wanted else -1 for id_, _, wanted, _ in rows})
 
 
 class _Settling:
     """One batch on its way into the view."""
 
-    def __init__(self, database: Database, tx: Transaction, batch: Batch, embedder: Embedder | None) -> None:
+    def __init__(self, database: Database, workspace: int, claim: _Claim, embedder: Embedder | None) -> None:
         self._database = database
-        self._tx = tx
-        self._batch = batch
+        self._workspace = workspace
+        self._claim = claim
+        self._batch = claim.batch
         self._embedder = embedder
         self._space: Space | None = None
         self._embedded: dict[UUID, HalfVector] = {}
+        self._plan: Plan | None = None
+        self._held: frozenset[int] = frozenset()  # the shards to lock next
+        self._seen: dict[int, int] | None = (
+            None  # their versions when the plan was made; None when it must be made anew
+        )
 
-    async def run(self) -> int:
-        """Write the batch; how many vectors were written."""
-        seen: dict[int, int] | None
-        plan, seen = await self._plan_ahead()
-        shards = plan.shards
-        for last in (*(False,) * _TRIES, True):
-            held = shards if not last else frozenset((WHOLE,))
-            await self._tx.execute("SAVEPOINT unlocked")
-            await lock(self._tx, held)
-            now = await versions(self._tx)
-            if _moved(held, seen, now):
-                await _check_linked(self._tx, self._batch)
-                try:
-                    plan = await Planner(self._tx, self._batch, held).plan()
-                except Uncovered as more:
-                    shards, seen = more.shards, None
-                    await self._tx.execute("ROLLBACK TO unlocked")
-                    continue
-                seen = now
-            missing = await self._missing(self._tx, plan)
-            if missing and not last:  # let others go on meanwhile; the plan holds if they leave these shards alone
-                await self._tx.execute("ROLLBACK TO unlocked")
+    async def run(self) -> Settled:
+        """Write the batch."""
+        missing = await self._try(self._plan_ahead)
+        tries = 0
+        while missing is not None:
+            if missing:
                 await self._embed(missing)
-                continue
-            await self._embed(missing)
-            await self._write(plan)
-            return len(plan.texts) if self._space else 0
-        raise AssertionError("the last try ends")
+            if tries >= _ALONE_AFTER:
+                self._held = frozenset((WHOLE,))
+            if tries == _TURN_AFTER:
+                await self._take_turn()
+            missing = await self._try(self._write)
+            tries += 1
+        assert self._plan, "it was written"
+        return Settled(len(self._batch.documents), len(self._plan.texts) if self._space else 0)
 
-    async def _plan_ahead(self) -> tuple[Plan, dict[int, int]]:
-        """A plan made without locks, its texts embedded, and the versions of the shards that it rests on."""
-        async with self._database.transaction(self._tx.workspace, snapshot=True) as snapshot:
-            seen = await versions(snapshot)
-            plan = await Planner(snapshot, self._batch).plan()
-            missing = await self._missing(snapshot, plan)
-        await self._embed(missing)
-        return plan, seen
+    async def _try(self, act: Callable[[], Awaitable[Texts | None]]) -> Texts | None:
+        """What a step gives; names that have to look for others alike first do so in transactions of their own."""
+        while True:
+            try:
+                return await act()
+            except _Unlinked as unlinked:
+                await find_alike(self._database, self._workspace, unlinked.names)
 
-    async def _missing(self, tx: Transaction, plan: Plan) -> dict[UUID, str]:
+    async def _plan_ahead(self) -> Texts | None:
+        """Plan without locks; the texts to be embedded."""
+        async with self._database.transaction(self._workspace, snapshot=True) as snapshot:
+            await self._check_linked(snapshot)
+            self._seen = await versions(snapshot)
+            self._plan = await Planner(snapshot, self._batch).plan()
+            self._held = self._plan.shards
+            return await self._missing(snapshot, self._plan)
+
+    async def _write(self) -> Texts | None:
+        """Write the plan under locks, made anew if need be, and give None; or the texts that must be embedded first."""
+        async with self._database.transaction(self._workspace) as tx:
+            await lock(tx, self._held)
+            await self._check_due(tx)
+            now = await versions(tx)
+            if self._plan is None or _moved(self._held, self._seen, now):
+                await self._check_linked(tx)
+                try:
+                    self._plan = await Planner(tx, self._batch, self._held).plan()
+                except Uncovered as more:
+                    self._held, self._seen, self._plan = more.shards, None, None
+                    return {}
+                self._seen = now
+            missing = await self._missing(tx, self._plan)
+            if not missing:
+                await self._carry_out(tx, self._plan)
+                return None
+            return missing
+
+    async def _check_due(self, tx: Transaction) -> None:
+        """Lock the documents of the batch; _Changed unless they wait just as they did."""
+        if self._claim.uris:
+            await tx.rows("record.lock_versions", uris=list(self._claim.uris))
+            rows = await tx.rows("settle.due_versions", uris=list(self._claim.uris))
+            if _batch(rows) != self._batch:
+                raise _Changed
+
+    async def _check_linked(self, tx: Transaction) -> None:
+        rows = await tx.rows("settle.unlinked", documents=self._batch.coming, touched=list(self._batch.touched))
+        if rows:
+            raise _Unlinked([name for (name,) in rows])
+
+    async def _take_turn(self) -> None:
+        """Ask others to hold back: they changed what this rests on again and again while its texts were embedded."""
+        async with self._database.transaction(self._workspace) as tx:
+            await leases.take(tx, self._claim.owner, "turn")
+
+    async def _missing(self, tx: Transaction, plan: Plan) -> Texts:
         """The texts of the plan that have no vector yet, by their hash."""
         space = await vectors.space(tx)
         if space != self._space:
@@ -154,16 +269,28 @@ class _Settling:
         space.check(self._embedder)
         return {t.hash: t.text for t in plan.texts if t.hash not in self._embedded}
 
-    async def _embed(self, texts: dict[UUID, str]) -> None:
+    async def _embed(self, texts: Texts) -> None:
         pending = list(texts.items())
         for at in range(0, len(pending), _TEXTS_AT_ONCE):
-            assert self._embedder, "texts are missing only where there is an embedder"
             some = pending[at : at + _TEXTS_AT_ONCE]
-            embedded = await self._embedder.embed([text for _, text in some])
+            embedded = await self._ask([text for _, text in some])
             self._embedded |= {hash_: half(v) for (hash_, _), v in zip(some, embedded, strict=True)}
 
-    async def _write(self, plan: Plan) -> None:
-        await view.write(self._tx, plan)
+    async def _ask(self, texts: list[str]) -> Vectors:
+        """Their vectors. A bug there is no document's: it ends the run, and leaves all of them to be settled."""
+        assert self._embedder, "texts are missing only where there is an embedder"
+        try:
+            return await self._embedder.embed(texts)
+        except (TrueweaveError, *DRIVER_ERRORS):
+            raise
+        except Exception as error:
+            raise Defect(
+                f"the embedding model {self._embedder.model} failed: unexpected {type(error).__name__}: {error}. What "
+                "it was to embed waits to be settled: run the same command again when that is mended."
+            ) from error
+
+    async def _carry_out(self, tx: Transaction, plan: Plan) -> None:
+        await view.write(tx, plan)
         if self._space:
             new = [Vector(t.kind, t.id, t.hash, self._embedded[t.hash]) for t in plan.texts]
             gone: list[tuple[VectorKind, UUID]] = [
@@ -171,8 +298,8 @@ class _Settling:
                 *(("entity", id_) for id_ in plan.gone_entities),
                 *(("relation", id_) for id_ in plan.gone_relations),
             ]
-            await vectors.write(self._tx, self._space, new, gone)
-        await bump(self._tx, plan.shards)
+            await vectors.write(tx, self._space, new, gone)
+        await bump(tx, plan.shards)
 
 
 def _moved(shards: frozenset[int], seen: dict[int, int] | None, now: dict[int, int]) -> bool:

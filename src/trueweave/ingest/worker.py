@@ -31,22 +31,23 @@ from trueweave.errors import (
     SpaceMismatch,
     TrueweaveError,
 )
-from trueweave.events import Extracted, Failed, Listener, Settled, Summarised, Waiting, unheard
+from trueweave.events import Extracted, Failed, Listener, Settled, Summarised, Waiting, WorkFailed, unheard
 from trueweave.extract.reports import ReportWriter
 from trueweave.graph.contribution import Contribution
 from trueweave.ingest.linking import link
 from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.reports import Reporting, write_reports
-from trueweave.ingest.settle import settle
+from trueweave.ingest.settle import ROWS_AT_ONCE, settle
 from trueweave.ingest.stages import work
 from trueweave.ingest.summaries import Summarise, summarise_some
 from trueweave.protocols import Embedder, Extractor
-from trueweave.store.postgres import communities, record, resolution, sources, summaries, vectors
+from trueweave.store.postgres import communities, failed_work, record, resolution, sources, summaries, vectors
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.failures import DRIVER_ERRORS, describe, lasting
 from trueweave.store.postgres.queue import Kind, absorb, enqueue, entrypoint, manager, take_up
 from trueweave.store.postgres.sources import Begun, Job
 from trueweave.store.postgres.together import Together
+from trueweave.types import WorkKind
 
 _log = logging.getLogger(__name__)
 
@@ -54,6 +55,10 @@ _GLANCE = 0.02  # seconds
 _STARTS = 25  # a document that was begun this often and never came to an end takes its workers with it
 _BROUGHT = (BudgetReached, ModelUnavailable, DatabaseUnavailable)  # a person brings it, perhaps while the worker waits
 _MENDED = (ModelRefused, ConfigError, SpaceMismatch, DatabaseError)  # a person mends it, and starts a worker anew
+
+
+class _Unworkable(Exception):
+    """A document that was handed in under other settings than those of this run cannot be worked by them."""
 
 
 @dataclass(frozen=True)
@@ -74,12 +79,15 @@ class Pace:
 @dataclass(frozen=True)
 class Kit:
     """What a worker works with: extractors by recipe, the embedder of the workspace, a summariser and a writer of
-    reports, if any."""
+    reports, if any; and the recipe of its own settings. Errors of that stop it, those of others set documents aside;
+    without one, all stop it.
+    """
 
     extractor: Callable[[Recipe], Extractor]
     embedder: Embedder | None = None
     summarise: Summarise | None = None
     writer: ReportWriter | None = None
+    recipe: Recipe | None = None
 
     @property
     def reporting(self) -> Reporting:
@@ -109,6 +117,7 @@ class Worker:
         self._places = asyncio.Semaphore(pace.documents_at_once)
         self._under_way: set[Job] = set()
         self._settling = asyncio.Lock()
+        self._settling_large = asyncio.Lock()
         self._settle_waits = False
         self._begin = Together(self._begin_all)
         self._let_go = Together(self._let_go_all)
@@ -116,6 +125,7 @@ class Worker:
         self._acts: dict[Kind, Callable[[QueuedJob], Awaitable[None]]] = {
             "document": self._documents,
             "settle": self._settle,
+            "large": self._settle_large,
             "summary": self._summary,
             "report": self._report,
         }
@@ -174,7 +184,7 @@ class Worker:
         self.stop()
 
     def _is_busy(self) -> bool:
-        return bool(self._under_way) or self._settling.locked()
+        return bool(self._under_way) or self._settling.locked() or self._settling_large.locked()
 
     async def _done(self) -> bool:
         async with self._database.transaction(self._workspace) as tx:
@@ -189,16 +199,18 @@ class Worker:
             await AsyncConnection.connect(self._database.url, autocommit=True) as ears,
         ):
             await take_up(connection, self._workspace)
+            async with self._database.transaction(self._workspace) as tx:
+                await tx.run("failed.forget_whole")
             await enqueue(connection, self._workspace, "settle", [b""])  # sees to all that others had to leave
             self._manager = manager(connection, ears)
             for kind, act in self._acts.items():
                 name = entrypoint(kind, self._workspace)
                 # Batches that share a name would wait for each other, and plan anew: one settler is as fast as many.
-                most = 1 if kind == "settle" else 0
+                most = 1 if kind in ("settle", "large") else 0
                 register = self._manager.entrypoint(
                     name, on_failure="hold", accepts_context=False, concurrency_limit=most
                 )
-                register(self._safely(act))
+                register(self._safely(kind, act))
             if self._stopping:
                 return
             await self._manager.run(
@@ -231,6 +243,8 @@ class Worker:
                     await self._later("settle")
                     return
                 await self._bring_in(begun)
+            except _Unworkable as error:
+                await self._fail(job, str(error), tries=1)
             except (*DRIVER_ERRORS, *_BROUGHT, *_MENDED) as error:  # the document has no part in it
                 await self._let_go(job)
                 raise self._put_off(error) from error
@@ -250,7 +264,12 @@ class Worker:
                 "smaller, or give the worker more memory, and add it again."
             )
         recipe = Recipe.model_validate_json(begun.recipe)
-        rows = await work(begun.source, begun.id, recipe, self._kit.extractor(recipe))
+        try:
+            rows = await work(begun.source, begun.id, recipe, self._kit.extractor(recipe))
+        except (ConfigError, ModelRefused) as error:
+            if self._kit.recipe in (None, recipe):
+                raise
+            raise _Unworkable(str(error)) from error
         await self._store(rows)
         self._tell(Extracted(begun.source.uri, len(rows.chunks), tuple(rows.document.notes)))
 
@@ -264,18 +283,38 @@ class Worker:
             self._check_stopping()
             async with self._database.transaction(self._workspace) as tx:
                 await absorb(tx.connection, self._workspace, "settle")
-            settled = await settle(self._database, self._workspace, self._kit.embedder)
+            await self._see_to_rest(is_idle=not await self._settle_all(large=False))
+
+    async def _settle_large(self, _: QueuedJob) -> None:
+        """Settle documents that take long, one by one, while others are settled beside them."""
+        async with self._settling_large:
+            self._check_stopping()
+            await self._settle_all(large=True)
+
+    async def _settle_all(self, *, large: bool) -> int:
+        """Settle what waits, and find the names in it; how many versions of documents that were."""
+        settled = await settle(self._database, self._workspace, self._kit.embedder, large=large)
+        if settled.defect:
+            self._tell(WorkFailed("settle", "", str(settled.defect)))
+        try:
             await link(self._database, self._workspace)
-            if settled.documents:
-                await vectors.shelve(self._database, self._workspace, settled.vectors)
-                self._tell(Settled(settled.documents))
-            await self._see_to_rest(is_idle=not settled.documents)
+        except (TrueweaveError, *DRIVER_ERRORS):
+            raise
+        except Exception as error:  # noqa: BLE001 (it must not keep documents from being settled, and is kept)
+            await self._mark("link", error)
+        if settled.documents:
+            await vectors.shelve(self._database, self._workspace, settled.vectors)
+            self._tell(Settled(settled.documents))
+        return settled.documents
 
     async def _see_to_rest(self, *, is_idle: bool) -> None:
         """Have done what is left: what another settler is at, who may be gone, and descriptions to be summed up."""
         async with self._database.transaction(self._workspace) as tx:
             if is_idle and await tx.value("settle.any_due"):
                 await enqueue(tx.connection, self._workspace, "settle", [b""], self._pace.try_again_after)
+            if await tx.value("settle.any_large_due", small=ROWS_AT_ONCE):
+                await absorb(tx.connection, self._workspace, "large")
+                await enqueue(tx.connection, self._workspace, "large", [b""])
             if self._kit.summarise and await summaries.any_wanted(tx):
                 await enqueue(tx.connection, self._workspace, "summary", [b""])
             # Settling alone makes no report stale: what is wanted was left by somebody.
@@ -285,11 +324,11 @@ class Worker:
     async def _summary(self, _: QueuedJob) -> None:
         if self._kit.summarise:
             self._check_stopping()
-            while done := await summarise_some(self._database, self._workspace, self._kit.summarise):
+            while done := await summarise_some(self._database, self._workspace, self._kit.summarise, self._tell):
                 self._tell(Summarised(done))
 
     async def _report(self, _: QueuedJob) -> None:
-        async with aclosing(write_reports(self._database, self._workspace, self._kit.reporting)) as writing:
+        async with aclosing(write_reports(self._database, self._workspace, self._kit.reporting, self._tell)) as writing:
             async for written in writing:
                 self._tell(written)
                 self._check_stopping()
@@ -328,8 +367,13 @@ class Worker:
 
     # --- what goes wrong ------------------------------------------------------------------------------
 
-    def _safely(self, act: Callable[[QueuedJob], Awaitable[None]]) -> Callable[[QueuedJob], Awaitable[None]]:
-        """The same, but that whatever goes wrong the job stays in the queue: one that is held is waited for in vain."""
+    def _safely(
+        self, kind: Kind, act: Callable[[QueuedJob], Awaitable[None]]
+    ) -> Callable[[QueuedJob], Awaitable[None]]:
+        """The same, but that the job stays in the queue when it has to wait, as one that is held is waited for in vain.
+
+        When it fails by a bug, that is marked, and the job is gone: others go on, and `status` tells of it.
+        """
 
         async def carry_out(job: QueuedJob) -> None:
             acting = asyncio.ensure_future(act(job))
@@ -341,8 +385,12 @@ class Worker:
                 raise
             except asyncio.CancelledError:  # PgQueuer would take it for done with
                 raise RetryRequested(reason="the worker stopped") from None
-            except Exception as error:  # what time does not mend is raised by `run`
+            except (TrueweaveError, *DRIVER_ERRORS) as error:  # what time does not mend is raised by `run`
                 raise self._put_off(error) from error
+            except Exception as error:
+                if kind == "document":  # its documents would be waited for
+                    raise self._put_off(error) from error
+                await self._mark("settle" if kind == "large" else kind, error)
 
         return carry_out
 
@@ -354,6 +402,10 @@ class Worker:
         self._tell(Failed(job.uri, error, set_aside))
         if not set_aside:
             await self._later("document", sources.packed([job]), self._pace.try_again_after)
+
+    async def _mark(self, kind: WorkKind, error: Exception) -> None:
+        """Keep that all work of a kind failed by a bug, and tell of it."""
+        self._tell(WorkFailed(kind, "", await failed_work.mark(self._database, self._workspace, kind, error)))
 
     def _wait_for_database(self, error: Error) -> None:
         self._tell(Waiting(describe(error)))

@@ -7,14 +7,15 @@ text, so that the few that last are told by their words.
 from __future__ import annotations
 
 from psycopg import Error, InterfaceError, OperationalError
+from psycopg.errors import IdleInTransactionSessionTimeout, TransactionTimeout
 
 from trueweave.errors import DatabaseError
 
-DRIVER_ERRORS = (OperationalError, InterfaceError)
+DRIVER_ERRORS = (OperationalError, InterfaceError, IdleInTransactionSessionTimeout, TransactionTimeout)
 
 # Of PostgreSQL's own codes, those after which the same statement may succeed: connections that broke, a server that
 # starts or stops, deadlocks, too many connections, no memory for now, a lock that was waited for too long.
-_PASSING = ("08", "40", "53200", "53300", "55P03", "57P")
+_PASSING = ("08", "25P", "40", "53200", "53300", "55P03", "57P")
 
 _WHAT_TO_DO = {
     "53100": "The disk of the database is full: make room on it, then run the same command again.",

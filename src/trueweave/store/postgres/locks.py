@@ -21,7 +21,6 @@ _WHOLE_LOCK = SHARDS
 _NAMES_LOCK = SHARDS + 1
 _LINKING_LOCK = SHARDS + 2
 _GROUPING_LOCK = SHARDS + 3
-_WRITING_LOCK = SHARDS + 4
 
 
 def shards_of(names: Iterable[UUID]) -> frozenset[int]:
@@ -63,11 +62,6 @@ async def one_linker(tx: Transaction) -> None:
 async def one_grouper(tx: Transaction) -> None:
     """Wait until nobody else finds communities in this workspace, and keep others away until the transaction ends."""
     await tx.run("resolve.lock_alone", lock=_key(tx, _GROUPING_LOCK))
-
-
-async def only_writer(tx: Transaction) -> bool:
-    """Whether nobody else writes reports in this workspace; then others are kept away until the transaction ends."""
-    return bool(await tx.value("resolve.try_lock_alone", lock=_key(tx, _WRITING_LOCK)))
 
 
 async def bump(tx: Transaction, shards: frozenset[int]) -> None:

@@ -20,10 +20,10 @@ SCHEMA = "trueweave_queue"
 CHANNEL = Channel("trueweave_queue")
 _WAKE = "trueweave_queue_wake"
 
-Kind = Literal["document", "settle", "summary", "report"]
+Kind = Literal["document", "settle", "large", "summary", "report"]
 
 # Settling first: it is short, and it lets people see what is there. A higher number goes first.
-_PRIORITY: dict[Kind, int] = {"document": 0, "settle": 1, "summary": 0, "report": 0}
+_PRIORITY: dict[Kind, int] = {"document": 0, "settle": 1, "large": 0, "summary": 0, "report": 0}
 
 # All by name, as what is not would be read from the environment, under names as common as FUNCTION.
 _SETTINGS = DBSettings(

@@ -60,6 +60,7 @@ async def _store(tx: Transaction, offered: Sequence[Contribution]) -> Stored:
     await tx.rows("record.lock_versions", uris=uris)
     await tx.run("record.forget_unshown", uris=uris, keep=ids)
     await tx.run("record.unwant", uris=uris, keep=ids)
+    await tx.run("failed.forget_documents", uris=uris)
     known = {id_ for (id_,) in await tx.rows("record.want_again", ids=ids)}
     known |= {id_ for (id_,) in await tx.rows("record.known_versions", ids=ids)}
     await _made_anew(tx, [c.document for c in documents if c.document.id in known and c.document.source])
@@ -146,6 +147,7 @@ async def withdraw(database: Database, workspace: int, uris: Sequence[str]) -> i
         await forget_jobs(tx, ordered)
         forgotten = await tx.rows("record.forget_unshown", uris=ordered, keep=[])
         withdrawn = await tx.rows("record.unwant", uris=ordered, keep=[])
+        await tx.run("failed.forget_documents", uris=ordered)
         return len({uri for (uri,) in (*waiting, *forgotten, *withdrawn)})
 
 

@@ -188,3 +188,11 @@ async def uris(tx: Transaction, after: str, limit: int = _PAGE) -> list[str]:
 async def set_aside(tx: Transaction, limit: int = 20) -> list[SetAside]:
     """Documents that failed for good, with their errors."""
     return [SetAside(*row) for row in await tx.rows("source.failed", limit=limit)]
+
+
+async def retry(tx: Transaction) -> int:
+    """Queue those documents again that failed for good; how many there were."""
+    rows = await tx.rows("source.retry")
+    handfuls = _handfuls([Job(uri, id_) for uri, id_, _ in rows], [size for *_, size in rows])
+    await enqueue(tx.connection, tx.workspace, "document", [packed(some) for some in handfuls])
+    return len(rows)

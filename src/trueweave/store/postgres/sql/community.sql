@@ -119,14 +119,20 @@ UPDATE hierarchy SET writing = true
 SELECT EXISTS (
     SELECT FROM hierarchy h JOIN community c ON true LEFT JOIN report r ON r.community = c.id
     WHERE h.writing AND c.size >= %(least)s
-        AND (r.hash IS DISTINCT FROM c.hash OR (%(by_model)s AND r.author = '' AND r.problem = '')))
+        AND (r.hash IS DISTINCT FROM c.hash OR (%(by_model)s AND r.author = '' AND r.problem = ''))
+        AND EXISTS (SELECT FROM (SELECT entity FROM member WHERE leaf BETWEEN c.n AND c.last OFFSET 0) m
+                    CROSS JOIN LATERAL (SELECT FROM entity WHERE id = m.entity OFFSET 0) e)
+        AND NOT EXISTS (SELECT FROM failed_work f WHERE f.kind = 'report' AND f.subject IN ('', c.hash::text)))
 
 -- name: wanted
 -- The innermost first, as those round them may be written from their reports. What the model failed at before is tried
--- once more, but is no reason to begin.
+-- once more, but is no reason to begin. Of one whose members are all gone by now there is nothing to say.
 SELECT c.n, c.last, c.level, c.id, c.hash, c.size, c.relations FROM community c LEFT JOIN report r ON r.community = c.id
 WHERE c.size >= %(least)s AND (c.level < %(level)s OR (c.level = %(level)s AND c.n > %(after)s))
     AND (r.hash IS DISTINCT FROM c.hash OR (%(by_model)s AND r.author = ''))
+    AND EXISTS (SELECT FROM (SELECT entity FROM member WHERE leaf BETWEEN c.n AND c.last OFFSET 0) m
+                CROSS JOIN LATERAL (SELECT FROM entity WHERE id = m.entity OFFSET 0) e)
+    AND NOT EXISTS (SELECT FROM failed_work f WHERE f.kind = 'report' AND f.subject IN ('', c.hash::text))
 ORDER BY c.level DESC, c.n LIMIT %(limit)s
 
 -- name: count_current

@@ -1,5 +1,5 @@
 -- name: any
-SELECT EXISTS (SELECT FROM unlinked_text)
+SELECT EXISTS (SELECT FROM unlinked_text) AND NOT EXISTS (SELECT FROM failed_work WHERE kind = 'link')
 
 -- name: due_phrases
 SELECT position, phrase FROM unlinked_text WHERE phrase IS NOT NULL ORDER BY position LIMIT %(limit)s

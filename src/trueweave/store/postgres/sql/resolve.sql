@@ -7,9 +7,6 @@ SELECT pg_advisory_xact_lock_shared(%(lock)s)
 -- name: lock_alone
 SELECT pg_advisory_xact_lock(%(lock)s)
 
--- name: try_lock_alone
-SELECT pg_try_advisory_xact_lock(%(lock)s)
-
 -- name: lock_unlinked
 SELECT n.id, n.written, n.type FROM (
     SELECT name FROM unlinked WHERE name = ANY(%(names)s) ORDER BY name FOR UPDATE) u

@@ -608,6 +608,21 @@ ALTER TABLE ONLY trueweave.facet FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.facet IS 'What a version of a document can be filtered by.';
 
+CREATE TABLE trueweave.failed_work (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    kind text NOT NULL,
+    subject text NOT NULL,
+    label text NOT NULL,
+    error text NOT NULL,
+    times integer DEFAULT 1 NOT NULL,
+    failed timestamp with time zone DEFAULT now() NOT NULL
+);
+ALTER TABLE ONLY trueweave.failed_work ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.failed_work FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.failed_work IS 'Work that failed by a bug: its kind, what it was about (the uri of a document to be settled, the hash of a description to be summarised or of what a report would be written from; empty for the kind as a whole), how to name that to a person, and the latest error.';
+
 CREATE TABLE trueweave.former_community (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
     id uuid NOT NULL,
@@ -930,6 +945,19 @@ ALTER TABLE trueweave.rule ALTER COLUMN ordinal ADD GENERATED ALWAYS AS IDENTITY
     CACHE 1
 );
 
+CREATE UNLOGGED TABLE trueweave.settling (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    kind text NOT NULL,
+    subject text NOT NULL,
+    owner uuid NOT NULL,
+    until timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY trueweave.settling ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.settling FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.settling IS 'Leases: a document by its uri, all names that are to be resolved again, or a turn of one''s own, for which others hold back.';
+
 CREATE TABLE trueweave.shard (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
     shard smallint NOT NULL,
@@ -1215,6 +1243,9 @@ ALTER TABLE ONLY trueweave.erasure
 ALTER TABLE ONLY trueweave.facet
     ADD CONSTRAINT facet_pkey PRIMARY KEY (workspace, document, facet);
 
+ALTER TABLE ONLY trueweave.failed_work
+    ADD CONSTRAINT failed_work_pkey PRIMARY KEY (workspace, kind, subject);
+
 ALTER TABLE ONLY trueweave.former_community
     ADD CONSTRAINT former_community_pkey PRIMARY KEY (workspace, id);
 
@@ -1277,6 +1308,9 @@ ALTER TABLE ONLY trueweave.rule_name
 
 ALTER TABLE ONLY trueweave.rule
     ADD CONSTRAINT rule_pkey PRIMARY KEY (workspace, id);
+
+ALTER TABLE ONLY trueweave.settling
+    ADD CONSTRAINT settling_pkey PRIMARY KEY (workspace, kind, subject);
 
 ALTER TABLE ONLY trueweave.shard
     ADD CONSTRAINT shard_pkey PRIMARY KEY (workspace, shard);
@@ -1418,6 +1452,8 @@ ALTER TABLE trueweave.erasure ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.facet ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE trueweave.failed_work ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE trueweave.former_community ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.hierarchy ENABLE ROW LEVEL SECURITY;
@@ -1455,6 +1491,8 @@ ALTER TABLE trueweave.report ENABLE ROW LEVEL SECURITY;
 ALTER TABLE trueweave.rule ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.rule_name ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.settling ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.shard ENABLE ROW LEVEL SECURITY;
 
@@ -1500,6 +1538,8 @@ CREATE POLICY workspace ON trueweave.erasure USING ((workspace = (current_settin
 
 CREATE POLICY workspace ON trueweave.facet USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
+CREATE POLICY workspace ON trueweave.failed_work USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
 CREATE POLICY workspace ON trueweave.former_community USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.hierarchy USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
@@ -1535,6 +1575,8 @@ CREATE POLICY workspace ON trueweave.report USING ((workspace = (current_setting
 CREATE POLICY workspace ON trueweave.rule USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.rule_name USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.settling USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.shard USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
@@ -1659,6 +1701,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.erasure TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.facet TO trueweave_app;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.failed_work TO trueweave_app;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.former_community TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.hierarchy TO trueweave_app;
@@ -1694,6 +1738,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.report TO trueweave_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.rule TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.rule_name TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.settling TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.shard TO trueweave_app;
 

@@ -1,30 +1,36 @@
 -- Everything here is looked up by key, and never otherwise: a workspace may have grown a thousandfold since the planner's
 -- statistics were made. `CROSS JOIN LATERAL (… OFFSET 0)` leaves it no other plan than one index probe per key.
 
--- name: claim
+-- name: due
+-- Documents that wait and that nobody is at: those of at most so many rows first.
 SELECT DISTINCT uri FROM (
-    SELECT uri FROM document WHERE wanted <> shown AND NOT EXISTS (SELECT FROM workspace WHERE paused_until > now())
-    ORDER BY uri LIMIT %(limit)s FOR UPDATE SKIP LOCKED) due
+    SELECT uri FROM document d WHERE wanted <> shown AND (size > %(small)s) = %(large)s
+        AND NOT EXISTS (SELECT FROM failed_work f WHERE f.kind = 'settle' AND f.subject IN ('', d.uri))
+        AND NOT EXISTS (
+            SELECT FROM settling s WHERE s.kind = 'document' AND s.subject = d.uri AND s.until > clock_timestamp())
+        AND NOT EXISTS (SELECT FROM workspace WHERE paused_until > now())
+    ORDER BY uri LIMIT %(limit)s) AS due
+
+-- name: any_large_due
+SELECT EXISTS (SELECT FROM document d WHERE wanted <> shown AND size > %(small)s
+               AND NOT EXISTS (SELECT FROM failed_work WHERE kind = 'settle' AND subject IN ('', d.uri)))
 
 -- name: any_due
-SELECT EXISTS (SELECT FROM document WHERE wanted <> shown) OR EXISTS (SELECT FROM touched)
-    OR EXISTS (SELECT FROM unlinked_text)
-
--- name: claim_versions
--- Looked at again once locked, in words that no index on what is due would be taken for.
-SELECT id, uri, wanted, size FROM document WHERE id = ANY(ARRAY(
-    SELECT d.id FROM unnest(%(uris)s::text[]) AS u (uri)
-    CROSS JOIN LATERAL (SELECT id FROM document WHERE uri = u.uri AND wanted <> shown OFFSET 0) d))
-AND wanted::int <> shown::int
-ORDER BY uri, id FOR UPDATE SKIP LOCKED
+SELECT EXISTS (SELECT FROM document d WHERE wanted <> shown
+               AND NOT EXISTS (SELECT FROM failed_work WHERE kind = 'settle' AND subject IN ('', d.uri)))
+    OR (EXISTS (SELECT FROM touched) AND NOT EXISTS (SELECT FROM failed_work WHERE kind = 'names' OR (kind = 'settle' AND subject = '')))
+    OR (EXISTS (SELECT FROM unlinked_text) AND NOT EXISTS (SELECT FROM failed_work WHERE kind = 'link'))
 
 -- name: due_versions
-SELECT u.uri, count(*) FROM unnest(%(uris)s::text[]) AS u (uri)
-CROSS JOIN LATERAL (SELECT FROM document WHERE uri = u.uri AND wanted <> shown OFFSET 0) d GROUP BY u.uri
+SELECT d.id, u.uri, d.wanted, d.size FROM unnest(%(uris)s::text[]) AS u (uri)
+CROSS JOIN LATERAL (SELECT id, wanted, size FROM document WHERE uri = u.uri AND wanted <> shown OFFSET 0) d
+ORDER BY u.uri, d.id
 
--- name: claim_touched
-SELECT name FROM touched WHERE NOT EXISTS (SELECT FROM workspace WHERE paused_until > now())
-ORDER BY name LIMIT %(limit)s FOR UPDATE SKIP LOCKED
+-- name: due_names
+SELECT name FROM touched
+WHERE NOT EXISTS (SELECT FROM failed_work WHERE kind = 'names' OR (kind = 'settle' AND subject = ''))
+    AND NOT EXISTS (SELECT FROM workspace WHERE paused_until > now())
+ORDER BY name LIMIT %(limit)s
 
 -- name: unlinked
 SELECT DISTINCT u.name

@@ -66,9 +66,15 @@ UPDATE source SET failures = failures + 1, error = %(error)s, failed = failures 
     starts = greatest(starts - 1, 0)
 WHERE uri = %(uri)s AND id = %(id)s AND NOT failed RETURNING failed
 
+-- name: retry
+-- As if they had just been handed in.
+UPDATE source SET failed = false, failures = 0, starts = 0, error = NULL WHERE failed RETURNING uri, id, length(text)
+
 -- name: failed
 SELECT uri, error, failures FROM source WHERE failed ORDER BY uri LIMIT %(limit)s
 
 -- name: any_left
-SELECT EXISTS (SELECT FROM source WHERE NOT failed) OR EXISTS (SELECT FROM document WHERE wanted <> shown)
-    OR EXISTS (SELECT FROM unlinked_text)
+SELECT EXISTS (SELECT FROM source WHERE NOT failed)
+    OR EXISTS (SELECT FROM document d WHERE wanted <> shown
+               AND NOT EXISTS (SELECT FROM failed_work WHERE kind = 'settle' AND subject IN ('', d.uri)))
+    OR (EXISTS (SELECT FROM unlinked_text) AND NOT EXISTS (SELECT FROM failed_work WHERE kind = 'link'))

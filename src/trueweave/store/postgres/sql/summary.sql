@@ -5,7 +5,9 @@ ON CONFLICT (workspace, hash) DO UPDATE SET kind = excluded.kind, id = excluded.
 
 -- name: wanted
 SELECT s.hash, d.name, d.description, coalesce(d.text_hash = s.hash, false)
-FROM (SELECT hash, kind, id FROM summary WHERE text IS NULL ORDER BY hash LIMIT %(limit)s) s
+FROM (SELECT hash, kind, id FROM summary WHERE text IS NULL
+      AND NOT EXISTS (SELECT FROM failed_work f WHERE f.kind = 'summary' AND f.subject IN ('', summary.hash::text))
+      ORDER BY hash LIMIT %(limit)s) s
 LEFT JOIN LATERAL (
     SELECT name, description, text_hash FROM entity WHERE s.kind = 'entity' AND id = s.id
     UNION ALL
@@ -22,4 +24,5 @@ WHERE s.hash = u.hash AND s.text IS NULL
 DELETE FROM summary WHERE hash = ANY(%(hashes)s) AND text IS NULL
 
 -- name: any_wanted
-SELECT EXISTS (SELECT FROM summary WHERE text IS NULL)
+SELECT EXISTS (SELECT FROM summary s WHERE text IS NULL
+    AND NOT EXISTS (SELECT FROM failed_work f WHERE f.kind = 'summary' AND f.subject IN ('', s.hash::text)))

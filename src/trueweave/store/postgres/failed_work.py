@@ -1,0 +1,39 @@
+"""Work that failed by a bug of ours: it is named, and left out until somebody asks for another try."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from trueweave.errors import TrueweaveError
+from trueweave.store.postgres.db import Database, Transaction
+from trueweave.store.postgres.failures import DRIVER_ERRORS
+from trueweave.types import FailedWork, WorkKind
+
+
+async def mark(
+    database: Database, workspace: int, kind: WorkKind, error: Exception, subject: str = "", label: str = ""
+) -> str:
+    """Keep that this failed, and why; the error in words."""
+    words = f"unexpected {type(error).__name__}: {error}. This is a bug: please report it."
+    async with database.transaction(workspace) as tx:
+        await tx.run("failed.mark", kind=kind, subject=subject, label=label, error=words)
+    return words
+
+
+async def mark_defect(
+    database: Database, workspace: int, kind: WorkKind, error: BaseException, subject: str, label: str
+) -> str:
+    """The same for an error of any sort: one that is no bug of ours is raised."""
+    if isinstance(error, (TrueweaveError, *DRIVER_ERRORS)) or not isinstance(error, Exception):
+        raise error
+    return await mark(database, workspace, kind, error, subject, label)
+
+
+async def listed(tx: Transaction, limit: int) -> list[FailedWork]:
+    """What failed, the latest first."""
+    return [FailedWork(*row) for row in await tx.rows("failed.listed", limit=limit)]
+
+
+async def forget(tx: Transaction, *kinds: WorkKind) -> int:
+    """Let what failed of these kinds be tried again, or of all kinds; how much that is."""
+    return await tx.run("failed.forget", kinds=list(kinds or get_args(WorkKind)))

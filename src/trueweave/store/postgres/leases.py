@@ -1,0 +1,56 @@
+"""Leases on what is being settled: they keep settlers off each other's work while no transaction is open.
+
+A lease runs out when its owner does not renew it. Nothing rests on leases but speed: what is written is checked in the
+transaction that writes it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager, suppress
+from typing import Literal
+from uuid import UUID
+
+from trueweave.store.postgres.arrays import Texts
+from trueweave.store.postgres.db import Database, Transaction
+from trueweave.store.postgres.failures import DRIVER_ERRORS
+
+SECONDS = 20.0  # after which what a dead process was at is taken over
+
+LeaseKind = Literal["document", "names", "turn", "reports"]
+
+
+@asynccontextmanager
+async def kept(database: Database, workspace: int, owner: UUID) -> AsyncIterator[None]:
+    """The leases of an owner are renewed meanwhile, and given back at the end."""
+
+    async def renew() -> None:
+        while True:
+            await asyncio.sleep(SECONDS / 4)
+            with suppress(*DRIVER_ERRORS):  # who is overtaken does harmless work twice
+                async with database.transaction(workspace) as tx:
+                    await tx.run("lease.renew", owner=owner, seconds=SECONDS)
+
+    renewing = asyncio.create_task(renew())
+    try:
+        yield
+    finally:
+        renewing.cancel()
+        await asyncio.gather(renewing, return_exceptions=True)
+        with suppress(*DRIVER_ERRORS):  # then they run out by themselves
+            async with database.transaction(workspace) as tx:
+                await tx.run("lease.release", owner=owner)
+
+
+async def take(tx: Transaction, owner: UUID, kind: LeaseKind, subjects: Collection[str] = ("",)) -> set[str]:
+    """Those of these that nobody else has now."""
+    if not subjects:
+        return set()
+    rows = await tx.rows("lease.take", kind=kind, owner=owner, subjects=Texts(subjects), seconds=SECONDS)
+    return {subject for (subject,) in rows}
+
+
+async def is_turn_of_another(tx: Transaction, owner: UUID) -> bool:
+    """Whether somebody asked all others to hold back."""
+    return bool(await tx.value("lease.turn_of_another", owner=owner))

@@ -1,0 +1,17 @@
+-- name: mark
+INSERT INTO failed_work (kind, subject, label, error) VALUES (%(kind)s, %(subject)s, %(label)s, %(error)s)
+ON CONFLICT (workspace, kind, subject) DO UPDATE
+SET label = excluded.label, error = excluded.error, times = failed_work.times + 1, failed = now()
+
+-- name: listed
+SELECT kind, label, error, times, failed FROM failed_work ORDER BY failed DESC, kind, subject LIMIT %(limit)s
+
+-- name: forget
+DELETE FROM failed_work WHERE kind = ANY(%(kinds)s)
+
+-- name: forget_documents
+DELETE FROM failed_work WHERE kind = 'settle' AND subject = ANY(%(uris)s)
+
+-- name: forget_whole
+-- What stood for all of a kind that others wait for: a worker that begins tries it again.
+DELETE FROM failed_work WHERE subject = '' AND kind IN ('settle', 'names', 'link')
