@@ -1,6 +1,7 @@
 """Whatever rapidfuzz calls alike is called alike here, and is found by its keys, whichever name comes first."""
 
 import re
+from collections import Counter
 from typing import get_args
 
 import pytest
@@ -137,3 +138,17 @@ def test_masks_of_alike_names_differ_by_no_more_bits_than_the_names_can_differ_b
     how = LOOSEST
     if alike([(a, b)], how)[0]:
         assert (mask(a) ^ mask(b)).bit_count() <= min(most_changes(a, how), most_changes(b, how))
+
+
+def test_few_others_share_a_key_with_a_short_name_however_many_begin_like_it() -> None:
+    """What is looked at for each name must not grow with their number, or resolving them all would be quadratic."""
+    fuzzy = ResolutionSettings("fuzzy", 90)
+    letters = "abcdefghijklmnopqrstuvwxyz"
+
+    def looked_at(count: int) -> float:
+        names = ["zed" + "".join(letters[n // 26**k % 26] for k in range(4)) for n in range(count)]
+        stored = Counter(key for name in names for key in keys(name, "", fuzzy))
+        return sum(stored[key] for name in names for key in probes(name, "", fuzzy)) / count
+
+    assert looked_at(8000) <= 2 * looked_at(1000)
+    assert looked_at(8000) < 30

@@ -6,17 +6,21 @@ single-character insertions and deletions between them,
 
     100 · (1 − d / (|a| + |b|)) > threshold
 
-So the threshold and the two lengths bound `d`. Cut a name into more pieces than `d` can touch and at least one piece
-stands unharmed in any name alike (the pigeonhole of Li, Deng, Wang and Feng's Pass-Join, VLDB 2011). Each name is
-stored under one key per piece; a name that looks for others computes the keys those must have, over every length they
-can have and every place the piece can have moved to. No pair is missed, whatever the order in which names arrive: the
-index law rests on that.
+So the threshold and the two lengths bound `d`. Where it allows for one deletion at most from either name, as between
+short ones, alike names are equal after it: each is stored as it is and without each of its characters. Such a key has
+nearly all of the name, so that few others share it, however alike all names begin.
+
+Where it allows for more, cut a name into more pieces than `d` can touch and at least one piece stands unharmed in any
+name alike (the pigeonhole of Li, Deng, Wang and Feng's Pass-Join, VLDB 2011). The name is stored under one key per
+piece; a name that looks for others computes the keys those must have, over every length they can have and every place
+the piece can have moved to. No pair is missed, whatever the order in which names arrive: the index law rests on that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 from zlib import crc32
 
@@ -28,6 +32,28 @@ from trueweave.types import ResolutionSettings
 
 # Beyond this, a "name" is a phrase: it is the same only when it is equal. Keeps the number of keys bounded.
 LONGEST_FUZZY = 64
+
+
+# What stands for the number of a piece where a key is of the whole name, or of all but one character.
+_WHOLE = -1
+_SHORTENED = -2
+
+
+class Search(NamedTuple):
+    """What a name looks for, by the length of stored names: itself, itself without a character, or pieces of it. The
+    first two say which of their keys to compare with."""
+
+    whole: tuple[tuple[int, int], ...]
+    shortened: tuple[tuple[int, int], ...]
+    pieces: tuple[tuple[int, tuple[Piece, ...]], ...]
+
+
+class Stored(NamedTuple):
+    """What a name is stored under: itself, itself without each character, and so many pieces."""
+
+    whole: bool
+    shortened: bool
+    pieces: int
 
 
 class Piece(NamedTuple):
@@ -45,14 +71,24 @@ def compared(written: str, settings: ResolutionSettings) -> str:
 
 
 def keys(form: str, type_: str, settings: ResolutionSettings) -> list[int]:
-    """The keys a name is stored under: none with resolution off, one per piece otherwise."""
+    """The keys a name is stored under: none with resolution off, one where only equal names are alike."""
     if settings.mode == "off":
         return []
     data = form.encode("latin-1", "replace")
-    size = len(form)
+    size, allowance = len(form), _allowance(settings)
     group = _group(form, type_, settings)
-    pieces = _pieces(size, _allowance(settings))
-    return [_shelf(group, size, i) | crc32(data[size * i // pieces : size * (i + 1) // pieces]) for i in range(pieces)]
+    stored = _stored(size, allowance)
+    found: set[int] = set()
+    if stored.whole:
+        found.add(_shelf(group, size, _WHOLE) | crc32(data))
+    if stored.shortened:
+        shelf = _shelf(group, size, _SHORTENED)
+        found.update(shelf | crc32(one) for one in _shortened(data))
+    if stored.pieces:
+        ends = [size * i // stored.pieces for i in range(stored.pieces + 1)]
+        parts = enumerate(pairwise(ends))
+        found.update(_shelf(group, size, i) | crc32(data[start:end]) for i, (start, end) in parts)
+    return sorted(found)
 
 
 def probes(form: str, type_: str, settings: ResolutionSettings) -> set[int]:
@@ -61,13 +97,23 @@ def probes(form: str, type_: str, settings: ResolutionSettings) -> set[int]:
         return set()
     data = form.encode("latin-1", "replace")
     group = _group(form, type_, settings)
-    return {
+    search = _search(len(form), _allowance(settings))
+    found = {
         shelf | crc32(data[at : at + piece.length])
-        for size, pieces in _search(len(form), _allowance(settings))
+        for size, pieces in search.pieces
         for piece in pieces
         for shelf in (_shelf(group, size, piece.number),)
         for at in range(piece.first, piece.last + 1)
     }
+    whole, shortened = crc32(data), [crc32(one) for one in _shortened(data)] if search.shortened else []
+    found.update(_shelf(group, size, number) | whole for size, number in search.whole)
+    found.update(_shelf(group, size, number) | one for size, number in search.shortened for one in shortened)
+    return found
+
+
+def _shortened(data: bytes) -> set[bytes]:
+    """The name without each of its characters in turn."""
+    return {data[:at] + data[at + 1 :] for at in range(len(data))}
 
 
 def mask(form: str) -> int:
@@ -132,12 +178,50 @@ def _pieces(size: int, allowance: int) -> int:
 
 
 @lru_cache(maxsize=4096)
-def _search(size: int, allowance: int) -> tuple[tuple[int, tuple[Piece, ...]], ...]:
-    """For each length that a name alike can have: the pieces to look for, and where."""
+def _search(size: int, allowance: int) -> Search:
+    """What to look for among the stored names of each length that a name alike can have."""
+    whole: list[tuple[int, int]] = []
+    shortened: list[tuple[int, int]] = []
+    pieces: list[tuple[int, tuple[Piece, ...]]] = []
+    for other in _lengths(size, allowance):
+        deleted = _deleted(other, size, allowance)
+        if deleted is None:
+            pieces.append((other, tuple(_windows(other, size, allowance))))
+        else:
+            of_stored, of_searching = deleted
+            (shortened if of_searching else whole).append((other, _SHORTENED if of_stored else _WHOLE))
+    return Search(tuple(whole), tuple(shortened), tuple(pieces))
+
+
+@lru_cache(maxsize=4096)
+def _stored(size: int, allowance: int) -> Stored:
+    """What names of any length that is alike look for."""
+    deleted = [_deleted(size, other, allowance) for other in _lengths(size, allowance)]
+    return Stored(
+        whole=any(one is not None and not one[0] for one in deleted),
+        shortened=any(one is not None and bool(one[0]) for one in deleted),
+        pieces=_pieces(size, allowance) if None in deleted else 0,
+    )
+
+
+def _lengths(size: int, allowance: int) -> Iterable[int]:
+    """The lengths that names alike can have."""
     if size > LONGEST_FUZZY:
-        return ((size, (Piece(0, size, 0, 0),)),)
-    lengths = (other for other in range(1, LONGEST_FUZZY + 1) if _changes(other, size, allowance) >= 0)
-    return tuple((other, tuple(_windows(other, size, allowance))) for other in lengths)
+        return (size,)
+    return (other for other in range(LONGEST_FUZZY + 1) if _changes(other, size, allowance) >= 0)
+
+
+def _deleted(stored: int, searching: int, allowance: int) -> tuple[int, int] | None:
+    """How many characters to take from a stored name and from a searching one, one at most from either, for them to be
+    equal if they are alike; None where that may take more.
+
+    Of two that need less, as equal ones do, the same character may be taken from both.
+    """
+    if stored > LONGEST_FUZZY:
+        return 0, 0
+    most, grown = _changes(stored, searching, allowance), searching - stored
+    both = (most - grown) // 2, (most + grown) // 2
+    return both if max(both) <= 1 else None
 
 
 def _windows(stored: int, searching: int, allowance: int) -> Iterable[Piece]:

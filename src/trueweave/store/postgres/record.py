@@ -147,7 +147,7 @@ async def withdraw(database: Database, workspace: int, uris: Sequence[str]) -> i
         await forget_jobs(tx, ordered)
         forgotten = await tx.rows("record.forget_unshown", uris=ordered, keep=[])
         withdrawn = await tx.rows("record.unwant", uris=ordered, keep=[])
-        await tx.run("failed.forget_documents", uris=ordered)
+        await tx.run("failed.erase_documents", uris=ordered)
         return len({uri for (uri,) in (*waiting, *forgotten, *withdrawn)})
 
 

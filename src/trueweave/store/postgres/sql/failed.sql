@@ -12,6 +12,10 @@ DELETE FROM failed_work WHERE kind = ANY(%(kinds)s)
 -- name: forget_documents
 DELETE FROM failed_work WHERE kind = 'settle' AND subject = ANY(%(uris)s)
 
+-- name: erase_documents
+-- Errors and names of other work may be from what these said; it is tried again.
+DELETE FROM failed_work WHERE (kind = 'settle' AND subject = ANY(%(uris)s)) OR kind IN ('summary', 'report', 'link')
+
 -- name: forget_whole
 -- What stood for all of a kind that others wait for: a worker that begins tries it again.
 DELETE FROM failed_work WHERE subject = '' AND kind IN ('settle', 'names', 'link')
