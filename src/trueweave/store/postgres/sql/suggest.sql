@@ -13,10 +13,9 @@ SELECT c.who, n.id, n.written, n.type, n.entity, n.count
 FROM (SELECT DISTINCT p.who, k.name
       FROM unnest(%(keys)s::bigint[], %(who)s::bigint[], %(masks)s::bigint[], %(most)s::bigint[]) AS p (key, who, mask, most)
       CROSS JOIN LATERAL (SELECT name, mask FROM suggest_key WHERE key = p.key OFFSET 0) k
-      WHERE bit_count((k.mask # p.mask)::bit(64)) <= p.most) c
-JOIN unnest(%(ids)s::uuid[], %(entities)s::uuid[]) WITH ORDINALITY AS s (id, entity, n) ON s.n = c.who + 1
+      WHERE k.name > (%(ids)s::uuid[])[p.who + 1] AND bit_count((k.mask # p.mask)::bit(64)) <= p.most) c
 CROSS JOIN LATERAL (SELECT id, written, type, entity, count FROM name WHERE id = c.name OFFSET 0) n
-WHERE n.id > s.id AND n.entity <> s.entity
+WHERE n.entity <> (%(entities)s::uuid[])[c.who + 1]
 
 -- name: rejected
 SELECT a, b FROM rejection
