@@ -7,17 +7,14 @@ import unicodedata
 from collections import Counter
 from functools import lru_cache
 
+from trueweave.text.scripts import UNSPACED
+
 _STEM = 5  # letters: cut there, most forms of a word are one, in most languages
 _SHORTEST = 3
 _ENOUGH_TO_TELL = 8  # words; in fewer, none of the known ones may be there by chance
 
-# Scripts that set no spaces between words, or join particles to them: read by pairs of characters.
-_UNSPACED = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
-    "\uf900-\ufaff"
-)
-_RUN = re.compile(rf"[{_UNSPACED}]+")
-_WORD = re.compile(rf"(?:(?![{_UNSPACED}])[^\W_])+(?:['’](?:(?![{_UNSPACED}])[^\W\d_])+)?")
+_RUN = re.compile(rf"[{UNSPACED}]+")
+_WORD = re.compile(rf"(?:(?![{UNSPACED}])[^\W_])+(?:['’](?:(?![{UNSPACED}])[^\W\d_])+)?")
 _HIRAGANA = re.compile(r"[\u3040-\u309f]+")
 _OTHER_WORD = re.compile(r"\w++")
 _STOP = re.compile(r"[.!?:;…]\s")

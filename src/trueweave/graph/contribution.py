@@ -93,7 +93,8 @@ def contribution(
     """The rows of a document, with the hash of what it was made from, notes on how that went, and how it was made.
 
     Its id depends on all that it says, so storing it twice is storing it once. A chunk's id depends on the document's
-    uri and the chunk's text, so a chunk that an update does not touch stays the same chunk.
+    uri and the chunk's text, and on the language if its metadata give one, so a chunk that an update does not touch
+    stays the same chunk.
     """
     metadata, places = metadata_json(document.uri, document.metadata), places_json(document.places)
     content = key("content", *(chunk.text for chunk in document.chunks))
@@ -103,9 +104,11 @@ def contribution(
     mentions: list[MentionRow] = []
     links: list[LinkRow] = []
     seen: dict[str, int] = {}
+    language = document.metadata.get("language")  # a chunk that is said to be in another language is searched anew
+    spoken = [language] if isinstance(language, str) and language else []
     for n, chunk in enumerate(document.chunks):
         again = seen[chunk.text] = seen.get(chunk.text, -1) + 1
-        chunk_id = key("chunk", document.uri, chunk.text, str(again))
+        chunk_id = key("chunk", document.uri, chunk.text, str(again), *spoken)
         hash_ = key("text", chunk.text)
         chunks.append(ChunkRow(id_, chunk_id, n, chunk.start, chunk.tokens, chunk.text, hash_))
         spoken_of = list(_mention_rows(id_, chunk_id, chunk, document.uri))

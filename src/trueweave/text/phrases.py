@@ -2,7 +2,7 @@
 
 A phrase is a name without case, accents, apostrophes and leading article. It occurs in a text where its words stand in
 a row, at least one of them with a capital: the longest phrase at each place, and inside that any further ones of two
-or more words.
+or more words. In scripts that set no spaces between words, or join particles to them, each character is a word.
 """
 
 from __future__ import annotations
@@ -15,11 +15,16 @@ from functools import lru_cache
 from itertools import dropwhile
 from typing import NamedTuple
 
+from trueweave.text.scripts import UNSPACED
+
 MOST_WORDS = 8
+MOST_CHARACTERS = 24  # of a name in a script without spaces
 LEAD = 60  # characters in which a text without a title says what it is about
 
 _LEAST = 3  # characters
-_WORD = re.compile(r"[^\W_]+(?:['’](?![sS]\b)[^\W_]+)?")  # a possessive 's is a word of its own
+# A possessive 's is a word of its own.
+_WORD = re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}])[^\W_])+(?:['’](?![sS]\b)(?:(?![{UNSPACED}])[^\W_])+)?")
+_UNSPACED = re.compile(rf"[{UNSPACED}]")
 _ASIDE = re.compile(r"\([^()]*+\)\s*$")  # what tells a title from others of the same name, as in "Mercury (planet)"
 _ARTICLES = frozenset({"the", "a", "an"})
 # Alone, these name nothing.
@@ -55,10 +60,13 @@ class Occurrence(NamedTuple):
 
 def words(text: str) -> list[Word]:
     """The words of a text, in order."""
-    return [
-        Word(_plain(match[0]), match.start(), match.end(), match[0][0].isupper() or match[0][0].isdigit())
-        for match in _WORD.finditer(text)
-    ]
+    return [Word(_plain(match[0]), match.start(), match.end(), _is_marked(match[0])) for match in _WORD.finditer(text)]
+
+
+@lru_cache(maxsize=65536)
+def _is_marked(word: str) -> bool:
+    """Whether a word may be one of a name: by its capital or digit, or as its script has no capitals."""
+    return word[0].isupper() or word[0].isdigit() or bool(_UNSPACED.match(word))
 
 
 @lru_cache(maxsize=65536)
@@ -70,6 +78,11 @@ def _plain(word: str) -> str:
     return "".join(c for c in letters if not unicodedata.combining(c) and c not in "'’")
 
 
+def most_words(first: str) -> int:
+    """How many words a phrase that begins with this one may have."""
+    return MOST_CHARACTERS if _UNSPACED.search(unicodedata.normalize("NFKC", first)) else MOST_WORDS
+
+
 @lru_cache(maxsize=65536)
 def phrase(name: str) -> str:
     """The phrase of a name; empty for one that nobody could look for in a text."""
@@ -78,7 +91,8 @@ def phrase(name: str) -> str:
     if len(parts) > 1 and parts[-1] == "s":
         parts = parts[:-1]
     found = " ".join(parts)
-    if len(found) < _LEAST or len(parts) > MOST_WORDS or found in _NO_NAMES or found.isdigit():
+    most = MOST_CHARACTERS if _UNSPACED.search(name) else MOST_WORDS
+    if len(found) < _LEAST or len(parts) > most or found in _NO_NAMES or found.isdigit():
         return ""
     return found
 

@@ -308,7 +308,7 @@ class PostgresIndex:
         """The names in a text that occur in some chunk: the longest at each place, and those inside of them."""
         with self._step("names in", text) as told:
             words = phrases.words(text)
-            everything = {word.word: phrases.MOST_WORDS for word in words}
+            everything = {word.word: phrases.most_words(word.word) for word in words}
             numbers = {one: phrases.number(one) for one in phrases.candidates(words, everything)}
             ids = Numbers(numbers.values())
             rows = await self._rows(told, QUERIES["search.names_known"].encode(), {"ids": ids})

@@ -34,6 +34,8 @@ SELECT key, line FROM (
     SELECT word || ' ' || tier, chunks::text FROM word
     UNION ALL
     SELECT 'all', jsonb_build_array(chunks, length)::text FROM corpus
+    UNION ALL
+    SELECT 'in ' || language, chunks::text FROM text_language
 ) AS lines (key, line) ORDER BY key COLLATE "C"
 
 -- name: texts
