@@ -204,8 +204,7 @@ async def test_identity_and_staleness_follow_the_rule_through_random_changes(tru
         assert {id_ for id_, state in listed.items() if state in ("stale", "unwritten")} == new_or_changed
         for id_ in new_or_changed & said.keys():
             report = await trueweave.report(id_)
-            assert report is not None
-            assert report.stale
+            assert report is None or report.stale, "what may quote a removed document is gone, the rest is stale"
         model.asked.clear()
         assert await write(trueweave, model) == len(model.asked) == len(new_or_changed), "each once, and no other"
         states = {one.written for one in await trueweave.communities(limit=1000)}
@@ -249,7 +248,7 @@ async def test_what_went_and_what_changed_can_be_asked_for(trueweave: AsyncTruew
     await trueweave.add_documents([told("Aldar", "smith", "reeve", "owes")])
     await trueweave.find_communities()
     [gone] = await trueweave.former_communities(then)
-    assert "of Berth" in gone.title
+    assert (gone.size, gone.title) == (7, ""), "what was removed is not named any more"
     [changed] = await trueweave.communities(since=then)
     assert changed.since < then < changed.changed
     assert changed.written == "stale"
@@ -440,7 +439,7 @@ async def test_community_reads_reports_in_batches_and_says_which_replies_it_coul
 async def test_a_stale_report_rests_on_the_chunks_that_are_there_now(database: Database) -> None:
     trueweave = await _built(database)
     await trueweave.add_documents(Document(f"new/{one.uri}", one.chunks) for one in towns("Eskel"))
-    await trueweave.remove([one.uri for one in towns("Eskel")])
+    await trueweave.add_documents(Document(one.uri, (Chunk("Nothing to tell."),)) for one in towns("Eskel"))
     found = await trueweave.retrieve("Whom does the smith of Eskel know?", Community(max_reports=1000, top_k=100))
     assert any(passage.uri.startswith("new/Eskel") for passage in found.passages)
     await trueweave.find_communities()

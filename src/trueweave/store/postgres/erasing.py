@@ -50,6 +50,8 @@ class _Left(NamedTuple):
     entity_hashes: list[UUID]
     relations: list[UUID]
     relation_hashes: list[UUID]
+    relation_sources: list[UUID]
+    relation_targets: list[UUID]
     communities: list[UUID]
     is_back: bool
 
@@ -91,12 +93,16 @@ async def _erase(tx: Transaction, some: Sequence[_Left]) -> None:
 
 async def _erase_reports(tx: Transaction, of: _Left) -> None:
     """Take away what is written about communities that the document had a part in, where that may quote it."""
-    said = {
-        "entities": Ids(of.entities), "entity_hashes": Ids(of.entity_hashes),
-        "relations": Ids(of.relations), "relation_hashes": Ids(of.relation_hashes),
-    }  # fmt: skip
-    is_changed = bool(await tx.value("erase.any_changed", **said))
-    gone = await tx.rows("erase.reports", communities=Ids(of.communities), is_changed=is_changed)
+    gone = await tx.rows(
+        "erase.reports",
+        communities=Ids(of.communities),
+        entities=Ids(of.entities),
+        entity_hashes=Ids(of.entity_hashes),
+        relations=Ids(of.relations),
+        relation_hashes=Ids(of.relation_hashes),
+        sources=Ids(of.relation_sources),
+        targets=Ids(of.relation_targets),
+    )
     if not gone:
         return
     await tx.run("erase.no_more_reports")

@@ -2,8 +2,9 @@
 
 -- name: note
 -- What these documents speak of, and how that is described while they are there.
-INSERT INTO erasure (uri, names, entities, entity_hashes, relations, relation_hashes, communities)
-SELECT u.uri, n.names, e.ids, e.hashes, r.ids, r.hashes, c.ids
+INSERT INTO erasure (uri, names, entities, entity_hashes, relations, relation_hashes, relation_sources, relation_targets,
+    communities)
+SELECT u.uri, n.names, e.ids, e.hashes, r.ids, r.hashes, r.sources, r.targets, c.ids
 FROM unnest(%(uris)s::text[]) AS u (uri)
 CROSS JOIN LATERAL (SELECT ARRAY(SELECT id FROM document WHERE uri = u.uri) AS ids) AS d
 CROSS JOIN LATERAL (SELECT coalesce(array_agg(DISTINCT m.name), '{}') AS names FROM unnest(d.ids) AS v (id)
@@ -12,11 +13,12 @@ CROSS JOIN LATERAL (SELECT coalesce(array_agg(e.id), '{}') AS ids, coalesce(arra
     FROM (SELECT DISTINCT x.entity FROM unnest(n.names) AS v (id)
           CROSS JOIN LATERAL (SELECT entity FROM name WHERE id = v.id OFFSET 0) x) AS own
     CROSS JOIN LATERAL (SELECT id, text_hash FROM entity WHERE id = own.entity OFFSET 0) e) AS e
-CROSS JOIN LATERAL (SELECT coalesce(array_agg(r.id), '{}') AS ids, coalesce(array_agg(r.text_hash), '{}') AS hashes
+CROSS JOIN LATERAL (SELECT coalesce(array_agg(r.id), '{}') AS ids, coalesce(array_agg(r.text_hash), '{}') AS hashes,
+        coalesce(array_agg(r.source), '{}') AS sources, coalesce(array_agg(r.target), '{}') AS targets
     FROM (SELECT DISTINCT t.relation FROM unnest(d.ids) AS v (id)
           CROSS JOIN LATERAL (SELECT DISTINCT source, target FROM link WHERE document = v.id OFFSET 0) l
           CROSS JOIN LATERAL (SELECT relation FROM tie WHERE source = l.source AND target = l.target OFFSET 0) t) AS own
-    CROSS JOIN LATERAL (SELECT id, text_hash FROM relation WHERE id = own.relation OFFSET 0) r) AS r
+    CROSS JOIN LATERAL (SELECT id, text_hash, source, target FROM relation WHERE id = own.relation OFFSET 0) r) AS r
 CROSS JOIN LATERAL (
     WITH RECURSIVE up AS (
         SELECT k.n, k.parent, k.id FROM unnest(e.ids) AS v (id)
@@ -33,24 +35,35 @@ SELECT EXISTS (SELECT FROM erasure)
 
 -- name: due
 -- Those whose last version is out of the view; and whether there is a document of that uri again.
-SELECT e.id, e.uri, e.names, e.entities, e.entity_hashes, e.relations, e.relation_hashes, e.communities,
-       EXISTS (SELECT FROM document d WHERE d.uri = e.uri) OR EXISTS (SELECT FROM source s WHERE s.uri = e.uri)
+SELECT e.id, e.uri, e.names, e.entities, e.entity_hashes, e.relations, e.relation_hashes, e.relation_sources,
+       e.relation_targets, e.communities, EXISTS (SELECT FROM document d WHERE d.uri = e.uri) OR EXISTS (SELECT FROM source s WHERE s.uri = e.uri)
 FROM erasure e WHERE NOT EXISTS (SELECT FROM document d WHERE d.uri = e.uri AND NOT d.wanted)
 ORDER BY e.id LIMIT %(limit)s
 
--- name: any_changed
--- Whether anything that these documents spoke of is described otherwise now, or is gone.
-SELECT EXISTS (
-    SELECT FROM unnest(%(entities)s::uuid[], %(entity_hashes)s::uuid[]) AS u (id, hash)
-    WHERE NOT EXISTS (SELECT FROM entity e WHERE e.id = u.id AND e.text_hash = u.hash OFFSET 0))
-OR EXISTS (
-    SELECT FROM unnest(%(relations)s::uuid[], %(relation_hashes)s::uuid[]) AS u (id, hash)
-    WHERE NOT EXISTS (SELECT FROM relation r WHERE r.id = u.id AND r.text_hash = u.hash OFFSET 0))
-
 -- name: reports
--- What was picked out of documents may quote any of them; a model was shown descriptions alone.
-DELETE FROM report WHERE community = ANY(%(communities)s::uuid[]) AND (author = '' OR %(is_changed)s)
-RETURNING community, title, summary
+-- Those where what is said of a member, or of what is between two members, is something else now; that quote sentences
+-- of a chunk that is gone (a model was shown descriptions alone); or that are about another content anyway.
+WITH moved AS (
+    SELECT m.leaf FROM unnest(%(entities)s::uuid[], %(entity_hashes)s::uuid[]) AS u (id, hash)
+    CROSS JOIN LATERAL (SELECT leaf FROM member WHERE entity = u.id OFFSET 0) m
+    WHERE NOT EXISTS (SELECT FROM entity e WHERE e.id = u.id AND e.text_hash = u.hash OFFSET 0)),
+between AS (
+    SELECT s.leaf AS source, t.leaf AS target
+    FROM unnest(%(relations)s::uuid[], %(relation_hashes)s::uuid[], %(sources)s::uuid[], %(targets)s::uuid[])
+        AS u (id, hash, source, target)
+    CROSS JOIN LATERAL (SELECT leaf FROM member WHERE entity = u.source OFFSET 0) s
+    CROSS JOIN LATERAL (SELECT leaf FROM member WHERE entity = u.target OFFSET 0) t
+    WHERE NOT EXISTS (SELECT FROM relation r WHERE r.id = u.id AND r.text_hash = u.hash OFFSET 0))
+DELETE FROM report r USING community c
+WHERE r.community = ANY(%(communities)s::uuid[]) AND c.id = r.community
+    AND (r.hash <> c.hash
+        OR (r.author = '' AND EXISTS (
+            SELECT FROM jsonb_array_elements(r.findings) AS f
+            CROSS JOIN jsonb_array_elements_text(f -> 'chunks') AS quoted (chunk)
+            WHERE NOT EXISTS (SELECT FROM chunk k WHERE k.id = quoted.chunk::uuid OFFSET 0)))
+        OR EXISTS (SELECT FROM moved WHERE leaf BETWEEN c.n AND c.last)
+        OR EXISTS (SELECT FROM between b WHERE b.source BETWEEN c.n AND c.last AND b.target BETWEEN c.n AND c.last))
+RETURNING r.community, r.title, r.summary
 
 -- name: no_more_reports
 -- Reports that are missing now are written when somebody wants that, not by whoever works here next.

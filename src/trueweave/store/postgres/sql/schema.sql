@@ -766,7 +766,9 @@ CREATE TABLE trueweave.erasure (
     entity_hashes uuid[] NOT NULL,
     relations uuid[] NOT NULL,
     relation_hashes uuid[] NOT NULL,
-    communities uuid[] DEFAULT '{}'::uuid[] NOT NULL
+    communities uuid[] DEFAULT '{}'::uuid[] NOT NULL,
+    relation_sources uuid[] DEFAULT '{}'::uuid[] NOT NULL,
+    relation_targets uuid[] DEFAULT '{}'::uuid[] NOT NULL
 );
 ALTER TABLE ONLY trueweave.erasure ALTER COLUMN workspace SET STATISTICS 0;
 

@@ -1,6 +1,9 @@
 -- Removed documents: which communities may have reports that quote them, and what was spent on them.
 
-ALTER TABLE erasure ADD communities uuid[] NOT NULL DEFAULT '{}';
+ALTER TABLE erasure
+    ADD communities      uuid[] NOT NULL DEFAULT '{}',
+    ADD relation_sources uuid[] NOT NULL DEFAULT '{}',
+    ADD relation_targets uuid[] NOT NULL DEFAULT '{}';
 CREATE INDEX spend_document ON spend (document, workspace) WHERE document <> '';
 
 -- In PL/pgSQL, as schema.sql makes functions before the tables that they read.
