@@ -178,7 +178,7 @@ async def test_what_is_not_known_is_said_so(database: Database) -> None:
 async def test_where_nothing_is_found_nobody_is_asked(database: Database) -> None:
     async with asking(database, model := Scripted()) as trueweave:
         pieces = [piece async for piece in trueweave.stream("xylophone", "keyword")]
-        assert pieces[0] == NOTHING_FOUND
+        assert pieces[0] == "Nothing was found: no word of the question is in the documents that were looked at."
         answer = await trueweave.ask(QUESTION, filter=Filter(uris=("nowhere",)))
         assert (answer.text, answer.known) == (NOTHING_FOUND, False)
         assert model.asked == []
@@ -443,7 +443,7 @@ async def test_a_change_of_model_between_two_questions_is_noticed(trueweave: Asy
     for changed in (HashEmbedder(name="other"), HashEmbedder(48)):  # as many dimensions, and fewer
         await trueweave.change_space(changed)
         assert await uris(trueweave, Naive(top_k=1)) == ["bridge.md"]
-        with pytest.raises(SpaceMismatch, match="Open it with that model"):
+        with pytest.raises(SpaceMismatch, match="trueweave reembed MODEL"):
             await uris(other, Naive())
         assert await uris(other, Keyword(top_k=1)) == ["bridge.md"]
         assert await uris(AsyncTrueweave(trueweave.database, trueweave.workspace, changed), Naive(top_k=1)) == [
