@@ -36,7 +36,7 @@ from psycopg import sql
 
 from trueweave import AsyncTrueweave
 from trueweave.errors import ConfigError, NoVectors
-from trueweave.evidence import Evidence, Query, Scored
+from trueweave.evidence import Evidence, Filter, Query, Scored
 from trueweave.extract.capitals import CapitalsExtractor
 from trueweave.protocols import Embedder, Index, Method, Vectors
 from trueweave.store.postgres import vectors
@@ -371,8 +371,9 @@ async def _question_vector(query: Query, index: Index) -> Vectors:
 
 
 async def _evidence(index: Index, graph: Graph, scores: Floats, most: int) -> Evidence:
-    best = np.argsort(-scores, kind="stable")[:most]
-    return Evidence(tuple(await index.passages([Scored(graph.passages[n], float(scores[n])) for n in best])))
+    best = np.argsort(-scores, kind="stable")[: 4 * most]
+    ranked = [Scored(graph.passages[n], float(scores[n])) for n in best]
+    return Evidence(tuple(await index.passages(ranked, most, Filter())))
 
 
 # --- HippoRAG 2 ---------------------------------------------------------------------------------------

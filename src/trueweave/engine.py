@@ -68,6 +68,7 @@ from trueweave.types import (
     CommunityReport,
     Document,
     DocumentInfo,
+    Duplicate,
     EmbeddingEstimate,
     Entity,
     Estimate,
@@ -837,6 +838,11 @@ class AsyncTrueweave:
                 return await headway.headway(tx, since)
 
         return await self.database.insist(look)
+
+    async def duplicates(self, since: datetime) -> list[Duplicate]:
+        """The documents that came in since then and have the very text of one that was there before."""
+        async with self.database.transaction(self.workspace) as tx:
+            return await headway.duplicates(tx, since)
 
     async def notes(self, since: datetime, named: int = 3) -> list[Note]:
         """What was odd about the documents that came in since then, with the names of the first so many."""

@@ -44,11 +44,24 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
+class Copy:
+    """Where else the text of a passage stands."""
+
+    uri: str
+    title: str
+    start: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class Passage:
     """A chunk as evidence: an exact span of a document, where that is, and how well it fits (more is better).
 
     `page` and `headings` are those over its first character. `places` has these and all that begin further in, so that
     each stretch of the passage can be told where it is.
+
+    A text that stands in several places is one passage: `copies` says in how many others, `also` where the first of
+    them are.
     """
 
     id: UUID
@@ -60,6 +73,8 @@ class Passage:
     page: str = ""
     headings: tuple[str, ...] = ()
     places: tuple[Place, ...] = ()
+    copies: int = 0
+    also: tuple[Copy, ...] = ()
 
     @property
     def end(self) -> int:

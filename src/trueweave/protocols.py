@@ -332,8 +332,9 @@ class Index(Protocol):
         """The entities of these ids, in that order, without those that are gone."""
         ...
 
-    async def passages(self, chunks: Sequence[Scored[UUID]]) -> list[Passage]:
-        """The chunks of these ids with these scores, in that order, without those that are gone."""
+    async def passages(self, chunks: Sequence[Scored[UUID]], limit: int, filter: Filter) -> list[Passage]:
+        """The first of the chunks of these ids with these scores, in that order: so many different texts, without those
+        that are gone. So more ids than places are of use: several may have one text, which is one passage."""
         ...
 
     async def both_lists(self, text: str, vector: Vectors, limit: int, filter: Filter) -> tuple[Masses, Masses]:

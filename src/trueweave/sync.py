@@ -29,6 +29,7 @@ from trueweave.types import (
     CommunityReport,
     Document,
     DocumentInfo,
+    Duplicate,
     EmbeddingEstimate,
     Entity,
     Estimate,
@@ -628,6 +629,10 @@ class Trueweave(_Waiting):
         """How many documents came in since then, whoever worked them, and how many wait. A database that is away is
         waited for."""
         return self._wait_for(lambda trueweave: trueweave.headway(since))
+
+    def duplicates(self, since: datetime) -> list[Duplicate]:
+        """The documents that came in since then and have the very text of one that was there before."""
+        return self._wait_for(lambda trueweave: trueweave.duplicates(since))
 
     def notes(self, since: datetime, named: int = 3) -> list[Note]:
         """What was odd about the documents that came in since then, with the names of the first so many."""

@@ -430,6 +430,14 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
+class Duplicate:
+    """A document that has the very text of another, which was there before."""
+
+    uri: str
+    equals: str
+
+
+@dataclass(frozen=True, slots=True)
 class SetAside:
     """A document that failed for good, and why."""
 

@@ -1,5 +1,6 @@
 """What is shown of answers and evidence: what is cited, what is doubted, what it took, on lines that fit."""
 
+from dataclasses import replace
 from decimal import Decimal
 from io import StringIO
 from pathlib import Path
@@ -10,7 +11,7 @@ from rich.console import Console, RenderableType
 
 from trueweave.cli.answers import citations, doubts, spent, took
 from trueweave.cli.compare import shown
-from trueweave.cli.evidence import excerpt, one_line
+from trueweave.cli.evidence import excerpt, one_line, passages
 from trueweave.cli.questions import read_filter, read_history, read_parameters
 from trueweave.cli.writing import Writer
 from trueweave.errors import ConfigError, UnreadableFile
@@ -19,6 +20,7 @@ from trueweave.evidence import (
     Citation,
     Compared,
     Comparison,
+    Copy,
     Evidence,
     Passage,
     Sentence,
@@ -50,6 +52,14 @@ def test_a_passage_is_named_once_with_all_that_is_quoted_from_it() -> None:
     found = text(*citations([cited(2, "Ada wrote\nNote G"), cited(2, "a program", verbatim=False)]))
     assert found.splitlines() == ["", "[2] Notes, page 3", "  “Ada wrote Note G”", "  nearest: “a program”"]
     assert citations([]) == []
+
+
+def test_a_text_that_stands_in_several_places_names_them() -> None:
+    places = tuple(Copy(f"copy/{n}", "", 0, f"copy/{n}, page 1") for n in range(5))
+    passage = replace(PASSAGE, copies=7, also=places)
+    named = "  also in copy/0, page 1; copy/1, page 1; copy/2, page 1 and 4 more"
+    assert text(*passages([passage], "Who?")).splitlines()[:2] == ["[1] Notes, page 3  0.500", named]
+    assert text(*citations([replace(cited(1, "Ada"), passage=passage)])).splitlines()[2] == named
 
 
 def test_each_doubt_has_its_reason() -> None:

@@ -62,8 +62,8 @@ class Stub:
     async def embed(self, texts: Sequence[str]) -> Vectors:
         return rows(*(next((v for name, v in VECTORS.items() if name in text), (0.5,) * 4) for text in texts))
 
-    async def passages(self, chunks: Sequence[Scored[UUID]]) -> list[Passage]:
-        return [Passage(one.item, "", "", "", 0, one.score) for one in chunks]
+    async def passages(self, chunks: Sequence[Scored[UUID]], limit: int, filter: Filter) -> list[Passage]:
+        return [Passage(one.item, "", "", "", 0, one.score) for one in chunks[:limit]]
 
 
 async def found(method: Method, question: str, filter: Filter | None = None) -> list[int]:

@@ -103,7 +103,8 @@ class Experiment:
 def _outcome(question: Question, name: str, run: str, evidence: Evidence, usage: Usage) -> Outcome:
     best: dict[str, float] = {}
     for passage in evidence.passages:
-        best.setdefault(passage.uri, passage.score)
+        for uri in (passage.uri, *(copy.uri for copy in passage.also)):
+            best.setdefault(uri, passage.score)
     trace = evidence.trace
     found = tuple(best.items())
     seen = evidence_found(question.evidence, (p.text for p in evidence.passages)) if question.evidence else None

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from trueweave.config import Settings
     from trueweave.engine import AsyncTrueweave
-    from trueweave.types import Estimate, SetAside, Spent, SyncPlan
+    from trueweave.types import Duplicate, Estimate, SetAside, Spent, SyncPlan
 
 Prune = Annotated[
     bool, typer.Option("--prune", help="Remove documents whose files are gone from the folders that are added.")
@@ -118,6 +118,7 @@ class _Outcome:
     notes: Sequence[Note]
     set_aside: Sequence[SetAside]
     receipt: Sequence[Spent]
+    duplicates: Sequence[Duplicate] = ()
 
 
 class Run:
@@ -143,6 +144,7 @@ class Run:
         self.plan = plan
         self.given_read = 0
         self.given_new = 0
+        self.given_duplicates: Sequence[Duplicate] = ()
         self.error: TrueweaveError | None = None
         self.is_interrupted = False
         self.outcome = _Outcome(0, 0, (), (), ())
@@ -157,6 +159,11 @@ class Run:
     @property
     def read(self) -> int:
         return self.given_read + self.tally.new + self.tally.unchanged
+
+    @property
+    def duplicates(self) -> list[Duplicate]:
+        """The documents that came in with the very text of another."""
+        return [*self.given_duplicates, *self.outcome.duplicates]
 
     @property
     def new(self) -> int:
@@ -177,7 +184,10 @@ class Run:
                 documents = (
                     given.read(path, said, uri=naming.uri(path), refused=self.tally) for path in self.inputs.given
                 )
-                return await trueweave.add_documents(chain.from_iterable(documents), done, self.tally)
+                since = await trueweave.clock()
+                new = await trueweave.add_documents(chain.from_iterable(documents), done, self.tally)
+                self.given_duplicates = await trueweave.duplicates(since)
+                return new
 
         self.given_new = in_workspace(add_all, self.settings)
         self.given_read -= len(self.tally.refused)
@@ -218,6 +228,7 @@ class Run:
             _without_counts(await trueweave.notes(self._since)),
             await trueweave.set_aside(limit=1000) if set_aside else [],
             await trueweave.receipt(self._since),
+            await trueweave.duplicates(self._since),
         )
 
 
@@ -253,9 +264,10 @@ def tell(reply: Reply, run: Run, again: str) -> None:
         "notes": found.notes,
         "set_aside": found.set_aside,
         "receipt": found.receipt,
+        "duplicates": run.duplicates,
     }
     removed = [f"{count(len(tally.removed), 'document')} removed, as their files are gone."] if tally.removed else []
-    text = [*_counts(run), *removed, *tally.lines(), *_oddities(found)]
+    text = [*_counts(run), *removed, *tally.lines(), *_oddities(found), *_duplicates(run)]
     if found.receipt:
         text.append(receipt_table(found.receipt, run.settings.currency))
     end_if_stopped(reply, run, answer, text, again)
@@ -280,6 +292,11 @@ def _oddities(found: _Outcome) -> list[RenderableType]:
         told = [f"{one.uri}: {one.error}" for one in found.set_aside]
         text += some(told, "document", "set aside", "trueweave status --failed shows them")
     return text
+
+
+def _duplicates(run: Run) -> list[RenderableType]:
+    told = [f"{one.uri} equals {one.equals}" for one in run.duplicates]
+    return some(told, "document", "with the text of another", "--json shows them") if told else []
 
 
 def _next(run: Run, again: str) -> RenderableType:

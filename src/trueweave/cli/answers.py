@@ -35,6 +35,7 @@ def citations(found: Sequence[Citation]) -> list[RenderableType]:
     parts: list[RenderableType] = []
     for (mark, source), cited in by_place.items():
         parts.append(Text.assemble((f"[{mark}] ", "cyan"), (one_line(source), "bold")))
+        parts += finding.also(cited[0].passage)
         parts += [indented(_quote(one)) for one in cited]
     return ["", *parts] if parts else []
 
@@ -88,9 +89,16 @@ def as_json(answer: Answer, *, is_answered: bool) -> dict[str, object]:
 
 def _cited(one: Citation) -> dict[str, object]:
     passage = one.passage
-    place = {"uri": passage.uri, "title": passage.title, "page": one.page, "headings": one.headings}
+    place: dict[str, object] = {"uri": passage.uri, "title": passage.title, "page": one.page, "headings": one.headings}
     words = {"quote": one.quote, "start": one.start, "end": one.end, "verbatim": one.verbatim}
-    return {"mark": one.mark, "passage": passage.id, "source": one.source, **place, **words}
+    return {
+        "mark": one.mark,
+        "passage": passage.id,
+        "source": one.source,
+        **place,
+        **words,
+        "also": [copy.uri for copy in passage.also],
+    }
 
 
 def _quote(one: Citation) -> str:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from trueweave.evidence import Evidence, Passage, Path, Report, Scored, Step, Trace
 
 _EXCERPT = 320  # characters of a passage
+_NAMED = 3  # places where a text stands as well
 _MOST = 10  # of entities, relations and paths; --json has all
 _LONGEST = 60  # characters of a source
 _HEADING = re.compile(r"^#{1,6}[ \t].*\n*", re.MULTILINE)  # the source names them
@@ -63,9 +64,19 @@ def passages(found: Sequence[Passage], question: str) -> list[RenderableType]:
             Text.assemble(
                 (f"[{number}] ", "cyan"), (one_line(passage.source), "bold"), (f"  {passage.score:.3f}", "dim")
             ),
+            *also(passage),
             indented(excerpt(passage.text, question)),
         ]
     return parts
+
+
+def also(passage: Passage) -> list[RenderableType]:
+    """A line that says where else a text stands, if it does."""
+    if not passage.copies:
+        return []
+    named = [one_line(one.source, _LONGEST) for one in passage.also[:_NAMED]]
+    more = passage.copies - len(named)
+    return [indented(f"also in {'; '.join(named)}{f' and {more:,} more' if more else ''}")]
 
 
 def trace(found: Trace) -> list[RenderableType]:

@@ -48,6 +48,6 @@ class Global:
             for c in stated
         ]
         importance.sort(key=lambda one: (-one.score, one.item))
-        passages = await index.passages(importance[: self.graph_top_k])
+        passages = await index.passages(importance, self.graph_top_k, query.filter)
         ends = {end.id: end for _, one in ranked.values() for end in (one.source, one.target)}
         return Evidence(tuple(passages), tuple(ends.values()), tuple(one.relation for _, one in ranked.values()))

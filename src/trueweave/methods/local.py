@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 from uuid import UUID
 
@@ -14,6 +15,8 @@ from trueweave.methods.keywords import keywords
 from trueweave.methods.parameters import CHECKED
 from trueweave.methods.ranks import best_ranks
 from trueweave.protocols import Index
+
+_SPARE = 10  # times as many chunks as there are places, as several may have the same text
 
 
 class _Candidate(NamedTuple):
@@ -49,10 +52,11 @@ class Local:
         # An entity that is further behind gets its turn only where those ahead have next to no chunks.
         reach = 2 * (self.graph_top_k + self.order_range)
         followed = [id_ for id_, (order, _) in ranked.items() if order <= reach]
-        around = await index.around(list(ranked), followed, self.graph_top_k, query.filter)
+        around = await index.around(list(ranked), followed, _SPARE * self.graph_top_k, query.filter)
         candidates = [_Candidate(ranked[told.entity][0], told.neighbours, told.chunk) for told in around.told]
         chosen = self._choose(candidates)
-        passages = await index.passages([Scored(chunk, 1 / rank) for rank, chunk in enumerate(chosen, 1)])
+        best = await index.passages([Scored(c, 1.0) for c in chosen], self.graph_top_k, query.filter)
+        passages = [replace(passage, score=1 / rank) for rank, passage in enumerate(best, 1)]
         entities = sorted((entity for _, entity in ranked.values()), key=lambda e: -e.degree)
         return Evidence(tuple(passages), tuple(entities), tuple(around.relations))
 
@@ -60,7 +64,7 @@ class Local:
         """Each time the best-connected chunk among those at most `order_range` behind the first that is left."""
         left = sorted(candidates)
         chosen: dict[UUID, None] = {}
-        while left and len(chosen) < self.graph_top_k:
+        while left and len(chosen) < _SPARE * self.graph_top_k:
             window = [c for c in left if c.order <= left[0].order + self.order_range]
             best = min(window, key=lambda c: (-c.relation_count, c.order, c.chunk))
             chosen[best.chunk] = None

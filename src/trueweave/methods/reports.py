@@ -40,13 +40,13 @@ async def passages(findings: Sequence[Scored[Finding]], limit: int, index: Index
     A report that is stale may rest on chunks that are gone: then those that state its relations now take their place.
     """
     weights = _weights((chunk, one.score) for one in findings for chunk in one.item.chunks)
-    found = await index.passages(_best(weights, limit))
+    found = await index.passages(_best(weights), limit, Filter())
     if len(found) < min(limit, len(weights)):
         relations = _weights((relation, one.score) for one in findings for relation in one.item.relations)
         there = {passage.id for passage in found}
-        stated = await index.chunks_of_relations([one.item for one in _best(relations, limit)], Filter())
+        stated = await index.chunks_of_relations([one.item for one in _best(relations)[:limit]], Filter())
         more = _weights((chunk, relations[relation]) for relation, chunk in stated if chunk not in there)
-        found += await index.passages(_best(more, limit - len(found)))
+        found += await index.passages(_best(more), limit - len(found), Filter())
     return found
 
 
@@ -57,6 +57,6 @@ def _weights(pairs: Iterable[tuple[UUID, float]]) -> dict[UUID, float]:
     return dict(total)
 
 
-def _best(weights: dict[UUID, float], limit: int) -> list[Scored[UUID]]:
+def _best(weights: dict[UUID, float]) -> list[Scored[UUID]]:
     ranked = sorted(weights.items(), key=lambda pair: (-pair[1], pair[0]))
-    return [Scored(id_, weight) for id_, weight in ranked[:limit]]
+    return [Scored(id_, weight) for id_, weight in ranked]

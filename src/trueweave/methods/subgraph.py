@@ -51,7 +51,9 @@ class Subgraph:
         relations = await index.neighbourhood(seeds, self.max_hops, query.filter)
         nearby = dict.fromkeys([*seeds, *(end for r in relations for end in (r.source, r.target))])
         chunks = await index.chunks_of_entities(list(nearby), query.filter)
-        passages = await index.passages(self._scored(chunks, {one.item.id: one.score for one in relevant}))
+        passages = await index.passages(
+            self._scored(chunks, {one.item.id: one.score for one in relevant}), self.top_k_chunks, query.filter
+        )
         entities = [one.item for one in relevant]
         return Evidence(tuple(passages), tuple(entities), tuple(relations), self._paths(entities, relations))
 
@@ -80,7 +82,7 @@ class Subgraph:
         for entity, chunk in chunks:
             mentioned[chunk] += [similar[entity]] if entity in similar else []
         scored = [Scored(chunk, self._score(there, len(similar))) for chunk, there in mentioned.items()]
-        return sorted(scored, key=lambda one: (-one.score, one.item))[: self.top_k_chunks]
+        return sorted(scored, key=lambda one: (-one.score, one.item))
 
     def _score(self, there: Sequence[float], relevant: int) -> float:
         """A chunk that only the neighbourhood brought has none of the relevant entities, and scores nothing."""

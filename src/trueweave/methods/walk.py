@@ -17,5 +17,5 @@ class Walk(Walking):
     async def retrieve(self, query: Query, index: Index) -> Evidence:
         """The chunks with most of the mass, which is their score."""
         walked = await self.walk(query, index)
-        ranked = [Scored(id_, value) for id_, value in best(walked.mass, self.top_k).items()]
-        return Evidence(tuple(await index.passages(ranked)))
+        ranked = [Scored(id_, value) for id_, value in best(walked.mass, len(walked.mass)).items()]
+        return Evidence(tuple(await index.passages(ranked, self.top_k, query.filter)))

@@ -31,8 +31,8 @@ class Weave(Walking):
         likely = {id_: log(walked.mass.get(id_, 0.0) + 1e-6) + walked.seed.get(id_, 0.0) for id_ in everything}
         found = await index.weighed(list(best(likely, self.depth)), query.text, walked.asked)
         score = {one.chunk: _score(one, found, walked) for one in found}
-        ranked = [Scored(id_, value) for id_, value in best(score, self.top_k).items()]
-        return Evidence(tuple(await index.passages(ranked)))
+        ranked = [Scored(id_, value) for id_, value in best(score, self.depth).items()]
+        return Evidence(tuple(await index.passages(ranked, self.top_k, query.filter)))
 
 
 def _score(one: Weighed, found: Sequence[Weighed], walked: Walked) -> float:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from trueweave.store.postgres.db import Transaction
-from trueweave.types import Note
+from trueweave.types import Duplicate, Note
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,11 @@ async def clock(tx: Transaction) -> datetime:
     now = await tx.value("headway.now")
     assert isinstance(now, datetime)
     return now
+
+
+async def duplicates(tx: Transaction, since: datetime) -> list[Duplicate]:
+    """The documents that came in since then and have the very text of one that was there before."""
+    return [Duplicate(*row) for row in await tx.rows("headway.duplicates", since=since)]
 
 
 async def notes(tx: Transaction, since: datetime, named: int) -> list[Note]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
@@ -15,7 +16,7 @@ from uuid import UUID
 from psycopg.errors import UndefinedTable
 
 from trueweave.errors import ConfigError, DatabaseError, NoVectors
-from trueweave.evidence import Filter, Passage, Scored, Step, place_at
+from trueweave.evidence import Copy, Filter, Passage, Scored, Step, place_at
 from trueweave.protocols import (
     LLM,
     Around,
@@ -48,6 +49,7 @@ T = TypeVar("T")
 _TRIES = 3
 _SHOWN = 5  # of what was found, in the trace
 _WEIGHED = 2000  # chunks, when words are searched
+_DEEPER, _DEEPEST = 4, 1000  # how far a search goes on where many chunks have the same text
 
 
 class Whereabouts:
@@ -74,6 +76,7 @@ class PostgresIndex:
         self._llm = llm
         self._reranker = reranker
         self._once: dict[str, asyncio.Future[Any]] = {}
+        self._same: dict[UUID, UUID] = {}  # for chunks whose text others have, the one that stands for all
         self.steps: list[Step] = []
 
     @property
@@ -109,10 +112,12 @@ class PostgresIndex:
     async def chunks_near(self, vectors: Vectors, limit: int, filter: Filter) -> list[list[Passage]]:
         """For each vector the chunks nearest to it, nearest first."""
         with self._step("chunks near", f"{len(vectors)} vectors") as told:
-            found = [
-                [_passage(id_, score, *rest) for id_, score, *rest in rows]
-                for rows in await self._near(told, "chunk", vectors, limit, filter)
-            ]
+            found: list[list[Passage]] = []
+            for depth in _deeper(limit):
+                rows = await self._near(told, "chunk", vectors, depth, filter)
+                found = [_distinct(some)[:limit] for some in rows]
+                if all(len(f) >= limit or len(r) < depth for f, r in zip(found, rows, strict=True)):
+                    break
             told.list(Scored(p.source, p.score) for some in found for p in some)
         return found
 
@@ -194,13 +199,13 @@ class PostgresIndex:
         """The chunks that match the words of a text best, by BM25."""
         with self._step("chunks matching", text) as told:
             scope_ = await self._scope(told, filter)
-            rows: list[Row] = []
+            found: list[Passage] = []
             for most in _depths(limit, scope_):
                 query = search.matching(most, scope_.shape)
                 rows = await self._rows(told, query, {"text": text, "k1": k1, "b": b, **scope_.params})
-                if len(rows) >= limit:
+                found = _distinct(rows)[:limit]
+                if len(found) >= limit or (_is_exact(scope_) and len(rows) < most):
                     break
-            found = [_passage(*row) for row in rows[:limit]]
             told.list(Scored(p.source, p.score) for p in found)
         return found
 
@@ -257,12 +262,21 @@ class PostgresIndex:
             told.found = len(found)
         return found
 
-    async def passages(self, chunks: Sequence[Scored[UUID]]) -> list[Passage]:
-        """The chunks of these ids with these scores, in that order, without those that are gone."""
+    async def passages(self, chunks: Sequence[Scored[UUID]], limit: int, filter: Filter) -> list[Passage]:
+        """The first of the chunks of these ids with these scores, in that order: so many different texts, without those
+        that are gone."""
         with self._step("passages", f"{len(chunks)} chunks") as told:
-            params = {"ids": Ids(c.item for c in chunks), "scores": [c.score for c in chunks]}
-            rows = await self._rows(told, search.passages(), params) if chunks else []
-            found = [_passage(*row) for row in rows]
+            scope_ = await self._scope(told, filter)
+            rows: list[Row] = []
+            found: list[Passage] = []
+            left = [] if scope_.is_empty else list(chunks)
+            size = limit
+            while left and len(found) < limit:
+                some, left = left[:size], left[size:]
+                params = {"ids": Ids(c.item for c in some), "scores": [c.score for c in some], **scope_.params}
+                rows += await self._rows(told, search.passages(scope_.shape), params)
+                found = _distinct(rows)[:limit]
+                size *= _DEEPER
             told.list(Scored(p.source, p.score) for p in found)
         return found
 
@@ -290,12 +304,38 @@ class PostgresIndex:
             if scope_.is_empty:
                 return {}, {}
             params = {"vector": half(vector), "text": text, **scope_.params}
-            workspace, shape = self._where.workspace, scope_.shape
-            rows = await self._located(told, lambda at: search.both_lists(at, workspace, limit, shape), params)
+            near: Masses = {}
+            matching: Masses = {}
+            for depth in _deeper(limit):
+                rows = await self._both(told, depth, scope_.shape, params)
+                by_vector = [(id_, value) for is_near, id_, value in rows if is_near]
+                by_words = [(id_, value) for is_near, id_, value in rows if not is_near]
+                await self._know_copies(told, [*_tied(by_vector), *_tied(by_words)], scope_)
+                near, matching = self._merged(by_vector, limit), self._merged(by_words, limit)
+                both = (near, by_vector), (matching, by_words)
+                if all(len(merged) >= limit or len(found) < depth for merged, found in both):
+                    break
             space = (await self._layout(told)).space
-            near = {id_: space.similarity(value) for by_vector, id_, value in rows if by_vector}
-            told.found = len(rows)
-        return near, {id_: value for by_vector, id_, value in rows if not by_vector}
+            told.found = len(near) + len(matching)
+        return {id_: space.similarity(value) for id_, value in near.items()}, matching
+
+    async def _both(self, told: _Telling, depth: int, shape: Shape, params: dict[str, Any]) -> list[Row]:
+        workspace = self._where.workspace
+        return await self._located(told, lambda at: search.both_lists(at, workspace, depth, shape), params)
+
+    async def _know_copies(self, told: _Telling, tied: Sequence[UUID], scope_: Scope) -> None:
+        """Look up which of these chunks have the same text. Equal texts are equally near and match equally well, so
+        others need not be looked at."""
+        if unknown := [id_ for id_ in tied if id_ not in self._same]:
+            params = {"ids": Ids(unknown), **scope_.params}
+            self._same |= dict(await self._rows(told, search.same_texts(scope_.shape), params))
+
+    def _merged(self, found: Sequence[tuple[UUID, float]], limit: int) -> Masses:
+        """What was found, each text once."""
+        first: Masses = {}
+        for id_, value in found:
+            first.setdefault(self._same.get(id_, id_), value)
+        return dict(list(first.items())[:limit])
 
     async def subjects(self) -> float:
         """Which share of the chunks is about a name that few others have; of a sample, where there are many."""
@@ -333,7 +373,7 @@ class PostgresIndex:
             params = {"vector": half(vector), "pool": Ids(pool), **asdict(how), **_mass(start), **scope_.params}
             rows = await self._located(told, lambda at: search.spread(at, workspace, shape, given=given), params)
             told.found = len(rows)
-        return [Reached(*row) for row in rows]
+        return [one._replace(chunk=self._same.get(one.chunk, one.chunk)) for one in (Reached(*row) for row in rows)]
 
     async def weighed(self, chunks: Sequence[UUID], text: str, vector: Vectors) -> list[Weighed]:
         """These chunks once more, in order, beside a question and a vector of what is asked."""
@@ -439,16 +479,52 @@ def _depths(limit: int, scope_: Scope) -> list[int]:
     applied to what was found, and in the end to all that a search weighs."""
     if scope_.is_empty:
         return []
-    is_exact = scope_.shape.by_ids or scope_.shape.is_all
-    return [limit] if is_exact else [10 * limit, max(_WEIGHED, 10 * limit)]
+    return _deeper(limit) if _is_exact(scope_) else [10 * limit, max(_WEIGHED, 10 * limit)]
+
+
+def _is_exact(scope_: Scope) -> bool:
+    return scope_.shape.by_ids or scope_.shape.is_all
+
+
+def _deeper(limit: int) -> list[int]:
+    """How many to look for, and for how many more where too many of them have the same text."""
+    return [limit, *(depth for depth in (_DEEPER * limit, _DEEPEST) if limit < depth <= _DEEPEST)]
+
+
+def _tied(found: Sequence[tuple[UUID, float]]) -> list[UUID]:
+    """Those that have the value of another."""
+    times = Counter(value for _, value in found)
+    return [id_ for id_, value in found if times[value] > 1]
+
+
+def _distinct(rows: Iterable[Row]) -> list[Passage]:
+    """A passage for each text, as it was found first."""
+    first: dict[UUID, Row] = {}
+    for row in rows:
+        first.setdefault(row[2], row)
+    return [_passage(*row[1:]) for row in first.values()]
 
 
 def _passage(
-    id_: UUID, score: float, uri: str, title: str, text: str, start: int, places: Sequence[Sequence[Any]] | None
+    score: float,
+    id_: UUID,
+    uri: str,
+    title: str,
+    text: str,
+    start: int,
+    places: Sequence[Sequence[Any]] | None,
+    copies: int,
+    also: Sequence[Sequence[Any]],
 ) -> Passage:
     known = tuple(Place(*place) for place in places or ())
     page, headings = place_at(known, start)
-    return Passage(id_, uri, title, text, start, score, page, headings, known)
+    others = tuple(_copy(text, *other) for other in also)
+    return Passage(id_, uri, title, text, start, score, page, headings, known, copies, others)
+
+
+def _copy(text: str, uri: str, title: str, start: int, places: Sequence[Sequence[Any]] | None) -> Copy:
+    known = tuple(Place(*place) for place in places or ())
+    return Copy(uri, title, start, Passage(UUID(int=0), uri, title, text, start, 0.0, places=known).source)
 
 
 def _mass(start: Sequence[Scored[Name]] | Masses) -> dict[str, Any]:

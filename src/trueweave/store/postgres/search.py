@@ -21,6 +21,9 @@ WIDE = 200  # entities from which the next hop goes on
 MOST_RELATIONS = 300  # of a neighbourhood
 MOST_AROUND = 100  # relations that are told of entities; a context has no room for more
 
+COPIES = 20  # of a passage, that are named
+MOST_COPIES = 1000  # that are counted
+
 LEAST_EFFORT = 80  # candidates of a search by HNSW
 
 _BOUNDS = {
@@ -32,6 +35,8 @@ _BOUNDS = {
     "most_around": MOST_AROUND,
     "kept": DESCRIPTIONS_KEPT,
     "keywords_kept": KEYWORDS_KEPT,
+    "copies": COPIES,
+    "most_copies": MOST_COPIES,
 }
 _OPERATORS = {"cosine": "<=>", "l2": "<->", "inner": "<#>"}
 _DOCUMENT_OF: dict[VectorKind, str] = {"chunk": "c.document", "entity": "m.document", "relation": "l.document"}
@@ -105,16 +110,21 @@ def largest_reports() -> bytes:
 def matching(limit: int, shape: Shape) -> bytes:
     """The chunks that match a text."""
     columns, details = _chunk_columns(shape)
-    visible = "true" if shape.is_all else shape.visible("c.document")
     scope = "%(scope)s" if shape.by_ids else "NULL"
-    return _whole("matching", columns=columns, details=details, limit=limit, scope=scope, c_visible=visible)
+    return _whole("matching", columns=columns, details=details, limit=limit, scope=scope)
 
 
-@lru_cache(maxsize=1)
-def passages() -> bytes:
+@lru_cache(maxsize=64)
+def passages(shape: Shape) -> bytes:
     """Chunks by their ids."""
-    columns, details = _chunk_columns(Shape(by_ids=False, facets=0))
+    columns, details = _chunk_columns(shape)
     return _whole("passages", columns=columns, details=details)
+
+
+@lru_cache(maxsize=64)
+def same_texts(shape: Shape) -> bytes:
+    """For chunks by their ids those that stand for all with their text."""
+    return _whole("same_texts", c_visible=_chunk_visible(shape))
 
 
 @lru_cache(maxsize=64)
@@ -178,8 +188,12 @@ def _is_told_of(kind: VectorKind, id_: str, shape: Shape) -> str:
     return _piece(f"visible_{kind}", id=id_, **{f"{column[0]}_visible": shape.visible(column)})
 
 
-def _chunk_columns(_: Shape) -> tuple[str, str]:
-    return _piece("chunk_columns"), _piece("chunk_details")
+def _chunk_columns(shape: Shape) -> tuple[str, str]:
+    return _piece("chunk_columns"), _piece("chunk_details", c_visible=_chunk_visible(shape))
+
+
+def _chunk_visible(shape: Shape) -> str:
+    return "true" if shape.is_all else shape.visible("c.document")
 
 
 def _entity_columns(shape: Shape) -> tuple[str, str]:

@@ -9,6 +9,14 @@ SELECT (SELECT count(*) FROM document WHERE shown AND added >= %(since)s::timest
        (SELECT count(*) FROM summary WHERE text IS NULL),
        (SELECT count(*) FROM source WHERE failed)
 
+-- name: duplicates
+-- Documents that came in since then with the very text of one that was there before.
+SELECT d.uri, o.uri FROM document d CROSS JOIN LATERAL (
+    SELECT uri FROM document o WHERE o.content_hash = d.content_hash AND o.wanted AND (o.added, o.uri) < (d.added, d.uri)
+    ORDER BY o.added, o.uri LIMIT 1) o
+WHERE d.wanted AND d.added >= %(since)s::timestamptz AND EXISTS (SELECT FROM chunk c WHERE c.document = d.id)
+ORDER BY d.uri
+
 -- name: notes
 SELECT note, count(*), (array_agg(uri ORDER BY uri))[1:%(named)s] FROM document CROSS JOIN LATERAL unnest(notes) note
 WHERE wanted AND added >= %(since)s::timestamptz GROUP BY note

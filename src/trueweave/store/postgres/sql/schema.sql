@@ -1571,6 +1571,8 @@ ALTER TABLE ONLY trueweave.workspace
 ALTER TABLE ONLY trueweave.workspace
     ADD CONSTRAINT workspace_pkey PRIMARY KEY (id);
 
+CREATE INDEX chunk_copies ON trueweave.chunk USING btree (text_hash, id, workspace);
+
 CREATE INDEX chunk_id ON trueweave.chunk USING btree (id, workspace);
 
 CREATE INDEX chunk_text ON trueweave.chunk USING btree (text_hash, workspace);
@@ -1580,6 +1582,8 @@ CREATE UNIQUE INDEX community_id ON trueweave.community USING btree (id, workspa
 CREATE INDEX community_level ON trueweave.community USING btree (level, workspace);
 
 CREATE INDEX community_parent ON trueweave.community USING btree (parent, workspace);
+
+CREATE INDEX document_content ON trueweave.document USING btree (content_hash, added, workspace) WHERE wanted;
 
 CREATE INDEX document_due ON trueweave.document USING btree (workspace, uri) WHERE (wanted <> shown);
 

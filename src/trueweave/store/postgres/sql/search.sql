@@ -83,12 +83,24 @@ EXISTS (SELECT FROM tie t CROSS JOIN LATERAL (
 WHERE t.relation = {id} AND {l_visible})
 
 -- name: chunk_columns
-d.uri, d.title, c.text, c.start,
-CASE WHEN d.places <> '[]' THEN places_of(d.places, c.start, c.start + length(c.text)) END
+-- Of equal texts the first by its id stands for all, so that every search gives the same one; with where else it stands.
+c.id, c.uri, c.title, c.text, c.start,
+CASE WHEN c.places <> '[]' THEN places_of(c.places, c.start, c.start + length(c.text)) END, copies.number, copies.first
 
 -- name: chunk_details
-CROSS JOIN LATERAL (SELECT c.document, c.text, c.start FROM chunk c WHERE c.id = hit.id OFFSET 0) AS c
-CROSS JOIN LATERAL (SELECT d.uri, d.title, d.places FROM document d WHERE d.id = c.document AND d.shown OFFSET 0) AS d
+CROSS JOIN LATERAL (SELECT text_hash FROM chunk WHERE id = hit.id LIMIT 1) AS h
+CROSS JOIN LATERAL (
+    SELECT c.id, c.text, c.start, c.text_hash, d.uri, d.title, d.places
+    FROM (SELECT * FROM chunk WHERE text_hash = h.text_hash ORDER BY id OFFSET 0) AS c
+    CROSS JOIN LATERAL (SELECT uri, title, places FROM document WHERE id = c.document AND shown OFFSET 0) AS d
+    WHERE {c_visible} LIMIT 1) AS c
+CROSS JOIN LATERAL (
+    SELECT count(*)::int AS number, coalesce(jsonb_agg(o.place) FILTER (WHERE o.n <= {copies}), '[]') AS first FROM (
+        SELECT row_number() OVER (ORDER BY c.id) AS n, jsonb_build_array(d.uri, d.title, c.start,
+            CASE WHEN d.places <> '[]' THEN places_of(d.places, c.start, c.start + length(c.text)) END) AS place
+        FROM (SELECT o.* FROM chunk o WHERE o.text_hash = h.text_hash AND o.id > c.id LIMIT {most_copies} OFFSET 0) AS c
+        CROSS JOIN LATERAL (SELECT uri, title, places FROM document WHERE id = c.document AND shown OFFSET 0) AS d
+        WHERE {c_visible}) AS o) AS copies
 
 -- name: entity_columns
 {e}.id, {name}, {type}, {description}, {aliases}, {e}.count, {e}.histogram, {e}.degree, {summary}
@@ -140,13 +152,21 @@ ARRAY(SELECT DISTINCT k.word FROM tie t CROSS JOIN LATERAL (
 SELECT hit.id, hit.score, {columns}
 FROM search_text(%(text)s, {limit}, %(k1)s, %(b)s, {scope}) AS hit (id, score)
 {details}
-WHERE {c_visible} ORDER BY hit.score DESC, hit.id
+ORDER BY hit.score DESC, hit.id
 
 -- name: passages
 SELECT hit.id, hit.score, {columns}
 FROM unnest((SELECT %(ids)s::uuid[]), (SELECT %(scores)s::float8[])) WITH ORDINALITY AS hit (id, score, n)
 {details}
 ORDER BY hit.n
+
+-- name: same_texts
+-- For each of these chunks the one that stands for all with its text.
+SELECT hit.id, c.id FROM unnest(%(ids)s::uuid[]) AS hit (id)
+CROSS JOIN LATERAL (SELECT text_hash FROM chunk WHERE id = hit.id LIMIT 1) AS h
+CROSS JOIN LATERAL (
+    SELECT c.id FROM (SELECT * FROM chunk WHERE text_hash = h.text_hash ORDER BY id OFFSET 0) AS c
+    WHERE EXISTS (SELECT FROM document WHERE id = c.document AND shown) AND {c_visible} LIMIT 1) AS c
 
 -- name: entities
 SELECT {columns} FROM unnest((SELECT %(ids)s::uuid[])) WITH ORDINALITY AS hit (id, n)
