@@ -35,6 +35,12 @@ class Settings(BaseSettings):
         description="The PostgreSQL database to work in. Without it, Trueweave runs the bundled PostgreSQL.",
         examples=[EXAMPLE_URL],
     )
+    direct_database_url: str | None = Field(
+        default=None,
+        repr=False,
+        description="The address of PostgreSQL itself, where database_url is that of a pooler such as PgBouncer.",
+        examples=[EXAMPLE_URL],
+    )
     workspace: str = Field(
         default="default",
         min_length=1,
@@ -157,6 +163,20 @@ class Settings(BaseSettings):
     spend_days: int = Field(
         default=90, ge=1, description="Days that what was spent is kept call by call; after that, in sums by day."
     )
+    lease: float = Field(
+        default=15.0,
+        ge=1,
+        description="Seconds without a sign of life after which others take over what a process was at.",
+    )
+    statement_timeout: float = Field(
+        default=600.0, ge=0, description="Seconds after which PostgreSQL breaks off a statement. 0 is never."
+    )
+    lock_timeout: float = Field(
+        default=300.0, ge=0, description="Seconds after which PostgreSQL gives up waiting for a lock. 0 is never."
+    )
+    idle_timeout: float = Field(
+        default=60.0, ge=0, description="Seconds after which PostgreSQL ends a transaction in which nothing happens."
+    )
     data_directory: Path | None = Field(
         default=None,
         description="The folder of the bundled PostgreSQL, from this file's folder. Without it, one for each user.",
@@ -185,7 +205,7 @@ class Settings(BaseSettings):
         examples=[{"openai/some-model": [0.5, 2.0]}],
     )
 
-    @field_validator("database_url")
+    @field_validator("database_url", "direct_database_url")
     @classmethod
     def _is_of_postgresql(cls, url: str | None) -> str | None:
         if url is not None and not url.startswith(("postgresql://", "postgres://")):

@@ -51,6 +51,7 @@ from trueweave.store.postgres import (
     suggestions,
     vectors,
 )
+from trueweave.store.postgres.connections import Timeouts
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.headway import Headway
 from trueweave.store.postgres.index import PostgresIndex, Whereabouts
@@ -165,8 +166,10 @@ class AsyncTrueweave:
         url = url or settings.database_url
         if url is None:
             url = await asyncio.to_thread(EmbeddedServer(settings.data_directory or default_directory()).start)
-        await migrate(url)
-        async with Database(url) as database:
+        direct = settings.direct_database_url
+        await migrate(url, direct)
+        timeouts = Timeouts(settings.statement_timeout, settings.lock_timeout, settings.idle_timeout)
+        async with Database(url, direct_url=direct, timeouts=timeouts) as database:
             name = workspace or settings.workspace
             trueweave = await cls.enter(database, name, embedder, llm=llm, settings=settings, make=make)
             async with aclosing(trueweave):

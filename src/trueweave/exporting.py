@@ -39,7 +39,7 @@ def form(path: Path) -> Callable[[Database, int], Pieces]:
 
 async def as_json(database: Database, workspace: int) -> Pieces:
     """One object with lists of communities (each before those within it, with its report), entities and relations."""
-    async with database.transaction(workspace, snapshot=True) as tx:
+    async with database.transaction(workspace, snapshot=True, unhurried=True) as tx:
         for n, section in enumerate(_SECTIONS):
             yield f'{"," if n else "{"}\n"{section}": ['
             before = "\n"
@@ -53,7 +53,7 @@ async def as_json(database: Database, workspace: int) -> Pieces:
 
 async def graphml(database: Database, workspace: int) -> Pieces:
     """Entities as nodes, each with the id of its innermost community, and relations as edges."""
-    async with database.transaction(workspace, snapshot=True) as tx:
+    async with database.transaction(workspace, snapshot=True, unhurried=True) as tx:
         yield _GRAPHML
         for kind, keys in (("node", _NODE), ("edge", _EDGE)):
             for name, type_ in keys.items():

@@ -20,7 +20,8 @@ from trueweave.evidence import Usage
 from trueweave.methods import Global, Guess, Hybrid, Keyword, Local, Naive, Subgraph
 from trueweave.protocols import Method
 from trueweave.store.postgres import vectors
-from trueweave.store.postgres.db import Database, Row
+from trueweave.store.postgres.connections import Row
+from trueweave.store.postgres.db import Database
 from trueweave.testing import Fault, HashEmbedder, ModelServer, Trouble
 from trueweave.testing.model_server import Asked
 from trueweave.types import Message
@@ -379,21 +380,20 @@ async def test_an_error_in_between_shows_nobody_else_s_rows(url: str) -> None:
                     async with database.transaction(first.workspace) as tx:
                         await tx.connection.execute(statement.encode())
                 with suppress(Error):
-                    async with database.reading(second.workspace) as connection:
-                        await connection.execute("SELECT 1/0")
+                    await database.read(second.workspace, b"SELECT 1/0")
                 assert is_only(await second.retrieve("Ambrel", Local()), mine, other)
                 assert is_only(await first.retrieve("Ambrel", Keyword()), other, mine)
 
 
 async def test_whoever_is_cancelled_while_a_connection_changes_hands_shows_nobody_else_s_rows(url: str) -> None:
     class Interrupted(AsyncConnection[Row]):
-        """Is bound to another workspace, and whoever wanted that is gone before he hears of it."""
+        """Whoever reads is cancelled when the workspace is set, and the statement is not sent yet."""
 
         interrupts = False
 
         async def execute(self, query: Any, *args: Any, **kwargs: Any) -> Any:
             done = await super().execute(query, *args, **kwargs)
-            if Interrupted.interrupts and str(query).endswith("false)"):
+            if Interrupted.interrupts and b"trueweave.workspace" in bytes(query):
                 raise asyncio.CancelledError
             return done
 

@@ -15,7 +15,8 @@ from trueweave.errors import DatabaseError, DatabaseUnavailable
 from trueweave.events import Event, Waiting
 from trueweave.ingest.intake import take_in
 from trueweave.ingest.worker import Kit, Pace, Worker
-from trueweave.store.postgres.db import Database, Row
+from trueweave.store.postgres.connections import Row
+from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.failures import lasting
 from trueweave.types import Source
 

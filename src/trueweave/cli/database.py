@@ -12,7 +12,7 @@ from rich.text import Text
 from trueweave.cli.options import DatabaseUrl, Json, Workspace, Yes
 from trueweave.cli.output import count, next_step, pairs, replying, table
 from trueweave.cli.printable import printable
-from trueweave.cli.session import bundled, database, in_workspace, load_settings, make_workspace, place, start
+from trueweave.cli.session import bundled, direct, in_workspace, load_settings, make_workspace, place, start
 from trueweave.cli.tables import Table
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _better(settings: Settings) -> list[Text]:
 @server.command("start")
 def start_server(json: Json = False) -> None:
     """Start the server, making it first if need be."""
-    from trueweave.store.postgres.db import location
+    from trueweave.store.postgres.connections import location
 
     with replying(json) as reply:
         chosen = bundled(load_settings())
@@ -122,7 +122,7 @@ def stop_server(json: Json = False) -> None:
 @server.command("status")
 def server_status(json: Json = False) -> None:
     """Show whether the server runs, and where."""
-    from trueweave.store.postgres.db import location
+    from trueweave.store.postgres.connections import location
 
     with replying(json) as reply:
         chosen = bundled(load_settings())
@@ -153,7 +153,7 @@ def list_(database_url: DatabaseUrl = None, json: Json = False) -> None:
 
     with replying(json) as reply:
         settings = load_settings(database_url)
-        found = asyncio.run(all_of(database(settings)))
+        found = asyncio.run(all_of(direct(settings)))
         reply(
             {"workspaces": found},
             _list(found, settings.workspace) if found else next_step("trueweave init", "there is none yet"),

@@ -84,8 +84,8 @@ async def _database(settings: Settings) -> tuple[str | None, list[Check]]:
     what = f"database: {place(settings)}"
     try:
         url = await asyncio.to_thread(database, settings)
-        found = await health(url)
-    except DatabaseError as error:
+        found = await health(settings.direct_database_url or url)
+    except (ConfigError, DatabaseError) as error:
         return None, [Check(what, False, "", str(error))]
     is_new = found.version_number >= OLDEST
     checks = [
@@ -100,7 +100,7 @@ async def _database(settings: Settings) -> tuple[str | None, list[Check]]:
         missing = ", ".join(found.missing) or "the queue's tables"
         return None, [*checks, Check("schema up to date", False, f"missing: {missing}", "Run `trueweave init`.")]
     checks.append(Check("schema up to date, queue installed", True, ""))
-    tenants, works = await _tenants(url, settings.workspace)
+    tenants, works = await _tenants(url, settings)
     return url if works else None, [*checks, *tenants]
 
 
@@ -118,13 +118,13 @@ def _vector(installed: str | None, at_hand: str | None) -> Check:
     return Check(what, True, version if installed else f"{version}, at hand for `trueweave init`")
 
 
-async def _tenants(url: str, workspace: str) -> tuple[list[Check], bool]:
+async def _tenants(url: str, settings: Settings) -> tuple[list[Check], bool]:
     from trueweave.models.checks import Check
     from trueweave.store.postgres.db import Database
 
-    what = "row-level security in force"
+    what, workspace = "row-level security in force", settings.workspace
     try:
-        async with Database(url, connections=1) as opened:
+        async with Database(url, direct_url=settings.direct_database_url, connections=1) as opened:
             there = await opened.find_workspace(workspace, make=False)
     except DatabaseError as error:
         return [Check(what, False, "", str(error))], False
@@ -138,7 +138,7 @@ async def _space(url: str, settings: Settings) -> Space | None:
     from trueweave.store.postgres import vectors
     from trueweave.store.postgres.db import Database
 
-    async with Database(url, connections=1) as opened:
+    async with Database(url, direct_url=settings.direct_database_url, connections=1) as opened:
         id_ = await opened.find_workspace(settings.workspace, make=False)
         assert id_ is not None
         async with opened.transaction(id_) as tx:

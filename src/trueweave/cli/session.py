@@ -42,7 +42,7 @@ def in_workspace(act: Callable[[AsyncTrueweave], Awaitable[T]], settings: Settin
     from psycopg import OperationalError
 
     from trueweave.engine import AsyncTrueweave
-    from trueweave.store.postgres.db import unusable
+    from trueweave.store.postgres.connections import unusable
 
     url = database(settings)
 
@@ -81,6 +81,11 @@ def database(settings: Settings) -> str:
     return settings.database_url or start(bundled(settings))
 
 
+def direct(settings: Settings) -> str:
+    """The address of PostgreSQL itself, whatever is in front of it."""
+    return settings.direct_database_url or database(settings)
+
+
 def bundled(settings: Settings) -> EmbeddedServer:
     """The bundled PostgreSQL, running or not."""
     from trueweave.store.embedded import EmbeddedServer, default_directory
@@ -98,7 +103,7 @@ def start(server: EmbeddedServer) -> str:
 
 def place(settings: Settings) -> str:
     """Where the database of these settings is, in words."""
-    from trueweave.store.postgres.db import location
+    from trueweave.store.postgres.connections import location
 
     if settings.database_url:
         return location(settings.database_url)

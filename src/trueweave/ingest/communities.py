@@ -24,7 +24,7 @@ async def regroup(database: Database, workspace: int, how: How) -> Regrouped:
     Labels and reports go over to those that share most with the communities that had them.
     """
     while True:
-        async with database.transaction(workspace, snapshot=True) as moment:
+        async with database.transaction(workspace, snapshot=True, unhurried=True) as moment:
             known = await store.hierarchy(moment)
             if known and _is_up_to_date(known, how):
                 return Regrouped(0, 0, sum(level.communities for level in known.levels), 0)

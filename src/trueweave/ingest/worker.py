@@ -18,7 +18,7 @@ from itertools import chain
 from pgqueuer.errors import RetryRequested
 from pgqueuer.models import Job as QueuedJob
 from pgqueuer.qm import QueueManager
-from psycopg import AsyncConnection, DataError, Error
+from psycopg import DataError, Error
 
 from trueweave.errors import (
     BadReply,
@@ -195,8 +195,8 @@ class Worker:
     async def _work(self) -> None:
         """Work on one connection to the queue, until it breaks or is told to stop."""
         async with (
-            await AsyncConnection.connect(self._database.url, autocommit=True) as connection,
-            await AsyncConnection.connect(self._database.url, autocommit=True) as ears,
+            await self._database.connect() as connection,
+            await self._database.connect() as ears,
         ):
             await take_up(connection, self._workspace)
             async with self._database.transaction(self._workspace) as tx:

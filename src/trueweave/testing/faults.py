@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from psycopg import AsyncConnection, AsyncCopy, AsyncCursor, OperationalError
 
-from trueweave.store.postgres.db import Connection, Row
+from trueweave.store.postgres.connections import Connection, Row
 
 
 class SimulatedCrash(OperationalError):

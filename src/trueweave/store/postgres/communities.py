@@ -21,7 +21,8 @@ from trueweave.graph.moving import Floats, Graph, Ints, merged
 from trueweave.store.postgres import blocks
 from trueweave.store.postgres.arrays import Ids, Numbers, Texts
 from trueweave.store.postgres.blocks import Column, Kind
-from trueweave.store.postgres.db import Row, Transaction
+from trueweave.store.postgres.connections import Row
+from trueweave.store.postgres.db import Transaction
 from trueweave.store.postgres.read import entity
 from trueweave.text.names import key
 from trueweave.types import Community, CommunityReport, Entity, Finding, Former, Hierarchy, Level

@@ -1,4 +1,9 @@
-"""Connections: a pool whose every transaction is bound to one workspace."""
+"""Connections: a pool on which every transaction says for itself who it is, and in which workspace.
+
+Nothing that a statement relies on is kept by a session, as a pooler such as PgBouncer in transaction mode lends one
+session to many clients. Role, workspace and settings are set in the transaction, by the message that begins it, and end
+with it. See docs/adr/0015-poolers.md.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +12,6 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, LiteralString, Self, TypeVar, cast
-from urllib.parse import urlsplit
-from weakref import WeakKeyDictionary
 
 from pgvector.psycopg import register_vector_async
 from psycopg import AsyncConnection, AsyncCursor, Error
@@ -16,13 +19,24 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from trueweave.errors import DatabaseError, DatabaseUnavailable, NotIsolated
 from trueweave.store.postgres import arrays
+from trueweave.store.postgres.connections import (
+    KEEPALIVE,
+    NONE,
+    Connection,
+    Row,
+    Timeouts,
+    configure,
+    connect,
+    location,
+    refuse_pooler,
+    set_all,
+    unusable,
+)
 from trueweave.store.postgres.failures import DRIVER_ERRORS, describe, lasting
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.types import Resolution
 
 T = TypeVar("T")
-Row = tuple[Any, ...]
-Connection = AsyncConnection[Row]
 Told = Callable[[str, float], None]  # why the database is waited for, and for how many seconds so far
 
 _log = logging.getLogger(__name__)
@@ -32,14 +46,15 @@ ROLE = "trueweave_app"
 # Queries that have one good plan, whatever their values: a few rows by their primary key. They are planned once.
 _ONE_PLAN = ("reply.", "ledger.", "source.")
 
-_PREPARE = f"""
-SET ROLE {ROLE};
-SET search_path = trueweave, public;
-SET client_min_messages = warning;
-SET hnsw.ef_search = 200;
-SET hnsw.iterative_scan = relaxed_order;
-SET jit = off
-"""
+# What every transaction works with, whoever used the session before.
+_SETTINGS = {
+    "role": ROLE,
+    "search_path": "trueweave, public",
+    "client_min_messages": "warning",
+    "hnsw.ef_search": "200",
+    "hnsw.iterative_scan": "relaxed_order",
+    "jit": "off",
+}
 
 
 class Transaction:
@@ -79,28 +94,38 @@ class Transaction:
 
 
 class Database:
-    """A PostgreSQL database that holds Trueweave's schema. Open it once per process and share it."""
+    """A PostgreSQL database that holds Trueweave's schema. Open it once per process and share it.
+
+    `direct_url` is the address of PostgreSQL itself, where `url` is that of a pooler in front of it: what needs a
+    session of its own goes there.
+    """
 
     def __init__(
         self,
         url: str,
         *,
+        direct_url: str | None = None,
+        timeouts: Timeouts = Timeouts(),  # noqa: B008 (immutable)
         connections: int = 10,
         connection_class: type[Connection] = AsyncConnection,
     ) -> None:
         self.url = url
-        self._bound: WeakKeyDictionary[Connection, int] = WeakKeyDictionary()  # what `reading` was last used for
+        self.direct_url = direct_url or url
+        self.timeouts = timeouts
+        self._is_pooled = direct_url is not None
+        self._entering_one = f"{self._entering(None)}, set_config('trueweave.workspace', %s, true)".encode()
         self._pool = AsyncConnectionPool(
             url,
             min_size=1,
             max_size=connections,
             open=False,
             timeout=60,
-            configure=_prepare,
+            configure=self._configure,
             connection_class=connection_class,
             # Plans are made for the values at hand: one for a name with ten mentions is wrong for one with a million.
-            # So nothing is prepared unless it is asked for.
-            kwargs={"autocommit": True, "prepare_threshold": 2**31},
+            # So nothing is prepared unless it is asked for; and nothing at all behind a pooler, as the session in which
+            # it was prepared is soon another client's.
+            kwargs={"autocommit": True, "prepare_threshold": None if self._is_pooled else 2**31, **KEEPALIVE},
         )
 
     async def open(self) -> Self:
@@ -121,6 +146,10 @@ class Database:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
+    async def connect(self) -> Connection:
+        """A connection of one's own to PostgreSQL itself, which keeps what is set in it, listens and holds locks."""
+        return await connect(self.direct_url, self.timeouts, said_to_be_direct=self._is_pooled)
+
     @asynccontextmanager
     async def _lent(self) -> AsyncIterator[Connection]:
         """A connection of the pool. It finds its way back also when whoever had it is cancelled on that very way, on
@@ -139,37 +168,57 @@ class Database:
             await asyncio.shield(self._pool.putconn(connection))
 
     @asynccontextmanager
-    async def transaction(self, workspace: int, *, snapshot: bool = False) -> AsyncIterator[Transaction]:
-        """A transaction in a workspace: committed at the end, rolled back on any error.
+    async def transaction(
+        self, workspace: int | None, *, snapshot: bool = False, unhurried: bool = False
+    ) -> AsyncIterator[Transaction]:
+        """A transaction in a workspace: committed at the end, rolled back on any error. Without a workspace it reaches
+        only the few tables that all share.
 
-        With `snapshot` it only reads, and all its statements see the same moment.
+        With `snapshot` it only reads, and all its statements see the same moment. With `unhurried` no timeout binds it:
+        for what may take as long as it takes, such as building an index.
         """
-        begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" if snapshot else "BEGIN"
-        async with self._lent() as connection:
-            scope = f"{begin}; SELECT set_config('trueweave.workspace', '{int(workspace)}', true)"
-            await connection.execute(scope)
-            try:
-                yield Transaction(connection, workspace)
-            except BaseException:
-                if not connection.closed:
-                    await connection.execute("ROLLBACK")
-                raise
-            await connection.execute("COMMIT")
+        async with (
+            self._lent() as connection,
+            self.entered(connection, workspace, snapshot=snapshot, unhurried=unhurried) as tx,
+        ):
+            yield tx
 
     @asynccontextmanager
-    async def reading(self, workspace: int) -> AsyncIterator[Connection]:
-        """A connection on which each statement reads a workspace on its own, and sees its own moment.
+    async def entered(
+        self, connection: Connection, workspace: int | None, *, snapshot: bool = False, unhurried: bool = False
+    ) -> AsyncIterator[Transaction]:
+        """The same on a connection of one's own."""
+        begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" if snapshot else "BEGIN"
+        await connection.execute(f"{begin}; {self._entering(workspace, unhurried=unhurried)}".encode())
+        try:
+            yield Transaction(connection, workspace or 0)
+        except BaseException:
+            if not connection.closed:
+                await connection.execute("ROLLBACK")
+            raise
+        await connection.execute("COMMIT")
 
-        It saves the round trips of a transaction: the connection is bound to the workspace until it is lent for
-        another.
+    async def read(self, workspace: int, query: bytes, params: Mapping[str, Any] | None = None) -> list[Row]:
+        """The rows of one statement that only reads, in a transaction of its own; prepared where that can be.
+
+        Both go to PostgreSQL together, so that it takes one round trip: without a `BEGIN`, all that is sent up to the
+        end of a pipeline is one transaction.
         """
         async with self._lent() as connection:
-            if self._bound.get(connection) != workspace:
-                # Whoever is cancelled here does not learn whether it was bound.
-                self._bound.pop(connection, None)
-                await connection.execute(f"SELECT set_config('trueweave.workspace', '{int(workspace)}', false)")
-                self._bound[connection] = workspace
-            yield connection
+            try:
+                async with connection.pipeline():
+                    await connection.execute(self._entering_one, (str(workspace),), prepare=True)
+                    cursor = await connection.execute(query, params, prepare=True, binary=True)
+            except asyncio.CancelledError:
+                await connection.close()  # in the midst of a pipeline, it is of no use to anybody
+                raise
+            return await cursor.fetchall()
+
+    def _entering(self, workspace: int | None, *, unhurried: bool = False) -> str:
+        """The statement that gives a transaction its role, workspace and settings."""
+        timeouts = NONE if unhurried else self.timeouts
+        named = {} if workspace is None else {"trueweave.workspace": str(int(workspace))}
+        return f"SELECT {set_all({**_SETTINGS, **timeouts.settings, **named}, local=True)}"
 
     async def insist(
         self, act: Callable[[], Awaitable[T]], patience: float = 600, told: Told = lambda _reason, _waited: None
@@ -209,43 +258,32 @@ class Database:
         return failure
 
     async def _try_connection(self) -> None:
-        async with await AsyncConnection.connect(self.url, autocommit=True, connect_timeout=10) as connection:
-            await _prepare(connection)
+        async with await AsyncConnection.connect(self.url, autocommit=True, **KEEPALIVE) as connection:
+            await self._configure(connection)
 
     async def find_workspace(self, name: str, *, make: bool, resolution: Resolution = "exact") -> int | None:
         """The id of a workspace by its name, made when it is not there and `make` is set."""
-        async with self._lent() as connection:
-            found = await connection.execute("SELECT find_workspace(%s, %s, %s)", (name, make, resolution))
+        async with self.transaction(None) as tx:
+            given = {"name": name, "make": make, "resolution": resolution}
+            found = await tx.execute("SELECT find_workspace(%(name)s, %(make)s, %(resolution)s)", given)
             row = await found.fetchone()
             return cast("int | None", row[0]) if row else None
 
     async def make_workspace(self, name: str) -> str:
         """Make a workspace that was not there before, of this name or one that begins like it; its name."""
-        async with self._lent() as connection:
-            row = await (await connection.execute("SELECT make_workspace(%s)", (name,))).fetchone()
+        async with self.transaction(None) as tx:
+            row = await (await tx.execute("SELECT make_workspace(%(name)s)", {"name": name})).fetchone()
             assert row
             return cast("str", row[0])
 
-
-async def _prepare(connection: Connection) -> None:
-    await connection.execute(_PREPARE)
-    row = await (await connection.execute("SELECT row_security_active('document')")).fetchone()
-    if row != (True,):
-        raise NotIsolated(f"role {ROLE} is not bound by row-level security here; run `trueweave init` as the owner")
-    await register_vector_async(connection)
-    arrays.register(connection)
-
-
-def unusable(url: str, error: Error) -> DatabaseError:
-    """What to tell somebody whose database cannot be used."""
-    reason = str(error).strip().splitlines()[0]
-    return DatabaseError(
-        f"cannot work with the database at {location(url)}: {reason}. Check that it runs, that the URL is right, that "
-        "PostgreSQL has the pgvector extension, and that `trueweave init` was run by a user who may create a schema."
-    )
-
-
-def location(url: str) -> str:
-    """A database URL as it may be shown: without user and password."""
-    parts = urlsplit(url)
-    return parts.netloc.rpartition("@")[2] + parts.path
+    async def _configure(self, connection: Connection) -> None:
+        if not self._is_pooled:
+            await refuse_pooler(connection, self.url)
+            await configure(connection, {})
+        async with connection.transaction():
+            await connection.execute(self._entering(None).encode())
+            row = await (await connection.execute("SELECT row_security_active('document')")).fetchone()
+        if row != (True,):
+            raise NotIsolated(f"role {ROLE} is not bound by row-level security here; run `trueweave init` as the owner")
+        await register_vector_async(connection)
+        arrays.register(connection)

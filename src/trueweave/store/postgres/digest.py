@@ -9,7 +9,8 @@ from contextlib import AsyncExitStack
 from psycopg import sql
 
 from trueweave.store.postgres import vectors
-from trueweave.store.postgres.db import Database, Row, Transaction
+from trueweave.store.postgres.connections import Row
+from trueweave.store.postgres.db import Database, Transaction
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.types import Difference
 
@@ -36,7 +37,7 @@ async def digest(database: Database, workspace: int, sections: Sequence[str] = S
     It depends on what the documents say, the settings and the rules; not on the order in which anything happened.
     """
     total = hashlib.sha256()
-    async with database.transaction(workspace, snapshot=True) as tx:
+    async with database.transaction(workspace, snapshot=True, unhurried=True) as tx:
         for section in sections:
             total.update(f"== {section}\n".encode())
             async for key, line in _lines(tx, section):
@@ -50,8 +51,8 @@ async def differences(
     """The first lines in which two workspaces differ."""
     found: list[Difference] = []
     async with AsyncExitStack() as stack:
-        left = await stack.enter_async_context(database.transaction(index, snapshot=True))
-        right = await stack.enter_async_context(database.transaction(rebuilt, snapshot=True))
+        left = await stack.enter_async_context(database.transaction(index, snapshot=True, unhurried=True))
+        right = await stack.enter_async_context(database.transaction(rebuilt, snapshot=True, unhurried=True))
         for section in sections:
             async for difference in _compare(section, _lines(left, section), _lines(right, section)):
                 found.append(difference)

@@ -19,7 +19,7 @@ _PASSING = ("08", "25P", "40", "53200", "53300", "55P03", "57P")
 
 _WHAT_TO_DO = {
     "53100": "The disk of the database is full: make room on it, then run the same command again.",
-    "57014": "A statement took longer than statement_timeout allows: raise that setting of the database or its role.",
+    "57014": "A statement took longer than statement_timeout allows: raise that setting in trueweave.toml.",
     "28": "Check user and password in the database's address.",
     "3D000": "Check the database's name in its address.",
     "58": "The server cannot read or write its files: see its log.",

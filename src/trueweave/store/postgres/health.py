@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from psycopg import AsyncConnection, Error
+from psycopg import Error
 
-from trueweave.store.postgres.db import unusable
+from trueweave.store.postgres.connections import connect, unusable
 from trueweave.store.postgres.migrate import migrations
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.queue import queries
@@ -40,7 +40,7 @@ class Workspace:
 async def health(url: str) -> Health:
     """What the database at `url` is like."""
     try:
-        async with await AsyncConnection.connect(url, autocommit=True) as connection:
+        async with await connect(url) as connection:
             facts = await (await connection.execute(QUERIES["health.facts"])).fetchone()
             assert facts is not None
             version, number, vector, at_hand, has_schema = facts
@@ -60,7 +60,7 @@ async def health(url: str) -> Health:
 async def workspaces(url: str) -> list[Workspace]:
     """All workspaces. Only the owner of the schema sees them: the role that Trueweave works as is kept to one."""
     try:
-        async with await AsyncConnection.connect(url, autocommit=True) as connection:
+        async with await connect(url) as connection:
             rows = await (await connection.execute(QUERIES["health.workspaces"])).fetchall()
     except Error as error:
         raise unusable(url, error) from error

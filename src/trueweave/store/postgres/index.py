@@ -35,7 +35,8 @@ from trueweave.protocols import (
 from trueweave.store.postgres import search
 from trueweave.store.postgres.arrays import Halves, Ids, Numbers
 from trueweave.store.postgres.communities import read_findings
-from trueweave.store.postgres.db import Database, Row
+from trueweave.store.postgres.connections import Row
+from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.read import entity, relation
 from trueweave.store.postgres.scope import ALL, Scope, Shape, scope
@@ -440,16 +441,13 @@ class PostgresIndex:
 
         async def look() -> Scope:
             told.statements += 1
-            async with self._where.database.reading(self._where.workspace) as connection:
-                return await scope(connection, filter)
+            return await scope(self._where.database, self._where.workspace, filter)
 
         return await self.once(f"scope of {filter}", look)
 
     async def _rows(self, told: _Telling, query: bytes, params: dict[str, Any]) -> list[Row]:
         told.statements += 1
-        async with self._where.database.reading(self._where.workspace) as connection:
-            cursor = await connection.execute(query, params or None, prepare=True, binary=True)
-            return await cursor.fetchall()
+        return await self._where.database.read(self._where.workspace, query, params or None)
 
 
 class _Telling:

@@ -16,7 +16,7 @@ SHARDS = 1024
 MOST_LOCKS = 256
 WHOLE = -1  # stands for all shards
 
-_OURS = 0x5745 << 48  # keeps clear of the locks that other programs take in the same database
+_OURS = 0x5457 << 48  # "TW": keeps clear of the locks that other programs take in the same database
 _WHOLE_LOCK = SHARDS
 _NAMES_LOCK = SHARDS + 1
 _LINKING_LOCK = SHARDS + 2

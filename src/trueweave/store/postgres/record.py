@@ -12,7 +12,8 @@ from psycopg.errors import UniqueViolation
 
 from trueweave.graph.contribution import Contribution, DocumentRow, Made, MentionRow
 from trueweave.store.postgres.arrays import Ids
-from trueweave.store.postgres.db import Database, Row, Transaction
+from trueweave.store.postgres.connections import Row
+from trueweave.store.postgres.db import Database, Transaction
 from trueweave.store.postgres.locks import names_may_arrive
 from trueweave.store.postgres.resolution import settings, stage_keys
 from trueweave.store.postgres.sources import forget_jobs
@@ -161,7 +162,7 @@ async def read(
     query = "record.read_shown" if shown else "record.read_documents"
     after = UUID(int=0)
     while True:
-        async with database.transaction(workspace, snapshot=True) as tx:
+        async with database.transaction(workspace, snapshot=True, unhurried=True) as tx:
             rows = await tx.rows(query, after=after, limit=page)
             if not rows:
                 return

@@ -12,7 +12,8 @@ import numpy as np
 from trueweave.errors import RuleError
 from trueweave.graph.alike import alike, compared, keys, mask, most_changes, probes
 from trueweave.store.postgres.arrays import Ids, Numbers, Texts
-from trueweave.store.postgres.db import Database, Row, Transaction
+from trueweave.store.postgres.connections import Row
+from trueweave.store.postgres.db import Database, Transaction
 from trueweave.store.postgres.locks import WHOLE, bump, lock, names_may_arrive, nothing_moves
 from trueweave.text.names import name_id, tidy
 from trueweave.types import NameKey, ResolutionSettings, Rule, RuleKind

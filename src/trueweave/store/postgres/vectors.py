@@ -24,7 +24,8 @@ from trueweave.graph.aggregate import entity_text, relation_text, report_text
 from trueweave.graph.plan import Text
 from trueweave.protocols import Embedder, Vectors
 from trueweave.store.postgres.arrays import Ids
-from trueweave.store.postgres.db import Database, Row, Transaction
+from trueweave.store.postgres.connections import Row
+from trueweave.store.postgres.db import Database, Transaction
 from trueweave.store.postgres.locks import WHOLE, bump, lock
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.types import VECTOR_KINDS, Hit, Metric, VectorKind
@@ -181,7 +182,7 @@ async def _move(database: Database, workspace: int, where: Space, kind: VectorKi
             end = await _rows(tx, "vectors.page_end", common=common, size=_MOVED_AT_ONCE)
             upto = end[0][0] if end else _LAST
             await _run(tx, "vectors.move", common=common, own=own, upto=upto)
-    async with database.transaction(workspace) as tx:
+    async with database.transaction(workspace, unhurried=True) as tx:
         await tx.run("vectors.memory", size="1GB")
         await tx.run("vectors.index_shelf", space=where.id, kind=kind, wanted=True)
 
@@ -245,7 +246,7 @@ async def count_present(database: Database, workspace: int, of: Space) -> int:
 
 async def _switched(database: Database, workspace: int, new: Space) -> bool:
     """Let the workspace answer from a space, unless something is missing there by now."""
-    async with database.transaction(workspace) as tx:
+    async with database.transaction(workspace, unhurried=True) as tx:
         await lock(tx, frozenset((WHOLE,)))
         for kind in VECTOR_KINDS:
             if await _missing(tx, new, kind, UUID(int=0), 1):

@@ -10,7 +10,8 @@ from trueweave.graph.aggregate import EntityRow, NameRow, RelationRow, TieRow, t
 from trueweave.graph.components import NameRule
 from trueweave.graph.plan import Batch, Pair, Plan, Sums, Tally, Text, sums
 from trueweave.store.postgres.arrays import Ids, Numbers, array
-from trueweave.store.postgres.db import Row, Transaction
+from trueweave.store.postgres.connections import Row
+from trueweave.store.postgres.db import Transaction
 from trueweave.text.names import key
 
 LONG_DESCRIPTION = 2000  # characters; a longer one is worth being summed up

@@ -31,7 +31,7 @@ EXISTS (SELECT FROM document x WHERE x.id = {document} AND x.shown OFFSET 0)
 -- index is searched depends on how much is wanted, and is set before it is.
 SELECT w.space, w.own, found.*
 FROM (SELECT w.space, ARRAY(SELECT h.kind FROM shelf h WHERE h.space = w.space ORDER BY h.kind) AS own,
-             set_config('hnsw.ef_search', '{effort}', false)
+             set_config('hnsw.ef_search', '{effort}', true)
       FROM workspace w OFFSET 0) AS w
 LEFT JOIN LATERAL ({rows}) AS found ON true {order}
 

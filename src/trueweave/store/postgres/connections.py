@@ -1,0 +1,123 @@
+"""Single connections: how each is made, so that neither end waits for one that is gone.
+
+TCP alone notices a machine without power after hours. Keepalives on both ends bound that to about twenty seconds, and
+timeouts of PostgreSQL bound what a statement, a wait for a lock or a transaction in which nothing happens may take.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from psycopg import AsyncConnection, Error
+
+from trueweave.errors import ConfigError, DatabaseError
+
+Row = tuple[Any, ...]
+Connection = AsyncConnection[Row]
+
+_QUIET, _BETWEEN, _PROBES = 5, 5, 3  # seconds without traffic before the first probe and between probes; how many
+
+# For this end of a connection. The first that answers nothing for so long is given up.
+KEEPALIVE: dict[str, Any] = {
+    "connect_timeout": 10,
+    "keepalives": 1,
+    "keepalives_idle": _QUIET,
+    "keepalives_interval": _BETWEEN,
+    "keepalives_count": _PROBES,
+    "tcp_user_timeout": 1000 * (_QUIET + _BETWEEN * _PROBES),
+}
+
+# The same for PostgreSQL's end. They belong to a session, so they are set only where no pooler shares it.
+_SERVER_KEEPALIVE = {
+    "tcp_keepalives_idle": _QUIET,
+    "tcp_keepalives_interval": _BETWEEN,
+    "tcp_keepalives_count": _PROBES,
+    "tcp_user_timeout": 1000 * (_QUIET + _BETWEEN * _PROBES),
+}
+
+
+@dataclass(frozen=True)
+class Timeouts:
+    """Seconds after which PostgreSQL breaks off a statement, a wait for a lock, or a transaction in which nothing
+    happens; 0 is never."""
+
+    statement: float = 600.0
+    lock: float = 300.0
+    idle: float = 60.0
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """These as settings of PostgreSQL."""
+        return {
+            "statement_timeout": _milliseconds(self.statement),
+            "lock_timeout": _milliseconds(self.lock),
+            "idle_in_transaction_session_timeout": _milliseconds(self.idle),
+        }
+
+
+NONE = Timeouts(0, 0, 0)  # for what may take as long as it takes: migrations, index builds
+
+
+async def connect(
+    url: str,
+    timeouts: Timeouts = Timeouts(),  # noqa: B008 (immutable)
+    *,
+    said_to_be_direct: bool = False,
+) -> Connection:
+    """A connection of one's own to PostgreSQL itself, in autocommit. Its session keeps what is set in it.
+
+    A pooler in between is refused, unless somebody said that this address gives each client its own session.
+    """
+    connection: Connection = await AsyncConnection.connect(url, autocommit=True, **KEEPALIVE)
+    try:
+        if not said_to_be_direct:
+            await refuse_pooler(connection, url)
+        await configure(connection, timeouts.settings)
+    except BaseException:
+        await connection.close()
+        raise
+    return connection
+
+
+async def configure(connection: Connection, settings: dict[str, str]) -> None:
+    """Give a session these settings, and keepalives, for as long as it lasts. Not for one that a pooler shares."""
+    every = {**settings, **{name: str(value) for name, value in _SERVER_KEEPALIVE.items()}}
+    await connection.execute(f"SELECT {set_all(every, local=False)}".encode())
+
+
+async def refuse_pooler(connection: Connection, url: str) -> None:
+    """ConfigError where a pooler is between this and PostgreSQL: it gives its clients process numbers of its own."""
+    row = await (await connection.execute("SELECT pg_backend_pid()")).fetchone()
+    if row != (connection.pgconn.backend_pid,):
+        raise ConfigError(
+            f"there is a pooler such as PgBouncer in front of the database at {location(url)}, and the queue and "
+            "migrations need a session of their own. Set direct_database_url to the address of PostgreSQL itself; or "
+            "to the same address, if the pooler gives each client a session of its own."
+        )
+
+
+def set_all(settings: dict[str, str], *, local: bool) -> str:
+    """A list of SQL expressions that set these; with `local`, for the transaction alone. None may hold a quote."""
+    scope = "true" if local else "false"
+    return ", ".join(f"set_config('{name}', '{value}', {scope})" for name, value in settings.items())
+
+
+def unusable(url: str, error: Error) -> DatabaseError:
+    """What to tell somebody whose database cannot be used."""
+    reason = str(error).strip().splitlines()[0]
+    return DatabaseError(
+        f"cannot work with the database at {location(url)}: {reason}. Check that it runs, that the URL is right, that "
+        "PostgreSQL has the pgvector extension, and that `trueweave init` was run by a user who may create a schema."
+    )
+
+
+def location(url: str) -> str:
+    """A database URL as it may be shown: without user and password."""
+    parts = urlsplit(url)
+    return parts.netloc.rpartition("@")[2] + parts.path
+
+
+def _milliseconds(seconds: float) -> str:
+    return str(round(1000 * seconds))
