@@ -33,8 +33,8 @@ from trueweave.models.retry import Clock, Patience, Retrying, RetryingEmbedder, 
 from trueweave.protocols import Embedder, Extractor, Reranker, StreamingLLM
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.ledger import Ledger
+from trueweave.store.postgres.liveness import Liveness
 from trueweave.store.postgres.pace import Limits, SharedPace
-from trueweave.store.postgres.presence import Presence
 from trueweave.store.postgres.replies import Replies
 from trueweave.types import Price
 
@@ -99,12 +99,12 @@ def price(settings: Settings, model: str) -> Price | None:
 class Workshop:
     """The models of one workspace, each cached, retried, paced and paid for; and extractors made with them."""
 
-    def __init__(self, settings: Settings, database: Database, workspace: int, presence: Presence) -> None:
+    def __init__(self, settings: Settings, database: Database, workspace: int, liveness: Liveness) -> None:
         self._settings = settings
         self._database = database
         self._workspace = workspace
-        self._presence = presence
-        self._ledger = Ledger(database, workspace, presence, settings.currency)
+        self._liveness = liveness
+        self._ledger = Ledger(database, workspace, liveness, settings.currency)
         self._patience = Patience(tries=settings.model_tries)
         self._chats: dict[str, CachedLLM] = {}
         self._opening = asyncio.Lock()
@@ -233,10 +233,10 @@ class Workshop:
         agreed = Limits(
             self._settings.calls_at_once, self._settings.requests_per_minute, self._settings.tokens_per_minute
         )
-        return SharedPace(self._database, self._workspace, self._presence, model, agreed)
+        return SharedPace(self._database, self._workspace, self._liveness, model, agreed)
 
     def _replies(self, model: str) -> Replies:
-        replies = Replies(self._database, self._workspace, self._presence, model)
+        replies = Replies(self._database, self._workspace, self._liveness, model)
         self._closing.append(replies.aclose)
         return replies
 
@@ -252,5 +252,8 @@ def _noting(what: str) -> None:
 @asynccontextmanager
 async def opened(settings: Settings, database: Database, workspace: int) -> AsyncIterator[Workshop]:
     """A workshop, for as long as this process works in it."""
-    async with Presence(database) as presence, aclosing(Workshop(settings, database, workspace, presence)) as workshop:
+    async with (
+        Liveness(database, settings.lease) as liveness,
+        aclosing(Workshop(settings, database, workspace, liveness)) as workshop,
+    ):
         yield workshop

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 import pytest
 
 from trueweave.store.postgres.db import Database
-from trueweave.store.postgres.presence import Presence
+from trueweave.store.postgres.liveness import Liveness
 
 
 @pytest.fixture
@@ -18,14 +18,14 @@ async def workspace(database: Database) -> int:
 
 
 @pytest.fixture
-async def presence(database: Database) -> AsyncIterator[Presence]:
+async def liveness(database: Database) -> AsyncIterator[Liveness]:
     """One process."""
-    async with Presence(database) as made:
+    async with Liveness(database) as made:
         yield made
 
 
 @pytest.fixture
-async def presences(database: Database) -> AsyncIterator[list[Presence]]:
+async def processes(database: Database) -> AsyncIterator[list[Liveness]]:
     """Three processes, as far as the database can tell."""
     async with AsyncExitStack() as stack:
-        yield [await stack.enter_async_context(Presence(database)) for _ in range(3)]
+        yield [await stack.enter_async_context(Liveness(database)) for _ in range(3)]

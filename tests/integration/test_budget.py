@@ -17,7 +17,7 @@ from trueweave.models.usage import prompt_tokens
 from trueweave.store.postgres import ledger
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.ledger import Ledger
-from trueweave.store.postgres.presence import Presence
+from trueweave.store.postgres.liveness import Liveness
 from trueweave.testing import ModelServer
 from trueweave.text import tokens
 from trueweave.types import Budget, Call, Message, Price, Prompt, Purpose, Reply, Spent
@@ -52,7 +52,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Till:
-    """A worker's way to the purse: a pool of connections and a presence of its own."""
+    """A worker's way to the purse: a pool of connections and a lease of its own."""
 
     database: Database
     workspace: int
@@ -73,10 +73,10 @@ class Till:
 
 @asynccontextmanager
 async def opened(url: str) -> AsyncIterator[Till]:
-    async with Database(url) as database, Presence(database) as presence:
+    async with Database(url) as database, Liveness(database) as liveness:
         workspace = await database.find_workspace("test", make=True)
         assert workspace is not None
-        yield Till(database, workspace, Ledger(database, workspace, presence))
+        yield Till(database, workspace, Ledger(database, workspace, liveness))
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ from trueweave.ingest.intake import take_in
 from trueweave.ingest.worker import Kit, Worker
 from trueweave.protocols import Vectors
 from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.liveness import Liveness
 from trueweave.store.postgres.migrate import migrate
-from trueweave.store.postgres.presence import Presence
 from trueweave.store.postgres.queue import enqueue
 from trueweave.store.postgres.replies import Replies
 from trueweave.testing import Faults, HashEmbedder
@@ -140,7 +140,7 @@ async def test_documents_are_handed_in_though_the_database_was_away(url: str) ->
 async def test_one_who_lives_keeps_what_it_asks_for_when_the_database_was_away(url: str, database: Database) -> None:
     workspace = await database.find_workspace("test", make=True)
     assert workspace
-    async with Presence(database) as here, Presence(database) as there:
+    async with Liveness(database) as here, Liveness(database) as there:
         replies = Replies(database, workspace, here, "m")
         key = uuid4()
         assert await replies.ask(key) is None

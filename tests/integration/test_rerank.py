@@ -26,7 +26,7 @@ from trueweave.models.retry import Patience, RetryingReranker
 from trueweave.models.server import UselessReply
 from trueweave.store.postgres import ledger
 from trueweave.store.postgres.db import Database
-from trueweave.store.postgres.presence import Presence
+from trueweave.store.postgres.liveness import Liveness
 from trueweave.testing.model_server import Asked, Fault, ModelServer, Ranker, Script, Trouble, overlap
 from trueweave.text import tokens
 from trueweave.types import Prompt
@@ -255,12 +255,12 @@ async def test_a_reply_that_was_cut_off_says_so() -> None:
 
 @pytest.fixture
 async def workshop(
-    database: Database, workspace: int, presence: Presence
+    database: Database, workspace: int, liveness: Liveness
 ) -> AsyncIterator[Callable[[Settings], Workshop]]:
     made: list[Workshop] = []
 
     def make(settings: Settings) -> Workshop:
-        made.append(Workshop(settings, database, workspace, presence))
+        made.append(Workshop(settings, database, workspace, liveness))
         return made[-1]
 
     yield make

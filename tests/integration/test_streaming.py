@@ -24,7 +24,7 @@ from trueweave.models.usage import prompt_tokens
 from trueweave.protocols import StreamingLLM
 from trueweave.store.postgres import ledger
 from trueweave.store.postgres.db import Database
-from trueweave.store.postgres.presence import Presence
+from trueweave.store.postgres.liveness import Liveness
 from trueweave.store.postgres.replies import Replies
 from trueweave.testing.model_server import Fault, ModelServer, Trouble
 from trueweave.text import tokens
@@ -122,10 +122,10 @@ async def heard(llm: StreamingLLM, pieces: list[str], prompt: Prompt = PROMPT) -
 
 
 @pytest.fixture
-async def workshop(database: Database, workspace: int, presence: Presence) -> AsyncIterator[Workshop]:
+async def workshop(database: Database, workspace: int, liveness: Liveness) -> AsyncIterator[Workshop]:
     prices = {f"{provider}/any": (PRICE.tokens_in, PRICE.tokens_out) for provider in PROVIDERS}
     settings = Settings(prices=prices, model_tries=1)
-    async with aclosing(Workshop(settings, database, workspace, presence)) as made:
+    async with aclosing(Workshop(settings, database, workspace, liveness)) as made:
         yield made
 
 
@@ -336,11 +336,11 @@ async def test_a_stream_that_fails_is_paid_for_if_it_may_have_cost_something_and
 
 
 async def test_who_has_heard_a_reply_gets_that_one_and_all_others_the_one_that_was_kept_first(
-    workshop: Workshop, database: Database, workspace: int, presences: list[Presence]
+    workshop: Workshop, database: Database, workspace: int, processes: list[Liveness]
 ) -> None:
     async with speaking("openai") as (chat, _):
         llm = workshop.wrap(chat)
-        elsewhere = Replies(database, workspace, presences[0], llm.model)
+        elsewhere = Replies(database, workspace, processes[0], llm.model)
         first = json.dumps(["Something else.", 1, 2, "stop"]).encode()
 
         async with aclosing(Listening(llm.stream(PROMPT, PURPOSE))) as listening:
@@ -354,10 +354,12 @@ async def test_who_has_heard_a_reply_gets_that_one_and_all_others_the_one_that_w
 async def test_a_listener_who_is_cancelled_leaves_nothing_behind(
     workshop: Workshop, receipt: Callable[[], Awaitable[list[Spent]]]
 ) -> None:
-    async with speaking("openai", Trouble(at={0: Fault.SLOW})) as (chat, _):
+    async with speaking("openai", Trouble(at={0: Fault.SLOW})) as (chat, server):
         llm = workshop.wrap(chat)
         listening = asyncio.create_task(heard(llm, []))
-        await asyncio.sleep(0.3)
+        async with asyncio.timeout(20):
+            while not server.calls:  # noqa: ASYNC110 (the server says nothing)
+                await asyncio.sleep(0.01)
         listening.cancel()
         await asyncio.gather(listening, return_exceptions=True)
         assert [spent.lost for spent in await receipt()] == [1]

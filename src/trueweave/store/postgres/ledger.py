@@ -12,7 +12,7 @@ from uuid import UUID, uuid4
 from trueweave.errors import BudgetReached, PriceUnknown
 from trueweave.store.postgres.arrays import Ids, Numbers, Texts
 from trueweave.store.postgres.db import Database, Transaction
-from trueweave.store.postgres.presence import Presence
+from trueweave.store.postgres.liveness import Liveness
 from trueweave.store.postgres.together import Background, Together
 from trueweave.types import Budget, Call, Spent, SpentOn, money
 
@@ -35,10 +35,10 @@ class _Closed(NamedTuple):
 class Ledger:
     """The purse of one workspace, as this process uses it. Implements `trueweave.protocols.Ledger`."""
 
-    def __init__(self, database: Database, workspace: int, presence: Presence, currency: str = "USD") -> None:
+    def __init__(self, database: Database, workspace: int, liveness: Liveness, currency: str = "USD") -> None:
         self._database = database
         self._workspace = workspace
-        self._presence = presence
+        self._liveness = liveness
         self._looked = -_LOOK_FOR_ABANDONED
         self._currency = currency
         self._background = Background()
@@ -101,6 +101,8 @@ class Ledger:
 
     async def _reserve_in(self, tx: Transaction, calls: Sequence[tuple[UUID, Call]]) -> list[_Verdict]:
         purse = await _lock(tx)
+        if not await tx.value("ledger.present", owner=(owner := self._liveness.owner)):
+            return ["wait"] * len(calls)  # what is held back under this number would be taken for abandoned
         verdicts = _decide(purse, [call for _, call in calls])
         if ("wait" in verdicts or self._is_time_to_look()) and (lost := await self._abandoned(tx)):
             await _close(tx, [_Closed(id_, "lost") for id_ in lost])
@@ -117,7 +119,7 @@ class Ledger:
                 tokens_in=Numbers(c.tokens_in for _, c in held),
                 tokens_out=Numbers(c.tokens_out for _, c in held),
                 prices=[c.price for _, c in held],
-                owner=self._presence.owner,
+                owner=owner,
             )
         return verdicts
 
@@ -130,9 +132,7 @@ class Ledger:
 
     async def _abandoned(self, tx: Transaction) -> list[UUID]:
         """Calls that were under way in processes that are gone."""
-        rows = await tx.rows("ledger.abandoned", owner=self._presence.owner)
-        gone = {owner for owner in {owner for _, owner in rows} if self._presence.is_gone(owner, seen=False)}
-        return [id_ for id_, owner in rows if owner in gone]
+        return [id_ for (id_,) in await tx.rows("ledger.abandoned")]
 
     async def _close_all(self, closed: Sequence[_Closed]) -> list[None]:
         async def close() -> None:

@@ -9,8 +9,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
+from psycopg import Error
+
 from trueweave.store.postgres.db import Database
-from trueweave.store.postgres.presence import Presence
+from trueweave.store.postgres.liveness import Liveness
 
 _LOOK_AGAIN = 0.1
 _SHARE = 0.25  # a slot goes back to all after this many seconds, even when more calls wait here
@@ -29,20 +31,21 @@ class Limits:
 @dataclass(frozen=True)
 class _Slot:
     number: int
+    owner: int
     since: float
 
 
 class SharedPace:
     """The pace of one model. Implements `trueweave.protocols.Pace`.
 
-    Slots are locks of this process's presence, so those of a process that dies are free at once. A slot is handed from
-    call to call within the process, which takes no statement at all.
+    A slot belongs to a process for as long as that is alive, and goes from call to call within it, which takes no
+    statement at all. One whose lease has run out makes no more calls with the slots that it had.
     """
 
-    def __init__(self, database: Database, workspace: int, presence: Presence, model: str, limits: Limits) -> None:
+    def __init__(self, database: Database, workspace: int, liveness: Liveness, model: str, limits: Limits) -> None:
         self._database = database
         self._workspace = workspace
-        self._presence = presence
+        self._liveness = liveness
         self._model = model
         self._limits = limits
         self._waiting: deque[asyncio.Future[_Slot]] = deque()
@@ -56,13 +59,19 @@ class SharedPace:
         slot = await self._take()
         try:
             await self._wait_for_pace(tokens)
+            if not self._liveness.holds(slot.owner):  # the lease ran out meanwhile
+                slot, lost = await self._take(), slot
+                await self._give_back(lost)
             yield
         finally:
             await self._hand_on(slot)
 
     async def _take(self) -> _Slot:
-        if self._idle:
-            return self._idle.pop()
+        while self._idle:
+            slot = self._idle.pop()
+            if self._liveness.holds(slot.owner):
+                return slot
+            await self._give_back(slot)
         handed: asyncio.Future[_Slot] = asyncio.get_running_loop().create_future()
         self._waiting.append(handed)
         self._search()
@@ -75,7 +84,7 @@ class SharedPace:
 
     async def _hand_on(self, slot: _Slot) -> None:
         """Give a slot to the first who waits for one here, or soon does; back to all when it is their turn."""
-        is_ours = _now() - slot.since < _SHARE
+        is_ours = _now() - slot.since < _SHARE and self._liveness.holds(slot.owner)
         while self._waiting and is_ours:
             handed = self._waiting.popleft()
             if not handed.done():
@@ -85,15 +94,18 @@ class SharedPace:
             self._idle.append(slot)
             self._returning = self._returning or asyncio.create_task(self._return_idle())
             return
-        await self._presence.give_back_slot(self._model, slot.number)
+        await self._give_back(slot)
         self._search()
+
+    async def _give_back(self, slot: _Slot) -> None:
+        await self._liveness.give_back_slot(self._model, slot.number, slot.owner)
 
     async def _return_idle(self) -> None:
         try:
             while self._idle:
                 await asyncio.sleep(_IDLE)
                 while self._idle and _now() - self._idle[0].since > _IDLE:
-                    await self._presence.give_back_slot(self._model, self._idle.popleft().number)
+                    await self._give_back(self._idle.popleft())
         finally:
             self._returning = None
 
@@ -106,11 +118,16 @@ class SharedPace:
         try:
             while self._waiting:
                 wanted = len(self._waiting)
-                taken = await self._presence.take_slots(self._model, self._limits.calls_at_once, wanted)
+                owner, taken = await self._liveness.take_slots(self._model, self._limits.calls_at_once, wanted)
                 for number in taken:
-                    await self._hand_on(_Slot(number, _now()))
+                    await self._hand_on(_Slot(number, owner, _now()))
                 if len(taken) < wanted:
                     await asyncio.sleep(_LOOK_AGAIN)
+        except Error as error:  # all who wait here wait for this
+            while self._waiting:
+                handed = self._waiting.popleft()
+                if not handed.done():
+                    handed.set_exception(error)
         finally:
             self._searching = None
 

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from trueweave.store.postgres.arrays import Ids, Texts
 from trueweave.store.postgres.db import Database, Transaction
-from trueweave.store.postgres.presence import Presence
+from trueweave.store.postgres.liveness import Liveness
 from trueweave.store.postgres.together import Background, Together
 from trueweave.types import Purpose
 
@@ -18,10 +18,10 @@ _FIRST_LOOK, _LATER_LOOKS = 0.05, 0.5
 class Replies:
     """The replies of one model in one workspace. Implements `trueweave.protocols.Replies`."""
 
-    def __init__(self, database: Database, workspace: int, presence: Presence, model: str) -> None:
+    def __init__(self, database: Database, workspace: int, liveness: Liveness, model: str) -> None:
         self._database = database
         self._workspace = workspace
-        self._presence = presence
+        self._liveness = liveness
         self._model = model
         self._asking: set[UUID] = set()
         self._background = Background()
@@ -77,7 +77,7 @@ class Replies:
     async def _forget_all(self, keys: Sequence[UUID]) -> list[None]:
         async def forget() -> None:
             async with self._database.transaction(self._workspace) as tx:
-                await tx.run("reply.forget", keys=Ids(keys), owner=self._presence.owner)
+                await tx.run("reply.forget", keys=Ids(keys), owner=self._liveness.owner)
 
         await self._database.insist(forget)
         return [None] * len(keys)
@@ -95,7 +95,7 @@ class Replies:
         async def ask() -> dict[UUID, bytes | None]:
             wanted = set(keys)
             async with self._database.transaction(self._workspace) as tx:
-                owner = self._presence.owner
+                owner = self._liveness.owner
                 rows = await tx.rows("reply.ask", keys=Ids(wanted), owner=owner, model=self._model)
                 found: dict[UUID, bytes | None] = {key: payload for key, _, payload in rows}
                 if missing := wanted - found.keys() - self._asking:
@@ -114,17 +114,11 @@ class Replies:
         return given
 
     async def _take_over(self, tx: Transaction, keys: set[UUID]) -> list[UUID]:
-        """Those of the keys that nobody is asking for any longer, which are ours to ask from now on."""
-        ours = self._presence.owner
-        rows = await tx.rows("reply.asked_by", keys=Ids(keys))
-        absent = {owner for owner, seen in {(owner, seen) for _, owner, seen in rows} if self._gone(owner, seen)}
-        left = [key for key, owner, _ in rows if owner in absent]
-        taken = await tx.rows("reply.take_over", keys=Ids(left), owner=ours) if left else []
-        return [key for (key,) in taken]
+        """Those of the keys that nobody is asking for any longer, which are ours to ask from now on.
 
-    def _gone(self, owner: int, seen: bool) -> bool:
-        # Our own, in no call of ours: we began in a transaction of whose end we did not learn.
-        return owner == self._presence.owner or self._presence.is_gone(owner, seen=seen)
+        What is our own, in no call of ours, was begun in a transaction of whose end we did not learn.
+        """
+        return [key for (key,) in await tx.rows("reply.take_over", keys=Ids(keys), owner=self._liveness.owner)]
 
     async def _keep_all(self, replies: Sequence[tuple[UUID, bytes, Purpose]]) -> list[bytes]:
         async def keep() -> dict[UUID, bytes]:
@@ -139,7 +133,7 @@ class Replies:
                     documents=Texts(purpose.document for purpose in purposes),
                     texts=[purpose.text_hash for purpose in purposes],
                     model=self._model,
-                    owner=self._presence.owner,
+                    owner=self._liveness.owner,
                 )
             return dict(rows)
 

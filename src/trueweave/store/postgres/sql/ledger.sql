@@ -45,8 +45,11 @@ UPDATE purse SET
     tokens = purse.tokens + (SELECT coalesce(sum(b.tokens_in + b.tokens_out), 0) FROM (TABLE done UNION ALL TABLE lost) b)
 
 -- name: abandoned
--- Calls under way of those whose mark is not there, if that of the one who looks is.
-SELECT id, owner FROM spend WHERE state = 'open' AND NOT present(owner) AND present(%(owner)s)
+-- Calls under way of processes that are gone.
+SELECT id FROM spend WHERE state = 'open' AND NOT present(owner)
+
+-- name: present
+SELECT present(%(owner)s)
 
 -- name: receipt
 SELECT stage, model, sum(calls)::bigint, (coalesce(sum(calls) FILTER (WHERE state = 'lost'), 0))::bigint, sum(tokens_in)::bigint, sum(tokens_out)::bigint,

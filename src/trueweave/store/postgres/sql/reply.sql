@@ -1,8 +1,9 @@
 -- name: ask
--- What is known, and what nobody has asked yet, which is ours to ask from now on. What another began to ask while this
--- statement ran is in neither.
+-- What is known, and what nobody has asked yet, which is ours to ask from now on, if our lease lasts. What another began
+-- to ask while this statement ran is in neither.
 WITH mine AS (
-    INSERT INTO reply (key, model, owner) SELECT k, %(model)s, %(owner)s FROM unnest(%(keys)s::uuid[]) AS k ORDER BY k
+    INSERT INTO reply (key, model, owner) SELECT k, %(model)s, %(owner)s FROM unnest(%(keys)s::uuid[]) AS k
+    WHERE present(%(owner)s) ORDER BY k
     ON CONFLICT DO NOTHING RETURNING key)
 SELECT key, true, NULL::bytea FROM mine
 UNION ALL
@@ -10,17 +11,10 @@ SELECT r.key, false, r.payload FROM unnest(%(keys)s::uuid[]) AS k
 CROSS JOIN LATERAL (SELECT key, payload FROM reply WHERE key = k OFFSET 0) r
 WHERE r.payload IS NOT NULL
 
--- name: asked_by
--- Who is asking for what has no reply yet, and whether their mark is there.
-WITH asked AS (SELECT key, owner FROM reply WHERE key = ANY(%(keys)s) AND payload IS NULL),
-seen AS (SELECT owner FROM (SELECT DISTINCT owner FROM asked) o WHERE present(owner))
-SELECT key, owner, owner IN (SELECT owner FROM seen) FROM asked
-
 -- name: take_over
--- By one who is there, from one who is not, or from themselves.
+-- By one who is alive, from one who is not, or from themselves.
 UPDATE reply SET owner = %(owner)s
-WHERE key = ANY(%(keys)s) AND payload IS NULL
-AND (owner = %(owner)s OR (NOT present(owner) AND present(%(owner)s)))
+WHERE key = ANY(%(keys)s) AND payload IS NULL AND (owner = %(owner)s OR NOT present(owner)) AND present(%(owner)s)
 RETURNING key
 
 -- name: keep

@@ -475,10 +475,7 @@ COMMENT ON FUNCTION trueweave.places_of(places jsonb, first integer, behind inte
 CREATE FUNCTION trueweave.present(owner integer) RETURNS boolean
     LANGUAGE sql STABLE
     AS $$
-    SELECT EXISTS (
-        SELECT FROM pg_locks l
-        WHERE l.locktype = 'advisory' AND l.objsubid = 2 AND l.classid = 1464157767 AND l.objid = owner::oid
-        AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()))
+    SELECT EXISTS (SELECT FROM process p WHERE p.id = owner)
 $$;
 
 CREATE FUNCTION trueweave.search_text(question text, most integer, k1 double precision, b double precision, scope uuid[]) RETURNS TABLE(chunk uuid, score double precision)
@@ -993,6 +990,23 @@ ALTER TABLE ONLY trueweave.phrase FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.phrase IS 'The phrases of live names, and in how many chunks each occurs. First is its first word.';
 
+CREATE TABLE trueweave.process (
+    id integer NOT NULL,
+    since timestamp with time zone NOT NULL,
+    expires timestamp with time zone NOT NULL
+);
+
+COMMENT ON TABLE trueweave.process IS 'Processes that claim things: since when each has renewed its lease without a gap, and until when that lasts. What is claimed by one that has no row is free.';
+
+ALTER TABLE trueweave.process ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME trueweave.process_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE trueweave.purse (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
     price_cap numeric,
@@ -1171,6 +1185,14 @@ ALTER TABLE ONLY trueweave.shelf ALTER COLUMN workspace SET STATISTICS 0;
 ALTER TABLE ONLY trueweave.shelf FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.shelf IS 'Workspaces whose vectors of a kind outgrew the common table: most of them are in a table of their own, with an HNSW index once `indexed`; new ones arrive in the common table and follow in bulk.';
+
+CREATE TABLE trueweave.slot (
+    model text NOT NULL,
+    n integer NOT NULL,
+    owner integer NOT NULL
+);
+
+COMMENT ON TABLE trueweave.slot IS 'Slots for calls to a model that are in use, and the process that uses each.';
 
 CREATE TABLE trueweave.source (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1487,6 +1509,9 @@ ALTER TABLE ONLY trueweave.pace
 ALTER TABLE ONLY trueweave.phrase
     ADD CONSTRAINT phrase_pkey PRIMARY KEY (workspace, id);
 
+ALTER TABLE ONLY trueweave.process
+    ADD CONSTRAINT process_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY trueweave.purse
     ADD CONSTRAINT purse_pkey PRIMARY KEY (workspace);
 
@@ -1519,6 +1544,9 @@ ALTER TABLE ONLY trueweave.shard
 
 ALTER TABLE ONLY trueweave.shelf
     ADD CONSTRAINT shelf_pkey PRIMARY KEY (workspace, space, kind);
+
+ALTER TABLE ONLY trueweave.slot
+    ADD CONSTRAINT slot_pkey PRIMARY KEY (model, n);
 
 ALTER TABLE ONLY trueweave.source
     ADD CONSTRAINT source_pkey PRIMARY KEY (workspace, uri);
@@ -1884,6 +1912,9 @@ REVOKE ALL ON FUNCTION trueweave.pairs_of(said text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION trueweave.places_of(places jsonb, first integer, behind integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.places_of(places jsonb, first integer, behind integer) TO trueweave_app;
 
+REVOKE ALL ON FUNCTION trueweave.present(owner integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.present(owner integer) TO trueweave_app;
+
 REVOKE ALL ON FUNCTION trueweave.search_text(question text, most integer, k1 double precision, b double precision, scope uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.search_text(question text, most integer, k1 double precision, b double precision, scope uuid[]) TO trueweave_app;
 
@@ -1944,6 +1975,8 @@ GRANT SELECT,INSERT,UPDATE ON TABLE trueweave.pace TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.phrase TO trueweave_app;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.process TO trueweave_app;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.purse TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.recipe TO trueweave_app;
@@ -1965,6 +1998,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.settling TO trueweave_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.shard TO trueweave_app;
 
 GRANT SELECT ON TABLE trueweave.shelf TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.slot TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.source TO trueweave_app;
 

@@ -84,6 +84,6 @@ GRANT SELECT, INSERT, UPDATE ON pace TO trueweave_app;
 CREATE FUNCTION present(owner int) RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT EXISTS (
         SELECT FROM pg_locks l
-        WHERE l.locktype = 'advisory' AND l.objsubid = 2 AND l.classid = 1464157767 AND l.objid = owner::oid
+        WHERE l.locktype = 'advisory' AND l.objsubid = 2 AND l.classid = 1414682947 AND l.objid = owner::oid
         AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()))
 $$;

@@ -1,0 +1,153 @@
+"""Which processes are alive: each renews a lease by the database's clock, and what one without a lease held is free.
+
+A connection says nothing of the process at its other end: after a power loss it stays open for hours. So each process
+has a row, its lease, that it renews several times before it expires. Whoever renews his own deletes those that have
+expired, and claims in the database count only while their owner has a row. A process that comes back finds its row
+deleted, registers anew under another number, and lets go of what it held under the old one. After the database was
+away all leases have expired at once; so nobody deletes others before he has renewed his own for a while.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import timedelta
+from typing import Self
+
+from psycopg import InterfaceError, OperationalError
+
+from trueweave.store.postgres.connections import Connection
+from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.together import Together
+
+LEASE = 15.0  # seconds
+_BEATS = 5  # renewals within a lease
+_GRACE = 1 / 3  # of a lease, in which all may come back after the database was away
+_PAUSE = 0.2
+_AWAY = (OperationalError, InterfaceError, TimeoutError)
+
+
+class Liveness:
+    """This process, as others at the same database see it. Comes back by itself after the database was away."""
+
+    def __init__(self, database: Database, lease: float = LEASE) -> None:
+        self._database = database
+        self._lease = lease
+        self._owner = 0
+        self._sure_until = 0.0
+        self._connection: Connection | None = None
+        self._renewing: asyncio.Task[None] | None = None
+        self._give_back = Together(self._give_back_all)
+
+    @property
+    def owner(self) -> int:
+        """The number under which this process claims things now. Another one after its lease has run out."""
+        return self._owner
+
+    def holds(self, owner: int) -> bool:
+        """Whether what was claimed under that number is still this process's, as far as it can know by itself."""
+        return owner == self._owner and time.monotonic() < self._sure_until
+
+    async def __aenter__(self) -> Self:
+        await self._database.insist(self._register)
+        self._renewing = asyncio.create_task(self._renew_for_ever())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._renewing:
+            self._renewing.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._renewing
+        if self._connection:
+            with suppress(*_AWAY):  # else the lease runs out
+                async with asyncio.timeout(self._lease / _BEATS):
+                    await self._run("liveness.leave", owner=self._owner)
+            await self._connection.close()
+
+    # --- slots ----------------------------------------------------------------------------------------
+
+    async def take_slots(self, model: str, most: int, wanted: int) -> tuple[int, list[int]]:
+        """Up to as many as `wanted` of a model's `most` slots that no process holds, and the number they are claimed
+        under."""
+
+        async def take() -> tuple[int, list[int]]:
+            owner = self._owner
+            async with self._database.transaction(None) as tx:
+                rows = await tx.rows("liveness.take_slots", model=model, most=most, wanted=wanted, owner=owner)
+            return owner, [slot for (slot,) in rows]
+
+        return await self._database.insist(take)
+
+    async def give_back_slot(self, model: str, slot: int, owner: int) -> None:
+        """Let others have a slot. One that was taken over meanwhile is left to whoever has it."""
+        await self._give_back((model, slot, owner))
+
+    async def _give_back_all(self, slots: Sequence[tuple[str, int, int]]) -> list[None]:
+        models, numbers, owners = map(list, zip(*slots, strict=True))
+
+        async def give_back() -> None:
+            async with self._database.transaction(None) as tx:
+                await tx.run("liveness.give_back_slots", models=models, slots=numbers, owners=owners)
+
+        await self._database.insist(give_back)
+        return [None] * len(slots)
+
+    # --- the lease ------------------------------------------------------------------------------------
+
+    async def _renew_for_ever(self) -> None:
+        while True:
+            await asyncio.sleep(self._lease / _BEATS)
+            while not await self._renew_in_time():  # noqa: ASYNC110 (the database comes back without a word)
+                await asyncio.sleep(_PAUSE)
+
+    async def _renew_in_time(self) -> bool:
+        """Whether the lease was renewed. A connection that does not answer is given up: it may be open at this end
+        alone."""
+        renewing = asyncio.create_task(self._renew())
+        try:
+            await asyncio.wait((renewing,), timeout=self._lease / _BEATS)
+        finally:
+            if not renewing.done():
+                await self._disconnect()
+                renewing.cancel()
+        await asyncio.wait((renewing,))
+        if renewing.cancelled():
+            return False
+        try:
+            renewing.result()
+        except _AWAY:
+            await self._disconnect()
+            return False
+        return True
+
+    async def _renew(self) -> None:
+        sent = time.monotonic()
+        if await self._run("liveness.renew", owner=self._owner, lease=timedelta(seconds=self._lease)):
+            self._sure_until = sent + self._lease
+        else:
+            await self._register()
+        await self._run("liveness.end_others", owner=self._owner, grace=timedelta(seconds=self._lease * _GRACE))
+
+    async def _register(self) -> None:
+        sent = time.monotonic()
+        connection = await self._connect()
+        async with self._database.entered(connection, None) as tx:
+            self._owner = await tx.value("liveness.register", lease=timedelta(seconds=self._lease))
+        self._sure_until = sent + self._lease
+
+    async def _run(self, query: str, **params: object) -> int:
+        async with self._database.entered(await self._connect(), None) as tx:
+            return await tx.run(query, **params)
+
+    async def _connect(self) -> Connection:
+        """A connection beside the pool, for which a process that is busy might wait longer than its lease lasts."""
+        if self._connection is None or self._connection.closed:
+            self._connection = await self._database.connect()
+        return self._connection
+
+    async def _disconnect(self) -> None:
+        if self._connection:
+            await self._connection.close()
+            self._connection = None

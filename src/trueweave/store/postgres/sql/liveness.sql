@@ -1,0 +1,34 @@
+-- name: register
+INSERT INTO process (since, expires) VALUES (clock_timestamp(), clock_timestamp() + %(lease)s) RETURNING id
+
+-- name: renew
+-- Also when it has run out, as long as nobody took it away; but then its time begins anew.
+UPDATE process SET since = CASE WHEN expires < clock_timestamp() THEN clock_timestamp() ELSE since END,
+                   expires = clock_timestamp() + %(lease)s
+WHERE id = %(owner)s
+
+-- name: end_others
+-- Those that have run out, seen by one who has renewed his own for a while. One that is just being renewed is passed by.
+DELETE FROM process WHERE id IN (
+    SELECT p.id FROM process p JOIN process mine ON mine.id = %(owner)s AND mine.since < clock_timestamp() - %(grace)s
+    WHERE p.expires < clock_timestamp() FOR UPDATE OF p SKIP LOCKED)
+
+-- name: leave
+DELETE FROM process WHERE id = %(owner)s
+
+-- name: take_slots
+-- Those that nobody holds, or one who is gone. In no order, so that those who take some at the same time meet seldom. What
+-- a crash would lose of this is soon as it was.
+WITH quick AS (SELECT set_config('synchronous_commit', 'off', true)),
+free AS (
+    SELECT n FROM quick, generate_series(0, %(most)s - 1) AS n
+    WHERE NOT EXISTS (SELECT FROM slot s WHERE s.model = %(model)s AND s.n = n.n AND present(s.owner))
+    ORDER BY random() LIMIT %(wanted)s)
+INSERT INTO slot AS s (model, n, owner) SELECT %(model)s, n, %(owner)s FROM free WHERE present(%(owner)s) ORDER BY n
+ON CONFLICT (model, n) DO UPDATE SET owner = excluded.owner WHERE NOT present(s.owner)
+RETURNING n
+
+-- name: give_back_slots
+WITH quick AS (SELECT set_config('synchronous_commit', 'off', true))
+DELETE FROM slot s USING quick, unnest(%(models)s::text[], %(slots)s::int[], %(owners)s::int[]) AS g (model, n, owner)
+WHERE s.model = g.model AND s.n = g.n AND s.owner = g.owner

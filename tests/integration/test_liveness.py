@@ -1,0 +1,177 @@
+"""What a process claimed is free soon after it has stopped, however it stopped, and it does not take it back."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from uuid import uuid4
+
+import psycopg
+import pytest
+
+from tests.integration.proxies import Proxy
+from trueweave.errors import BudgetReached
+from trueweave.store.postgres.connections import Timeouts
+from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.ledger import Ledger
+from trueweave.store.postgres.liveness import LEASE, Liveness
+from trueweave.store.postgres.pace import Limits, SharedPace
+from trueweave.store.postgres.replies import Replies
+from trueweave.types import Call, Purpose
+
+SHORT = 1.5  # seconds
+PATIENCE = 30.0  # for a busy machine
+CALL = Call("m", Purpose("extract"), 60, 40, None)
+
+
+async def eventually(what: Callable[[], Awaitable[bool]]) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while not await what():  # noqa: ASYNC110 (other processes act too)
+            await asyncio.sleep(0.05)
+
+
+class Claims:
+    """One process with all that a process can claim."""
+
+    def __init__(self, database: Database, workspace: int, liveness: Liveness) -> None:
+        self.database = database
+        self.liveness = liveness
+        self.replies = Replies(database, workspace, liveness, "m")
+        self.ledger = Ledger(database, workspace, liveness)
+        self.pace = SharedPace(database, workspace, liveness, "m", Limits(calls_at_once=1))
+
+
+@asynccontextmanager
+async def process(url: str, workspace: int) -> AsyncIterator[Claims]:
+    async with Database(url) as database, Liveness(database, SHORT) as liveness:
+        yield Claims(database, workspace, liveness)
+
+
+@pytest.fixture
+async def frozen(url: str, workspace: int) -> AsyncIterator[tuple[Proxy, Claims]]:
+    """A process whose connections can be frozen while they stay open."""
+    async with Proxy(url).serve() as proxy:
+        database = Database(proxy.url)
+        await database.open()
+        liveness = Liveness(database, SHORT)
+        await liveness.__aenter__()
+        yield proxy, Claims(database, workspace, liveness)
+        proxy.thaw()
+        await liveness.__aexit__()
+        await database.close()
+
+
+def processes(url: str) -> set[int]:
+    with psycopg.connect(url) as connection:
+        return {id_ for (id_,) in connection.execute("SELECT id FROM trueweave.process")}
+
+
+def test_a_dead_machine_is_noticed_within_thirty_seconds() -> None:
+    """Its lease runs out, and one who renews his own next looks for such."""
+    assert LEASE + LEASE / 5 < 25
+
+
+async def test_all_that_a_machine_without_power_claimed_is_taken_over(
+    url: str, workspace: int, frozen: tuple[Proxy, Claims]
+) -> None:
+    proxy, dead = frozen
+    key = uuid4()
+    async with process(url, workspace) as alive:
+        async with alive.database.transaction(workspace) as tx:
+            await tx.execute("INSERT INTO purse (token_cap) VALUES (150)")
+        assert await dead.replies.ask(key) is None
+        await dead.ledger.reserve(CALL)
+        turn = dead.pace.turn(1)
+        await turn.__aenter__()
+
+        proxy.freeze()  # neither end hears that the other is gone
+        asked = asyncio.create_task(alive.replies.ask(key))
+        reserved = asyncio.create_task(alive.ledger.reserve(CALL))
+        taken = alive.pace.turn(1)
+        slot = asyncio.create_task(taken.__aenter__())
+        await asyncio.sleep(SHORT / 3)
+        assert not any((asked.done(), reserved.done(), slot.done())), "taken from one who may be alive"
+        assert await asyncio.wait_for(asked, PATIENCE) is None
+        await asyncio.wait_for(slot, PATIENCE)
+        with pytest.raises(BudgetReached):  # the dead one's call may have been charged
+            await asyncio.wait_for(reserved, PATIENCE)
+
+        former = dead.liveness.owner
+        assert not dead.liveness.holds(former), "believes that it still owns what others have by now"
+        proxy.thaw()
+
+        async def is_back() -> bool:
+            return dead.liveness.owner != former and dead.liveness.holds(dead.liveness.owner)
+
+        await eventually(is_back)
+        assert former not in processes(url)
+        await turn.__aexit__(None, None, None)  # its slot is another's now, and stays that
+        again = asyncio.create_task(dead.pace.turn(1).__aenter__())
+        await asyncio.sleep(0.5)
+        assert not again.done()
+        again.cancel()
+        await taken.__aexit__(None, None, None)
+
+
+async def test_one_whose_lease_ran_out_claims_nothing_under_its_old_number(
+    database: Database, workspace: int, liveness: Liveness
+) -> None:
+    claims = Claims(database, workspace, liveness)
+    async with database.transaction(None) as tx:
+        await tx.run("liveness.leave", owner=liveness.owner)
+    asked = asyncio.create_task(claims.replies.ask(uuid4()))
+    reserved = asyncio.create_task(claims.ledger.reserve(CALL))
+    slot = asyncio.create_task(claims.pace.turn(1).__aenter__())
+    await asyncio.sleep(0.5)
+    assert not any((asked.done(), reserved.done(), slot.done()))
+    async with asyncio.timeout(PATIENCE):  # until it has another
+        assert await asked is None
+        await reserved
+        await slot
+
+
+async def test_nobody_is_taken_for_dead_right_after_the_database_was_away(url: str, database: Database) -> None:
+    async with Liveness(database, SHORT) as here, Liveness(database, SHORT) as there:
+        numbers = here.owner, there.owner
+        with psycopg.connect(url, autocommit=True) as owner:
+            for _ in range(3):
+                owner.execute("UPDATE trueweave.process SET expires = now() - interval '1 hour'")
+                await asyncio.sleep(SHORT / 2)
+        assert (here.owner, there.owner) == numbers
+
+
+async def test_a_process_that_leaves_in_good_order_is_gone_at_once(url: str, database: Database) -> None:
+    async with Liveness(database) as leaving:
+        assert leaving.owner in processes(url)
+    assert processes(url) == set()
+
+
+async def test_a_transaction_in_which_nothing_happens_is_ended_and_lets_others_pass(url: str, workspace: int) -> None:
+    async def hold(holding: Database, meanwhile: Database) -> None:
+        async with holding.transaction(workspace) as tx:
+            await tx.run("ledger.purse")
+            async with meanwhile.transaction(workspace) as waiting:  # as if the machine had no power
+                await asyncio.wait_for(waiting.run("ledger.purse"), PATIENCE)
+            await tx.rows("ledger.lock_purse")
+
+    async with Database(url, timeouts=Timeouts(idle=0.3)) as database, Database(url) as other:
+        with pytest.raises(psycopg.Error):
+            await hold(database, other)
+        async with database.transaction(workspace, unhurried=True) as tx:
+            await asyncio.sleep(0.6)
+            await tx.rows("ledger.lock_purse")
+
+
+async def test_every_connection_has_timeouts_and_keepalives(url: str, workspace: int) -> None:
+    given = Timeouts(statement=7, lock=5, idle=3)
+    query = """SELECT current_setting('statement_timeout'), current_setting('lock_timeout'),
+        current_setting('idle_in_transaction_session_timeout')"""
+    async with Database(url, timeouts=given) as database:
+        assert await database.read(workspace, query.encode()) == [("7s", "5s", "3s")]
+        async with database.transaction(workspace) as tx:
+            assert await (await tx.execute(query)).fetchall() == [("7s", "5s", "3s")]
+            assert tx.connection.info.get_parameters()["keepalives_idle"] == "5"
+        async with await database.connect() as own:
+            assert await (await own.execute(query)).fetchall() == [("7s", "5s", "3s")]
+            shown = await (await own.execute("SHOW tcp_keepalives_idle")).fetchone()
+            assert shown == ("5",)
+            assert own.info.get_parameters()["tcp_user_timeout"] == "20000"
