@@ -8,7 +8,6 @@ import pytest
 from trueweave.errors import DatabaseError, MigrationError
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.migrate import migrate, migrations
-from trueweave.store.postgres.queries import QUERIES
 from trueweave.testing import Databases
 from trueweave.testing.schema import SCHEMA_FILE, dump_schema
 
@@ -54,8 +53,3 @@ async def test_a_database_without_the_schema_is_refused_with_the_next_step(empty
     with pytest.raises(DatabaseError, match="trueweave init") as raised:
         await Database(empty_url).open()
     assert "password" not in str(raised.value)
-
-
-@pytest.mark.parametrize("name", [n for n in QUERIES if n.partition(".")[2] not in ("stage",)])
-def test_every_query_has_a_name_of_its_own_and_a_body(name: str) -> None:
-    assert QUERIES[name]

@@ -53,7 +53,7 @@ def test_the_nearest_file_above_counts_unless_another_is_named(folder: Path, mon
     [
         (
             "workspce = 'x'",
-            r"trueweave\.toml sets workspce, which Trueweave does not know\. It knows database_url, workspace",
+            r"trueweave\.toml sets workspce, which Trueweave does not know\. It knows database_url, direct",
         ),
         ("workspace = = 3", r"trueweave\.toml is not valid TOML: .*line 1"),
         ("workspace = 3", r"workspace \(in .*trueweave\.toml\): Input should be a valid string"),

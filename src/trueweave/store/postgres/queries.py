@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from importlib.resources import files
-from typing import LiteralString
+from typing import LiteralString, cast
 
 _NAME = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
 
 
-def _load() -> dict[str, LiteralString]:
+def parse(texts: Mapping[str, str]) -> dict[str, LiteralString]:
+    """All queries of these files, by their names. One name for two, or one without a body, is a ValueError."""
     queries: dict[str, LiteralString] = {}
-    for file in sorted(files(__package__).joinpath("sql").iterdir(), key=lambda f: f.name):
-        if file.name.endswith(".sql"):
-            parts = _NAME.split(file.read_text("utf-8"))[1:]
-            stem = file.name.removesuffix(".sql")
-            for name, text in zip(parts[::2], parts[1::2], strict=True):
-                queries[f"{stem}.{name}"] = text.strip()
+    for stem, said in texts.items():
+        parts = _NAME.split(said)[1:]
+        for short, text in zip(parts[::2], parts[1::2], strict=True):
+            name = f"{stem}.{short}"
+            if name in queries:
+                raise ValueError(f"there are two queries {name}")
+            body = cast("LiteralString", text.strip())
+            if all(line.startswith("--") or not line for line in body.splitlines()):
+                raise ValueError(f"query {name} has no body")
+            queries[name] = body
     return queries
 
 
-QUERIES = _load()
+def _read() -> dict[str, str]:
+    folder = sorted(files(__package__).joinpath("sql").iterdir(), key=lambda file: file.name)
+    return {f.name.removesuffix(".sql"): f.read_text("utf-8") for f in folder if f.name.endswith(".sql")}
+
+
+QUERIES = parse(_read())
