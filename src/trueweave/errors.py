@@ -18,6 +18,7 @@ TrueweaveError
 │   ├── DatabaseUnavailable  it did not answer, for as long as was worth trying
 │   ├── EmbeddedServerError  the bundled PostgreSQL did not start, stop or answer
 │   │   └── EmbeddedServerMissing
+│   ├── DiskFull             the disk of the bundled PostgreSQL is full, so that it stopped
 │   ├── MigrationError       the schema is not what this version of Trueweave expects
 │   └── NotIsolated          the connection would see more than one workspace
 ├── UnknownWorkspace
@@ -117,6 +118,10 @@ class EmbeddedServerError(DatabaseError):
 
 class EmbeddedServerMissing(EmbeddedServerError):
     """The bundled PostgreSQL is not installed."""
+
+
+class DiskFull(EmbeddedServerError):
+    """The disk of the bundled PostgreSQL is full, so that it stopped."""
 
 
 class MigrationError(DatabaseError):

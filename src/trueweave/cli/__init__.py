@@ -3,6 +3,7 @@
 Modules here import the engine inside functions, as `trueweave --help` should not wait for it.
 """
 
+import logging
 from importlib.metadata import version
 from typing import Annotated
 
@@ -27,6 +28,8 @@ from trueweave.cli import (
     worker,
 )
 from trueweave.cli.output import make_stderr_safe
+
+logging.getLogger("psycopg").addHandler(logging.NullHandler())  # commands say themselves why they wait
 
 app = typer.Typer(
     help="A knowledge graph over your documents, kept exactly up to date, in PostgreSQL.",

@@ -47,7 +47,7 @@ def in_workspace(act: Callable[[AsyncTrueweave], Awaitable[T]], settings: Settin
     url = database(settings)
 
     async def enter_and_act() -> T:
-        async with AsyncTrueweave.open(url, settings=settings, make=make) as trueweave:
+        async with AsyncTrueweave.open(settings.database_url, settings=settings, make=make) as trueweave:
             return await act(trueweave)
 
     try:

@@ -14,6 +14,7 @@ The server's user owns the data, the log and the password, and can write nothing
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import shlex
@@ -30,7 +31,7 @@ from pathlib import Path
 
 import platformdirs
 
-from trueweave.errors import EmbeddedServerError, EmbeddedServerMissing
+from trueweave.errors import DiskFull, EmbeddedServerError, EmbeddedServerMissing
 from trueweave.store.server_user import ServerUser, server_user
 
 if sys.platform != "win32":
@@ -49,7 +50,18 @@ CLUSTER = (
     "--locale-provider=builtin",
     "--builtin-locale=C.UTF-8",
 )
-TUNING = {"shared_buffers": "512MB", "maintenance_work_mem": "512MB", "max_wal_size": "4GB"}
+# It has no replicas, so the write-ahead log has only to bring it back after a crash. How large that may grow depends on
+# the disk: see `_most_log`.
+TUNING = {
+    "shared_buffers": "512MB",
+    "maintenance_work_mem": "512MB",
+    "min_wal_size": "32MB",
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+}
+_LEAST_LOG, _MOST_LOG = 128, 1024  # MB
+_SHARE_OF_DISK = 0.05  # of what is free on it
+_NO_SPACE = "No space left on device"
 FIXED = {"listen_addresses": HOST, "unix_socket_directories": "", "timezone": "UTC", "log_timezone": "UTC"}
 
 # What the log says when trying again may help: children of a killed server are still dying, the server is
@@ -98,12 +110,17 @@ class EmbeddedServer:
         if not self.running():
             user = server_user()
             self._check_reach(user)
-            with self._lock():
-                programs = self._programs(user)
-                if not self._data.exists():
-                    self._create(programs, user)
-                self._check_version()
-                self._launch(programs, user)
+            try:
+                with self._lock():
+                    programs = self._programs(user)
+                    if not self._data.exists():
+                        self._create(programs, user)
+                    self._check_version()
+                    self._launch(programs, user)
+            except OSError as error:
+                if error.errno == errno.ENOSPC:
+                    raise self._disk_full() from error
+                raise
         return self.url
 
     def stop(self) -> None:
@@ -187,17 +204,31 @@ class EmbeddedServer:
         deadline = time.monotonic() + PATIENCE
         while not self.running():
             port = _free_port(_read(self._port))
-            settings = [f"--{name}={value}" for name, value in {**self._settings, "port": port}.items()]
+            chosen = {"max_wal_size": f"{_most_log(self._free())}MB", **self._settings, "port": port}
+            settings = [f"--{name}={value}" for name, value in chosen.items()]
             said_before = self._log.stat().st_size
             started = user.run(*command, "-o", shlex.join(settings))
             said = self._log.read_bytes()[said_before:].decode(errors="replace")
             if started.returncode == 0:
                 self._port.write_text(str(port))
+            elif _NO_SPACE in said:
+                raise self._disk_full()
             elif time.monotonic() > deadline or not any(reason in said for reason in PASSING):
                 last_lines = "\n".join((started.stderr + said).splitlines()[-15:])
                 raise EmbeddedServerError(f"PostgreSQL did not start. The end of {self._log}:\n{last_lines}")
             else:
                 time.sleep(0.2)
+
+    def _free(self) -> int:
+        """How many bytes are free on the server's disk."""
+        return shutil.disk_usage(self.directory).free
+
+    def _disk_full(self) -> DiskFull:
+        return DiskFull(
+            f"the disk of the bundled PostgreSQL is full: {self._free() / 1e6:.0f} MB are free in {self.directory}, so "
+            "that the server stopped. What was stored is kept. Make room there, then run the same command again: it "
+            "starts the server."
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +249,11 @@ class _Postmaster:
         except OSError:
             return False
         return True
+
+
+def _most_log(free: int) -> int:
+    """How large the write-ahead log may grow before what it holds is written to the tables, in MB."""
+    return round(min(max(free * _SHARE_OF_DISK / 1e6, _LEAST_LOG), _MOST_LOG))
 
 
 def _package() -> Path:

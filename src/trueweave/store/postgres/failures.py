@@ -6,7 +6,7 @@ text, so that the few that last are told by their words.
 
 from __future__ import annotations
 
-from psycopg import Error, InterfaceError, OperationalError
+from psycopg import InterfaceError, OperationalError
 from psycopg.errors import IdleInTransactionSessionTimeout, TransactionTimeout
 
 from trueweave.errors import DatabaseError
@@ -55,6 +55,6 @@ def first_line(error: BaseException) -> str:
     return lines[0].rstrip(".") if lines else type(error).__name__
 
 
-def describe(error: Error) -> str:
+def describe(error: BaseException) -> str:
     """A passing failure in words."""
     return f"the database is away: {first_line(error)}"
