@@ -164,12 +164,14 @@ class AsyncTrueweave:
         """
         settings = settings or Settings.load(database_url=url, workspace=workspace)
         url = url or settings.database_url
+        revive = None
         if url is None:
-            url = await asyncio.to_thread(EmbeddedServer(settings.data_directory or default_directory()).start)
+            revive = EmbeddedServer(settings.data_directory or default_directory()).start
+            url = await asyncio.to_thread(revive)
         direct = settings.direct_database_url
         await migrate(url, direct)
         timeouts = Timeouts(settings.statement_timeout, settings.lock_timeout, settings.idle_timeout)
-        async with Database(url, direct_url=direct, timeouts=timeouts) as database:
+        async with Database(url, direct_url=direct, timeouts=timeouts, revive=revive) as database:
             name = workspace or settings.workspace
             trueweave = await cls.enter(database, name, embedder, llm=llm, settings=settings, make=make)
             async with aclosing(trueweave):
@@ -983,9 +985,12 @@ class AsyncTrueweave:
             await self.database.insist(self._sweep)
             await asyncio.sleep(_SWEPT_EVERY)
 
-    async def drop(self) -> None:
-        """Take the workspace away, with all that is in it."""
-        await read.drop_workspace(self.database, self.workspace)
+    async def drop(self) -> int:
+        """Take the workspace away, with all that is in it; how many documents there were.
+
+        Whoever is adding documents is waited for where a transaction is under way, and gets UnknownWorkspace after it.
+        """
+        return await read.drop_workspace(self.database, self.workspace)
 
 
 class _Counted(Generic[Total]):

@@ -716,6 +716,9 @@ class Trueweave(_Waiting):
         the settings say, and what removed documents and killed processes left. Workers do all but the names."""
         return self._wait_for(lambda trueweave: trueweave.sweep())
 
-    def drop(self) -> None:
-        """Take the workspace away, with all that is in it."""
-        self._wait_for(lambda trueweave: trueweave.drop())
+    def drop(self) -> int:
+        """Take the workspace away, with all that is in it; how many documents there were.
+
+        Whoever is adding documents is waited for where a transaction is under way, and gets UnknownWorkspace after it.
+        """
+        return self._wait_for(lambda trueweave: trueweave.drop())

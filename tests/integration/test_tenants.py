@@ -17,7 +17,7 @@ from trueweave.types import VECTOR_KINDS
 
 # Tables that belong to no workspace: which migrations ran, which embedding models there are, and how fast models are
 # called.
-COMMON = {"process", "slot", "migration", "space", "pace"}
+COMMON = {"migration", "pace", "process", "reader", "slot", "space"}
 
 
 async def _tenant(database: Database, name: str) -> AsyncTrueweave:

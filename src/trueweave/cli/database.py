@@ -12,7 +12,7 @@ from rich.text import Text
 from trueweave.cli.options import DatabaseUrl, Json, Workspace, Yes
 from trueweave.cli.output import count, next_step, pairs, replying, table
 from trueweave.cli.printable import printable
-from trueweave.cli.session import bundled, direct, in_workspace, load_settings, make_workspace, place, start
+from trueweave.cli.session import bundled, database, direct, in_workspace, load_settings, make_workspace, place, start
 from trueweave.cli.tables import Table
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from trueweave.store.postgres.health import Workspace as Found
 
 server = typer.Typer(no_args_is_help=True, help="Start, stop and find the PostgreSQL that Trueweave brings along.")
-workspaces = typer.Typer(no_args_is_help=True, help="List workspaces, or take one away.")
+workspaces = typer.Typer(no_args_is_help=True, help="List workspaces, take one away, or make a role that reads one.")
 
 
 def init(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
@@ -177,12 +177,48 @@ def drop(
     """Take a workspace away, with all that is in it."""
     with replying(json) as reply:
         settings = load_settings(database_url, name)
-        documents = in_workspace(lambda trueweave: trueweave.status(), settings).documents
         if not yes:
+            documents = in_workspace(lambda trueweave: trueweave.status(), settings).documents
             asked = f"Take away {name} and its {count(documents, 'document')} for good?"
             typer.confirm(printable(asked), abort=True, err=True)
-        in_workspace(lambda trueweave: trueweave.drop(), settings)
+        documents = in_workspace(lambda trueweave: trueweave.drop(), settings)
         reply({"dropped": name, "documents": documents}, f"{name} is gone, with its {count(documents, 'document')}.")
+
+
+@workspaces.command("role")
+def role(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The workspace.")],
+    role: Annotated[str | None, typer.Option(help="The role's name.")] = None,
+    drop: Annotated[bool, typer.Option("--drop", help="Take the role away.")] = False,
+    database_url: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
+    """Make a PostgreSQL role that reads this workspace by SQL, and no other.
+
+    Its password is shown once. It can be handed out: whatever it sets, it sees no other workspace, and it writes
+    nothing.
+    """
+    from trueweave.errors import ConfigError
+    from trueweave.store.postgres.connections import location
+    from trueweave.store.postgres.readers import drop_reader, make_reader
+
+    with replying(json) as reply:
+        settings = load_settings(database_url, name)
+        url, beside = database(settings), settings.direct_database_url
+        if drop:
+            if role is None:
+                raise ConfigError("say which role to take away: --role ROLE --drop.")
+            asyncio.run(drop_reader(url, role, direct_url=beside))
+            reply({"dropped": role}, f"Role {role} is gone.")
+            return
+        made = asyncio.run(make_reader(url, name, role, direct_url=beside))
+        where = location(beside or url)
+        address = f"postgresql://{made.role}:{made.password}@{where}"
+        reply(
+            {"role": made.role, "workspace": name, "url": address},
+            f"Role {made.role} reads workspace {name}, and nothing else. Its address, with a password shown only now:",
+            address,
+        )
 
 
 def _shown(file: Path) -> Path:

@@ -60,14 +60,15 @@ def make_workspace(settings: Settings, name: str) -> str:
     """Make a workspace that was not there before, of this name or one that begins like it; its name."""
     from psycopg import OperationalError
 
-    from trueweave.store.postgres.db import Database, unusable
+    from trueweave.store.postgres.connections import unusable
+    from trueweave.store.postgres.db import Database
     from trueweave.store.postgres.migrate import migrate
 
     url = database(settings)
 
     async def make() -> str:
-        await migrate(url)
-        async with Database(url) as opened:
+        await migrate(url, settings.direct_database_url)
+        async with Database(url, direct_url=settings.direct_database_url) as opened:
             return await opened.make_workspace(name)
 
     try:

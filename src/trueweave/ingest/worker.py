@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from itertools import chain
 
-from pgqueuer.errors import RetryRequested
-from pgqueuer.models import Job as QueuedJob
-from pgqueuer.qm import QueueManager
+from pgqueuer import Job as QueuedJob
+from pgqueuer import QueueManager, RetryRequested
 from psycopg import DataError, Error
 
 from trueweave.errors import (
@@ -44,7 +43,7 @@ from trueweave.protocols import Embedder, Extractor
 from trueweave.store.postgres import communities, failed_work, record, resolution, sources, summaries, vectors
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.failures import DRIVER_ERRORS, describe, lasting
-from trueweave.store.postgres.queue import Kind, absorb, enqueue, entrypoint, manager, take_up
+from trueweave.store.postgres.queue import Kind, absorb, enqueue, entrypoint, managed, take_up
 from trueweave.store.postgres.sources import Begun, Job
 from trueweave.store.postgres.together import Together
 from trueweave.types import WorkKind
@@ -152,7 +151,7 @@ class Worker:
             try:
                 await self._work()
             except DRIVER_ERRORS as error:
-                if problem := lasting(error):
+                if problem := lasting(await self._database.cause(error)):
                     raise problem from error
                 self._wait_for_database(error)
                 await asyncio.sleep(0.5)
@@ -194,15 +193,11 @@ class Worker:
 
     async def _work(self) -> None:
         """Work on one connection to the queue, until it breaks or is told to stop."""
-        async with (
-            await self._database.connect() as connection,
-            await self._database.connect() as ears,
-        ):
+        async with managed(self._database, self._workspace) as (connection, self._manager):
             await take_up(connection, self._workspace)
             async with self._database.transaction(self._workspace) as tx:
                 await tx.run("failed.forget_whole")
             await enqueue(connection, self._workspace, "settle", [b""])  # sees to all that others had to leave
-            self._manager = manager(connection, ears)
             for kind, act in self._acts.items():
                 name = entrypoint(kind, self._workspace)
                 # Batches that share a name would wait for each other, and plan anew: one settler is as fast as many.

@@ -17,7 +17,7 @@ from pgvector.psycopg import register_vector_async
 from psycopg import AsyncConnection, AsyncCursor, Error
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
-from trueweave.errors import DatabaseError, DatabaseUnavailable, NotIsolated
+from trueweave.errors import DatabaseError, DatabaseUnavailable, NotIsolated, UnknownWorkspace
 from trueweave.store.postgres import arrays
 from trueweave.store.postgres.connections import (
     KEEPALIVE,
@@ -55,6 +55,15 @@ _SETTINGS = {
     "hnsw.iterative_scan": "relaxed_order",
     "jit": "off",
 }
+
+
+# What is said where a server has stopped, or is about to: nothing at all, or that it was told to, or that it crashed.
+_STOPPED = (None, "57P01", "57P02")
+
+_DROPPED = (
+    "this workspace was dropped, or is being dropped, so nothing can be read from it or written to it. If that was "
+    "interrupted, run `trueweave workspace drop NAME --yes` to end it; `trueweave init` makes a new one."
+)
 
 
 class Transaction:
@@ -97,7 +106,8 @@ class Database:
     """A PostgreSQL database that holds Trueweave's schema. Open it once per process and share it.
 
     `direct_url` is the address of PostgreSQL itself, where `url` is that of a pooler in front of it: what needs a
-    session of its own goes there.
+    session of its own goes there. `revive` starts a server of one's own again if it has stopped, or raises a
+    DatabaseError that says why it cannot.
     """
 
     def __init__(
@@ -108,8 +118,10 @@ class Database:
         timeouts: Timeouts = Timeouts(),  # noqa: B008 (immutable)
         connections: int = 10,
         connection_class: type[Connection] = AsyncConnection,
+        revive: Callable[[], object] | None = None,
     ) -> None:
         self.url = url
+        self._revive = revive
         self.direct_url = direct_url or url
         self.timeouts = timeouts
         self._is_pooled = direct_url is not None
@@ -169,28 +181,39 @@ class Database:
 
     @asynccontextmanager
     async def transaction(
-        self, workspace: int | None, *, snapshot: bool = False, unhurried: bool = False
+        self, workspace: int | None, *, snapshot: bool = False, unhurried: bool = False, dropping: bool = False
     ) -> AsyncIterator[Transaction]:
         """A transaction in a workspace: committed at the end, rolled back on any error. Without a workspace it reaches
         only the few tables that all share.
 
         With `snapshot` it only reads, and all its statements see the same moment. With `unhurried` no timeout binds it:
-        for what may take as long as it takes, such as building an index.
+        for what may take as long as it takes, such as building an index. A workspace that was dropped is
+        UnknownWorkspace, unless this is about `dropping` it; and none is dropped while somebody writes to it.
         """
         async with (
             self._lent() as connection,
-            self.entered(connection, workspace, snapshot=snapshot, unhurried=unhurried) as tx,
+            self.entered(connection, workspace, snapshot=snapshot, unhurried=unhurried, dropping=dropping) as tx,
         ):
             yield tx
 
     @asynccontextmanager
     async def entered(
-        self, connection: Connection, workspace: int | None, *, snapshot: bool = False, unhurried: bool = False
+        self,
+        connection: Connection,
+        workspace: int | None,
+        *,
+        snapshot: bool = False,
+        unhurried: bool = False,
+        dropping: bool = False,
     ) -> AsyncIterator[Transaction]:
         """The same on a connection of one's own."""
         begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" if snapshot else "BEGIN"
-        await connection.execute(f"{begin}; {self._entering(workspace, unhurried=unhurried)}".encode())
+        is_checked = workspace is not None and not dropping
+        check = f", trueweave.enter({workspace}, {not snapshot})" if is_checked else ""
+        begun = await connection.execute(f"{begin}; {self._entering(workspace, unhurried=unhurried)}{check}".encode())
         try:
+            if is_checked and not (begun.nextset() and await _is_there(begun)):
+                raise UnknownWorkspace(_DROPPED)
             yield Transaction(connection, workspace or 0)
         except BaseException:
             if not connection.closed:
@@ -234,7 +257,7 @@ class Database:
             try:
                 return await act()
             except DRIVER_ERRORS as error:
-                failure = await self._cause(error)
+                failure = await self.cause(error)
             if problem := lasting(failure):
                 raise problem from failure
             waited = clock.time() - began
@@ -248,12 +271,17 @@ class Database:
             await asyncio.sleep(pause)
             pause = min(2 * pause, 2.0)
 
-    async def _cause(self, failure: Error) -> Error:
-        """Why the pool has no connection to lend, which it does not tell; any other failure as it is."""
+    async def cause(self, failure: Exception) -> Exception:
+        """Why a connection broke or could not be had, which neither tells; any other failure as it is."""
         if isinstance(failure, PoolTimeout):
             try:
                 await self._try_connection()
             except Error as error:
+                failure = error
+        if self._revive and isinstance(failure, DRIVER_ERRORS) and failure.sqlstate in _STOPPED:
+            try:
+                await asyncio.to_thread(self._revive)
+            except DatabaseError as error:
                 return error
         return failure
 
@@ -287,3 +315,9 @@ class Database:
             raise NotIsolated(f"role {ROLE} is not bound by row-level security here; run `trueweave init` as the owner")
         await register_vector_async(connection)
         arrays.register(connection)
+
+
+async def _is_there(begun: AsyncCursor[Row]) -> bool:
+    """Whether the workspace that was entered is there, which is the last thing told."""
+    row = await begun.fetchone()
+    return row is not None and row[-1] is True

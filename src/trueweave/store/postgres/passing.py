@@ -17,13 +17,12 @@ from trueweave.store.postgres.read import drop_workspace
 
 _LASTS = timedelta(minutes=3)
 _RENEWED_EVERY = 20.0  # seconds
-_NO_WORKSPACE = 0
 
 
 @asynccontextmanager
 async def passing_workspace(database: Database, name: str) -> AsyncIterator[int]:
     """A new workspace of that name, by its id; dropped at the end."""
-    async with database.transaction(_NO_WORKSPACE) as tx:
+    async with database.transaction(None) as tx:
         workspace = int(await tx.value("passing.make", name=name, lasts=_LASTS))
     renewing = asyncio.create_task(_renew_again_and_again(database, workspace))
     try:
@@ -47,7 +46,7 @@ async def renew(database: Database, workspace: int) -> None:
 
 async def drop_expired(database: Database) -> int:
     """Drop the passing workspaces whose makers are gone; how many there were."""
-    async with database.transaction(_NO_WORKSPACE) as tx:
+    async with database.transaction(None) as tx:
         expired = [id_ for (id_,) in await tx.rows("passing.expired")]
     for workspace in expired:
         await drop_workspace(database, workspace)

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import fields
 from datetime import timedelta
-from typing import Any, Literal, Self, get_args
+from functools import cache
+from importlib.metadata import version
+from typing import Any, Literal, Self, get_args, get_type_hints
 
-from pgqueuer.adapters.persistence.qb import QueryBuilderEnvironment, QueryQueueBuilder, QuerySchedulerBuilder
-from pgqueuer.db import PsycopgDriver
-from pgqueuer.domain.settings import DBSettings, Durability
-from pgqueuer.ports.driver import NotifyCallback
-from pgqueuer.qm import QueueManager
-from pgqueuer.queries import Queries
+from pgqueuer import PsycopgDriver, Queries, QueueManager
 from pgqueuer.types import Channel
-from psycopg import AsyncConnection, InterfaceError, OperationalError
+from psycopg import AsyncConnection, InterfaceError, OperationalError, sql
+
+from trueweave.errors import UnknownWorkspace
+from trueweave.store.postgres.db import ROLE, Database
+from trueweave.store.postgres.queries import QUERIES
 
 SCHEMA = "trueweave_queue"
+_Callback = Callable[[str | bytes | bytearray], None]
 CHANNEL = Channel("trueweave_queue")
 _WAKE = "trueweave_queue_wake"
 
@@ -26,20 +29,20 @@ Kind = Literal["document", "settle", "large", "summary", "report"]
 _PRIORITY: dict[Kind, int] = {"document": 0, "settle": 1, "large": 0, "summary": 0, "report": 0}
 
 # All by name, as what is not would be read from the environment, under names as common as FUNCTION.
-_SETTINGS = DBSettings(
-    prefix="",
-    db_schema=SCHEMA,
-    channel=CHANNEL,
-    function="job_changed",
-    trigger="job_changed",
-    queue_table="job",
-    queue_table_log="job_log",
-    queue_status_type="job_status",
-    statistics_table="job_statistics",
-    schedules_table="job_schedule",
-    durability=Durability.durable,
-    widen_id=True,
-)
+_SETTINGS = {
+    "prefix": "",
+    "db_schema": SCHEMA,
+    "channel": CHANNEL,
+    "function": "job_changed",
+    "trigger": "job_changed",
+    "queue_table": "job",
+    "queue_table_log": "job_log",
+    "queue_status_type": "job_status",
+    "statistics_table": "job_statistics",
+    "schedules_table": "job_schedule",
+    "durability": "durable",
+    "widen_id": True,
+}
 
 
 class _Listening(PsycopgDriver):
@@ -53,11 +56,11 @@ class _Listening(PsycopgDriver):
         super().__init__(connection)
         self._ears = PsycopgDriver(ears)
 
-    async def add_listener(self, channel: str, callback: NotifyCallback) -> None:
+    async def add_listener(self, channel: str, callback: _Callback) -> None:
         await self._ears.add_listener(channel, callback)
         await self._ears.add_listener(_WAKE, _unheard)
 
-    async def remove_listener(self, channel: str, callback: NotifyCallback) -> None:
+    async def remove_listener(self, channel: str, callback: _Callback) -> None:
         await self._ears.remove_listener(channel, callback)
 
     async def __aenter__(self) -> Self:
@@ -76,19 +79,35 @@ def _unheard(_: object) -> None:
     """News that only has to arrive."""
 
 
-def manager(connection: AsyncConnection[Any], ears: AsyncConnection[Any]) -> QueueManager:
-    """PgQueuer's manager of jobs, on two connections of its own (in autocommit): one to ask, one to listen."""
-    return QueueManager(queries(connection, _Listening(connection, ears)), CHANNEL)
+@asynccontextmanager
+async def managed(database: Database, workspace: int) -> AsyncIterator[tuple[AsyncConnection[Any], QueueManager]]:
+    """PgQueuer's manager of a workspace's jobs, and the connection on which it asks.
+
+    The connection is bound to the workspace, so that no other's jobs are seen.
+    """
+    async with await database.connect() as connection, await database.connect() as ears:
+        row = await (await connection.execute("SELECT trueweave.enter(%s, false)", (workspace,))).fetchone()
+        if row != (True,):
+            raise UnknownWorkspace("the workspace was dropped. Its documents are gone, and so are those that waited.")
+        await connection.execute(f"SET ROLE {ROLE}; SET trueweave.workspace = {int(workspace)}".encode())
+        yield connection, QueueManager(queries(connection, _Listening(connection, ears)), CHANNEL)
 
 
 def queries(connection: AsyncConnection[Any], driver: PsycopgDriver | None = None) -> Queries:
     """PgQueuer's own statements, on this connection (which must be in autocommit)."""
-    return Queries(
-        driver or PsycopgDriver(connection),
-        QueryBuilderEnvironment(_SETTINGS),
-        QueryQueueBuilder(_SETTINGS),
-        QuerySchedulerBuilder(_SETTINGS),
-    )
+    return Queries(driver or PsycopgDriver(connection), **_builders())
+
+
+@cache
+def _builders() -> dict[str, Any]:
+    """What makes PgQueuer's statements, with our names. PgQueuer exports neither these nor their settings, but both are
+    what the fields of `Queries` say."""
+    made = {}
+    for field in fields(Queries):
+        if field.name in ("qbe", "qbq", "qbs"):
+            builder: Any = field.default_factory
+            made[field.name] = builder(get_type_hints(builder)["settings"](**_SETTINGS))
+    return made
 
 
 def entrypoint(kind: Kind, workspace: int) -> str:
@@ -96,26 +115,26 @@ def entrypoint(kind: Kind, workspace: int) -> str:
     return f"{kind}/{workspace}"
 
 
-async def is_installed(connection: AsyncConnection[Any], role: str) -> bool:
-    """Whether the last step of `install` was taken."""
-    granted = "SELECT coalesce(has_table_privilege(%s, to_regclass(%s), 'DELETE'), false)"
-    row = await (await connection.execute(granted, (role, f"{SCHEMA}.job"))).fetchone()
-    return row == (True,)
+async def is_installed(connection: AsyncConnection[Any]) -> bool:
+    """Whether the last step of `install` was taken by this version of PgQueuer."""
+    row = await (await connection.execute(QUERIES["queue.installed_by"], {"schema": SCHEMA})).fetchone()
+    return row == (_installed_by(),)
 
 
-async def install(connection: AsyncConnection[Any], role: str) -> None:
-    """Make the queue's tables, or bring them up to what this PgQueuer wants. `role` may add jobs."""
+async def install(connection: AsyncConnection[Any]) -> None:
+    """Make the queue's tables, or bring them up to what this PgQueuer wants. Each workspace sees its own jobs only."""
     queue = queries(connection)
     if await queue.schema_is_installed():
         await queue.upgrade()
     else:
         await queue.install()
-    grants = (
-        f"GRANT USAGE ON SCHEMA {SCHEMA} TO {role}",
-        f"GRANT SELECT, INSERT, DELETE ON ALL TABLES IN SCHEMA {SCHEMA} TO {role}",
-        f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA {SCHEMA} TO {role}",
-    )
-    await connection.execute("; ".join(grants).encode())
+    await connection.execute(QUERIES["queue.protect"])
+    mark = sql.SQL("COMMENT ON SCHEMA {} IS {}").format(sql.Identifier(SCHEMA), sql.Literal(_installed_by()))
+    await connection.execute(mark)
+
+
+def _installed_by() -> str:
+    return f"PgQueuer {version('pgqueuer')}"
 
 
 async def enqueue(
@@ -163,10 +182,10 @@ async def forget_log(
 
 
 async def forget_jobs(connection: AsyncConnection[Any], workspace: int) -> None:
-    """Take away all jobs of a workspace."""
-    await connection.execute(
-        f"DELETE FROM {SCHEMA}.job WHERE entrypoint = ANY(%s)".encode(), (_entrypoints(workspace),)
-    )
+    """Take away all jobs of a workspace, and what is written down about them."""
+    for table in ("job", "job_log", "job_statistics"):
+        gone = f"DELETE FROM {SCHEMA}.{table} WHERE entrypoint = ANY(%s)"
+        await connection.execute(gone.encode(), (_entrypoints(workspace),))
 
 
 def _entrypoints(workspace: int) -> list[str]:

@@ -48,9 +48,16 @@ async def changes(tx: Transaction, after: int, limit: int) -> list[Change]:
     return [Change(position, kind, removed, tuple(ids)) for position, kind, removed, ids in rows]
 
 
-async def drop_workspace(database: Database, workspace: int) -> None:
-    """Take a workspace away, with all that is in it."""
-    async with database.transaction(workspace) as tx:
+async def drop_workspace(database: Database, workspace: int) -> int:
+    """Take a workspace away, with all that is in it; how many documents there were.
+
+    First nobody may begin to write any more, then those who do are waited for. If this is interrupted, do it again.
+    """
+    async with database.transaction(workspace, dropping=True) as tx:
+        await tx.run("read.begin_drop")
+    async with database.transaction(workspace, unhurried=True, dropping=True) as tx:
+        await tx.run("read.await_writers")
+        documents = int(await tx.value("read.count_documents"))
         for (space,) in await tx.rows("vectors.all_spaces"):  # a change of space may have been given up halfway
             await tx.run("vectors.clear_space", space=space)
         await tx.run("text.clear")
@@ -60,6 +67,7 @@ async def drop_workspace(database: Database, workspace: int) -> None:
             await tx.connection.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(table)))
         await forget_jobs(tx.connection, workspace)
         await tx.connection.execute("SELECT drop_workspace()")
+        return documents
 
 
 def entity(

@@ -53,3 +53,12 @@ SELECT changes_gone FROM workspace
 SELECT c.relname FROM pg_class c JOIN pg_namespace s ON s.oid = c.relnamespace
 WHERE s.nspname = 'trueweave' AND c.relkind = 'r' AND c.relrowsecurity AND c.relforcerowsecurity
     AND c.relname <> 'shelf' AND c.relname NOT LIKE 'vector\_%%' ORDER BY 1
+
+-- name: begin_drop
+SELECT begin_drop()
+
+-- name: await_writers
+SELECT await_writers()
+
+-- name: count_documents
+SELECT count(*) FROM document WHERE shown
