@@ -56,6 +56,9 @@ async def _tenant(database: Database, name: str) -> AsyncTrueweave:
         await tx.execute("INSERT INTO unlinked (name) VALUES (gen_random_uuid())")
         await tx.execute("INSERT INTO former_community VALUES (DEFAULT, gen_random_uuid(), 0, 3, 't', now())")
         await tx.execute("INSERT INTO unlinked_text (chunk) VALUES (gen_random_uuid())")
+        await tx.execute("INSERT INTO recipe VALUES (DEFAULT, gen_random_uuid(), '{}', 'f')")
+        await tx.execute("INSERT INTO stale_text (hash) VALUES (gen_random_uuid())")
+        await tx.execute("INSERT INTO erasure VALUES (DEFAULT, DEFAULT, 'u', '{}', '{}', '{}', '{}', '{}')")
     return trueweave
 
 
