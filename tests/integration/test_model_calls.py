@@ -16,7 +16,6 @@ from trueweave.ingest.reports import Reporting, write_reports
 from trueweave.ingest.summaries import summarise_some
 from trueweave.protocols import Vectors
 from trueweave.store.postgres.db import Database
-from trueweave.store.postgres.presence import MARKS
 from trueweave.store.postgres.view import LONG_DESCRIPTION
 from trueweave.testing import HashEmbedder
 from trueweave.types import Metric, Prompt, Purpose, Reply, Source
@@ -24,7 +23,6 @@ from trueweave.types import Metric, Prompt, Purpose, Reply, Source
 _HELD = """
 SELECT DISTINCT a.state || ': ' || a.query || coalesce(' holding ' || l.locktype || ' ' || l.mode, '')
 FROM pg_stat_activity a LEFT JOIN pg_locks l ON l.pid = a.pid AND l.granted AND l.locktype IN ('advisory', 'tuple')
-    AND NOT (l.classid = %(marks)s OR (l.objsubid = 2 AND l.classid < %(marks)s))
 WHERE a.datname = current_database() AND a.pid <> pg_backend_pid() AND a.backend_type = 'client backend'
     AND (a.state IN ('idle in transaction', 'idle in transaction (aborted)') OR l.pid IS NOT NULL)
 """
@@ -41,7 +39,7 @@ class Looking:
     async def look(self) -> None:
         self.calls += 1
         async with await psycopg.AsyncConnection.connect(self.url, autocommit=True) as connection:
-            rows = await (await connection.execute(_HELD, {"marks": MARKS})).fetchall()
+            rows = await (await connection.execute(_HELD)).fetchall()
         self.held += [held for (held,) in rows]
 
 

@@ -59,6 +59,8 @@ async def _tenant(database: Database, name: str) -> AsyncTrueweave:
         await tx.execute("INSERT INTO recipe VALUES (DEFAULT, gen_random_uuid(), '{}', 'f')")
         await tx.execute("INSERT INTO stale_text (hash) VALUES (gen_random_uuid())")
         await tx.execute("INSERT INTO erasure VALUES (DEFAULT, DEFAULT, 'u', '{}', '{}', '{}', '{}', '{}')")
+        await tx.execute("INSERT INTO settling VALUES (DEFAULT, 'document', 'u', gen_random_uuid(), now())")
+        await tx.execute("INSERT INTO failed_work VALUES (DEFAULT, 'settle', 'u', 'u', 'a bug')")
     return trueweave
 
 

@@ -22,7 +22,8 @@ from trueweave.graph.plan import Batch, Plan
 from trueweave.ingest.plan import Planner, Uncovered
 from trueweave.protocols import Embedder, Vectors
 from trueweave.store.postgres import failed_work, leases, vectors, view
-from trueweave.store.postgres.db import Database, Row, Transaction
+from trueweave.store.postgres.connections import Row
+from trueweave.store.postgres.db import Database, Transaction
 from trueweave.store.postgres.failures import DRIVER_ERRORS
 from trueweave.store.postgres.locks import WHOLE, bump, lock, versions
 from trueweave.store.postgres.resolution import find_alike

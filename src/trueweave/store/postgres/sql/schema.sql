@@ -1,5 +1,15 @@
 CREATE SCHEMA trueweave;
 
+CREATE FUNCTION trueweave.asked_words(question text) RETURNS TABLE(word bigint)
+    LANGUAGE plpgsql STABLE
+    AS $$
+BEGIN
+    RETURN QUERY SELECT DISTINCT w.word FROM (
+        SELECT t.language FROM text_language t WHERE t.workspace = current_setting('trueweave.workspace')::int
+        ORDER BY t.chunks DESC, t.language LIMIT 16) AS spoken
+    CROSS JOIN LATERAL words_of(question, spoken.language) w;
+END $$;
+
 CREATE FUNCTION trueweave.await_writers() RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'trueweave', 'pg_temp'
@@ -63,7 +73,7 @@ DECLARE
 BEGIN
     SELECT c.chunks INTO total FROM corpus c WHERE c.workspace = here;
     SELECT array_agg(known.word # mix), array_agg(known.weight), sum(known.weight) INTO asked, weights, whole
-    FROM (SELECT a.word, ln(1 + total / (1 + w.holders)) AS weight FROM words_of(question) a CROSS JOIN LATERAL (
+    FROM (SELECT a.word, ln(1 + total / (1 + w.holders)) AS weight FROM asked_words(question) a CROSS JOIN LATERAL (
               SELECT sum(w.chunks)::float8 AS holders FROM word w WHERE w.workspace = here AND w.word = a.word) w
           WHERE w.holders > 0 ORDER BY w.holders, a.word LIMIT 64) AS known;
     RETURN QUERY
@@ -186,29 +196,36 @@ DECLARE
     unused bigint[];
 BEGIN
     WITH gone AS (
-        DELETE FROM lexis WHERE workspace = here AND chunk = ANY(going) RETURNING length, keys
+        DELETE FROM lexis WHERE workspace = here AND chunk = ANY(going) RETURNING length, keys, language
     ), said AS (
-        SELECT u.id, w.word, w.times, sum(w.times) OVER (PARTITION BY u.id) AS length
+        SELECT u.id, l.language, w.word, w.times, sum(w.times) OVER (PARTITION BY u.id) AS length
         FROM unnest(coming) AS u (id)
-        CROSS JOIN LATERAL (SELECT text FROM chunk WHERE workspace = here AND id = u.id LIMIT 1) c
-        CROSS JOIN LATERAL words_of(c.text) w
+        -- All versions of a document that have a chunk of this id give it the same language.
+        CROSS JOIN LATERAL (SELECT text, document FROM chunk WHERE workspace = here AND id = u.id LIMIT 1) c
+        CROSS JOIN LATERAL (SELECT language_of(c.text, (SELECT d.metadata ->> 'language' FROM document d
+                                                        WHERE d.workspace = here AND d.id = c.document)) AS language) l
+        CROSS JOIN LATERAL words_of(c.text, l.language) w
     ), keyed AS (
-        SELECT id, length, times, odds, word # mix | tier_of(odds) AS key
+        SELECT id, language, length, times, odds, word # mix | tier_of(odds) AS key
         FROM said CROSS JOIN LATERAL odds_of(times, length) AS odds
     ), listed AS (
-        SELECT id, length, array_agg(key ORDER BY key) AS keys, array_agg(times ORDER BY key) AS counts,
+        SELECT id, language, length, array_agg(key ORDER BY key) AS keys, array_agg(times ORDER BY key) AS counts,
             array_agg(odds / (1 + odds) ORDER BY key) AS weights
-        FROM keyed GROUP BY id, length
+        FROM keyed GROUP BY id, language, length
     ), added AS (
-        INSERT INTO lexis (workspace, chunk, length, keys, counts, sketch)
-        SELECT here, id, length, keys, counts, sketch_of(keys, weights) FROM listed
-        ON CONFLICT DO NOTHING RETURNING length, keys
+        INSERT INTO lexis (workspace, chunk, length, keys, counts, sketch, language)
+        SELECT here, id, length, keys, counts, sketch_of(keys, weights), language FROM listed
+        ON CONFLICT DO NOTHING RETURNING length, keys, language
     ), changes AS (
-        SELECT 1 AS sign, length, keys FROM added UNION ALL SELECT -1, length, keys FROM gone
+        SELECT 1 AS sign, length, keys, language FROM added UNION ALL SELECT -1, length, keys, language FROM gone
     ), totals AS (
         INSERT INTO corpus AS c (workspace, chunks, length)
         SELECT here, sum(sign), sum(sign * length) FROM changes HAVING count(*) > 0
         ON CONFLICT (workspace) DO UPDATE SET chunks = c.chunks + excluded.chunks, length = c.length + excluded.length
+    ), spoken AS (
+        INSERT INTO text_language AS t (workspace, language, chunks)
+        SELECT here, language, sum(sign) FROM changes GROUP BY language HAVING sum(sign) <> 0 ORDER BY 2
+        ON CONFLICT (workspace, language) DO UPDATE SET chunks = t.chunks + excluded.chunks
     ), counted AS (
         INSERT INTO word AS w (workspace, word, tier, chunks)
         SELECT here, (key # mix) & ~15, key & 15, sum(sign) FROM changes CROSS JOIN unnest(keys) AS key
@@ -219,6 +236,7 @@ BEGIN
     SELECT array_agg(word) FILTER (WHERE chunks = 0) INTO unused FROM counted;
     DELETE FROM word WHERE workspace = here AND word = ANY(unused) AND chunks = 0;
     DELETE FROM corpus WHERE workspace = here AND chunks = 0;
+    DELETE FROM text_language WHERE workspace = here AND chunks = 0;
 END $$;
 
 CREATE FUNCTION trueweave.key_mix() RETURNS bigint
@@ -226,6 +244,120 @@ CREATE FUNCTION trueweave.key_mix() RETURNS bigint
     AS $$
     SELECT hashint4extended(current_setting('trueweave.workspace')::int, 0) & ~15
 $$;
+
+CREATE FUNCTION trueweave.language_of(said text, given text) RETURNS text
+    LANGUAGE plpgsql STABLE
+    AS $$
+DECLARE
+    beginning constant text := translate(lower(left(said, 1500)), E'\n\t', '  ');
+    found text := named_language(given);
+BEGIN
+    IF found IS NOT NULL THEN
+        RETURN found;
+    END IF;
+    IF length(beginning) - length(replace(beginning, ' the ', '')) >= 15 THEN  -- three of them: no need to count others
+        RETURN 'english';
+    END IF;
+    SELECT f.language INTO found FROM string_to_table(beginning, ' ') AS t (word) JOIN (VALUES
+            ('english', 'the'), ('english', 'of'), ('english', 'and'), ('english', 'to'), ('english', 'in'),
+            ('english', 'is'), ('english', 'was'), ('english', 'for'), ('english', 'on'), ('english', 'that'),
+            ('english', 'with'), ('english', 'as'), ('english', 'by'), ('english', 'it'), ('english', 'are'),
+            ('english', 'from'), ('english', 'at'), ('english', 'this'), ('english', 'be'), ('english', 'which'),
+            ('german', 'der'), ('german', 'die'), ('german', 'das'), ('german', 'und'), ('german', 'ist'),
+            ('german', 'nicht'), ('german', 'ein'), ('german', 'eine'), ('german', 'mit'), ('german', 'von'),
+            ('german', 'zu'), ('german', 'den'), ('german', 'des'), ('german', 'auf'), ('german', 'für'), ('german', 'im'),
+            ('german', 'dem'), ('german', 'sich'), ('german', 'wird'), ('german', 'auch'), ('german', 'war'),
+            ('german', 'wurde'), ('french', 'le'), ('french', 'la'), ('french', 'les'), ('french', 'des'),
+            ('french', 'est'), ('french', 'et'), ('french', 'une'), ('french', 'un'), ('french', 'du'), ('french', 'dans'),
+            ('french', 'que'), ('french', 'qui'), ('french', 'pour'), ('french', 'sur'), ('french', 'pas'),
+            ('french', 'avec'), ('french', 'par'), ('french', 'au'), ('french', 'sont'), ('french', 'été'),
+            ('french', 'il'), ('french', 'elle'), ('spanish', 'el'), ('spanish', 'la'), ('spanish', 'los'),
+            ('spanish', 'las'), ('spanish', 'de'), ('spanish', 'y'), ('spanish', 'en'), ('spanish', 'que'),
+            ('spanish', 'es'), ('spanish', 'una'), ('spanish', 'un'), ('spanish', 'por'), ('spanish', 'con'),
+            ('spanish', 'para'), ('spanish', 'del'), ('spanish', 'se'), ('spanish', 'no'), ('spanish', 'su'),
+            ('spanish', 'fue'), ('spanish', 'al'), ('spanish', 'como'), ('spanish', 'más'), ('italian', 'il'),
+            ('italian', 'la'), ('italian', 'di'), ('italian', 'che'), ('italian', 'e'), ('italian', 'è'),
+            ('italian', 'un'), ('italian', 'una'), ('italian', 'per'), ('italian', 'non'), ('italian', 'sono'),
+            ('italian', 'con'), ('italian', 'del'), ('italian', 'della'), ('italian', 'dei'), ('italian', 'nel'),
+            ('italian', 'si'), ('italian', 'da'), ('italian', 'le'), ('italian', 'gli'), ('italian', 'alla'),
+            ('portuguese', 'o'), ('portuguese', 'os'), ('portuguese', 'de'), ('portuguese', 'e'), ('portuguese', 'que'),
+            ('portuguese', 'do'), ('portuguese', 'da'), ('portuguese', 'em'), ('portuguese', 'um'), ('portuguese', 'uma'),
+            ('portuguese', 'para'), ('portuguese', 'com'), ('portuguese', 'não'), ('portuguese', 'por'),
+            ('portuguese', 'dos'), ('portuguese', 'das'), ('portuguese', 'foi'), ('portuguese', 'ao'),
+            ('portuguese', 'se'), ('portuguese', 'na'), ('portuguese', 'no'), ('portuguese', 'são'), ('dutch', 'de'),
+            ('dutch', 'het'), ('dutch', 'een'), ('dutch', 'en'), ('dutch', 'van'), ('dutch', 'is'), ('dutch', 'dat'),
+            ('dutch', 'niet'), ('dutch', 'zijn'), ('dutch', 'op'), ('dutch', 'met'), ('dutch', 'voor'), ('dutch', 'te'),
+            ('dutch', 'aan'), ('dutch', 'er'), ('dutch', 'door'), ('dutch', 'werd'), ('dutch', 'ook'), ('dutch', 'bij'),
+            ('danish', 'og'), ('danish', 'det'), ('danish', 'er'), ('danish', 'en'), ('danish', 'af'), ('danish', 'at'),
+            ('danish', 'til'), ('danish', 'på'), ('danish', 'med'), ('danish', 'den'), ('danish', 'ikke'),
+            ('danish', 'for'), ('danish', 'som'), ('danish', 'der'), ('danish', 'han'), ('danish', 'blev'),
+            ('danish', 'har'), ('danish', 'et'), ('norwegian', 'og'), ('norwegian', 'det'), ('norwegian', 'er'),
+            ('norwegian', 'en'), ('norwegian', 'av'), ('norwegian', 'til'), ('norwegian', 'på'), ('norwegian', 'med'),
+            ('norwegian', 'ikke'), ('norwegian', 'for'), ('norwegian', 'som'), ('norwegian', 'den'), ('norwegian', 'han'),
+            ('norwegian', 'ble'), ('norwegian', 'har'), ('norwegian', 'et'), ('norwegian', 'å'), ('norwegian', 'var'),
+            ('swedish', 'och'), ('swedish', 'det'), ('swedish', 'är'), ('swedish', 'en'), ('swedish', 'av'),
+            ('swedish', 'att'), ('swedish', 'på'), ('swedish', 'med'), ('swedish', 'den'), ('swedish', 'inte'),
+            ('swedish', 'för'), ('swedish', 'som'), ('swedish', 'ett'), ('swedish', 'han'), ('swedish', 'var'),
+            ('swedish', 'har'), ('swedish', 'till'), ('swedish', 'i'), ('finnish', 'ja'), ('finnish', 'on'),
+            ('finnish', 'ei'), ('finnish', 'se'), ('finnish', 'että'), ('finnish', 'oli'), ('finnish', 'hän'),
+            ('finnish', 'myös'), ('finnish', 'ovat'), ('finnish', 'joka'), ('finnish', 'kun'), ('finnish', 'mutta'),
+            ('finnish', 'tai'), ('finnish', 'niin'), ('finnish', 'mukaan'), ('hungarian', 'a'), ('hungarian', 'az'),
+            ('hungarian', 'és'), ('hungarian', 'hogy'), ('hungarian', 'nem'), ('hungarian', 'egy'), ('hungarian', 'is'),
+            ('hungarian', 'volt'), ('hungarian', 'ez'), ('hungarian', 'meg'), ('hungarian', 'van'), ('hungarian', 'már'),
+            ('hungarian', 'csak'), ('hungarian', 'mint'), ('romanian', 'și'), ('romanian', 'în'), ('romanian', 'de'),
+            ('romanian', 'la'), ('romanian', 'cu'), ('romanian', 'este'), ('romanian', 'un'), ('romanian', 'o'),
+            ('romanian', 'pe'), ('romanian', 'nu'), ('romanian', 'că'), ('romanian', 'din'), ('romanian', 'care'),
+            ('romanian', 'a'), ('romanian', 'fost'), ('romanian', 'mai'), ('romanian', 'pentru'), ('turkish', 've'),
+            ('turkish', 'bir'), ('turkish', 'bu'), ('turkish', 'için'), ('turkish', 'ile'), ('turkish', 'da'),
+            ('turkish', 'de'), ('turkish', 'çok'), ('turkish', 'olarak'), ('turkish', 'olan'), ('turkish', 'daha'),
+            ('turkish', 'gibi'), ('turkish', 'ne'), ('turkish', 'kadar'), ('turkish', 'sonra'), ('turkish', 'oldu'),
+            ('catalan', 'el'), ('catalan', 'la'), ('catalan', 'els'), ('catalan', 'les'), ('catalan', 'de'),
+            ('catalan', 'i'), ('catalan', 'que'), ('catalan', 'en'), ('catalan', 'un'), ('catalan', 'una'),
+            ('catalan', 'per'), ('catalan', 'amb'), ('catalan', 'és'), ('catalan', 'no'), ('catalan', 'del'),
+            ('catalan', 'al'), ('catalan', 'va'), ('catalan', 'són'), ('indonesian', 'yang'), ('indonesian', 'dan'),
+            ('indonesian', 'di'), ('indonesian', 'dengan'), ('indonesian', 'untuk'), ('indonesian', 'dari'),
+            ('indonesian', 'pada'), ('indonesian', 'ini'), ('indonesian', 'itu'), ('indonesian', 'adalah'),
+            ('indonesian', 'tidak'), ('indonesian', 'ke'), ('indonesian', 'dalam'), ('indonesian', 'oleh'),
+            ('indonesian', 'sebagai'), ('lithuanian', 'ir'), ('lithuanian', 'yra'), ('lithuanian', 'kad'),
+            ('lithuanian', 'į'), ('lithuanian', 'su'), ('lithuanian', 'iš'), ('lithuanian', 'tai'), ('lithuanian', 'buvo'),
+            ('lithuanian', 'bet'), ('lithuanian', 'kaip'), ('lithuanian', 'ar'), ('lithuanian', 'jis'),
+            ('lithuanian', 'per'), ('lithuanian', 'apie'), ('basque', 'eta'), ('basque', 'da'), ('basque', 'ez'),
+            ('basque', 'bat'), ('basque', 'dira'), ('basque', 'zen'), ('basque', 'izan'), ('basque', 'du'),
+            ('basque', 'ere'), ('basque', 'baina'), ('basque', 'hau'), ('basque', 'egin'), ('irish', 'an'),
+            ('irish', 'na'), ('irish', 'agus'), ('irish', 'is'), ('irish', 'ar'), ('irish', 'i'), ('irish', 'tá'),
+            ('irish', 'ag'), ('irish', 'le'), ('irish', 'go'), ('irish', 'bhí'), ('irish', 'sé'), ('irish', 'do'),
+            ('irish', 'ní'), ('serbian', 'и'), ('serbian', 'у'), ('serbian', 'је'), ('serbian', 'да'), ('serbian', 'се'),
+            ('serbian', 'на'), ('serbian', 'за'), ('serbian', 'од'), ('serbian', 'су'), ('serbian', 'са'),
+            ('serbian', 'као'), ('serbian', 'није'), ('serbian', 'који'), ('serbian', 'али'), ('serbian', 'то'),
+            ('russian', 'и'), ('russian', 'в'), ('russian', 'не'), ('russian', 'на'), ('russian', 'что'),
+            ('russian', 'он'), ('russian', 'с'), ('russian', 'как'), ('russian', 'это'), ('russian', 'по'),
+            ('russian', 'из'), ('russian', 'за'), ('russian', 'но'), ('russian', 'от'), ('russian', 'для'),
+            ('russian', 'был'), ('russian', 'была'), ('greek', 'και'), ('greek', 'το'), ('greek', 'να'), ('greek', 'της'),
+            ('greek', 'η'), ('greek', 'του'), ('greek', 'που'), ('greek', 'με'), ('greek', 'για'), ('greek', 'από'),
+            ('greek', 'είναι'), ('greek', 'στο'), ('greek', 'τα'), ('greek', 'δεν'), ('greek', 'ο'), ('armenian', 'և'),
+            ('armenian', 'է'), ('armenian', 'են'), ('armenian', 'որ'), ('armenian', 'մեջ'), ('armenian', 'իր'),
+            ('armenian', 'այս'), ('armenian', 'ու'), ('armenian', 'համար'), ('arabic', 'في'), ('arabic', 'من'),
+            ('arabic', 'على'), ('arabic', 'أن'), ('arabic', 'إلى'), ('arabic', 'عن'), ('arabic', 'هذا'), ('arabic', 'كان'),
+            ('arabic', 'التي'), ('arabic', 'الذي'), ('arabic', 'لا'), ('arabic', 'ما'), ('arabic', 'مع'), ('hindi', 'के'),
+            ('hindi', 'में'), ('hindi', 'है'), ('hindi', 'की'), ('hindi', 'से'), ('hindi', 'का'), ('hindi', 'और'),
+            ('hindi', 'को'), ('hindi', 'पर'), ('hindi', 'कि'), ('hindi', 'ने'), ('hindi', 'यह'), ('hindi', 'था'),
+            ('nepali', 'छ'), ('nepali', 'र'), ('nepali', 'को'), ('nepali', 'मा'), ('nepali', 'हो'), ('nepali', 'यो'),
+            ('nepali', 'भने'), ('nepali', 'छन्'), ('nepali', 'गर्न'), ('nepali', 'पनि'), ('tamil', 'ஒரு'),
+            ('tamil', 'மற்றும்'), ('tamil', 'இந்த'), ('tamil', 'என்று'), ('tamil', 'உள்ளது'), ('tamil', 'இது'),
+            ('tamil', 'அந்த'), ('yiddish', 'די'), ('yiddish', 'און'), ('yiddish', 'איז'), ('yiddish', 'אַז'),
+            ('yiddish', 'פֿון'), ('yiddish', 'צו'), ('yiddish', 'אין'), ('yiddish', 'דער'), ('yiddish', 'מיט'),
+            ('yiddish', 'נישט')
+        ) AS f (language, word) USING (word)
+    GROUP BY f.language HAVING count(DISTINCT word) > 1
+    ORDER BY count(*) DESC, f.language <> 'english', f.language LIMIT 1;
+    IF found IS NOT NULL OR octet_length(said) = length(said) THEN
+        RETURN coalesce(found, 'english');
+    END IF;
+    RETURN CASE WHEN said ~ '[\u0400-\u04FF]' THEN 'russian' WHEN said ~ '[\u0370-\u03FF]' THEN 'greek'
+                WHEN said ~ '[\u0600-\u06FF]' THEN 'arabic' WHEN said ~ '[\u0900-\u097F]' THEN 'hindi'
+                WHEN said ~ '[\u0B80-\u0BFF]' THEN 'tamil' WHEN said ~ '[\u0530-\u058F]' THEN 'armenian'
+                ELSE 'english' END;
+END $$;
 
 CREATE FUNCTION trueweave.make_passing_workspace(named text, lasts interval) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
@@ -310,10 +442,54 @@ END $$;
 
 COMMENT ON FUNCTION trueweave.make_workspace(wanted text) IS 'Make a workspace that was not there, of this name or one that begins like it; its name.';
 
+CREATE FUNCTION trueweave.named_language(given text) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT cfgname::text FROM pg_ts_config WHERE cfgnamespace = 'pg_catalog'::regnamespace AND cfgname = CASE split_part(lower(given), '-', 1)
+        WHEN 'en' THEN 'english'
+        WHEN 'de' THEN 'german'
+        WHEN 'fr' THEN 'french'
+        WHEN 'es' THEN 'spanish'
+        WHEN 'it' THEN 'italian'
+        WHEN 'pt' THEN 'portuguese'
+        WHEN 'nl' THEN 'dutch'
+        WHEN 'da' THEN 'danish'
+        WHEN 'no' THEN 'norwegian'
+        WHEN 'nb' THEN 'norwegian'
+        WHEN 'nn' THEN 'norwegian'
+        WHEN 'sv' THEN 'swedish'
+        WHEN 'fi' THEN 'finnish'
+        WHEN 'hu' THEN 'hungarian'
+        WHEN 'ro' THEN 'romanian'
+        WHEN 'tr' THEN 'turkish'
+        WHEN 'ca' THEN 'catalan'
+        WHEN 'id' THEN 'indonesian'
+        WHEN 'lt' THEN 'lithuanian'
+        WHEN 'eu' THEN 'basque'
+        WHEN 'ga' THEN 'irish'
+        WHEN 'sr' THEN 'serbian'
+        WHEN 'ru' THEN 'russian'
+        WHEN 'el' THEN 'greek'
+        WHEN 'hy' THEN 'armenian'
+        WHEN 'ar' THEN 'arabic'
+        WHEN 'hi' THEN 'hindi'
+        WHEN 'ne' THEN 'nepali'
+        WHEN 'ta' THEN 'tamil'
+        WHEN 'yi' THEN 'yiddish'
+        ELSE lower(given) END
+$$;
+
 CREATE FUNCTION trueweave.odds_of(times double precision, length double precision) RETURNS double precision
     LANGUAGE sql IMMUTABLE
     AS $$
     SELECT times / (0.3 + 0.009 * length)
+$$;
+
+CREATE FUNCTION trueweave.pairs_of(said text) RETURNS SETOF text
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    SELECT substr(stretch[1], n, 2) FROM regexp_matches(said, '[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3005-\u3007\u3040-\u30FF\u3400-\u4DBF\u4E00-\u9FFF\uAC00-\uD7AF\uF900-\uFAFF]+', 'g') AS stretch
+    CROSS JOIN LATERAL generate_series(1, greatest(length(stretch[1]) - 1, 1)) AS n
 $$;
 
 CREATE FUNCTION trueweave.places_of(places jsonb, first integer, behind integer) RETURNS jsonb
@@ -373,7 +549,7 @@ DECLARE
 BEGIN
     SELECT chunks, length::float8 / chunks INTO total, average FROM corpus WHERE workspace = here;
     SELECT array_agg(word # mix), array_agg(ln(1 + (total - holders + 0.5) / (holders + 0.5))) INTO words, weights
-    FROM (SELECT a.word, w.holders FROM words_of(question) a CROSS JOIN LATERAL (
+    FROM (SELECT a.word, w.holders FROM asked_words(question) a CROSS JOIN LATERAL (
               SELECT sum(chunks)::float8 AS holders FROM word WHERE workspace = here AND word = a.word) w
           WHERE w.holders > 0 ORDER BY w.holders, a.word LIMIT 64) AS known;
     asked := sketch_of(words, weights);
@@ -468,7 +644,7 @@ CREATE FUNCTION trueweave.text_lines() RETURNS TABLE(key text, line text)
     AS $$
 BEGIN
     RETURN QUERY
-    SELECT l.chunk::text, l.length || ' ' || coalesce(sum(hashint8extended(u.key # key_mix(), u.times)), 0)
+    SELECT l.chunk::text, l.length || ' ' || coalesce(sum(hashint8extended(u.key # key_mix(), u.times)), 0) || ' ' || l.language
     FROM lexis l LEFT JOIN LATERAL unnest(l.keys, l.counts) AS u (key, times) ON true
     WHERE l.workspace = current_setting('trueweave.workspace')::int GROUP BY l.workspace, l.chunk;
 END $$;
@@ -479,11 +655,21 @@ CREATE FUNCTION trueweave.tier_of(odds double precision) RETURNS integer
     SELECT greatest(0, least(15, round(8 + 2 * ln(odds) / ln(2::float8))))::int
 $$;
 
-CREATE FUNCTION trueweave.words_of(said text) RETURNS TABLE(word bigint, times smallint)
+CREATE FUNCTION trueweave.words_of(said text, language text) RETURNS TABLE(word bigint, times smallint)
     LANGUAGE sql STABLE
     AS $$
-    SELECT hashtextextended(lexeme, 0) & ~15, cardinality(positions)
-    FROM unnest(to_tsvector('english', translate(left(said, 100000), '-/._@:<>&+~', '           ')))
+    WITH plain AS MATERIALIZED (
+        SELECT CASE WHEN octet_length(t) = length(t) THEN t ELSE normalize(t, NFKC) END AS t FROM left(said, 100000) AS t
+    ), lexemes AS (
+        SELECT l.lexeme, cardinality(l.positions) AS times FROM plain
+        CROSS JOIN LATERAL unnest(to_tsvector(language::regconfig, translate(
+            CASE WHEN octet_length(t) = length(t) THEN t ELSE regexp_replace(t, '[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3005-\u3007\u3040-\u30FF\u3400-\u4DBF\u4E00-\u9FFF\uAC00-\uD7AF\uF900-\uFAFF]+', ' ', 'g') END,
+            '-/._@:<>&+~', '           '))) l
+        UNION ALL
+        SELECT p, least(count(*), 256)::int FROM plain CROSS JOIN LATERAL pairs_of(t) AS p
+        WHERE octet_length(t) <> length(t) GROUP BY p
+    )
+    SELECT hashtextextended(lexeme, 0) & ~15, sum(times)::smallint FROM lexemes GROUP BY lexeme
 $$;
 
 CREATE TABLE trueweave.alike (
@@ -625,7 +811,9 @@ CREATE TABLE trueweave.erasure (
     entity_hashes uuid[] NOT NULL,
     relations uuid[] NOT NULL,
     relation_hashes uuid[] NOT NULL,
-    communities uuid[] DEFAULT '{}'::uuid[] NOT NULL
+    communities uuid[] DEFAULT '{}'::uuid[] NOT NULL,
+    relation_sources uuid[] DEFAULT '{}'::uuid[] NOT NULL,
+    relation_targets uuid[] DEFAULT '{}'::uuid[] NOT NULL
 );
 ALTER TABLE ONLY trueweave.erasure ALTER COLUMN workspace SET STATISTICS 0;
 
@@ -708,7 +896,8 @@ CREATE TABLE trueweave.lexis (
     length integer NOT NULL,
     keys bigint[] NOT NULL,
     counts smallint[] NOT NULL,
-    sketch public.sparsevec NOT NULL
+    sketch public.sparsevec NOT NULL,
+    language text DEFAULT 'english'::text NOT NULL
 )
 WITH (toast_tuple_target='8160');
 ALTER TABLE ONLY trueweave.lexis ALTER COLUMN workspace SET STATISTICS 0;
@@ -716,6 +905,8 @@ ALTER TABLE ONLY trueweave.lexis ALTER COLUMN keys SET STATISTICS 0;
 ALTER TABLE ONLY trueweave.lexis ALTER COLUMN counts SET STATISTICS 0;
 
 COMMENT ON TABLE trueweave.lexis IS 'The words of each chunk that has any, as ascending keys, how often each occurs, how often all do, and a sketch of it all. Row-level security keeps GIN operators, which are not leakproof, from using their index, so it does not bind the owner here: the working role cannot touch the table, and reaches it by functions that name the workspace in every statement.';
+
+COMMENT ON COLUMN trueweave.lexis.language IS 'The text search configuration by which its words were stemmed.';
 
 CREATE TABLE trueweave.link (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1189,6 +1380,17 @@ ALTER TABLE ONLY trueweave.tally FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.tally IS 'How often each distinct description (d) or keyword (k) was said of a name or a tie.';
 
+CREATE TABLE trueweave.text_language (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    language text NOT NULL,
+    chunks bigint NOT NULL
+);
+ALTER TABLE ONLY trueweave.text_language ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.text_language FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.text_language IS 'How many searched chunks there are in each language.';
+
 CREATE TABLE trueweave.tie (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
     source uuid NOT NULL,
@@ -1434,6 +1636,9 @@ ALTER TABLE ONLY trueweave.summary
 ALTER TABLE ONLY trueweave.tally
     ADD CONSTRAINT tally_pkey PRIMARY KEY (workspace, owner, kind, hash);
 
+ALTER TABLE ONLY trueweave.text_language
+    ADD CONSTRAINT text_language_pkey PRIMARY KEY (workspace, language);
+
 ALTER TABLE ONLY trueweave.tie
     ADD CONSTRAINT tie_pkey PRIMARY KEY (workspace, source, target);
 
@@ -1587,6 +1792,8 @@ CREATE POLICY reader ON trueweave.erasure AS RESTRICTIVE TO trueweave_reader USI
 
 CREATE POLICY reader ON trueweave.facet AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
+CREATE POLICY reader ON trueweave.failed_work AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
 CREATE POLICY reader ON trueweave.former_community AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.hierarchy AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
@@ -1623,6 +1830,8 @@ CREATE POLICY reader ON trueweave.rule AS RESTRICTIVE TO trueweave_reader USING 
 
 CREATE POLICY reader ON trueweave.rule_name AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
+CREATE POLICY reader ON trueweave.settling AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
 CREATE POLICY reader ON trueweave.shard AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.shelf AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
@@ -1638,6 +1847,8 @@ CREATE POLICY reader ON trueweave.suggestion AS RESTRICTIVE TO trueweave_reader 
 CREATE POLICY reader ON trueweave.summary AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.tally AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
+CREATE POLICY reader ON trueweave.text_language AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.tie AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
@@ -1684,6 +1895,8 @@ ALTER TABLE trueweave.suggestion ENABLE ROW LEVEL SECURITY;
 ALTER TABLE trueweave.summary ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.tally ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.text_language ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.tie ENABLE ROW LEVEL SECURITY;
 
@@ -1767,6 +1980,8 @@ CREATE POLICY workspace ON trueweave.summary USING ((workspace = (current_settin
 
 CREATE POLICY workspace ON trueweave.tally USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
+CREATE POLICY workspace ON trueweave.text_language USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
 CREATE POLICY workspace ON trueweave.tie USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.touched USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
@@ -1783,6 +1998,8 @@ CREATE POLICY workspace ON trueweave.workspace USING ((id = (current_setting('tr
 
 GRANT USAGE ON SCHEMA trueweave TO trueweave_app;
 GRANT USAGE ON SCHEMA trueweave TO trueweave_reader;
+
+REVOKE ALL ON FUNCTION trueweave.asked_words(question text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION trueweave.await_writers() FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.await_writers() TO trueweave_app;
@@ -1829,6 +2046,8 @@ GRANT ALL ON FUNCTION trueweave.index_text(coming uuid[], going uuid[]) TO truew
 
 REVOKE ALL ON FUNCTION trueweave.key_mix() FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION trueweave.language_of(said text, given text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION trueweave.make_passing_workspace(named text, lasts interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.make_passing_workspace(named text, lasts interval) TO trueweave_app;
 
@@ -1843,7 +2062,11 @@ REVOKE ALL ON FUNCTION trueweave.make_vector_table(named text, dimensions intege
 REVOKE ALL ON FUNCTION trueweave.make_workspace(wanted text) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.make_workspace(wanted text) TO trueweave_app;
 
+REVOKE ALL ON FUNCTION trueweave.named_language(given text) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION trueweave.odds_of(times double precision, length double precision) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION trueweave.pairs_of(said text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION trueweave.places_of(places jsonb, first integer, behind integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.places_of(places jsonb, first integer, behind integer) TO trueweave_app;
@@ -1870,7 +2093,7 @@ GRANT ALL ON FUNCTION trueweave.text_lines() TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.tier_of(odds double precision) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION trueweave.words_of(said text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION trueweave.words_of(said text, language text) FROM PUBLIC;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.alike TO trueweave_app;
 
@@ -1972,6 +2195,8 @@ GRANT SELECT ON TABLE trueweave.summary TO trueweave_reader;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.tally TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.tally TO trueweave_reader;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.text_language TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.tie TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.tie TO trueweave_reader;
