@@ -75,6 +75,15 @@ async def test_a_question_in_two_scripts_finds_both(polyglot: AsyncTrueweave) ->
     assert {"chinese", "german"} <= set(await found(polyglot, "长江 Hochwasser"))
 
 
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [("“hello” she said", "hello"), ("from 1939–1945", "1945"), ("पुल बनाए। नदी", "बनाए"), ("l’été", "été")],
+)
+async def test_signs_beside_a_word_do_not_hide_it(trueweave: AsyncTrueweave, text: str, word: str) -> None:
+    await trueweave.add_documents([Document("a", (Chunk(text),))])
+    assert await found(trueweave, word) == ["a"]
+
+
 async def test_a_language_that_is_given_counts(trueweave: AsyncTrueweave) -> None:
     """Two words are too few to tell a language by."""
     texts = {"told": {"language": "de"}, "untold": {}}

@@ -181,7 +181,7 @@ CREATE FUNCTION words_of(said text, language text) RETURNS TABLE (word bigint, t
         SELECT l.lexeme, cardinality(l.positions) AS times FROM plain
         CROSS JOIN LATERAL unnest(to_tsvector(language::regconfig, translate(
             CASE WHEN octet_length(t) = length(t) THEN t ELSE regexp_replace(t, '[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3005-\u3007\u3040-\u30FF\u3400-\u4DBF\u4E00-\u9FFF\uAC00-\uD7AF\uF900-\uFAFF]+', ' ', 'g') END,
-            '-/._@:<>&+~', '           '))) l
+            '-/._@:<>&+~।॥“”„«»‹›‘’‚–—…·•،؛؟、。，！？（）「」『』', repeat(' ', 42)))) l
         UNION ALL
         SELECT p, least(count(*), 256)::int FROM plain CROSS JOIN LATERAL pairs_of(t) AS p
         WHERE octet_length(t) <> length(t) GROUP BY p
