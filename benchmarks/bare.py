@@ -59,7 +59,7 @@ def _rows(connection: psycopg.Connection[Any], table: str, workspace: int) -> tu
     """The columns that can be copied, and a workspace's rows in PostgreSQL's binary form."""
     listed = connection.execute(
         "SELECT attname FROM pg_attribute"
-        " WHERE attrelid = %s::regclass AND attnum > 0 AND attgenerated = '' ORDER BY attnum",
+        " WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = '' ORDER BY attnum",
         (table,),
     )
     columns = ", ".join(name for (name,) in listed)
