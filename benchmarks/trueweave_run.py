@@ -36,7 +36,7 @@ _SIZES = {1: {}, 20: {"min_chunk_size": 100, "max_chunk_size": 170}}  # with whi
 
 # What is watched, and under which heading its processor time is listed.
 STAGES = {
-    "trueweave.ingest.intake:hand_in": "hand in",
+    "trueweave.store.postgres.sources:hand_in": "hand in",
     "trueweave.store.postgres.sources:begin": "take from the queue",
     "trueweave.ingest.stages:chunk": "chunking",
     "trueweave.extract.llm:LLMExtractor._extract": "extraction",
