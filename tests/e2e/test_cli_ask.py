@@ -149,7 +149,7 @@ def test_an_answer_comes_with_what_it_cites_and_with_what_nothing_supports(truew
     assert re.fullmatch(r"  He sold it to France \[\d\]\.  \(the quote is not in the passage\)", doubts[1])
     assert doubts[2].endswith("[9].  (there is no such passage)")
     assert re.search(
-        r"^auto → (?:weave|fuse): 2 passages in [\d,]+ ms, answered in [\d.]+ s, 1 call, \d+ tokens, 0\.00\d\d$",
+        r"^auto → (?:weave|fuse): 2 passages in [\d,]+ ms, answered in [\d.]+ s, 1 call, \d+ tokens, \$0\.00\d\d$",
         shown,
         re.M,
     )
