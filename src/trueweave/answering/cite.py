@@ -4,13 +4,14 @@ How a sentence is judged:
 
 - *unknown mark*: it bears the number of a passage that was not shown.
 - *misquoted*: a quote is not in the passage whose number it has.
-- *quoted*: its quotes are in their passages, and have to do with it. Every number of the sentence is in the question
-  or in the sentences quoted from, and if the quotes have numbers, one of them is in the sentence; every name is in the
-  question or in the passages; and a quarter of its content words (LEAST_SHARED) is in the sentences quoted from or
-  beside them. Where the passage is in another language, words cannot be compared, and numbers decide alone.
+- *quoted*: its quotes are in their passages, and have to do with it. Every name is in the question or in the passages;
+  some of its content words (LEAST_SHARED) are in the sentences quoted from or beside them; and no rule finds that those
+  sentences say something else (`verify.rules`): every number is there, for the same thing and in the same unit, or
+  follows from numbers there. Where the passage is in another language, words cannot be compared, and numbers decide.
 - *supported*: it has marks and no quotes, or none that is long enough to show anything. Most of its content words and
   numbers (MOST_SHARED), and one that is not in the question if it has any, are in the sentence of the passage that is
-  most like it or beside that; and every number and every name is in the question or in the passages.
+  most like it or beside that; every number and every name is in the question or in the passages; and no rule finds
+  anything against it.
 - *unsupported*: it has marks, and is neither quoted nor supported.
 - *uncited*: it has no marks. But if a sentence further down in its paragraph or list has some that support this one
   too, by the rule for marks without quotes, it takes those. And a sentence that says nothing by itself ("Yes.") or
@@ -33,12 +34,16 @@ from functools import cached_property
 from trueweave.answering import quotes, words
 from trueweave.answering.marks import Mark
 from trueweave.answering.numbers import Number, numbers, values
+from trueweave.answering.verify import clauses, rules
+from trueweave.answering.verify.roles import is_verb
 from trueweave.evidence import Citation, Passage, Sentence, Support
 from trueweave.text import sentences
 from trueweave.types import Span
 
-LEAST_SHARED = 0.25
+LEAST_SHARED = 0.15
 MOST_SHARED = 0.6
+
+_BEGINNING = 200  # characters, in which the first words of a sentence are
 
 _BLANK_LINE = re.compile(r"\n(?=([ \t]*+)\n)")
 _HEADING = re.compile(r"\s*+#")
@@ -97,7 +102,11 @@ class _Statement:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        return words.names(self.said)
+        """The stems of names. A capital at the beginning is one of a name only if another follows, or a verb."""
+        found = clauses.words(self.said[:_BEGINNING])
+        if len(found) < 2 or found[1].is_name or (is_verb(found, 1) and not found[0].is_closed):
+            return words.names(self.said)
+        return words.names(self.said) - words.stems(found[0].text)
 
     @cached_property
     def numbers(self) -> list[Number]:
@@ -122,6 +131,7 @@ class _Asked:
     """What the question says: an answer may say it again."""
 
     def __init__(self, text: str) -> None:
+        self.text = text
         self.words = words.content(text)
         self.stems = words.stems(text)
         self.values = values(text)
@@ -176,6 +186,14 @@ class _Shown:
     def touched(self, span: Span) -> list[int]:
         """The sentences that a stretch of the passage lies in."""
         return [place for place, (start, end) in enumerate(self.spans) if start < span[1] and span[0] < end]
+
+    def basis(self, place: int) -> tuple[str, str]:
+        """A sentence, and the one before it."""
+        return self._text(place), self._text(place - 1) if place else ""
+
+    def _text(self, place: int) -> str:
+        start, end = self.spans[place]
+        return self.passage.text[start:end]
 
     def words_round(self, places: Sequence[int]) -> set[str]:
         """The content words of these sentences and of those beside them; and of where the passage is from."""
@@ -279,20 +297,26 @@ class _Judge:
 
     def _fits(self, statement: _Statement, found: Sequence[_Found]) -> bool:
         """Whether quotes have to do with the statement that they stand behind."""
-        near = self._asked.values.union(*(one.shown.values_in(one.touched) for one in found))
-        in_quotes = set[Decimal]().union(*(values(one.citation.quote) for one in found))
-        if not all(number.among(near) for number in statement.numbers):
-            return False
-        quoted_digits = any(numbers(one.citation.quote) for one in found)
-        if statement.numbers and quoted_digits and not self._any_number(statement, in_quotes):
-            return False
-        if all(words.foreign(self._answer, one.shown.passage.text) for one in found):
-            return True
         cited = [self._shown[mark.number - 1] for mark in statement.marks]
+        if all(words.foreign(self._answer, one.shown.passage.text) for one in found):
+            near = self._asked.values.union(*(one.shown.values_in(one.touched) for one in found))
+            return all(number.among(near) for number in statement.numbers)
         if not self._names_known(statement, cited):
             return False
-        shared = statement.words & set[str]().union(*(one.shown.words_round(one.touched) for one in found))
-        return len(shared) >= LEAST_SHARED * len(statement.words)
+        around = set[str]().union(*(one.shown.words_round(one.touched) for one in found))
+        shared = len(statement.words & around) + sum(self._is_near(number, found) for number in statement.numbers)
+        if shared < LEAST_SHARED * len(statement.words):
+            return False
+        basis = {(id(one.shown), place): one.shown.basis(place) for one in found for place in one.touched}
+        return self._follows(statement, list(basis.values()), cited)
+
+    def _is_near(self, number: Number, found: Sequence[_Found]) -> bool:
+        return any(number.among(one.shown.values_in(one.touched)) for one in found)
+
+    def _follows(self, statement: _Statement, basis: Sequence[tuple[str, str]], cited: Iterable[_Shown]) -> bool:
+        """Whether no rule finds that sentences of passages say something else than the statement."""
+        passages = [shown.passage.text for shown in {id(one): one for one in cited}.values()]
+        return rules.problem(statement.said, basis, passages, self._asked.text) is None
 
     def _by_words(self, statement: _Statement, marks: Sequence[Mark]) -> _Verdict:
         """By what the statement shares with passages that it does not quote."""
@@ -310,6 +334,11 @@ class _Judge:
             and (not fresh or bool(fresh & pool) or self._any_number(statement, known - self._asked.values))
             and all(number.among(known) for number in statement.numbers)
             and self._names_known(statement, cited.values())
+            and self._follows(
+                statement,
+                [shown.basis(nearest[number]) for number, shown in cited.items() if nearest[number] >= 0],
+                cited.values(),
+            )
         )
         if not enough:
             return _Verdict("unsupported")

@@ -1,0 +1,1 @@
+"""Whether a passage bears out what an answer says."""

@@ -1,0 +1,351 @@
+"""A sentence as words and clauses: what is said in each, and whether it is said to be so or not to be so."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from trueweave.answering.verify import lexicon
+
+_TOKEN = re.compile(
+    r"\d+(?:[.,:]\d+)*(?:-\d+)?|[^\W\d_]+(?:-[^\W\d_]+)*(?=n['’]t\b)|n['’]t\b|[^\W_]+(?:[-'’][^\W_]+)*|%|[;:,—–()]"
+)
+_STOPS = frozenset(";:,—–()")
+_STEM = 5
+_BREAKS = lexicon.word_set(
+    "but while whereas although though because which who whom unless since without after before until when if"
+)
+_RELATIVES = lexicon.word_set("who whom which")
+_TEMPORAL = lexicon.word_set("after before until when if since without")
+_PREPOSITIONS = lexicon.word_set("by of in on at for from with to against under over as into near than")
+_OPENING = lexicon.word_set("the a an this these those it he she they there his her its their no")
+_FINITE = lexicon.word_set(
+    """
+    is are was were be been has have had do does did will would can could may might must shall should went
+    came took gave made became kept left
+    """
+)
+_SUBSTITUTES = lexicon.word_set("did do does was were is are be need must may can will should has have had")
+_SUBJECTS = lexicon.word_set("it he she they we i you nobody none nothing")
+_FUNCTION = lexicon.word_set(
+    """
+    a an the and or of to in on at by for from with as is are was were be been being has have had do does
+    did that this these those it its he him his she her they them their who whom whose which what when where
+    why how there here we our us you your i my will would can could may might must shall should than then so
+    if also into about between during through over under out off up down not no never none nobody nothing
+    neither nor yet still just very too s t own such per each other another one while although though but
+    because since within among around across along upon again once two three four five six seven eight nine
+    ten eleven twelve
+    """
+)
+_IRREGULAR = {
+    form: lemma
+    for line in """
+    fall fell fallen|rise rose risen|win won|lose lost|buy bought|sell sold|build built|hold held|lead led
+    write wrote written|take took taken|give gave given|go went gone|come came|make made|find found|say said
+    show shown|draw drew drawn|run ran|keep kept|leave left|pay paid|lay laid|send sent|hang hung hanged
+    choose chose chosen|speak spoke spoken|grow grew grown|begin began begun|know knew known|see saw seen
+    steal stole stolen|break broke broken|bring brought|teach taught|think thought|tell told|stand stood
+    understand understood|become became|get got gotten|meet met|feel felt|freeze froze frozen|drive drove driven
+    eat ate eaten|forget forgot forgotten|shut|cut|put|set|beat beaten|spread|hurt|die died dies dying
+    lie lay lain|child children|woman women|man men|tooth teeth|foot feet|person people|can cannot
+    cancel cancelled|forbid forbidden forbade|spend spent|lend lent|lower lowered|open opened|offer offered
+    answer answered|cover covered|differ differed|suffer suffered|admit admitted|permit permitted|occur occurred
+    refer referred|transfer transferred|deny denied denies|try tried tries
+    """.replace("\n", "|").split("|")
+    if line.split()
+    for lemma, *forms in (line.split(),)
+    for form in (lemma, *forms)
+}  # fmt: skip
+_DOUBLED = re.compile(r"([bdgklmnprt])\1\Z")
+
+
+@lru_cache(maxsize=16384)
+def lemma(word: str) -> str:
+    """The word without its ending, as far as simple rules tell: fell is fall, refused is refuse, cities is city."""
+    bare = "".join(one for one in unicodedata.normalize("NFKD", word.casefold()) if not unicodedata.combining(one))
+    bare = re.sub(r"['’]s?\Z", "", bare)
+    if bare in _IRREGULAR:
+        return _IRREGULAR[bare]
+    for ending, instead in (("ies", "y"), ("ied", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x")):
+        if bare.endswith(ending) and len(bare) > len(ending) + 1:
+            return bare[: -len(ending)] + instead
+    if bare.endswith("s") and len(bare) > 3 and not bare.endswith(("ss", "us", "is")):
+        return bare[:-1]
+    for ending in ("ed", "ing"):
+        stem = bare[: -len(ending)]
+        if bare.endswith(ending) and len(stem) > 2 and re.search("[aeiouy]", stem):
+            if _DOUBLED.search(stem) and not stem.endswith(("ll", "ss")):
+                return stem[:-1]
+            return stem + "e" if _wants_e(stem) else stem
+    return bare
+
+
+def _wants_e(stem: str) -> bool:
+    return bool(
+        re.search(r"(?:[aiou][bcdgklmnprstvz]|ir|[cgsvz]|[aeiou]ut|bl|pl|dl|gl|tl|rs|ns)\Z", stem)
+    ) and not re.search(r"(?:[aeiou]{2}[bdgklmnprt]|en|er|or|on|it|in|[^aeiou]om|al|ol|el|op|ss|ow|ew)\Z", stem)
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of a sentence: as written, its lemma, and where it is among the words."""
+
+    text: str
+    lemma: str
+    place: int
+
+    @cached_property
+    def stem(self) -> str:
+        """The beginning of the word, by which most of its forms and kin are one."""
+        return (_without_prefix(self.lemma) or self.lemma)[:_STEM]
+
+    @property
+    def is_number(self) -> bool:
+        return self.text[0].isdigit()
+
+    @property
+    def is_content(self) -> bool:
+        return not self.is_number and len(self.text) > 2 and self.text.casefold() not in _FUNCTION
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it is a pronoun, a number or another word that is no name wherever it stands."""
+        lower = self.text.casefold()
+        return lower in _FUNCTION or lower in lexicon.NEGATORS | lexicon.UNIVERSAL | lexicon.PARTIAL | lexicon.NUMERALS
+
+    @property
+    def is_name(self) -> bool:
+        return self.text[0].isupper() and self.is_content
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A part of a sentence that says one thing. What it leaves out it takes from the clause before."""
+
+    words: tuple[Word, ...]
+    borrowed: tuple[Word, ...] = ()
+
+    @cached_property
+    def lemmas(self) -> tuple[str, ...]:
+        return tuple(word.lemma for word in self.words)
+
+    @cached_property
+    def content(self) -> frozenset[str]:
+        """The stems of what it speaks of, what it borrows included, and its numbers."""
+        return frozenset(
+            word.text if word.is_number else word.stem
+            for word in (*self.borrowed, *self.words)
+            if word.is_content or word.is_number
+        )
+
+    @cached_property
+    def is_negated(self) -> bool:
+        """Whether it says that something is not so: by one denial, or by three."""
+        return denials(self.words) % 2 == 1
+
+
+def denials(words: Sequence[Word], but: frozenset[str] = frozenset()) -> int:
+    """How often these words deny what they say; without those of these lemmas."""
+    lemmas = [word.lemma for word in words]
+    count = 0
+    skipped: set[int] = set()
+    for phrase in lexicon.BOUNDING_PHRASES:
+        skipped |= {at + step for at in _starts(lemmas, phrase) for step in range(len(phrase))}
+    for phrase in lexicon.DENYING_PHRASES:
+        for at in _starts(lemmas, phrase):
+            if at not in skipped:
+                count += 1
+                skipped |= set(range(at, at + len(phrase)))
+        apart = [at for at in range(len(lemmas) - 2) if (lemmas[at], lemmas[at + 2]) == phrase and at not in skipped]
+        count += len(apart)  # turned it down
+        skipped |= {place for at in apart for place in (at, at + 2)}
+    for at, word in enumerate(words):
+        if at in skipped or word.lemma in but:
+            continue
+        text = word.text.casefold()
+        if text == "nor" and "neither" in lemmas:
+            continue
+        if (
+            text in lexicon.NEGATORS
+            or text in ("n't", "n’t")
+            or word.lemma in lexicon.DENIALS
+            or _without_prefix(word.lemma)
+        ):
+            count += 1
+    return count
+
+
+def faint_denials(words: Sequence[Word], but: frozenset[str] = frozenset()) -> int:
+    """How many of these words deny something that may not be what the sentence is about: "the freezer failed", unlike
+    "failed to open"."""
+    ahead = (*(word.lemma for word in words[1:]), "")
+    return sum(
+        word.lemma in lexicon.DENIALS and word.lemma not in but and after != "to"
+        for word, after in zip(words, ahead, strict=True)
+    )
+
+
+def _starts(lemmas: Sequence[str], phrase: Sequence[str]) -> list[int]:
+    size = len(phrase)
+    return [at for at in range(len(lemmas) - size + 1) if tuple(lemmas[at : at + size]) == tuple(phrase)]
+
+
+_POSITIVE_AFTER_PREFIX = lexicon.word_set(
+    """
+    secure vaccinate fair fairly affect paid pay touch treat damage able likely successful known safe happy
+    usual expected expect limited aware common necessary lawful legal complete correct active dependent
+    possible resolved settle tested test named name marked hurt harmed opened open used use finished certain
+    clear
+    """
+)
+
+
+@lru_cache(maxsize=8192)
+def _without_prefix(word: str) -> str:
+    """What a word such as unpaid denies; "" for other words."""
+    found = (word[len(prefix) :] for prefix in lexicon.NEGATIVE_PREFIXES if word.startswith(prefix))
+    return next((rest for rest in found if rest in _POSITIVE_AFTER_PREFIX), "")
+
+
+def words(text: str) -> list[Word]:
+    """The words of a text, with the signs between clauses among them."""
+    return [Word(found[0], _lemma_in_text(found[0]), place) for place, found in enumerate(_TOKEN.finditer(text))]
+
+
+def _lemma_in_text(word: str) -> str:
+    return word if word == "May" else lemma(word)  # the month, not what may be
+
+
+def clauses(text: str, before: str = "") -> list[Clause]:
+    """The clauses of a sentence, in order. A pronoun at its beginning stands for the subject of the sentence before."""
+    made: list[Clause] = []
+    for own in _resumed(_joined([part for part in _parts(words(text)) if part])):
+        made.append(Clause(tuple(own), _borrowed(own, made)))
+    if made and before and made[0].words[0].text.casefold() in _SUBJECTS:
+        made[0] = Clause(made[0].words, _subject(words(before)))
+    return made
+
+
+def _subject(found: Sequence[Word]) -> tuple[Word, ...]:
+    verb = next((at for at, word in enumerate(found) if _is_verbal(word)), 0)
+    return tuple(word for word in found[:verb] if word.is_content)
+
+
+def _joined(parts: Sequence[list[Word]]) -> list[list[Word]]:
+    """The same, with parts that neither deny nor do anything put back to the part before: "Joan Pell, by 312 votes"."""
+    joined: list[list[Word]] = []
+    for part in parts:
+        own = [word for word in part if word.text not in _STOPS]
+        if not own:
+            continue
+        first = own[1 if own[0].text.casefold() in ("and", "or") and len(own) > 1 else 0].text.casefold()
+        elliptic = (
+            any(word.is_number for word in own) and any(word.is_content for word in own) and first not in _PREPOSITIONS
+        )
+        acts = denials(own) or any(map(_is_verbal, own)) or elliptic
+        if joined and not acts and first not in _BREAKS and first != "as":
+            joined[-1].extend(own)
+        else:
+            joined.append(own)
+    return joined
+
+
+def _resumed(parts: Sequence[list[Word]]) -> list[list[Word]]:
+    """The same, with what goes on after a relative clause put back to what came before it."""
+    made: list[list[Word]] = []
+    waiting: list[Word] | None = None  # what has had no verb before a relative clause began
+    for part in parts:
+        if waiting is not None and (_is_verbal(part[0]) or part[0].text.casefold() in lexicon.NEGATORS):
+            waiting.extend(part)
+            waiting = None
+        elif made and part[0].text.casefold() in _RELATIVES:
+            waiting = None if any(map(_is_verbal, made[-1])) else made[-1]
+            made.append([*_last_name(made[-1]), *part[1:]])
+        else:
+            waiting = None
+            made.append(list(part))
+    return made
+
+
+def _borrowed(own: Sequence[Word], before: Sequence[Clause]) -> tuple[Word, ...]:
+    """What a clause takes from the one before: its subject where it has none ("and went on", "who founded it"), or all
+    of it where it has no verb ("but not the churches", "Nordfels did not")."""
+    if not before:
+        return ()
+    earlier = before[-1].words
+    first = own[0].text.casefold()
+    if first in _TEMPORAL:
+        return ()
+    acts = [word for word in own if _is_verbal(word) and word.text.casefold() not in _SUBSTITUTES]
+    if not acts and sum(word.is_content for word in own) <= 4:
+        return tuple(
+            word for word in earlier if word.is_number or (word.is_content and not (word.is_name and word.place > 0))
+        )
+    start = 1 if first in ("and", "or", "but") else 0
+    if start < len(own) and (_is_verbal(own[start]) or own[start].text.casefold() in lexicon.NEGATORS):
+        verb = next((at for at, word in enumerate(earlier) if _is_verbal(word)), len(earlier))
+        whole = own[start].text.casefold() in lexicon.NEGATORS
+        return tuple(word for word in (earlier if whole else earlier[:verb]) if word.is_content or word.is_number)
+    return ()
+
+
+def _last_name(found: Sequence[Word]) -> list[Word]:
+    """The name, or else the noun, at the end of these words."""
+    taken: list[Word] = []
+    for word in reversed([word for word in found if word.text not in _STOPS]):
+        if word.is_name or (not taken and word.is_content):
+            taken.append(word)
+        elif taken:
+            break
+    return taken[::-1]
+
+
+def _is_verbal(word: Word) -> bool:
+    return (
+        word.text.casefold() in _FINITE or _looks_like_verb(word) or (word.lemma in lexicon.VERBS and not word.is_name)
+    )
+
+
+def _looks_like_verb(word: Word) -> bool:
+    return word.text.endswith("ed") or (
+        word.lemma != word.text and word.text.casefold() in _IRREGULAR and not word.is_name
+    )
+
+
+def _parts(found: Sequence[Word]) -> Iterator[list[Word]]:
+    part: list[Word] = []
+    for at, word in enumerate(found):
+        lower = word.text.casefold()
+        breaks = lower in _BREAKS and not (lower == "without" and denials(part))
+        if part and (word.text in _STOPS or breaks or _begins_after(found, at)):
+            yield part
+            part = []
+        part.append(word)
+    yield part
+
+
+def _begins_after(found: Sequence[Word], at: int) -> bool:
+    """Whether "and", "or" or "that" at this place begins a clause."""
+    lower = found[at].text.casefold()
+    rest = found[at + 1 :]
+    if lower == "that":
+        return bool(rest) and (rest[0].text.casefold() in _OPENING or rest[0].is_name)
+    return lower in ("and", "or") and _begins(rest)
+
+
+def _begins(rest: Sequence[Word]) -> bool:
+    """Whether what follows an "and" is a clause of its own."""
+    ahead = []
+    for word in rest:
+        if word.text in _STOPS or word.text.casefold() in ("and", "or"):
+            break
+        ahead.append(word)
+    if not ahead:
+        return False
+    first = ahead[0].text.casefold()
+    acts = first in _SUBJECTS or _is_verbal(ahead[0]) or any(map(_is_verbal, ahead[1:5]))
+    return acts or bool(denials(ahead))

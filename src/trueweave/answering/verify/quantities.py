@@ -1,0 +1,256 @@
+"""Numbers with what they count or measure, and sums, differences, shares and products of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal, DivisionByZero, InvalidOperation
+from itertools import combinations
+
+from trueweave.answering.numbers import numbers
+from trueweave.answering.verify import lexicon
+from trueweave.answering.verify.clauses import Word, words
+
+_UNITS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen "
+    "fourteen fifteen sixteen seventeen eighteen nineteen"
+)
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_SPELT = {
+    **{word: Decimal(value) for value, word in enumerate(_UNITS.split())},
+    **{word: Decimal(value * 10) for value, word in enumerate(_TENS.split(), 2)},
+    "dozen": Decimal(12), "twice": Decimal(2), "double": Decimal(2),
+}  # fmt: skip
+_SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_SHARES = {"half": "0.5", "third": "0.33333", "quarter": "0.25", "fifth": "0.2", "tenth": "0.1"}
+_LEAST = (("at", "least"), ("no", "less", "than"), ("no", "fewer", "than"), ("more", "than"), ("over",), ("above",))
+_MOST = (
+    ("at", "most"),
+    ("no", "more", "than"),
+    ("less", "than"),
+    ("fewer", "than"),
+    ("under",),
+    ("below",),
+    ("up", "to"),
+)
+_BEFORE_NOUN = lexicon.word_set("of the its their other more new further")
+_ROUGH = lexicon.word_set("about around almost nearly roughly approximately over under some little circa")
+_NEXT = lexicon.word_set("next previ later befor after follo year earli reope again")
+_CLOCK = re.compile(r"\d{1,2}:\d{2}")
+_PER = lexicon.word_set("a an per each every")
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number, the unit or noun behind it, and the period that it is for."""
+
+    value: Decimal
+    unit: str
+    kind: str
+    noun: str
+    period: str
+    bound: str
+    place: int
+    end: int
+    scale: int = 1
+    is_rough: bool = False
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether neither a unit nor a noun follows: what it counts was said before."""
+        return not self.kind and not self.noun
+
+    def comparable(self, other: Quantity) -> bool:
+        """Whether the two measure the same kind of thing, as far as can be told."""
+        return self.kind == other.kind or self.is_bare or other.is_bare
+
+
+def quantities(found: Sequence[Word]) -> list[Quantity]:
+    """The numbers among these words, in digits or spelt out."""
+    made: list[Quantity] = []
+    at = 0
+    while at < len(found):
+        read = _read(found, at)
+        if read is None:
+            at += 1
+            continue
+        value, scale, end = read
+        made.append(_described(found, value, scale, at, end))
+        at = end
+    return _completed(made, found)
+
+
+def _completed(made: Sequence[Quantity], found: Sequence[Word]) -> list[Quantity]:
+    """In "from 96 to 81 million euros" the first is in millions of euros too."""
+    completed: list[Quantity] = []
+    for at, one in enumerate(made):
+        following = made[at + 1] if at + 1 < len(made) else None
+        if following and one.is_bare and following.place - one.end <= 1 and found[one.end : following.place]:
+            joined = found[one.end].lemma in ("to", "and", "or")
+            if joined and one.scale == 1:
+                scaled = replace(one, value=one.value * following.scale, unit=following.unit, kind=following.kind)
+                completed.append(replace(scaled, noun=following.noun))
+                continue
+        completed.append(one)
+    return completed
+
+
+def _read(found: Sequence[Word], at: int) -> tuple[Decimal, int, int] | None:
+    word = found[at]
+    value: Decimal | None = None
+    end = at + 1
+    if _CLOCK.fullmatch(word.text):
+        hours, minutes = map(int, word.text.split(":"))
+        value = Decimal(60 * hours + minutes)
+    elif word.lemma == "half" and end < len(found) and found[end].lemma in ("a", "an"):
+        value = Decimal("0.5")
+    elif word.is_number:
+        read = numbers(word.text)
+        if len(read) != 1:
+            return None
+        value = read[0].readings[0]
+    elif word.text.casefold() in _SPELT:
+        value = _SPELT[word.text.casefold()]
+    elif "-" in word.text and all(part in _SPELT for part in word.text.casefold().split("-")):
+        value = sum((_SPELT[part] for part in word.text.casefold().split("-")), Decimal(0))
+    if value is None:
+        return None
+    if end < len(found) and found[end].lemma in _SHARES and value < 10:  # two thirds
+        return value * Decimal(_SHARES[found[end].lemma]) * 100, 1, end + 1
+    scale = 1
+    while end < len(found) and found[end].lemma in _SCALES:
+        scale *= _SCALES[found[end].lemma]
+        end += 1
+    return value * scale, scale, end
+
+
+def _described(found: Sequence[Word], value: Decimal, scale: int, at: int, end: int) -> Quantity:
+    lemmas = [word.lemma for word in found]
+    after = lemmas[end : end + 4]
+    if lemmas[end - 1] in _SHARES or after[:2] == ["per", "cent"] or after[:1] in (["%"], ["percent"], ["percentage"]):
+        unit, kind = "percent", "percent"
+    else:
+        unit = next((one for one in after[:2] if one in lexicon.UNITS), "")
+        kind = lexicon.UNITS.get(unit, "")
+    if not unit and value == int(value) and 1000 <= value < 2100 and "," not in found[at].text:
+        kind = "year"
+    noun = ""
+    for word in found[end : end + 4]:
+        if word.text in ",;:()" or word.is_number or (not word.is_content and word.lemma not in _BEFORE_NOUN):
+            break
+        if word.is_content and word.lemma not in lexicon.UNITS:
+            noun = word.stem
+            break
+    return Quantity(
+        value,
+        unit,
+        kind,
+        noun,
+        _period(lemmas, end),
+        _bound(lemmas, at),
+        at,
+        end,
+        scale,
+        bool(_ROUGH & set(lemmas[max(0, at - 3) : at])),
+    )
+
+
+def _period(lemmas: Sequence[str], end: int) -> str:
+    for at in range(end, min(end + 6, len(lemmas) - 1)):
+        if lemmas[at] in _PER and lemmas[at + 1] in lexicon.PERIODS:
+            return lemmas[at + 1]
+    return ""
+
+
+def _bound(lemmas: Sequence[str], at: int) -> str:
+    before = tuple(lemmas[max(0, at - 4) : at])
+    for sign, phrases in (("<", _MOST), (">", _LEAST)):  # "no more than" before "more than"
+        for phrase in sorted(phrases, key=len, reverse=True):
+            if before[-len(phrase) :] == phrase:
+                longer = before[-len(phrase) - 1 :][:1]
+                if longer == ("no",) and phrase[0] in ("more", "less", "fewer"):
+                    continue
+                return sign
+    return ""
+
+
+# --- what follows from numbers ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Computed:
+    """How a number follows from others."""
+
+    value: Decimal
+    shown: str
+
+
+def computed(wanted: Quantity, given: Sequence[Quantity], claim: frozenset[str]) -> Computed | None:
+    """How a number of a claim follows from numbers of its passage, if it does by one step."""
+    for found in _follows(given, claim):
+        if _equal(found.value, wanted.value, wanted.is_rough):
+            return found
+    return None
+
+
+def roughly(wanted: Quantity, given: Sequence[Quantity]) -> bool:
+    """Whether a number that is said to be rough is near one of these."""
+    return wanted.is_rough and any(_equal(one.value, wanted.value, True) for one in given)
+
+
+def _equal(one: Decimal, other: Decimal, is_rough: bool) -> bool:
+    return abs(one - other) <= abs(other) * Decimal("0.1" if is_rough else "0.002")
+
+
+def _follows(given: Sequence[Quantity], claim: frozenset[str]) -> Iterator[Computed]:
+    for one, other in combinations(given, 2):
+        high, low = max(one.value, other.value), min(one.value, other.value)
+        a, b = _text(high), _text(low)
+        if one.comparable(other):
+            if one.kind != "year":
+                yield Computed(high + low, f"{a} + {b}")
+            yield Computed(high - low, f"{a} − {b}")
+        if {one.kind, other.kind} == {"year", "time"}:
+            yield Computed(high + low, f"{a} + {b}")
+            yield Computed(high - low, f"{a} − {b}")
+        if "percent" in (one.kind, other.kind) and one.kind != other.kind:
+            share, whole = (one, other) if one.kind == "percent" else (other, one)
+            yield Computed(whole.value * share.value / 100, f"{_text(share.value)} % of {_text(whole.value)}")
+        elif (not one.comparable(other) and "year" not in (one.kind, other.kind)) or not (one.kind or other.kind):
+            yield Computed(high * low, f"{a} × {b}")
+        try:
+            yield Computed(high / low, f"{a} ÷ {b}")
+        except (DivisionByZero, InvalidOperation):
+            continue
+    shares = [one.value for one in given if one.kind == "percent"]
+    if len(shares) > 1:
+        yield Computed(100 - sum(shares, Decimal(0)), "100 − " + " − ".join(map(_text, shares)))
+    counts = [one.value for one in given if one.kind not in ("percent", "year")]
+    if len(counts) > 2:
+        yield Computed(sum(counts, Decimal(0)), " + ".join(map(_text, counts)))
+        yield Computed(max(counts) * 2 - sum(counts, Decimal(0)), f"{_text(max(counts))} − the others")
+    for one in given:
+        if one.value and {"year", "yearl"} & claim and one.kind != "year":
+            yield Computed(one.value * 12, f"12 × {_text(one.value)}")
+        if one.value and "month" in one.unit:
+            yield Computed(12 / one.value, f"12 ÷ {_text(one.value)}")
+        for parts in (2, 3, 4, 5, 10):
+            yield Computed(one.value / parts, f"{_text(one.value)} ÷ {parts}")
+        if one.kind == "year" and claim & _NEXT:
+            yield Computed(one.value + 1, f"{_text(one.value)} + 1")
+            yield Computed(one.value - 1, f"{_text(one.value)} − 1")
+
+
+def _text(value: Decimal) -> str:
+    return f"{value.normalize():f}"
+
+
+def share_words(found: Sequence[Word]) -> bool:
+    """Whether a share such as half or a tenth is spoken of."""
+    return any(word.lemma in _SHARES for word in found)
+
+
+def of(text: str) -> list[Quantity]:
+    """The numbers of a text."""
+    return quantities(words(text))
