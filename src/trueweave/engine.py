@@ -403,13 +403,13 @@ class AsyncTrueweave:
 
     async def _add_documents(self, source: Iterator[Contribution], progress: Progress) -> int:
         embedder = await self._embedding()
-        stored = _some(source)
+        stored = await asyncio.to_thread(_some, source)
         new, total = await self._store(stored), Settled()
         while stored:
             # The next batch is stored while this one is being settled.
             settling = asyncio.create_task(settle(self.database, self.workspace, embedder))
             try:
-                following = _some(source)
+                following = await asyncio.to_thread(_some, source)
                 new += await self._store(following)
             finally:
                 total = total.plus(await settling)

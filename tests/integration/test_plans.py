@@ -37,11 +37,10 @@ LOOK_UPS = {
     "record.lock_versions": ("uris",),
     "record.forget_unshown": ("uris", "keep"),
     "record.unwant": ("uris", "keep"),
-    "source.in_record": ("uris", "ids"),
+    "source.in_record": ("uris", "ids", "made"),
     "source.begin": ("uris", "ids"),
     "source.finish": ("uris", "ids"),
     "source.withdraw": ("uris",),
-    "settle.claim_versions": ("uris",),
     "settle.due_versions": ("uris",),
     "link.changed": ("documents", "gone"),
     "link.phrases": ("phrases",),
@@ -92,6 +91,8 @@ async def _some(tx: Transaction, query: str, parameter: str) -> Any:
         "firsts": "first FROM phrase",
         "phrases": "id FROM phrase",
     }
+    if parameter == "made":
+        return None
     if parameter not in columns:
         return Numbers([1] * 20)
     named = columns[parameter] if (parameter, query.partition(".")[0]) != ("uris", "source") else "uri FROM source"

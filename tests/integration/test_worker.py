@@ -12,13 +12,15 @@ from trueweave import AsyncTrueweave
 from trueweave.config import Settings
 from trueweave.errors import BadReply, BudgetReached, InvalidDocument, ModelRefused
 from trueweave.events import Event, Extracted, Failed, Unreadable
+from trueweave.graph.contribution import Contribution, contribution
 from trueweave.ingest.intake import take_in
 from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.worker import Kit, Pace, Worker
 from trueweave.protocols import Extractor
+from trueweave.store.postgres import record
 from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder
-from trueweave.types import Chunk, Extraction, Link, Mention, Source
+from trueweave.types import Chunk, Document, Extraction, Link, Mention, Source
 
 CAPITALS = Recipe(extractor="capitals")
 QUICK = Pace(try_again_after=0.05, gather=0.01)
@@ -239,3 +241,18 @@ async def test_an_estimate_counts_and_sends_nothing(database: Database, tmp_path
     assert found.most_price is not None
     assert 0 < found.price < found.most_price
     assert not found.learnt
+
+
+async def test_of_two_versions_that_are_stored_together_the_one_that_was_handed_in_last_stays(mill: Mill) -> None:
+    database, workspace = mill.trueweave.database, mill.trueweave.workspace
+
+    async def made(text: str) -> Contribution:
+        await take_in(database, workspace, [Source("a", text)], CAPITALS, mill.events.append)
+        async with database.transaction(workspace) as tx:
+            [(id_,)] = await (await tx.execute("SELECT id FROM source")).fetchall()
+        return contribution(Document("a", (Chunk(text),)), id_)
+
+    old, new = await made("Old"), await made("New")
+    await record.store(database, workspace, [new, old])
+    await mill.trueweave.settle()
+    assert [[c.text for c in d.chunks] async for d in mill.trueweave.documents()] == [["New"]]

@@ -37,6 +37,7 @@ def test_what_may_pass_is_waited_for(error: Error) -> None:
         ),
         (OperationalError('connection failed: FATAL:  database "x" does not exist'), "database's name"),
         (OperationalError('connection failed: FATAL:  role "x" does not exist'), "user and password"),
+        (errors.ProtocolViolation("insufficient data left in message"), "log"),
         (errors.IoError("could not read block 3"), "log"),
     ],
 )

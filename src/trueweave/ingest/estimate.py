@@ -18,7 +18,7 @@ from trueweave.store.postgres.db import Database
 from trueweave.text import tokens
 from trueweave.text.chunking import chunk
 from trueweave.text.loading import Loaded
-from trueweave.types import Chunk, EmbeddingEstimate, Estimate, Price, Source, Spent
+from trueweave.types import Chunk, EmbeddingEstimate, Estimate, Price, Prompt, Source, Spent
 
 ASSUMED_OUT = 1.5  # tokens that a model writes for each token of text, where it has not written anything here yet
 
@@ -104,19 +104,22 @@ async def _ask(
     database: Database, workspace: int, chunks: list[Chunk], asked: LLMExtractor, recipe: Recipe, total: _Sum
 ) -> None:
     """Count the prompts of those chunks for which no reply is kept."""
-    asked_about = ((c, asked.prompt(c)) for c in chunks)
-    prompts = {prompt_key(recipe.model, prompt): (c, prompt) for c, prompt in asked_about}
+    prompts = await asyncio.to_thread(_prompts, chunks, asked, recipe.model)
     prompts = {key: pair for key, pair in prompts.items() if key not in total.seen}
     total.seen.update(prompts)
     async with database.transaction(workspace) as tx:
         known = await replies.answered(tx, list(prompts))
     total.answered += len(chunks) - len(prompts) + len(known)
-    for key, (one, prompt) in prompts.items():
-        if key not in known:
-            total.calls += recipe.max_gleaning
-            total.tokens_asked_about += one.tokens
-            asked_for = sum(tokens.count(message.content) for message in prompt.messages)
-            total.tokens_in += asked_for * recipe.max_gleaning
+    new = [(one, prompt) for key, (one, prompt) in prompts.items() if key not in known]
+    total.calls += recipe.max_gleaning * len(new)
+    total.tokens_asked_about += sum(one.tokens for one, _ in new)
+    said = [message.content for _, prompt in new for message in prompt.messages]
+    total.tokens_in += recipe.max_gleaning * await asyncio.to_thread(_tokens, said)
+
+
+def _prompts(chunks: list[Chunk], asked: LLMExtractor, model: str) -> dict[UUID, tuple[Chunk, Prompt]]:
+    asked_about = ((c, asked.prompt(c)) for c in chunks)
+    return {prompt_key(model, prompt): (c, prompt) for c, prompt in asked_about}
 
 
 def _estimate(total: _Sum, recipe: Recipe, prices: Prices, spent: Iterable[Spent]) -> Estimate:

@@ -10,18 +10,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from trueweave.store.postgres.arrays import Ids, Numbers, Texts
 from trueweave.store.postgres.db import Database, Transaction
 from trueweave.store.postgres.locks import one_linker
+from trueweave.store.postgres.offloop import MUCH, off_loop
 from trueweave.text import phrases
 from trueweave.text.phrases import Occurrence, Vocabulary, Word
 from trueweave.types import Place
 
 PHRASES_AT_ONCE = 2000
 CHUNKS_AT_ONCE = 300
+_MANY = 10  # chunks, from which on it is worth a thread to look through them
 
 
 class _Text(NamedTuple):
@@ -59,13 +62,15 @@ async def link_some(database: Database, workspace: int) -> int | None:
         await one_linker(tx)
         due = await tx.rows("link.due_phrases", limit=PHRASES_AT_ONCE)
         if due:
-            await _phrases(tx, {phrase for _, phrase in due})
+            found = {phrase for _, phrase in due}
+            await (_phrases(tx, found) if len(due) < MUCH else off_loop(tx, partial(_phrases, ids=found)))
             await _done(tx, due)
             return 0
         due = await tx.rows("link.due_chunks", limit=CHUNKS_AT_ONCE)
         if not due:
             return None
-        linked = await _chunks(tx, list(dict.fromkeys(chunk for _, chunk in due)))
+        chunks = list(dict.fromkeys(chunk for _, chunk in due))
+        linked = await (_chunks(tx, chunks) if len(chunks) < _MANY else off_loop(tx, partial(_chunks, ids=chunks)))
         await _done(tx, due)
         return linked
 

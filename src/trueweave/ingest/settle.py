@@ -26,6 +26,7 @@ from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Database, Transaction
 from trueweave.store.postgres.failures import DRIVER_ERRORS
 from trueweave.store.postgres.locks import WHOLE, bump, lock, versions
+from trueweave.store.postgres.offloop import MUCH, off_loop
 from trueweave.store.postgres.resolution import find_alike
 from trueweave.store.postgres.vectors import Space, Vector, half
 from trueweave.types import VectorKind, WorkKind
@@ -72,6 +73,7 @@ class _Claim:
     owner: UUID
     batch: Batch
     uris: tuple[str, ...] = ()
+    rows: int = 0  # mentions and links, or names
 
 
 async def settle(
@@ -122,7 +124,7 @@ class _Settler:
         for uri in claim.uris:
             async with self._database.transaction(self._workspace) as tx:
                 rows = await tx.rows("settle.due_versions", uris=[uri])
-            total = total.plus(await self._settle(_Claim(claim.owner, _batch(rows), (uri,))))
+            total = total.plus(await self._settle(_Claim(claim.owner, _batch(rows), (uri,), claim.rows)))
         return total
 
     async def _mark(self, claim: _Claim, error: Exception) -> Defect:
@@ -147,11 +149,12 @@ async def _claimed(tx: Transaction, owner: UUID, *, large: bool) -> _Claim | Non
         rows = _first(await tx.rows("settle.due_versions", uris=due))
         mine = await leases.take(tx, owner, "document", {uri for _, uri, *_ in rows})
         if mine:
-            return _Claim(owner, _batch(row for row in rows if row[1] in mine), tuple(sorted(mine)))
+            rows = [row for row in rows if row[1] in mine]
+            return _Claim(owner, _batch(rows), tuple(sorted(mine)), sum(size for *_, size in rows))
     if not large:
         names = [name for (name,) in await tx.rows("settle.due_names", limit=NAMES_AT_ONCE)]
         if names and await leases.take(tx, owner, "names"):
-            return _Claim(owner, Batch({}, tuple(names)))
+            return _Claim(owner, Batch({}, tuple(names)), rows=len(names))
     return None
 
 
@@ -214,23 +217,25 @@ class _Settling:
 
     async def _plan_ahead(self) -> Texts | None:
         """Plan without locks; the texts to be embedded."""
-        async with self._database.transaction(self._workspace, snapshot=True) as snapshot:
+        large = self._claim.rows > ROWS_AT_ONCE
+        async with self._database.transaction(self._workspace, snapshot=True, unhurried=large) as snapshot:
             await self._check_linked(snapshot)
             self._seen = await versions(snapshot)
-            self._plan = await Planner(snapshot, self._batch).plan()
+            self._plan = await self._planned(snapshot)
             self._held = self._plan.shards
             return await self._missing(snapshot, self._plan)
 
     async def _write(self) -> Texts | None:
         """Write the plan under locks, made anew if need be, and give None; or the texts that must be embedded first."""
-        async with self._database.transaction(self._workspace) as tx:
+        large = self._claim.rows > ROWS_AT_ONCE
+        async with self._database.transaction(self._workspace, unhurried=large) as tx:
             await lock(tx, self._held)
             await self._check_due(tx)
             now = await versions(tx)
             if self._plan is None or _moved(self._held, self._seen, now):
                 await self._check_linked(tx)
                 try:
-                    self._plan = await Planner(tx, self._batch, self._held).plan()
+                    self._plan = await self._planned(tx, self._held)
                 except Uncovered as more:
                     self._held, self._seen, self._plan = more.shards, None, None
                     return {}
@@ -240,6 +245,11 @@ class _Settling:
                 await self._carry_out(tx, self._plan)
                 return None
             return missing
+
+    async def _planned(self, tx: Transaction, held: frozenset[int] | None = None) -> Plan:
+        if self._claim.rows < MUCH:
+            return await Planner(tx, self._batch, held).plan()
+        return await off_loop(tx, lambda tx: Planner(tx, self._batch, held).plan())
 
     async def _check_due(self, tx: Transaction) -> None:
         """Lock the documents of the batch; _Changed unless they wait just as they did."""
@@ -275,7 +285,8 @@ class _Settling:
         for at in range(0, len(pending), _TEXTS_AT_ONCE):
             some = pending[at : at + _TEXTS_AT_ONCE]
             embedded = await self._ask([text for _, text in some])
-            self._embedded |= {hash_: half(v) for (hash_, _), v in zip(some, embedded, strict=True)}
+            halves = await asyncio.to_thread(lambda vectors: [half(v) for v in vectors], embedded)
+            self._embedded |= {hash_: v for (hash_, _), v in zip(some, halves, strict=True)}
 
     async def _ask(self, texts: list[str]) -> Vectors:
         """Their vectors. A bug there is no document's: it ends the run, and leaves all of them to be settled."""
@@ -291,16 +302,23 @@ class _Settling:
             ) from error
 
     async def _carry_out(self, tx: Transaction, plan: Plan) -> None:
-        await view.write(tx, plan)
+        if self._claim.rows < MUCH:
+            await view.write(tx, plan)
+        else:
+            await off_loop(tx, lambda tx: view.write(tx, plan))
         if self._space:
-            new = [Vector(t.kind, t.id, t.hash, self._embedded[t.hash]) for t in plan.texts]
-            gone: list[tuple[VectorKind, UUID]] = [
-                *(("chunk", id_) for id_ in plan.gone_chunks),
-                *(("entity", id_) for id_ in plan.gone_entities),
-                *(("relation", id_) for id_ in plan.gone_relations),
-            ]
-            await vectors.write(tx, self._space, new, gone)
+            await vectors.write(tx, self._space, *await asyncio.to_thread(self._vectors, plan))
         await bump(tx, plan.shards)
+
+    def _vectors(self, plan: Plan) -> tuple[list[Vector], list[tuple[VectorKind, UUID]]]:
+        """The vectors to be written, and what to remove those of."""
+        new = [Vector(t.kind, t.id, t.hash, self._embedded[t.hash]) for t in plan.texts]
+        gone: list[tuple[VectorKind, UUID]] = [
+            *(("chunk", id_) for id_ in plan.gone_chunks),
+            *(("entity", id_) for id_ in plan.gone_entities),
+            *(("relation", id_) for id_ in plan.gone_relations),
+        ]
+        return new, gone
 
 
 def _moved(shards: frozenset[int], seen: dict[int, int] | None, now: dict[int, int]) -> bool:

@@ -27,11 +27,15 @@ async def work(source: Source, id_: UUID, recipe: Recipe, extractor: Extractor) 
     sizes = recipe.sizes
     chunks = chunk(source, sizes) if len(source.text) < _QUICK else await asyncio.to_thread(chunk, source, sizes)
     found = await extractor.extract(source, chunks)
-    document = assemble(source, chunks, found)
     notes = (*source.notes, *summed_up(note for each in found for note in each.notes))
     if not chunks:
         notes = ("it has no text", *notes)
-    return contribution(document, id_, notes, made_by(recipe, extractor.fingerprint))
+    made = made_by(recipe, extractor.fingerprint)
+
+    def rows() -> Contribution:
+        return contribution(assemble(source, chunks, found), id_, notes, made)
+
+    return rows() if len(source.text) < _QUICK else await asyncio.to_thread(rows)
 
 
 def made_by(recipe: Recipe, fingerprint: str) -> Made:

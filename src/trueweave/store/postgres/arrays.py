@@ -38,6 +38,21 @@ class Halves:
         self.rows = rows
 
 
+class PackedIds(bytes):
+    """A uuid[] as it travels."""
+
+
+class PackedTexts(bytes):
+    """A text[] as it travels."""
+
+
+def packed(value: Any) -> Any:
+    """Ids and texts as they travel, for those who would rather pack them now than when they are sent."""
+    if isinstance(value, Ids):
+        return PackedIds(_packed_ids(value))
+    return PackedTexts(_packed_texts(value)) if isinstance(value, Texts) else value
+
+
 def array(values: Sequence[Any]) -> Any:
     """A column of ids, texts or numbers in the form in which it travels best; anything else as it is."""
     sample = next((value for value in values if value is not None), None)
@@ -55,8 +70,24 @@ def register(connection: AsyncConnection[Any]) -> None:
     halfvec = connection.adapters.types["halfvec"]
     halves = type("_HalvesDumperHere", (_HalvesDumper,), {"oid": halfvec.array_oid, "element": halfvec.oid})
     connection.adapters.register_dumper(Halves, halves)
-    for kind, dumper in ((Ids, _IdsDumper), (Texts, _TextsDumper), (Numbers, _NumbersDumper)):
+    dumpers: tuple[tuple[type, type[Dumper]], ...] = (
+        (PackedIds, _PackedIdsDumper), (PackedTexts, _PackedTextsDumper),
+        # Last, as COPY takes what was registered last for a type.
+        (Ids, _IdsDumper), (Texts, _TextsDumper), (Numbers, _NumbersDumper),
+    )  # fmt: skip
+    for kind, dumper in dumpers:
         connection.adapters.register_dumper(kind, dumper)
+
+
+def _packed_ids(ids: Ids) -> bytes:
+    null, size = struct.pack(">i", -1), struct.pack(">i", 16)
+    items = b"".join([null if id_ is None else size + id_.bytes for id_ in ids])
+    return _head(types["uuid"].oid, len(ids), nulls=len(items) < 20 * len(ids)) + items
+
+
+def _packed_texts(texts: Texts) -> bytes:
+    encoded = [text.encode() for text in texts]
+    return _head(types["text"].oid, len(encoded)) + b"".join([struct.pack(">i", len(t)) + t for t in encoded])
 
 
 class _IdsDumper(Dumper):
@@ -64,9 +95,15 @@ class _IdsDumper(Dumper):
     oid = types["uuid"].array_oid
 
     def dump(self, obj: Ids) -> Buffer:
-        null, size = struct.pack(">i", -1), struct.pack(">i", 16)
-        items = [null if id_ is None else size + id_.bytes for id_ in obj]
-        return _head(types["uuid"].oid, len(items), nulls=None in obj) + b"".join(items)
+        return _packed_ids(obj)
+
+
+class _PackedIdsDumper(Dumper):
+    format = Format.BINARY
+    oid = types["uuid"].array_oid
+
+    def dump(self, obj: PackedIds) -> Buffer:
+        return bytes(obj)
 
 
 class _TextsDumper(Dumper):
@@ -74,8 +111,15 @@ class _TextsDumper(Dumper):
     oid = types["text"].array_oid
 
     def dump(self, obj: Texts) -> Buffer:
-        encoded = [text.encode() for text in obj]
-        return _head(types["text"].oid, len(encoded)) + b"".join([struct.pack(">i", len(t)) + t for t in encoded])
+        return _packed_texts(obj)
+
+
+class _PackedTextsDumper(Dumper):
+    format = Format.BINARY
+    oid = types["text"].array_oid
+
+    def dump(self, obj: PackedTexts) -> Buffer:
+        return bytes(obj)
 
 
 class _NumbersDumper(Dumper):

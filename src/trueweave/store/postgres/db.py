@@ -46,6 +46,8 @@ ROLE = "trueweave_app"
 # Queries that have one good plan, whatever their values: a few rows by their primary key. They are planned once.
 _ONE_PLAN = ("reply.", "ledger.", "source.")
 
+_ROWS_AT_A_STRETCH = 500  # of a COPY
+
 # What every transaction works with, whoever used the session before.
 _SETTINGS = {
     "role": ROLE,
@@ -98,8 +100,10 @@ class Transaction:
         """Stream rows into a temporary table (COPY cannot write to a table under row-level security)."""
         async with self.connection.cursor() as cursor, cursor.copy(f"COPY {table} FROM STDIN (FORMAT BINARY)") as copy:
             copy.set_types(types)
-            for row in rows:
+            for n, row in enumerate(rows, 1):
                 await copy.write_row(row)
+                if n % _ROWS_AT_A_STRETCH == 0:
+                    await asyncio.sleep(0)  # others may go on meanwhile
 
 
 class Database:

@@ -17,6 +17,8 @@ DRIVER_ERRORS = (OperationalError, InterfaceError, IdleInTransactionSessionTimeo
 # starts or stops, deadlocks, too many connections, no memory for now, a lock that was waited for too long.
 _PASSING = ("08", "25P", "40", "53200", "53300", "55P03", "57P")
 
+_PROTOCOL_VIOLATION = "08P01"  # what was sent is wrong, and would be wrong again
+
 _WHAT_TO_DO = {
     "53100": "The disk of the database is full: make room on it, then run the same command again.",
     "57014": "A statement took longer than statement_timeout allows: raise that setting in trueweave.toml.",
@@ -35,7 +37,7 @@ def lasting(error: BaseException) -> DatabaseError | None:
     if not isinstance(error, DRIVER_ERRORS):
         return None
     code = error.sqlstate or _code_by_words(str(error))
-    if code is None or code.startswith(_PASSING):
+    if code is None or (code.startswith(_PASSING) and code != _PROTOCOL_VIOLATION):
         return None
     advice = next((told for of, told in _WHAT_TO_DO.items() if code.startswith(of)), "See the server's log.")
     return DatabaseError(f"the database cannot go on: {first_line(error)}. {advice} What was done so far is kept.")

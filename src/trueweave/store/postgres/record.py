@@ -15,6 +15,7 @@ from trueweave.store.postgres.arrays import Ids
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Database, Transaction
 from trueweave.store.postgres.locks import names_may_arrive
+from trueweave.store.postgres.offloop import MUCH, off_loop
 from trueweave.store.postgres.resolution import settings, stage_keys
 from trueweave.store.postgres.sources import forget_jobs
 from trueweave.text import phrases
@@ -26,6 +27,7 @@ _MENTION = ("uuid", "uuid", "int4", "uuid", "text", "text", "text", "uuid", "int
 _LINK = ("uuid", "uuid", "int4", "uuid", "uuid", "text", "uuid", "text[]", "int2", "int2", "int4[]")
 _NAME = ("uuid", "text", "text", "int8")
 _TRIES = 5
+_LARGE = 20_000  # mentions and links, which may take longer to store than a statement may as a rule
 
 
 class Stored(NamedTuple):
@@ -41,11 +43,13 @@ async def store(database: Database, workspace: int, documents: Sequence[Contribu
     Readers see nothing of it until it is settled. Storing what is already there changes nothing, so a caller who does
     not know whether an earlier try went through may simply try again.
     """
-    latest = {c.document.uri: c for c in documents}  # of two versions in one call, the later one counts
+    size = sum(c.document.size for c in documents)
     for attempt in range(1, _TRIES + 1):
         try:
-            async with database.transaction(workspace) as tx:
-                return await _store(tx, sorted(latest.values(), key=lambda c: c.document.uri))
+            async with database.transaction(workspace, unhurried=size > _LARGE) as tx:
+                if size < MUCH:
+                    return await _store(tx, documents)
+                return await off_loop(tx, lambda tx: _store(tx, documents))
         except UniqueViolation:
             # Another writer brought a version of the same document in the meantime: look again, then ours is the later.
             if attempt == _TRIES:
@@ -55,7 +59,8 @@ async def store(database: Database, workspace: int, documents: Sequence[Contribu
 
 async def _store(tx: Transaction, offered: Sequence[Contribution]) -> Stored:
     await names_may_arrive(tx)
-    documents = await _still_wanted(tx, offered)
+    latest = {c.document.uri: c for c in await _still_wanted(tx, offered)}  # of two versions, the later one counts
+    documents = [latest[uri] for uri in sorted(latest)]
     await _note_recipes(tx, {c.made for c in documents if c.made})
     ids, uris = [c.document.id for c in documents], [c.document.uri for c in documents]
     await tx.rows("record.lock_versions", uris=uris)
@@ -86,12 +91,12 @@ async def _still_wanted(tx: Transaction, offered: Sequence[Contribution]) -> lis
 
     A document that was made from a source takes its place: the source leaves in the same transaction.
     """
-    made = {c.document.uri: c.document.source for c in offered if c.document.source}
+    made = [(c.document.uri, c.document.source) for c in offered if c.document.source]
     if not made:
         return list(offered)
-    rows = await tx.rows("source.finish", uris=list(made), ids=Ids(filter(None, made.values())))
-    finished = {uri for (uri,) in rows}
-    return [c for c in offered if not c.document.source or c.document.uri in finished]
+    rows = await tx.rows("source.finish", uris=[uri for uri, _ in made], ids=Ids(id_ for _, id_ in made))
+    finished = {(uri, id_) for uri, id_ in rows}
+    return [c for c in offered if not c.document.source or (c.document.uri, c.document.source) in finished]
 
 
 async def _made_anew(tx: Transaction, known: Sequence[DocumentRow]) -> None:

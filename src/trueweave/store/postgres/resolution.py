@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import chain, groupby
 from typing import get_args
 from uuid import UUID, uuid4
@@ -15,6 +17,7 @@ from trueweave.store.postgres.arrays import Ids, Numbers, Texts
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Database, Transaction
 from trueweave.store.postgres.locks import WHOLE, bump, lock, names_may_arrive, nothing_moves
+from trueweave.store.postgres.offloop import MUCH, off_loop
 from trueweave.text.names import name_id, tidy
 from trueweave.types import NameKey, ResolutionSettings, Rule, RuleKind
 
@@ -44,7 +47,10 @@ async def find_alike(database: Database, workspace: int, names: Sequence[UUID]) 
     found = 0
     for at in range(0, len(names), _BATCH):
         async with database.transaction(workspace) as tx:
-            found += await _find_alike(tx, names[at : at + _BATCH])
+            some = names[at : at + _BATCH]
+            found += await (
+                _find_alike(tx, some) if len(some) < MUCH else off_loop(tx, partial(_find_alike, names=some))
+            )
     return found
 
 
@@ -168,12 +174,17 @@ async def sweep(database: Database, workspace: int, among: Sequence[UUID] | None
         if not dead:
             return 0
         ids = [id_ for id_, *_ in dead]
-        entries = [(key, id_) for id_, written, type_ in dead for key in keys(compared(written, how), type_, how)]
+        entries = await asyncio.to_thread(_entries, dead, how)
         await tx.run("resolve.sweep_alike", names=ids)
         await tx.run("resolve.sweep_unlinked", names=ids)
         await tx.run("resolve.sweep_keys", keys=[k for k, _ in entries], names=[n for _, n in entries])
         await bump(tx, frozenset((WHOLE,)))
         return len(dead)
+
+
+def _entries(names: Sequence[Row], how: ResolutionSettings) -> list[tuple[int, UUID]]:
+    """The keys of these names, given as (id, written, type), each with its name."""
+    return [(key, id_) for id_, written, type_ in names for key in keys(compared(written, how), type_, how)]
 
 
 async def _touch(tx: Transaction, *rules: UUID) -> None:

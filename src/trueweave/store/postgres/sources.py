@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -59,11 +60,16 @@ def _row(source: Source, recipe: str) -> _Row:
     return _Row(id_, source, metadata, places)
 
 
+def _rows(sources: Iterable[Source], recipe: str) -> list[_Row]:
+    return [_row(source, recipe) for source in sources]
+
+
 async def not_in_record(
     tx: Transaction, sources: Iterable[Source], recipe: str, made: UUID | None = None
 ) -> list[Source]:
     """Those of the sources that are not in the record just so already; or not `made` in that way, if it is given."""
-    return [row.source for row in await _new(tx, [_row(source, recipe) for source in sources], made)]
+    rows = await asyncio.to_thread(_rows, sources, recipe)
+    return [row.source for row in await _new(tx, rows, made)]
 
 
 async def _new(tx: Transaction, rows: Sequence[_Row], made: UUID | None) -> list[_Row]:
@@ -88,12 +94,13 @@ async def hand_in(
 
     Those that wait already get another job: whoever began them may be gone. A job too many does no harm.
     """
+    latest = {source.uri: source for source in sources}
+    rows = await asyncio.to_thread(_rows, latest.values(), recipe)
     async with database.transaction(workspace) as tx:
-        latest = {source.uri: source for source in sources}
-        new = await _new(tx, [_row(source, recipe) for source in latest.values()], made)
+        new = await _new(tx, rows, made)
         queued: list[Job] = []
         if new:
-            rows = await tx.rows(
+            handed_in = await tx.rows(
                 "source.hand_in",
                 uris=Texts(row.source.uri for row in new),
                 ids=Ids(row.id for row in new),
@@ -104,7 +111,7 @@ async def hand_in(
                 notes=Texts("\n".join(row.source.notes) for row in new),
                 recipe=recipe,
             )
-            queued = [Job(*row) for row in rows]
+            queued = [Job(*row) for row in handed_in]
             jobs = [Job(row.source.uri, row.id) for row in new]
             handfuls = _handfuls(jobs, [len(row.source.text) for row in new])
             await enqueue(tx.connection, workspace, "document", [packed(some) for some in handfuls])

@@ -49,7 +49,7 @@ RETURNING uri, id, title, text, metadata, places, notes, recipe, starts
 DELETE FROM source
 WHERE uri = ANY(ARRAY(
     SELECT uri FROM source WHERE uri = ANY(%(uris)s) AND id = ANY(%(ids)s) ORDER BY uri FOR UPDATE))
-RETURNING uri
+RETURNING uri, id
 
 -- name: withdraw
 DELETE FROM source WHERE uri = ANY(%(uris)s) RETURNING uri

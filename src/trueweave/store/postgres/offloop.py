@@ -1,0 +1,67 @@
+"""Working through much data in a transaction without keeping the event loop from everything else.
+
+What is worked out between statements may take seconds. It runs in a thread, on an event loop of its own; its statements
+are sent by the loop that the connection belongs to, one at a time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from typing import Any, LiteralString, TypeVar
+
+from psycopg import AsyncCursor
+
+from trueweave.store.postgres.arrays import packed
+from trueweave.store.postgres.connections import Row
+from trueweave.store.postgres.db import Transaction
+
+T = TypeVar("T")
+
+MUCH = 200  # rows, from which on it is worth a thread
+
+
+async def off_loop(tx: Transaction, act: Callable[[Transaction], Coroutine[Any, Any, T]]) -> T:
+    """What `act` gives, worked out in a thread. It may use the transaction that it is given until it ends."""
+    remote = _Remote(tx, asyncio.get_running_loop())
+    working = asyncio.ensure_future(asyncio.to_thread(asyncio.run, act(remote)))
+    try:
+        return await asyncio.shield(working)
+    except asyncio.CancelledError:
+        remote.stop()
+        await asyncio.wait((working,))  # or its statements would meet those of whoever gets the connection next
+        raise
+
+
+class _Remote(Transaction):
+    """A transaction as a thread sees it: parameters are packed and rows read there, statements are sent from the loop
+    of the connection."""
+
+    def __init__(self, tx: Transaction, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(tx.connection, tx.workspace)
+        self._tx = tx
+        self._loop = loop
+        self._under_way: Future[Any] | None = None
+        self._is_stopped = False
+
+    def stop(self) -> None:
+        """Break off the statement under way, and send no more."""
+        self._is_stopped = True
+        if self._under_way:
+            self._under_way.cancel()
+
+    async def execute(
+        self, query: LiteralString, params: Mapping[str, Any] | None = None, *, prepare: bool = False
+    ) -> AsyncCursor[Row]:
+        sent = {name: packed(value) for name, value in params.items()} if params else None
+        return await self._send(self._tx.execute(query, sent, prepare=prepare))
+
+    async def copy(self, table: LiteralString, types: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        await self._send(self._tx.copy(table, types, list(rows)))
+
+    async def _send(self, statement: Coroutine[Any, Any, T]) -> T:
+        sent = self._under_way = asyncio.run_coroutine_threadsafe(statement, self._loop)
+        if self._is_stopped:  # looked at after it was told what to stop, so that one of the two sees it
+            sent.cancel()
+        return await asyncio.wrap_future(sent)
