@@ -6,6 +6,7 @@ process might have done just then.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import pytest
@@ -16,8 +17,9 @@ from trueweave.graph.contribution import contribution
 from trueweave.ingest.settle import settle
 from trueweave.protocols import Vectors
 from trueweave.store.postgres import record
+from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.locks import lock, shards_of
-from trueweave.testing import HashEmbedder
+from trueweave.testing import Faults, HashEmbedder, SimulatedCrash
 from trueweave.text.names import name_id
 from trueweave.types import Metric
 
@@ -240,3 +242,24 @@ async def test_a_workspace_with_vectors_is_not_settled_without_its_model(truewea
     stranger = AsyncTrueweave(trueweave.database, trueweave.workspace, HashEmbedder(32))
     with pytest.raises(SpaceMismatch, match="testing/hash"):
         await stranger.add_documents([document("b", "Ida")])
+
+
+async def test_a_document_that_was_settled_is_free_for_its_next_version_whatever_breaks_after(
+    url: str, trueweave: AsyncTrueweave, full: bool
+) -> None:
+    faults = Faults()
+    async with Database(url, connection_class=faults.connection_class()) as broken:
+        settler = AsyncTrueweave(broken, trueweave.workspace, HashEmbedder())
+        await store(trueweave, document("a", "Ada"))
+        faults.break_at(None)
+        await settler.settle()
+        # The write is in the last third of all statements, and what comes after it behind.
+        chances = range(faults.chances)
+        for chance in chances if full else chances[2 * len(chances) // 3 :: 3]:
+            await store(trueweave, document("a", f"Ada{chance}"))
+            faults.break_at(chance)
+            with suppress(SimulatedCrash):
+                await settler.settle()
+            faults.break_at(None)
+            await trueweave.settle()
+            assert (await trueweave.status()).waiting_documents == 0, f"a lease was left behind at chance {chance}"

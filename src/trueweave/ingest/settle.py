@@ -309,6 +309,7 @@ class _Settling:
         if self._space:
             await vectors.write(tx, self._space, *await asyncio.to_thread(self._vectors, plan))
         await bump(tx, plan.shards)
+        await leases.release(tx, self._claim.owner)  # here, lest a lost one keep the next version waiting
 
     def _vectors(self, plan: Plan) -> tuple[list[Vector], list[tuple[VectorKind, UUID]]]:
         """The vectors to be written, and what to remove those of."""

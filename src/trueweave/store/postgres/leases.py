@@ -18,6 +18,8 @@ from trueweave.store.postgres.failures import DRIVER_ERRORS
 
 SECONDS = 20.0  # after which what a dead process was at is taken over
 
+_PAUSES = (0, 0.05, 0.5)  # seconds before each try to give leases back
+
 LeaseKind = Literal["document", "names", "turn", "reports"]
 
 
@@ -38,9 +40,7 @@ async def kept(database: Database, workspace: int, owner: UUID) -> AsyncIterator
     finally:
         renewing.cancel()
         await asyncio.gather(renewing, return_exceptions=True)
-        with suppress(*DRIVER_ERRORS):  # then they run out by themselves
-            async with database.transaction(workspace) as tx:
-                await tx.run("lease.release", owner=owner)
+        await _give_back(database, workspace, owner)
 
 
 async def take(tx: Transaction, owner: UUID, kind: LeaseKind, subjects: Collection[str] = ("",)) -> set[str]:
@@ -49,6 +49,21 @@ async def take(tx: Transaction, owner: UUID, kind: LeaseKind, subjects: Collecti
         return set()
     rows = await tx.rows("lease.take", kind=kind, owner=owner, subjects=Texts(subjects), seconds=SECONDS)
     return {subject for (subject,) in rows}
+
+
+async def release(tx: Transaction, owner: UUID) -> None:
+    """Give all leases of an owner back, in the transaction that ends what they were for."""
+    await tx.run("lease.release", owner=owner)
+
+
+async def _give_back(database: Database, workspace: int, owner: UUID) -> None:
+    """The same in a transaction of its own. Where the database stays away they run out by themselves."""
+    for pause in _PAUSES:
+        await asyncio.sleep(pause)
+        with suppress(*DRIVER_ERRORS):
+            async with database.transaction(workspace) as tx:
+                await release(tx, owner)
+            return
 
 
 async def is_turn_of_another(tx: Transaction, owner: UUID) -> bool:
