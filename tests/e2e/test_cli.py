@@ -153,9 +153,9 @@ def test_another_embedding_model_takes_over_and_is_written_into_the_settings(
     trueweave: Trueweave, file: Path, tmp_path: Path
 ) -> None:
     with model_server() as url:
-        trueweave("init")
         settings = tmp_path / "trueweave.toml"
         settings.write_text(f'embedding_model = "vllm/old"\nembedding_url = "{url}"\n[prices]\n"vllm/x" = [1, 1]\n')
+        trueweave("init")
         trueweave("add", file)
         settings.write_text(settings.read_text().replace("vllm/old", "vllm/new"))
         assert "Next: trueweave reembed vllm/new" in trueweave("status").stdout
