@@ -130,10 +130,11 @@ noted AS (UPDATE workspace SET changes_gone = greatest(changes_gone, (SELECT max
 SELECT count(*) FROM gone
 
 -- name: old_calls
--- All of a day, stage and model become one row, with the same sums; a price that is not known stays so.
+-- All of a day, stage and model become one row, with the same sums; a price that is not known stays so. The row is nobody's
+-- (owner 0), which tells it from a call: one that stands for a single call must not be summed up again, and again.
 WITH old AS (
     DELETE FROM spend WHERE id = ANY(ARRAY(
-        SELECT id FROM spend WHERE state <> 'open' AND calls = 1 AND at < date_trunc('day', now() - %(kept)s)
+        SELECT id FROM spend WHERE state <> 'open' AND owner <> 0 AND at < date_trunc('day', now() - %(kept)s)
         ORDER BY at LIMIT %(limit)s))
     RETURNING stage, model, state, tokens_in, tokens_out, price, at),
 sums AS (
