@@ -118,7 +118,7 @@ async def test_each_quote_is_cited_by_its_own_page_and_headings(
     await trueweave.add(write(tmp_path).name)
     cited = {n: await citation(trueweave, n) for n in range(PARTS)}
     assert {n: (one.page, one.headings) for n, one in cited.items()} == {n: expected(n) for n in range(PARTS)}
-    assert cited[17].source == shown
+    assert cited[17].source.rpartition("/")[2] == shown  # without a project, a file goes by its whole path
     inside = sum(one.passage.at(one.passage.start) != expected(n) for n, one in cited.items())
     assert inside >= PARTS // 2, "chunks must be longer than parts, or this shows nothing"
 
@@ -141,4 +141,4 @@ async def test_a_passage_over_several_pages_tells_all_of_them(
     evidence = await trueweave.retrieve("quarry3", Keyword(top_k=1))
     [passage] = evidence.passages
     last = max(n for n in range(PARTS) if f"{fact(n)}." in passage.text)
-    assert passage.source == f"a.pdf, pages {passage.page}–{last + 1}"
+    assert passage.source.rpartition("/")[2] == f"a.pdf, pages {passage.page}–{last + 1}"

@@ -6,15 +6,19 @@ import psycopg
 from psycopg import sql
 
 SCHEMAS = ("trueweave", "trueweave_queue")
+LIVENESS = ("process", "slot")  # who is there now and at what; it changes by itself
 
 
 def rows(url: str) -> dict[str, list[str]]:
-    """Every row of every table of Trueweave's schemas as text, by table. Connects as the owner, who sees all."""
+    """Every row of every table of Trueweave's schemas as text, by table, but for those of who is there now.
+
+    Connects as the owner, who sees all.
+    """
     with psycopg.connect(url, autocommit=True) as connection:
         tables = connection.execute(
             "SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
-            "WHERE n.nspname = ANY(%s) AND c.relkind = 'r' ORDER BY 1, 2",
-            (list(SCHEMAS),),
+            "WHERE n.nspname = ANY(%s) AND c.relkind = 'r' AND c.relname <> ALL(%s) ORDER BY 1, 2",
+            (list(SCHEMAS), list(LIVENESS)),
         ).fetchall()
         each = sql.SQL("SELECT t::text FROM {} AS t ORDER BY 1")
         return {
