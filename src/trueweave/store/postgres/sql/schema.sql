@@ -203,7 +203,7 @@ BEGIN
         -- All versions of a document that have a chunk of this id give it the same language.
         CROSS JOIN LATERAL (SELECT text, document FROM chunk WHERE workspace = here AND id = u.id LIMIT 1) c
         CROSS JOIN LATERAL (SELECT language_of(c.text, (SELECT d.metadata ->> 'language' FROM document d
-                                                        WHERE d.workspace = here AND d.id = c.document)) AS language) l
+                                                        WHERE d.workspace = here AND d.id = c.document)) AS language OFFSET 0) l  -- once for a chunk, not for a word
         CROSS JOIN LATERAL words_of(c.text, l.language) w
     ), keyed AS (
         SELECT id, language, length, times, odds, word # mix | tier_of(odds) AS key
