@@ -170,7 +170,7 @@ def test_a_tree_shows_them_within_each_other(trueweave: Trueweave) -> None:
     assert re.fullmatch(r"[0-9a-f]{8} +3 +1\.6  ├── Anna (\w+), Clara \1, Bruno \1", lines[2])
     assert lines[3].strip() == "└── … and 1 more (--limit shows more of them)"
     largest, *others = outermost(trueweave)
-    assert lines[4].strip() == f"… and {len(others)} more"
+    assert lines[4].strip() == f"… and {len(others)} more (--limit shows more of them)"
     [root] = answer(trueweave("communities", "tree", largest["id"][:8], "--json"))["communities"]
     assert [part["parent"] for part in root["within"]] == [root["id"]] * 2 == [largest["id"]] * 2
     assert [part["within"] for part in root["within"]] == [[], []]

@@ -32,7 +32,7 @@ from trueweave import (
     TrueweaveError,
 )
 from trueweave.config import Settings
-from trueweave.errors import UnknownWorkspace
+from trueweave.errors import ConfigError, UnknownWorkspace
 from trueweave.events import Event
 from trueweave.testing import HashEmbedder
 from trueweave.types import Prompt, Purpose, Reply, Source
@@ -115,6 +115,10 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         assert trueweave.estimate(tmp_path).documents == 1
         assert trueweave.add(tmp_path, Source("text", TEXT), listener=heard.append).extracted == 2
         assert heard
+        assert trueweave.plan_sync(tmp_path)
+        trueweave.sync(tmp_path)
+        assert trueweave.matching("text") == {"text": ["text"]}
+        assert trueweave.out_of_date() == []
         stop = threading.Event()
         threading.Timer(0.3, stop.set).start()
         trueweave.work(stop=stop)
@@ -152,6 +156,12 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         trueweave.undo(trueweave.rename(NameKey("London"), "Londinium").id)
         london, paris = NameKey("London"), NameKey("Paris")
         assert trueweave.mentioned([london, paris]) == {london: (london,), paris: ()}
+        assert trueweave.suggestions(100) == []
+        assert trueweave.accept_above(100) == []
+        assert (trueweave.accept(), trueweave.reject()) == ([], [])
+        for act in (trueweave.estimate_reembed, trueweave.reembed):
+            with pytest.raises(ConfigError, match="nobody"):
+                act("nobody/model")
         trueweave.change_resolution(ResolutionSettings("exact"))
         assert trueweave.resolution().mode == "exact"
         trueweave.change_space(HashEmbedder(32))
@@ -164,6 +174,9 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         assert trueweave.notes(begun) == []
         assert len(trueweave.list_documents(limit=2)) == 2
         assert trueweave.set_aside() == []
+        assert trueweave.failed_work() == []
+        assert trueweave.retry() == 0
+        assert trueweave.duplicates(begun) == []
 
         assert trueweave.status().documents == 4
         [ada, *_] = [entity for entity in trueweave.entities() if entity.name == "Ada Lovelace"]
