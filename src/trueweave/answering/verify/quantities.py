@@ -10,7 +10,7 @@ from itertools import combinations
 
 from trueweave.answering.numbers import numbers
 from trueweave.answering.verify import lexicon
-from trueweave.answering.verify.clauses import Word, words
+from trueweave.answering.verify.clauses import Word
 
 _UNITS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen "
@@ -244,13 +244,3 @@ def _follows(given: Sequence[Quantity], claim: frozenset[str]) -> Iterator[Compu
 
 def _text(value: Decimal) -> str:
     return f"{value.normalize():f}"
-
-
-def share_words(found: Sequence[Word]) -> bool:
-    """Whether a share such as half or a tenth is spoken of."""
-    return any(word.lemma in _SHARES for word in found)
-
-
-def of(text: str) -> list[Quantity]:
-    """The numbers of a text."""
-    return quantities(words(text))
