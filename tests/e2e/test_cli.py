@@ -64,11 +64,10 @@ def test_init_makes_the_workspace_and_writes_the_settings_once(trueweave: Truewe
 
 
 def test_two_projects_of_one_name_have_a_workspace_each_and_name_files_from_their_folders(
-    environment: dict[str, str], tmp_path: Path
+    trueweave: Trueweave, tmp_path: Path
 ) -> None:
     def run(folder: Path, *words: str) -> str:
-        command = [str(PROGRAM), *words]
-        return subprocess.run(command, cwd=folder, env=environment, text=True, capture_output=True, check=True).stdout
+        return trueweave(*words, folder=folder).stdout
 
     for above, name in (("one", "my-notes-2024"), ("two", "my-notes-2024-2")):
         project = tmp_path / above / "My Notes (2024)"
@@ -427,6 +426,8 @@ def test_on_a_terminal_it_asks_first_shows_a_bar_and_ctrl_c_says_how_to_go_on(
         assert re.search(r"Adding .* of 3", shown)
         assert "What is done is kept." in shown
         assert "To go on: trueweave add notes" in shown
+    with model_server() as url:
+        settle_for(tmp_path, url, calls_at_once=1)
         rest = answer(trueweave("add", "notes", "--json"))
         assert rest["waiting"] == 0
         assert answer(trueweave("status", "--json"))["documents"] == 3

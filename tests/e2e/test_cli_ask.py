@@ -338,7 +338,7 @@ def test_an_answer_that_breaks_off_says_so_under_what_has_come(trueweave: Truewe
 def test_on_a_terminal_words_come_one_by_one_and_ctrl_c_ends_it_quietly(
     tmp_path: Path, environment: dict[str, str]
 ) -> None:
-    with model_server(*SCRIPT, "--fault", "slow:1") as url:
+    with model_server(*SCRIPT, "--fault", "slow:1", "--pause", "0.005") as url:
         settle_for(tmp_path, url, embedding_model=None, method="keyword")
         ours, theirs = pty.openpty()
         command = [str(PROGRAM), "ask", "Who wrote the slow one?"]

@@ -28,7 +28,7 @@ from trueweave.store.postgres import digest, record, resolution, suggestions
 from trueweave.store.postgres.db import Database
 from trueweave.testing import Databases, Faults, HashEmbedder, SimulatedCrash
 
-HISTORIES = 5000 if FULL else 500
+HISTORIES = 5000 if FULL else 100
 
 # Chains in which each name is alike to the next, and the ends are not alike: taking one away splits a cluster, bringing
 # it back bridges two. Digits that must keep names apart; spellings that normalise to the same; homonyms by type.

@@ -221,6 +221,7 @@ async def test_the_server_is_left_alone_for_as_long_as_it_asks(fault: Fault) -> 
     assert clock.waits == [pytest.approx(30, abs=2)]  # a date has whole seconds
 
 
+@pytest.mark.serial
 async def test_endless_and_slow_output_end_by_the_deadline() -> None:
     for fault in (Fault.SLOW, Fault.ENDLESS):
         async with chatting(Trouble.always(fault), deadline=0.5) as (chat, _):

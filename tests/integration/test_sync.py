@@ -345,7 +345,10 @@ def test_a_program_that_works_is_ended_by_ctrl_c(url: str, tmp_path: Path) -> No
         assert program.stdout.readline() == b"open\n"
         time.sleep(0.5)
         program.send_signal(signal.SIGINT)
-        _, told = program.communicate(timeout=30)
+        try:
+            _, told = program.communicate(timeout=30)
+        finally:
+            program.kill()  # lest a program that ignores Ctrl-C is waited for without end
     assert told.decode().splitlines()[-1] == "KeyboardInterrupt"
     assert b"never" not in told
     assert gone(url)

@@ -171,6 +171,7 @@ def _seconds(reader: Read, text: str) -> float:
     return time.process_time() - begun
 
 
+@pytest.mark.serial
 @pytest.mark.parametrize("name", READERS)
 def test_time_is_in_proportion_to_the_text(name: str, full: bool) -> None:
     reader = READERS[name]

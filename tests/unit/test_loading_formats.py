@@ -58,6 +58,7 @@ def test_front_matter_gives_the_title_and_no_heading(load: Load, end: str) -> No
     assert source.places == (Place(text.index("# One"), "heading", "One", 1, text.index("# One")),)
 
 
+@pytest.mark.serial
 @pytest.mark.parametrize(
     "text", [">" * 100_000, "[" * 100_000, "- " * 100_000, "---\n" * 20_000, "---\r\n" + "x\r\n" * 20_000]
 )
@@ -147,6 +148,7 @@ def test_a_page_in_an_encoding_that_it_does_not_name_is_read_with_a_note(load: L
     assert "read as Windows-1252" in source.notes[0]
 
 
+@pytest.mark.serial
 @pytest.mark.parametrize(
     "piece",
     [

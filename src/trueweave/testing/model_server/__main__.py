@@ -18,10 +18,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--script", default="", metavar="MODULE:FUNCTION", help="what replies; the smallest by default")
     parser.add_argument("--delay", type=float, default=0.0, help="seconds that each reply takes")
     parser.add_argument("--fault", action="append", default=[], metavar="NAME:SHARE", help="such as rate-limit:0.1")
+    parser.add_argument("--pause", type=float, default=0.05, help="seconds between the bytes of a slow reply")
     parser.add_argument("--seed", type=int, default=0, help="of what goes wrong")
     given = parser.parse_args(arguments)
     faults = dict(fault.split(":", 1) for fault in given.fault)
-    trouble = Trouble(share={Fault(name): float(share) for name, share in faults.items()}, seed=given.seed)
+    shares = {Fault(name): float(share) for name, share in faults.items()}
+    trouble = Trouble(share=shares, pause=given.pause, seed=given.seed)
     script: Script = smallest
     if given.script:
         module, _, function = given.script.partition(":")
