@@ -1,33 +1,46 @@
 """How well citations are checked: false sentences caught and honest ones doubted, by kind.
 
-    python benchmarks/citations.py            # both halves of benchmarks/claims; writes results/citations.json
-    python benchmarks/citations.py --list     # also every sentence of the development half that was judged wrongly
+    python benchmarks/citations.py                  # both halves of benchmarks/claims; writes results/citations.json
+    python benchmarks/citations.py --list           # also every sentence of the development half judged wrongly
+    python benchmarks/citations.py --entailment FOLDER --name NAME      # by a model for natural language inference
+    python benchmarks/citations.py --judge MODEL --url URL --name NAME --most 100      # by a language model
 
 The claims were written for this. Half of the passages are held back: the rules were developed without looking at how
-they do there. A false sentence is caught if it is not vouched for; an honest one is doubted if it is not.
+they do there. A false sentence is caught if it is not vouched for; an honest one is doubted if it is not. A model comes
+after the rules, as in verifiers = ["rules", "llm"], and all claims about one passage are judged together.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import sys
 import time
 import tomllib
-from collections import defaultdict
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from trueweave.answering.cite import check
+from trueweave.answering.check import conclude
+from trueweave.answering.cite import read
 from trueweave.answering.marks import Marks
+from trueweave.answering.verify import EntailmentVerifier, JudgeVerifier, RulesVerifier
 from trueweave.evidence import Passage, Sentence
+from trueweave.models import open_chat
+from trueweave.models.entailment import OnnxEntailment
+from trueweave.models.names import endpoint
+from trueweave.protocols import Verifier
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "citations.json"
 HALVES = ("development", "held_back")
+SOME = 1000  # with fewer sentences, only the held-back half is measured
 
 
 @dataclass(frozen=True)
@@ -50,47 +63,83 @@ def claims(half: str) -> Iterator[Claim]:
                     yield Claim(passage, row["question"], text, honest, kind)
 
 
-def judged(claim: Claim) -> Sentence:
-    """The sentence of a claim that the label is about: the first."""
-    marks = Marks()
-    marks.feed(claim.text)
-    marks.close()
-    return check(marks.text, marks.marks, [claim.passage], claim.question).sentences[0]
+async def judged(batch: Sequence[Claim], verifiers: Sequence[Verifier]) -> list[Sentence]:
+    """The sentences of claims that the labels are about: the first of each."""
+    cited = []
+    for claim in batch:
+        marks = Marks()
+        marks.feed(claim.text)
+        marks.close()
+        cited.append(read(marks.text, marks.marks, [claim.passage], claim.question)[:1])
+    found, checks = await conclude(cited, verifiers)
+    for problem in filter(None, (check.problem for check in checks)):
+        print(f"  {batch[0].passage.uri}: {problem}", file=sys.stderr)
+    return [sentences[0] for sentences in found]
 
 
-def measured(half: str, *, listed: bool) -> dict[str, Any]:
+async def measured(half: str, verifiers: Sequence[Verifier], most: int, *, listed: bool) -> dict[str, Any]:
     rows: dict[bool, dict[str, list[bool]]] = {True: defaultdict(list), False: defaultdict(list)}
-    took = 0.0
-    for claim in claims(half):
-        began = time.process_time()
-        sentence = judged(claim)
-        took += time.process_time() - began
-        rows[claim.honest][claim.kind].append(sentence.supported)
-        if listed and sentence.supported != claim.honest:
-            print(f"{'doubted' if claim.honest else 'passed'} {claim.passage.uri} {claim.kind}: {claim.text}")
-            print(f"    {sentence}")
-    number = sum(len(kind) for side in rows.values() for kind in side.values())
+    statuses: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
+    took, number = [0.0, 0.0], 0
+    for _, about in groupby(claims(half), key=lambda claim: claim.passage.uri):
+        if number >= most:
+            break
+        batch = list(about)
+        began = time.process_time(), time.perf_counter()
+        sentences = await judged(batch, verifiers)
+        took = [took[0] + time.process_time() - began[0], took[1] + time.perf_counter() - began[1]]
+        number += len(batch)
+        for claim, sentence in zip(batch, sentences, strict=True):
+            rows[claim.honest][claim.kind].append(sentence.vouched)
+            statuses[claim.honest][sentence.status] += 1
+            if listed and sentence.vouched != claim.honest:
+                print(f"{'doubted' if claim.honest else 'passed'} {claim.passage.uri} {claim.kind}: {claim.text}")
+                print(f"    {sentence.status}: {sentence.reason}")
     return {
-        "false caught": _share(rows[False], vouched=False),
-        "honest doubted": _share(rows[True], vouched=False),
-        "milliseconds of CPU a sentence": round(1000 * took / number, 2),
+        "false caught": _share(rows[False]),
+        "honest doubted": _share(rows[True]),
+        "statuses of false ones": dict(statuses[False]),
+        "statuses of honest ones": dict(statuses[True]),
+        "milliseconds of CPU a sentence": round(1000 * took[0] / number, 2),
+        "milliseconds a sentence": round(1000 * took[1] / number, 2),
     }
 
 
-def _share(kinds: dict[str, list[bool]], *, vouched: bool) -> dict[str, Any]:
+def _share(kinds: dict[str, list[bool]]) -> dict[str, Any]:
+    """How many of each kind were not vouched for, and of how many."""
     every = [one for kind in kinds.values() for one in kind]
     return {
-        "all": [sum(one is vouched for one in every), len(every)],
-        **{kind: [sum(one is vouched for one in found), len(found)] for kind, found in sorted(kinds.items())},
+        "all": [every.count(False), len(every)],
+        **{kind: [found.count(False), len(found)] for kind, found in sorted(kinds.items())},
     }
+
+
+async def run(options: argparse.Namespace) -> dict[str, Any]:
+    async with AsyncExitStack() as closing:
+        verifiers: list[Verifier] = [RulesVerifier()]
+        if options.entailment:
+            verifiers.append(EntailmentVerifier(await OnnxEntailment.open(options.entailment)))
+        if options.judge:
+            chat = open_chat(endpoint(options.judge, url=options.url), deadline=600)
+            closing.push_async_callback(chat.close)
+            verifiers.append(JudgeVerifier(chat))
+        return {
+            half: await measured(half, verifiers, options.most, listed=options.list and half == "development")
+            for half in (HALVES if options.most > SOME else HALVES[1:])
+        }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--list", action="store_true", help="show what was judged wrongly in the development half")
     parser.add_argument("--smoke", action="store_true", help="see that it runs; writes nothing")
+    parser.add_argument("--entailment", type=Path, help="the folder of a model for natural language inference")
+    parser.add_argument("--judge", help="a language model, as provider/model")
+    parser.add_argument("--url", help="the address of its server")
+    parser.add_argument("--name", default="rules", help="under which the figures are kept")
+    parser.add_argument("--most", type=int, default=sys.maxsize, help="stop after about so many sentences")
     options = parser.parse_args()
-    figures = {half: measured(half, listed=options.list and half == "development") for half in HALVES}
+    figures = asyncio.run(run(options))
     for half, found in figures.items():
         for side in ("false caught", "honest doubted"):
             print(f"{half}, {side}", file=sys.stderr)
@@ -98,7 +147,7 @@ def main() -> None:
                 print(f"  {kind:16} {count:4} of {of:4}  {100 * count / of:5.1f} %", file=sys.stderr)
     if not options.smoke:
         kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-        RESULTS.write_text(json.dumps(kept | {"rules": figures}, indent=1) + "\n")
+        RESULTS.write_text(json.dumps(kept | {options.name: figures}, indent=1) + "\n")
     print(json.dumps(figures))
 
 

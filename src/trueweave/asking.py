@@ -64,6 +64,7 @@ class Asking:
                 '"ollama/llama3.1:8b", or ask for the context only, which shows what was found.'
             )
         looked_for = replace(query, text=await standalone(query.text, history, llm)) if history else query
+        rewriting = meter.usage
         evidence = await self._retrieve(looked_for, method, meter)
         if llm is None or context_only:
             context = answering.context(evidence, history).text
@@ -71,7 +72,9 @@ class Asking:
             return
         async with aclosing(answering.stream(query.text, evidence, llm, history)) as pieces:
             async for piece in pieces:
-                yield piece if isinstance(piece, str) else replace(piece, usage=meter.usage)
+                if isinstance(piece, Answer):
+                    piece = replace(piece, usage=rewriting + piece.usage)
+                yield piece
 
     async def compare(self, query: Query, methods: Sequence[Method], answering: Answering | None) -> Comparison:
         """Methods side by side, one after the other so that none slows another; with answers if `answering` is given.

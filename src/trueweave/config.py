@@ -92,6 +92,15 @@ class Settings(BaseSettings):
         description="The address of the reranker's server, where it is not the provider's usual one.",
         examples=["http://127.0.0.1:8000/v1"],
     )
+    verifiers: tuple[str, ...] = Field(
+        default=("rules",),
+        description="What checks the sentences of answers, in this order: rules; onnx/ and the folder of a model for "
+        "natural language inference; llm, the model.",
+        examples=[["rules", "llm"]],
+    )
+    repair: bool = Field(
+        default=False, description="Whether sentences that the check does not confirm are given to the model once more."
+    )
     method: str | None = Field(
         default=None,
         description="The method that answers questions: `trueweave methods` lists them. Without it, auto where there "

@@ -34,7 +34,7 @@ from trueweave.ingest.settle import Settled, settle
 from trueweave.ingest.stages import made_by
 from trueweave.ingest.verify import compare_with, moment
 from trueweave.ingest.worker import Kit, Pace, Worker
-from trueweave.protocols import Embedder, Method, StreamingLLM, Vectors
+from trueweave.protocols import Embedder, Method, StreamingLLM, Vectors, Verifier
 from trueweave.store.embedded import EmbeddedServer, default_directory
 from trueweave.store.postgres import (
     communities,
@@ -480,6 +480,9 @@ class AsyncTrueweave:
         history: Sequence[Message] = (),
         use_cot: bool = False,
         numerical_answer: bool = False,
+        extractive: bool = False,
+        repair: bool | None = None,
+        verifiers: Sequence[str | Verifier] | None = None,
         context_only: bool = False,
         rerank: bool = False,
         listener: Listener = unheard,
@@ -488,14 +491,22 @@ class AsyncTrueweave:
 
         `method` is a name, or a method with parameters of its own; `filter` says which documents may speak, `history`
         what was said before. With `use_cot` the model thinks first, and its reasoning is kept apart; with
-        `numerical_answer` it gives a number and its unit alone; with `context_only` it is not asked. The listener hears
-        what is waited for.
+        `numerical_answer` it gives a number and its unit alone, with `extractive` quotes alone; with `context_only` it
+        is not asked. `verifiers` check the answer in their order, by name ("rules", "llm", "onnx/FOLDER") or as they
+        are, and `repair` gives the model the sentences that they do not vouch for once more; both are as the settings
+        say unless given. The listener hears what is waited for.
         """
         from trueweave.asking import whole
 
         with in_run(listener, is_question=True):
             asking, query, chosen = await self._put(question, method, filter, rerank=rerank)
-            answering = self._answering(use_cot=use_cot, numerical_answer=numerical_answer)
+            answering = await self._answering(
+                use_cot=use_cot,
+                numerical_answer=numerical_answer,
+                extractive=extractive,
+                repair=repair,
+                verifiers=verifiers,
+            )
             return await whole(asking.stream(query, chosen, answering, history, context_only=context_only))
 
     def stream(
@@ -507,6 +518,9 @@ class AsyncTrueweave:
         history: Sequence[Message] = (),
         use_cot: bool = False,
         numerical_answer: bool = False,
+        extractive: bool = False,
+        repair: bool | None = None,
+        verifiers: Sequence[str | Verifier] | None = None,
         rerank: bool = False,
         listener: Listener = unheard,
     ) -> Stream[str | Answer]:
@@ -521,6 +535,9 @@ class AsyncTrueweave:
             history,
             use_cot=use_cot,
             numerical_answer=numerical_answer,
+            extractive=extractive,
+            repair=repair,
+            verifiers=verifiers,
             rerank=rerank,
         )
         return self._streams.hand_out(pieces, listener)
@@ -534,10 +551,19 @@ class AsyncTrueweave:
         *,
         use_cot: bool,
         numerical_answer: bool,
+        extractive: bool,
+        repair: bool | None,
+        verifiers: Sequence[str | Verifier] | None,
         rerank: bool,
     ) -> AsyncGenerator[str | Answer, None]:
         asking, query, chosen = await self._put(question, method, filter, rerank=rerank)
-        answering = self._answering(use_cot=use_cot, numerical_answer=numerical_answer)
+        answering = await self._answering(
+            use_cot=use_cot,
+            numerical_answer=numerical_answer,
+            extractive=extractive,
+            repair=repair,
+            verifiers=verifiers,
+        )
         async with aclosing(asking.stream(query, chosen, answering, history, context_only=False)) as pieces:
             async for piece in pieces:
                 yield piece
@@ -573,7 +599,7 @@ class AsyncTrueweave:
         query = Query(storable(question), filter or Filter())
         with in_run(listener, is_question=True):
             asking = await self._asking()
-            return await asking.compare(query, wanted, self._answering() if answers else None)
+            return await asking.compare(query, wanted, await self._answering() if answers else None)
 
     @property
     def method(self) -> str:
@@ -582,10 +608,43 @@ class AsyncTrueweave:
         is_embedded = self._embedder is not None or self._settings.embedding_model
         return self._settings.method or ("auto" if is_embedded else "keyword")
 
-    def _answering(self, *, use_cot: bool = False, numerical_answer: bool = False) -> Answering:
+    async def _answering(
+        self,
+        *,
+        use_cot: bool = False,
+        numerical_answer: bool = False,
+        extractive: bool = False,
+        repair: bool | None = None,
+        verifiers: Sequence[str | Verifier] | None = None,
+    ) -> Answering:
         from trueweave.answering import Answering
 
-        return Answering(use_cot, numerical_answer, self._settings.max_context_tokens, self._settings.max_answer_tokens)
+        settings = self._settings
+        chosen = settings.verifiers if verifiers is None else verifiers
+        return Answering(
+            use_cot,
+            numerical_answer,
+            extractive,
+            settings.repair if repair is None else repair,
+            settings.max_context_tokens,
+            settings.max_answer_tokens,
+            tuple([await self._verifier(one) if isinstance(one, str) else one for one in chosen]),
+        )
+
+    async def _verifier(self, name: str) -> Verifier:
+        from trueweave.answering.verify import EntailmentVerifier, JudgeVerifier, RulesVerifier
+
+        if name == "rules":
+            return RulesVerifier()
+        if name != "llm":
+            return EntailmentVerifier(await (await self._work_with()).entailment(name))
+        llm = await self._chat()
+        if llm is None:
+            raise ConfigError(
+                'the verifier llm needs a model. Set one in trueweave.toml, as in model = "ollama/llama3.1:8b", or '
+                "choose another: rules needs no model."
+            )
+        return JudgeVerifier(llm)
 
     async def _put(
         self, question: str, method: str | Method | None, filter: Filter | None, *, rerank: bool
@@ -600,12 +659,16 @@ class AsyncTrueweave:
         from trueweave.asking import Asking, Models
 
         # Not `_embedding`: a question is no reason to embed everything.
-        embedder, llm, reranker = await self._opened_embedder(), self._llm, None
-        if llm is None and self._settings.model:
-            llm = (await self._work_with()).chat(self._settings.model)
+        embedder, llm, reranker = await self._opened_embedder(), await self._chat(), None
         if self._settings.reranker:
             reranker = await (await self._work_with()).reranker(self._settings.reranker)
         return Asking(self._where, Models(embedder, llm, reranker))
+
+    async def _chat(self) -> StreamingLLM | None:
+        """The language model that was given, or the one of the settings."""
+        if self._llm is None and self._settings.model:
+            return (await self._work_with()).chat(self._settings.model)
+        return self._llm
 
     # --- communities ----------------------------------------------------------------------------------
 

@@ -14,7 +14,8 @@ from trueweave.types import Entity, Finish, Place, Relation
 T_co = TypeVar("T_co", covariant=True)
 
 Scalar = str | int | float | bool
-Support = Literal["quoted", "supported", "uncited", "unknown mark", "misquoted", "unsupported"]
+CheckStatus = Literal["quoted", "entailed", "computed", "contradicted", "not checked"]
+VOUCHED: frozenset[CheckStatus] = frozenset(("quoted", "entailed", "computed"))
 
 
 # --- what is asked ------------------------------------------------------------------------------------
@@ -225,6 +226,45 @@ class Evidence:
         return bool(self.passages or self.entities or self.relations or self.paths or self.reports)
 
 
+# --- what is checked ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """A sentence of a passage that a claim rests on, and the sentence before it in the passage."""
+
+    text: str
+    before: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a sentence of an answer says, without its marks; what it rests on; and what was asked.
+
+    `quoted`: the answer gave words of the passage itself, and they are there. `passages` are the cited passages whole,
+    with their titles.
+    """
+
+    text: str
+    basis: tuple[Basis, ...]
+    passages: tuple[str, ...]
+    question: str
+    quoted: bool
+
+    @property
+    def shown(self) -> str:
+        """The sentences that it rests on, as one text."""
+        return " ".join(one.text for one in self.basis)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a verifier finds about a claim, and why."""
+
+    status: CheckStatus
+    reason: str = ""
+
+
 # --- what is answered ---------------------------------------------------------------------------------
 
 
@@ -261,17 +301,57 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of an answer, where it is in the text, which marks it bears, and whether the passages support it."""
+    """A sentence of an answer: where it is in the text, which marks it has, and the result of checking it.
+
+    `status` is one of
+
+    - *quoted*: words of the cited passage are there, and no rule found that they say something else;
+    - *entailed*: a model found that the cited sentences of the passage imply it;
+    - *computed*: a number in it follows from numbers there by the calculation in `reason`;
+    - *contradicted*: the cited sentences say otherwise;
+    - *not checked*: none of these could be shown.
+
+    `reason` says why, `basis` is what the passage says, and `verifier` names who judged; it is empty where the citation
+    itself is wrong or missing, so that there was nothing to judge. A sentence that claims nothing ("Here is a list:")
+    has `claims` False.
+    """
 
     text: str
     start: int
     end: int
     marks: tuple[int, ...]
-    support: Support
+    status: CheckStatus
+    reason: str = ""
+    basis: str = ""
+    verifier: str = ""
+    claims: bool = True
 
     @property
-    def supported(self) -> bool:
-        return self.support in ("quoted", "supported")
+    def vouched(self) -> bool:
+        """Whether the check vouches for it."""
+        return self.status in VOUCHED
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One verifier's part in checking an answer: how many sentences it judged, how long it took and what it cost.
+
+    `problem` says why it failed, where it did; its sentences are *not checked* then.
+    """
+
+    verifier: str
+    sentences: int
+    seconds: float
+    usage: Usage = field(default_factory=Usage)
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """A sentence that the check did not vouch for, and the one that took its place; empty where it was removed."""
+
+    before: Sentence
+    after: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +359,8 @@ class Answer:
     """An answer, sentence by sentence, with what it cites and what it rests on.
 
     `known` is False when the evidence does not say. `number` is set when a number was asked for and given, `reasoning`
-    when the model was to think first. `context` is what the model was shown.
+    when the model was to think first. `context` is what the model was shown. `checks` are the verifiers that were
+    asked, in their order, and `repairs` the sentences that were replaced.
     """
 
     question: str
@@ -293,11 +374,13 @@ class Answer:
     reasoning: str = ""
     number: Decimal | None = None
     finish: Finish = "stop"
+    checks: tuple[Check, ...] = ()
+    repairs: tuple[Repair, ...] = ()
 
     @property
     def doubtful(self) -> tuple[Sentence, ...]:
-        """The sentences that no passage supports."""
-        return tuple(sentence for sentence in self.sentences if not sentence.supported)
+        """The sentences that claim something and that the check does not vouch for."""
+        return tuple(sentence for sentence in self.sentences if sentence.claims and not sentence.vouched)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueweave.events import Refused
-from trueweave.evidence import Evidence, Filter, Passage, Query, Scored
+from trueweave.evidence import CheckStatus, Claim, Evidence, Filter, Judgement, Passage, Query, Scored, Usage
 from trueweave.types import (
     Call,
     Chunk,
@@ -93,6 +93,51 @@ class Reranker(Protocol):
 
     async def score(self, question: str, texts: Sequence[str]) -> Sequence[float]:
         """One score per text, in order. More is better; only the order of scores for one question means anything."""
+        ...
+
+
+class Entailment(NamedTuple):
+    """How sure a model is that one text implies another, that it does not say, or that it says otherwise; from 0 to 1,
+    together 1."""
+
+    entailed: float
+    neutral: float
+    contradicted: float
+
+
+class EntailmentModel(Protocol):
+    """Says whether one text implies another: a natural language inference model."""
+
+    @property
+    def model(self) -> str: ...
+
+    async def classify(self, pairs: Sequence[tuple[str, str]]) -> Sequence[Entailment]:
+        """One result per pair of a premise and a hypothesis, in order."""
+        ...
+
+
+class Verified(NamedTuple):
+    """One judgement per claim, in order, and what they cost."""
+
+    judgements: Sequence[Judgement]
+    usage: Usage
+
+
+class Verifier(Protocol):
+    """Checks claims against the sentences of the passages that they cite."""
+
+    @property
+    def name(self) -> str:
+        """How it is named in settings and results."""
+        ...
+
+    @property
+    def statuses(self) -> frozenset[CheckStatus]:
+        """The statuses that it can vouch for besides *not checked*. Any other that it gives counts as *not checked*."""
+        ...
+
+    async def verify(self, claims: Sequence[Claim]) -> Verified:
+        """One judgement per claim. A TrueweaveError leaves all of these claims *not checked*."""
         ...
 
 

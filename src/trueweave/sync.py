@@ -20,7 +20,7 @@ from trueweave.engine import AsyncTrueweave, Progress, _unseen
 from trueweave.errors import TrueweaveError
 from trueweave.events import Added, Listener, Refused, Reported, unheard
 from trueweave.evidence import Answer, Comparison, Evidence, Filter
-from trueweave.protocols import Embedder, Method, StreamingLLM, Vectors
+from trueweave.protocols import Embedder, Method, StreamingLLM, Vectors, Verifier
 from trueweave.store.postgres.headway import Headway
 from trueweave.types import (
     Budget,
@@ -394,6 +394,9 @@ class Trueweave(_Waiting):
         history: Sequence[Message] = (),
         use_cot: bool = False,
         numerical_answer: bool = False,
+        extractive: bool = False,
+        repair: bool | None = None,
+        verifiers: Sequence[str | Verifier] | None = None,
         context_only: bool = False,
         rerank: bool = False,
         listener: Listener = unheard,
@@ -402,8 +405,10 @@ class Trueweave(_Waiting):
 
         `method` is a name, or a method with parameters of its own; `filter` says which documents may speak, `history`
         what was said before. With `use_cot` the model thinks first, and its reasoning is kept apart; with
-        `numerical_answer` it gives a number and its unit alone; with `context_only` it is not asked. The listener hears
-        what is waited for.
+        `numerical_answer` it gives a number and its unit alone, with `extractive` quotes alone; with `context_only` it
+        is not asked. `verifiers` check the answer in their order, by name ("rules", "llm", "onnx/FOLDER") or as they
+        are, and `repair` gives the model the sentences that they do not vouch for once more; both are as the settings
+        say unless given. The listener hears what is waited for.
         """
         return self._wait_for(
             lambda trueweave: trueweave.ask(
@@ -413,6 +418,9 @@ class Trueweave(_Waiting):
                 history=history,
                 use_cot=use_cot,
                 numerical_answer=numerical_answer,
+                extractive=extractive,
+                repair=repair,
+                verifiers=verifiers,
                 context_only=context_only,
                 rerank=rerank,
                 listener=listener,
@@ -428,6 +436,9 @@ class Trueweave(_Waiting):
         history: Sequence[Message] = (),
         use_cot: bool = False,
         numerical_answer: bool = False,
+        extractive: bool = False,
+        repair: bool | None = None,
+        verifiers: Sequence[str | Verifier] | None = None,
         rerank: bool = False,
         listener: Listener = unheard,
     ) -> Iterator[str | Answer]:
@@ -443,6 +454,9 @@ class Trueweave(_Waiting):
                 history=history,
                 use_cot=use_cot,
                 numerical_answer=numerical_answer,
+                extractive=extractive,
+                repair=repair,
+                verifiers=verifiers,
                 rerank=rerank,
                 listener=listener,
             )

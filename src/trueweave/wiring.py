@@ -24,6 +24,7 @@ from trueweave.ingest.worker import Kit
 from trueweave.models.budget import BudgetedEmbedder, BudgetedLLM, BudgetedReranker
 from trueweave.models.cache import CachedEmbedder, CachedLLM
 from trueweave.models.clean import CleanLLM
+from trueweave.models.entailment import OnnxEntailment
 from trueweave.models.limits import LimitedEmbedder, LimitedLLM, LimitedReranker
 from trueweave.models.names import Endpoint, endpoint, provider_of
 from trueweave.models.ollama import CONTEXT
@@ -110,6 +111,7 @@ class Workshop:
         self._opening = asyncio.Lock()
         self._embedders: dict[str, Embedder] = {}
         self._rerankers: dict[str, Reranker] = {}
+        self._entailment: dict[str, OnnxEntailment] = {}
         self._extractors: dict[str, Extractor] = {}
         self._closing: list[Callable[[], Awaitable[None]]] = []
 
@@ -179,6 +181,13 @@ class Workshop:
         self._closing.append(bare.close)
         paid = BudgetedReranker(bare, self._ledger, price(self._settings, name))
         return RetryingReranker(LimitedReranker(paid, self._pace(name)), self._patience, waiting=_waiting)
+
+    async def entailment(self, name: str) -> OnnxEntailment:
+        """The model for natural language inference of that name, loaded once."""
+        async with self._opening:
+            if name not in self._entailment:
+                self._entailment[name] = await models.open_entailment(name)
+        return self._entailment[name]
 
     def extractor(self, recipe: Recipe) -> Extractor:
         """The extractor that a recipe names: one for equal recipes, as some take seconds to load."""

@@ -76,14 +76,14 @@ def test_the_commands(folder: Path, environment: dict[str, str]) -> None:
     listed = commands(PAGE)
     assert len(listed) == 7
     shown = [run(folder, environment, "-m", *shlex.split(command, comments=True)) for command in listed]
-    assert "Not supported by any passage:\n  She was paid for it.  (no citation)" in shown[0]
+    assert "Not confirmed:\n  She was paid for it.\n    not checked: it cites no passage" in shown[0]
     assert "[1] The Analytical Engine\n  “Note G by Ada Lovelace is often called the first program”\n" in shown[0]
 
 
 def test_the_same_from_python(folder: Path, environment: dict[str, str]) -> None:
     [code] = blocks(PAGE, "python")
     lines = run(folder, environment, "-c", code).splitlines()
-    assert "not supported: She was paid for it. uncited" in lines
+    assert "not checked: She was paid for it. it cites no passage" in lines
     assert any(line.startswith("1 notes/engine.md 0 56 Note G by Ada Lovelace") for line in lines)
     assert [line.split()[0] for line in lines[-3:]] == ["keyword", "naive", "local"]
 

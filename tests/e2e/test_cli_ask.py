@@ -49,6 +49,10 @@ DOCUMENTS = (
 
 def reply(asked: Asked) -> str:
     """What the model says: an answer with something wrong in every second sentence, or that it does not know."""
+    if asked.schema and "verdicts" in asked.schema["properties"]:
+        return json.dumps({"verdicts": [{"claim": 1, "verdict": "entailed", "reason": "it says so"}]})
+    if "Answer with quotes alone" in asked.messages[0].content:
+        return '[1 "Analytical Engine"] [2 "Analytical Engine"] [1 "was never written"]'
     if asked.schema:
         return json.dumps({"low_level": ["Ada Lovelace"], "high_level": ["computing"]})
     text = asked.messages[-1].content
@@ -136,7 +140,7 @@ def answer(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 
 
 @pytest.mark.usefixtures("filled")
-def test_an_answer_comes_with_what_it_cites_and_with_what_nothing_supports(trueweave: Trueweave) -> None:
+def test_an_answer_comes_with_what_it_cites_and_with_what_is_not_confirmed(trueweave: Trueweave) -> None:
     done = trueweave("ask", QUESTION)
     shown = done.stdout
     assert done.stderr == ""
@@ -144,10 +148,12 @@ def test_an_answer_comes_with_what_it_cites_and_with_what_nothing_supports(truew
     assert shown.count("The Analytical Engine\n") == 1, "each passage is named once"
     assert "  “Note G by Ada Lovelace”\n" in shown
     assert "  nearest: “Charles Babbage designed the Analytical Engine.”" in shown
-    doubts = shown.partition("Not supported by any passage:\n")[2].splitlines()
-    assert doubts[0] == "  She was paid 500 pounds.  (no citation)"
-    assert re.fullmatch(r"  He sold it to France \[\d\]\.  \(the quote is not in the passage\)", doubts[1])
-    assert doubts[2].endswith("[9].  (there is no such passage)")
+    doubts = shown.partition("Not confirmed:\n")[2].splitlines()
+    assert doubts[:2] == ["  She was paid 500 pounds.", "    not checked: it cites no passage"]
+    assert re.fullmatch(r"  He sold it to France \[\d\]\.", doubts[2])
+    assert re.fullmatch(r"    not checked: its quote is not in passage \d", doubts[3])
+    assert doubts[5] == "    not checked: there is no passage 9"
+    assert "Checked by rules: 2 quoted, 3 not checked\n" in shown
     assert re.search(
         r"^auto → (?:weave|fuse): 2 passages in [\d,]+ ms, answered in [\d.]+ s, 1 call, \d+ tokens, \$0\.00\d\d$",
         shown,
@@ -169,13 +175,39 @@ def test_json_holds_all_of_it_and_nothing_else_is_written(trueweave: Trueweave) 
     assert (quoted["uri"], quoted["quote"], quoted["verbatim"]) == ("doc:engine", "Note G by Ada Lovelace", True)
     assert DOCUMENTS[0]["text"][quoted["start"] : quoted["end"]] == quoted["quote"]  # type: ignore[index]
     assert UUID(quoted["passage"]) in {UUID(passage["id"]) for passage in found["evidence"]["passages"]}
-    kinds = ["quoted", "uncited", "supported", "misquoted", "unknown mark"]
-    assert [sentence["support"] for sentence in found["sentences"]] == kinds
-    assert [sentence["supported"] for sentence in found["sentences"]] == [True, False, True, False, False]
+    statuses = ["quoted", "not checked", "quoted", "not checked", "not checked"]
+    assert [sentence["status"] for sentence in found["sentences"]] == statuses
+    assert [(one["verifier"], one["sentences"], one["problem"]) for one in found["checks"]] == [("rules", 2, "")]
+    assert [sentence["vouched"] for sentence in found["sentences"]] == [True, False, True, False, False]
     assert {entity["name"] for entity in found["evidence"]["entities"]} == {"Ada Lovelace", "Analytical Engine"}
     assert "entities near" in [step["what"] for step in found["trace"]["steps"]]
     assert found["usage"]["calls"] == 2
     assert Decimal(found["usage"]["price"]) > 0
+
+
+@pytest.mark.usefixtures("filled")
+def test_a_language_model_checks_the_answer_if_it_is_told_to(trueweave: Trueweave) -> None:
+    found = answer(trueweave("ask", QUESTION, "--verifier", "rules", "--verifier", "llm", "--json"))
+    assert [(one["status"], one["verifier"]) for one in found["sentences"]] == [
+        ("entailed", "llm"),
+        ("not checked", ""),
+        ("not checked", "llm"),
+        ("not checked", ""),
+        ("not checked", ""),
+    ]
+    assert [(one["verifier"], one["sentences"]) for one in found["checks"]] == [("rules", 2), ("llm", 2)]
+    assert found["checks"][1]["usage"]["calls"] + found["checks"][1]["usage"]["kept"] == 1
+    refused = trueweave("ask", QUESTION, "--verifier", "sense", code=1)
+    assert "'sense' is no verifier. Name rules, llm" in refused.stderr
+
+
+@pytest.mark.usefixtures("filled")
+def test_an_extractive_answer_has_no_words_of_the_model(trueweave: Trueweave) -> None:
+    shown = trueweave("ask", QUESTION, "--extractive").stdout
+    first = shown.splitlines()[0]
+    assert re.fullmatch(r"“Charles Babbage designed the Analytical Engine\.” \[\d\]", first)
+    assert "Repaired:\n  was: " in shown
+    assert re.search(r"removed: it is not in passage \d", shown)
 
 
 @pytest.mark.usefixtures("filled")
@@ -194,7 +226,7 @@ def test_what_the_documents_do_not_say_is_told_with_what_to_do_next(trueweave: T
     shown = trueweave("ask", "What is her favourite colour?").stdout
     assert shown.startswith("The documents do not speak of colours.\n")
     assert "Not answered: what was found does not say it." in shown
-    assert "Not supported" not in shown
+    assert "Not confirmed" not in shown
     assert "trueweave ask 'What is her favourite colour?' --show-evidence" in shown
     assert answer(trueweave("ask", "What is her favourite colour?", "--json"))["known"] is False
 
@@ -253,7 +285,7 @@ def test_answers_of_methods_are_compared(trueweave: Trueweave) -> None:
     for name in ("keyword", "naive"):
         assert f"\n{name}\nNote G by Ada Lovelace is called the first program [" in shown
         assert f"\nWhat {name} found\n[1] " in shown
-    assert shown.count("She was paid 500 pounds.  (no citation)") == 2
+    assert shown.count("She was paid 500 pounds.\n    not checked: it cites no passage") == 2
     row = answer(trueweave("compare", QUESTION, "--methods", "keyword", "--answers", "--json"))["methods"][0]
     assert (row["method"], row["known"]) == ("keyword", True)
 

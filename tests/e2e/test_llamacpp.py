@@ -16,8 +16,11 @@ import psycopg
 import pytest
 
 from trueweave import Answer, AsyncTrueweave, Chunk, Document, Link
+from trueweave.answering.check import verify
+from trueweave.answering.verify import JudgeVerifier
 from trueweave.config import Settings
 from trueweave.events import Event, Extracted, Failed
+from trueweave.evidence import Basis, Claim
 from trueweave.extract.findings import NOTHING_FOUND
 from trueweave.methods import Community, Drift, Fuse
 from trueweave.models import open_chat
@@ -192,6 +195,23 @@ async def test_a_question_is_answered_in_pieces_and_checked_whatever_a_small_mod
         assert (spent.tokens_in, spent.tokens_out) == (answer.usage.tokens_in, answer.usage.tokens_out)
         assert (await trueweave.ask("Where did Ada Lovelace work?", Fuse(top_k=2))).usage.kept == 1
         assert counted(llama) == after
+
+
+async def test_a_small_model_judges_claims_in_one_call_and_within_its_form(llama: str) -> None:
+    chat = open_chat(endpoint(MODEL, url=f"{llama}/v1"))
+    basis = (Basis("Ada Lovelace worked with Charles Babbage in London."),)
+    said = ("Ada Lovelace worked in London.", "Ada Lovelace never worked with Babbage.")
+    claims = [Claim(text, basis, (basis[0].text,), "Where did she work?", quoted=True) for text in said]
+    before = counted(llama)
+    judged, [check] = await verify(claims, [JudgeVerifier(chat)])
+    after = counted(llama)
+    await chat.close()
+    # Whether it is right is the model's; what is shown is a verdict of its form, or that there was none.
+    assert {judgement.status for judgement, _ in judged} <= {"entailed", "contradicted", "not checked"}
+    assert check.problem or (check.usage.tokens_in, check.usage.tokens_out) == (
+        after[0] - before[0],
+        after[1] - before[1],
+    )
 
 
 async def test_reports_are_written_and_answer_whatever_a_small_model_makes_of_them(

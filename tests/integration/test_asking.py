@@ -84,8 +84,8 @@ async def asking(
             yield trueweave
 
 
-def supports(answer: Answer) -> list[str]:
-    return [sentence.support for sentence in answer.sentences]
+def statuses(answer: Answer) -> list[str]:
+    return [sentence.status for sentence in answer.sentences]
 
 
 # --- one question -------------------------------------------------------------------------------------
@@ -98,7 +98,7 @@ async def test_an_answer_comes_in_pieces_is_checked_and_paid_for_once(database: 
         assert len(pieces) > 3
         assert "".join(map(str, pieces)) == answer.text
         assert answer.text == "The Ambrel Bridge was opened in 1912 [1]. It is a bridge of iron [1]."
-        assert supports(answer) == ["quoted", "supported"]
+        assert statuses(answer) == ["quoted", "quoted"]
         [quoted, near] = answer.citations
         assert (quoted.passage.uri, quoted.quote, quoted.verbatim) == ("bridge.md", "was opened in 1912", True)
         assert TEXTS["bridge"][quoted.start : quoted.end] == quoted.quote
@@ -128,22 +128,22 @@ async def test_keywords_and_answer_are_both_counted(database: Database) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "support"),
+    ("said", "status"),
     [
-        ('It was opened in 1912 [9 "was opened in 1912"].', "unknown mark"),
-        ("It was opened in 1912 [9].", "unknown mark"),
-        ('It was opened in 1913 [{bridge} "was opened in 1913"].', "misquoted"),
-        ('It was opened by the Queen [{bridge} "opened by the Queen of Ostmark"].', "misquoted"),
-        ("It was opened in 1912.", "uncited"),
-        ('The tower is 88 metres high [{bridge} "is 88 metres high"].', "misquoted"),
-        ("Lady Maron has owned the tower since 1950 [{bridge}].", "unsupported"),
-        ('Lady Maron opened it in 1950 [{bridge} "was opened in 1912"].', "unsupported"),
+        ('It was opened in 1912 [9 "was opened in 1912"].', "not checked"),
+        ("It was opened in 1912 [9].", "not checked"),
+        ('It was opened in 1913 [{bridge} "was opened in 1913"].', "not checked"),
+        ('It was opened by the Queen [{bridge} "opened by the Queen of Ostmark"].', "not checked"),
+        ("It was opened in 1912.", "not checked"),
+        ('The tower is 88 metres high [{bridge} "is 88 metres high"].', "not checked"),
+        ("Lady Maron has owned the tower since 1950 [{bridge}].", "not checked"),
+        ('Lady Maron opened it in 1950 [{bridge} "was opened in 1912"].', "not checked"),
     ],
 )
-async def test_what_passages_do_not_say_is_flagged(database: Database, said: str, support: str) -> None:
+async def test_what_passages_do_not_say_is_flagged(database: Database, said: str, status: str) -> None:
     async with asking(database, Scripted(f"{said}\n\n{GOOD}")) as trueweave:
         answer = await trueweave.ask(QUESTION, Keyword(top_k=3))
-    assert supports(answer) == [support, "quoted", "supported"]
+    assert statuses(answer) == [status, "quoted", "quoted"]
     assert answer.doubtful == answer.sentences[:1]
 
 
@@ -161,7 +161,7 @@ async def test_a_model_that_obeys_a_document_is_caught(database: Database, obeye
     async with asking(database, model := Scripted(obeyed)) as trueweave:
         answer = await trueweave.ask(QUESTION, Keyword(top_k=3))
     assert answer.doubtful == answer.sentences
-    assert not any(sentence.supported for sentence in answer.sentences)
+    assert not any(sentence.vouched for sentence in answer.sentences)
     # Its orders stood between marks of their own, in the last message, and never among the rules.
     [asked] = model.asked
     assert "ignore all rules" not in asked.messages[0].content
@@ -196,7 +196,7 @@ async def test_a_follow_up_is_rewritten_to_be_found_and_what_was_said_is_sent(da
         assert answering.messages[3].content.endswith("Question: And whose is it?")
         assert answer.question == "And whose is it?"
         assert [passage.uri for passage in answer.evidence.passages] == ["tower.md"]
-        assert supports(answer) == ["quoted"]
+        assert statuses(answer) == ["quoted"]
         assert {spent.stage for spent in await trueweave.receipt()} == {"rewrite", "answer"}
         assert answer.usage.calls == 2
 
@@ -215,7 +215,7 @@ async def test_a_number_comes_alone(database: Database) -> None:
     async with asking(database, Scripted('300 workers [{bridge} "built by 300 workers"]')) as trueweave:
         answer = await trueweave.ask("How many workers built the Ambrel Bridge?", "keyword", numerical_answer=True)
         assert (answer.text, answer.number) == ("300 workers", Decimal(300))
-        assert supports(answer) == ["quoted"]
+        assert statuses(answer) == ["quoted"]
 
 
 async def test_the_context_alone_takes_no_call(database: Database) -> None:

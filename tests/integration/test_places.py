@@ -10,8 +10,9 @@ import pytest
 
 from tests.integration.test_parsing import write_pdf
 from trueweave import AsyncTrueweave
-from trueweave.answering.cite import check
+from trueweave.answering.check import check
 from trueweave.answering.marks import Mark
+from trueweave.answering.verify import RulesVerifier
 from trueweave.evidence import Citation
 from trueweave.methods.keyword import Keyword
 from trueweave.store.postgres.db import Database
@@ -127,8 +128,8 @@ async def citation(trueweave: AsyncTrueweave, n: int) -> Citation:
     evidence = await trueweave.retrieve(f"quarry{n}", Keyword(top_k=1))
     said = f"{fact(n)} [1]."
     mark = Mark(1, (fact(n),), said.index("["), said.index("]") + 1)
-    checked = check(said, [mark], evidence.passages, fact(n))
-    assert [one.support for one in checked.sentences] == ["quoted"]
+    checked = await check(said, [mark], evidence.passages, fact(n), [RulesVerifier()])
+    assert [one.status for one in checked.sentences] == ["quoted"]
     return checked.citations[0]
 
 

@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 from rich.console import Console, RenderableType
 
-from trueweave.cli.answers import citations, doubts, spent, took
+from trueweave.cli.answers import checked, citations, spent, took
 from trueweave.cli.compare import shown
 from trueweave.cli.evidence import excerpt, one_line, passages
 from trueweave.cli.questions import read_filter, read_history, read_parameters
@@ -17,14 +17,16 @@ from trueweave.cli.writing import Writer
 from trueweave.errors import ConfigError, UnreadableFile
 from trueweave.evidence import (
     Answer,
+    Check,
+    CheckStatus,
     Citation,
     Compared,
     Comparison,
     Copy,
     Evidence,
     Passage,
+    Repair,
     Sentence,
-    Support,
     Trace,
     Usage,
 )
@@ -39,9 +41,12 @@ def text(*parts: RenderableType) -> str:
     return console.file.getvalue()
 
 
-def answered(*sentences: tuple[str, Support], known: bool = True) -> Answer:
-    said = tuple(Sentence(words, 0, len(words), (), support) for words, support in sentences)
-    return Answer("Who?", "", known, said, (), Evidence((PASSAGE,)), "", Usage())
+def answered(*sentences: Sentence, known: bool = True) -> Answer:
+    return Answer("Who?", "", known, sentences, (), Evidence((PASSAGE,)), "", Usage(), checks=(Check("rules", 1, 0.1),))
+
+
+def said(words: str, status: CheckStatus, reason: str = "", basis: str = "") -> Sentence:
+    return Sentence(words, 0, len(words), (), status, reason, basis)
 
 
 def cited(mark: int, quote: str, *, verbatim: bool = True) -> Citation:
@@ -62,20 +67,51 @@ def test_a_text_that_stands_in_several_places_names_them() -> None:
     assert text(*citations([replace(cited(1, "Ada"), passage=passage)])).splitlines()[2] == named
 
 
-def test_each_doubt_has_its_reason() -> None:
-    sentences: list[tuple[str, Support]] = [("Yes.", "quoted"), ("No.", "uncited"), ("So.", "misquoted")]
-    assert text(*doubts(answered(*sentences))).splitlines()[1:] == [
-        "Not supported by any passage:",
-        "  No.  (no citation)",
-        "  So.  (the quote is not in the passage)",
+def test_what_is_not_confirmed_has_its_reason_and_what_the_passage_says() -> None:
+    sentences = [
+        said("Yes.", "quoted"),
+        said("No.", "not checked", "it cites no passage"),
+        said("It fell.", "contradicted", "“fall” where the passage says “rise”", "It rose."),
     ]
-    assert doubts(answered(("Yes.", "supported"))) == []
+    assert text(*checked(answered(*sentences))).splitlines() == [
+        "",
+        "Not confirmed:",
+        "  No.",
+        "    not checked: it cites no passage",
+        "  It fell.",
+        "    contradicted: “fall” where the passage says “rise”",
+        "    the passage says: “It rose.”",
+        "",
+        "Checked by rules: 1 quoted, 1 not checked, 1 contradicted",
+    ]
 
 
-def test_that_the_documents_do_not_say_is_no_doubt_but_what_is_added_to_it_is() -> None:
-    assert doubts(answered(("They do not say.", "uncited"), known=False)) == []
-    found = text(*doubts(answered(("They do not say.", "uncited"), ("It was Ada.", "uncited"), known=False)))
-    assert "It was Ada.  (no citation)" in found
+def test_what_is_computed_shows_how() -> None:
+    found = text(*checked(answered(said("It grew by 3.", "computed", "5 − 2 = 3"))))
+    assert found.splitlines()[1:4] == ["Computed:", "  It grew by 3.", "    5 − 2 = 3"]
+    assert "Not confirmed" not in found
+
+
+def test_what_was_repaired_shows_what_it_was() -> None:
+    repairs = (Repair(said("It fell.", "contradicted"), "It rose [1]."), Repair(said("So.", "not checked", "why"), ""))
+    found = text(*checked(replace(answered(said("It rose [1].", "quoted")), repairs=repairs)))
+    assert found.splitlines()[1:4] == ["Repaired:", "  was: It fell.", "    now: It rose [1]."]
+    assert found.splitlines()[4:6] == ["  was: So.", "    removed: why"]
+
+
+def test_a_verifier_that_failed_is_told() -> None:
+    failed = (Check("rules", 1, 0.1), Check("llm", 1, 0.1, problem="the server is away"))
+    found = text(*checked(replace(answered(said("Yes.", "not checked", "the verifier llm failed")), checks=failed)))
+    assert "The check by llm failed: the server is away" in found
+    assert "Checked by rules and llm: 1 not checked" in found
+
+
+def test_that_the_documents_do_not_say_needs_no_confirmation_but_what_is_added_to_it_does() -> None:
+    unsaid = said("They do not say.", "not checked", "it cites no passage")
+    assert "Not confirmed" not in text(*checked(answered(unsaid, known=False)))
+    added = said("It was Ada.", "not checked", "it cites no passage")
+    found = text(*checked(answered(unsaid, added, known=False)))
+    assert "  It was Ada.\n    not checked: it cites no passage" in found
     assert "do not say" not in found
 
 

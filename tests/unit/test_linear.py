@@ -18,11 +18,12 @@ import pytest
 
 from trueweave import prompts
 from trueweave.answering import quotes, words
-from trueweave.answering.cite import check
+from trueweave.answering.check import check
 from trueweave.answering.conversation import trimmed
 from trueweave.answering.marks import Marks
 from trueweave.answering.numbers import amount, numbers, values
 from trueweave.answering.thoughts import Thoughts
+from trueweave.answering.verify import RulesVerifier
 from trueweave.evidence import Passage
 from trueweave.extract.capitals import CapitalsExtractor
 from trueweave.extract.findings import Harvest
@@ -57,13 +58,13 @@ def _thoughts(text: str) -> Thoughts:
 def _check(text: str) -> object:
     found = _marks(text)
     passage = Passage(UUID(int=1), "a.txt", "A", "Ada Lovelace wrote 3 programs. " * 5, 0, 1.0)
-    return check(found.text, found.marks, [passage], "Who wrote it?")
+    return asyncio.run(check(found.text, found.marks, [passage], "Who wrote it?", [RulesVerifier()]))
 
 
 def _is_cited(text: str) -> object:
     passage = Passage(UUID(int=1), "a.txt", "A", text, 0, 1.0)
     found = _marks('Ada Lovelace wrote 3 programs [1 "wrote 3 programs"]. She wrote them in London [1].')
-    return check(found.text, found.marks, [passage], "Who wrote it?")
+    return asyncio.run(check(found.text, found.marks, [passage], "Who wrote it?", [RulesVerifier()]))
 
 
 def _reply(text: str) -> None:
@@ -118,10 +119,10 @@ READERS: dict[str, Read] = {
     "Marks": _marks,
     "Thoughts": _thoughts,
     "Thoughts, unclosed": lambda text: _thoughts(f"<think>{text}"),
-    "quotes.find": lambda text: [
-        quotes.find(quote, text) for quote in (text[:100], "a … b … c", "a … zz", "Ada Lovelace")
+    "quotes.occurrences": lambda text: [
+        quotes.occurrences(quote, text) for quote in (text[:100], "a … b … c", "a … zz", "Ada Lovelace")
     ],
-    "quotes.find, long": lambda text: quotes.find(text, "Ada Lovelace wrote 3 programs. " * 5),
+    "quotes.occurrences, long": lambda text: quotes.occurrences(text, "Ada Lovelace wrote 3 programs. " * 5),
     "quotes.long_enough": quotes.long_enough,
     "numbers": numbers,
     "values": values,

@@ -7,16 +7,19 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from trueweave import prompts
-from trueweave.answering.cite import Checked, check
+from trueweave.answering.check import Checked, check
 from trueweave.answering.compose import Context, compose
 from trueweave.answering.conversation import trimmed, usage_of
+from trueweave.answering.extractive import extract
 from trueweave.answering.marks import Mark, Marks
 from trueweave.answering.numbers import amount, only_number
+from trueweave.answering.repair import repair
 from trueweave.answering.thoughts import Thoughts
+from trueweave.answering.verify.rules import RulesVerifier
 from trueweave.answering.words import language
 from trueweave.errors import BadReply, ConfigError
-from trueweave.evidence import Answer, Evidence
-from trueweave.protocols import StreamingLLM, forget_reply
+from trueweave.evidence import Answer, Evidence, Repair, Sentence
+from trueweave.protocols import StreamingLLM, Verifier, forget_reply
 from trueweave.text import tokens
 from trueweave.text.names import storable
 from trueweave.types import Message, Prompt, Purpose, Reply
@@ -33,16 +36,23 @@ class Answering:
     """How questions are answered.
 
     `use_cot`: the model thinks first, and what it thought is kept apart from the answer. `numerical_answer`: the answer
-    is a number with its unit and nothing else. `max_context_tokens` is for what the model is shown, a conversation
-    included; `max_answer_tokens` for what it writes, its thoughts included.
+    is a number with its unit and nothing else. `extractive`: the answer is sentences of the passages and nothing else.
+    `repair`: sentences that the check does not vouch for are given to the model once more. `max_context_tokens` is for
+    what the model is shown, a conversation included; `max_answer_tokens` for what it writes, its thoughts included.
+    `verifiers` check the answer, in this order.
     """
 
     use_cot: bool = False
     numerical_answer: bool = False
+    extractive: bool = False
+    repair: bool = False
     max_context_tokens: int = 6000
     max_answer_tokens: int = 2000
+    verifiers: tuple[Verifier, ...] = (RulesVerifier(),)
 
     def __post_init__(self) -> None:
+        if self.extractive and self.numerical_answer:
+            raise ConfigError("an answer is extractive or numerical, not both. Leave one of them out.")
         if self.max_context_tokens < LEAST_CONTEXT:
             raise ConfigError(f"max_context_tokens is {self.max_context_tokens}; make it {LEAST_CONTEXT} or more")
         if self.max_answer_tokens < 1:
@@ -55,7 +65,8 @@ class Answering:
 
     def prompt(self, question: str, context: Context, history: Sequence[Message] = ()) -> Prompt:
         """What a model is asked."""
-        form = prompts.load("answer_number" if self.numerical_answer else "answer_text").text
+        kind = "number" if self.numerical_answer else "quotes" if self.extractive else "text"
+        form = prompts.load(f"answer_{kind}").text
         thinking = prompts.load("answer_reasoning").text if self.use_cot else ""
         rules = prompts.load("answer").render(form=form, thinking=thinking).strip()
         asked = Message("user", f"{context.text}\n\nQuestion: {storable(question)}")
@@ -75,7 +86,9 @@ class Answering:
             yield Answer(question, text, False, (), (), evidence, "", evidence.trace.usage)
             return
         context = self.context(evidence, history)
-        listening = _Listening(show=not self.numerical_answer)
+        # What is not yet final is not shown: numbers and quotes are taken out of the reply, and repair replaces.
+        is_final = not (self.numerical_answer or self.extractive or self.repair)
+        listening = _Listening(show=is_final)
         prompt = self.prompt(question, context, history)
         async with _Closing(llm.stream(prompt, Purpose("answer"))) as pieces:
             async for piece in pieces:
@@ -85,18 +98,18 @@ class Answering:
             yield shown
         if listening.reply is None:
             raise BadReply(self._failure(question, llm.model, listening))
-        answer = self._answer(question, evidence, context, listening, listening.reply, history)
+        answer = await self._answer(question, evidence, context, listening, listening.reply, history, llm)
         if not answer.text:
             await forget_reply(llm, prompt)
             raise BadReply(self._failure(question, llm.model, listening))
-        if self.numerical_answer:
+        if not is_final:
             yield answer.text
         yield answer
 
     def _before(self, history: Sequence[Message]) -> tuple[Message, ...]:
         return trimmed(history, self.max_context_tokens // _HISTORY_SHARE)
 
-    def _answer(
+    async def _answer(
         self,
         question: str,
         evidence: Evidence,
@@ -104,27 +117,63 @@ class Answering:
         listening: _Listening,
         reply: Reply,
         history: Sequence[Message],
+        llm: StreamingLLM,
     ) -> Answer:
         asked = "\n".join((*(message.content for message in history if message.role == "user"), question))
-        marks, thoughts = listening.marks, _read(listening.thoughts.reasoning)
-        text, number = marks.text, None
-        if self.numerical_answer:
-            text, number, checked = _numerical(marks, thoughts.marks, context, asked)
-        else:
-            checked = check(text, marks.marks, context.passages, asked)
+        thoughts = _read(listening.thoughts.reasoning)
+        made = await self._checked(listening.marks, thoughts.marks, context, asked, llm)
+        usage = evidence.trace.usage + usage_of(reply)
         return Answer(
             question=question,
-            text=text,
-            known=_is_known(marks.marks),
-            sentences=checked.sentences,
-            citations=checked.citations,
+            text=made.text,
+            known=made.known,
+            sentences=made.checked.sentences,
+            citations=made.checked.citations,
             evidence=evidence,
             context=context.text,
-            usage=evidence.trace.usage + usage_of(reply),
+            usage=sum((one.usage for one in made.checked.checks), usage),
             reasoning=thoughts.text,
-            number=number,
+            number=made.number,
             finish=reply.finish,
+            checks=made.checked.checks,
+            repairs=made.repairs,
         )
+
+    async def _checked(
+        self, marks: Marks, thought: Sequence[Mark], context: Context, asked: str, llm: StreamingLLM
+    ) -> _Made:
+        """What is made of a reply, checked."""
+        known = _is_known(marks.marks)
+        if self.numerical_answer:
+            return await self._numerical(marks, thought, context, asked, known=known)
+        if self.extractive:
+            return _extracted(marks, context, known=known)
+        checked = await check(marks.text, marks.marks, context.passages, asked, self.verifiers)
+        if not (self.repair and known):
+            return _Made(marks.text, known, checked)
+        repaired = await repair(marks.text, checked, context, asked, llm, self.verifiers, self.max_answer_tokens)
+        return _Made(repaired.text or NOTHING_FOUND, bool(repaired.text), repaired.checked, repairs=repaired.repairs)
+
+    async def _numerical(
+        self, marks: Marks, thought: Sequence[Mark], context: Context, asked: str, *, known: bool
+    ) -> _Made:
+        """The number with its unit, checked by the marks behind it, or else by those in the thoughts.
+
+        A reply that is more than a number stays whole, and has a number if there is exactly one in it. Without one,
+        nothing vouches for it: a number was asked for.
+        """
+        bare = marks.text
+        for mark in reversed(marks.marks):
+            bare = bare[: mark.start].rstrip() + bare[mark.end :]
+        text = amount(bare) or bare
+        number = only_number(text, decimal_comma=language(asked) in _DECIMAL_COMMA)
+        own = [mark for mark in marks.marks if mark.number]
+        # Of the thoughts, the marks with quotes: those without are remarks on the way.
+        own = own or [mark for mark in thought if mark.quotes] or [mark for mark in thought if mark.number]
+        checked = await check(text, own, context.passages, asked, self.verifiers, whole=True)
+        if number is None:
+            checked = replace(checked, sentences=tuple(map(_not_a_number, checked.sentences)))
+        return _Made(text, known, checked, number)
 
     def _failure(self, question: str, model: str, listening: _Listening) -> str:
         about = f"{model} gave no answer to {question[:200]!r}"
@@ -192,24 +241,25 @@ def _read(text: str) -> Marks:
     return marks
 
 
-def _numerical(
-    marks: Marks, thought: Sequence[Mark], context: Context, asked: str
-) -> tuple[str, Decimal | None, Checked]:
-    """The number with its unit, what it is, and what supports it: the marks behind it, or else those in the thoughts.
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What was made of a reply: the answer's text, whether it answers, and the result of checking it."""
 
-    A reply that is more than a number stays whole, and has a number if there is exactly one in it. Without one, nothing
-    supports it: a number was asked for.
-    """
-    bare = marks.text
-    for mark in reversed(marks.marks):
-        bare = bare[: mark.start].rstrip() + bare[mark.end :]
-    text = amount(bare) or bare
-    number = only_number(text, decimal_comma=language(asked) in _DECIMAL_COMMA)
-    own = [mark for mark in marks.marks if mark.number]
-    # Of the thoughts, the marks with quotes: those without are remarks on the way.
-    own = own or [mark for mark in thought if mark.quotes] or [mark for mark in thought if mark.number]
-    checked = check(text, own, context.passages, asked, whole=True)
-    if number is None:
-        doubted = (replace(one, support="unsupported") if one.supported else one for one in checked.sentences)
-        checked = replace(checked, sentences=tuple(doubted))
-    return text, number, checked
+    text: str
+    known: bool
+    checked: Checked
+    number: Decimal | None = None
+    repairs: tuple[Repair, ...] = ()
+
+
+def _extracted(marks: Marks, context: Context, *, known: bool) -> _Made:
+    """The sentences that a reply quotes; quotes that are in no passage are listed as removed."""
+    found = extract(marks.marks, context.passages)
+    checked = Checked(found.sentences, found.citations, ())
+    removed = tuple(Repair(one, "") for one in found.missing)
+    return _Made(found.text or NOTHING_FOUND, known and bool(found.text), checked, repairs=removed)
+
+
+def _not_a_number(sentence: Sentence) -> Sentence:
+    reason = "a number was asked for, and it is not one"
+    return replace(sentence, status="not checked", reason=reason) if sentence.vouched else sentence

@@ -1,25 +1,15 @@
-"""Whether passages support what an answer says: pure checks, sentence by sentence, with no model.
+"""What each sentence of an answer cites, and what a verifier is to judge.
 
-How a sentence is judged:
+A sentence is checked against the sentences of the passages that it cites: those that hold its quotes, whole, so that a
+"No" before a quote is seen; or, where a mark has no quote, the one that shares most with it. A verifier judges the two.
+No verifier is asked where there is nothing to judge:
 
-- *unknown mark*: it bears the number of a passage that was not shown.
-- *misquoted*: a quote is not in the passage whose number it has.
-- *quoted*: its quotes are in their passages, and have to do with it. Every name is in the question or in the passages;
-  some of its content words (LEAST_SHARED) are in the sentences quoted from or beside them; and no rule finds that those
-  sentences say something else (`verify.rules`): every number is there, for the same thing and in the same unit, or
-  follows from numbers there. Where the passage is in another language, words cannot be compared, and numbers decide.
-- *supported*: it has marks and no quotes, or none that is long enough to show anything. Most of its content words and
-  numbers (MOST_SHARED), and one that is not in the question if it has any, are in the sentence of the passage that is
-  most like it or beside that; every number and every name is in the question or in the passages; and no rule finds
-  anything against it.
-- *unsupported*: it has marks, and is neither quoted nor supported.
-- *uncited*: it has no marks. But if a sentence further down in its paragraph or list has some that support this one
-  too, by the rule for marks without quotes, it takes those. And a sentence that says nothing by itself ("Yes.") or
-  leads in what follows (a heading, or a colon at its end) is supported if the next one is, and if it says nothing that
-  is not in the question, the next sentence or the passages that one cites. Words that only speak of the answer itself
-  ("Here is a summary:") say nothing.
+- A mark whose number no passage has, a quote that is not in its passage or that leaves words out, and a sentence
+  without a mark of its own are *not checked*. No sentence takes the marks of another.
+- A heading or lead-in that only names what follows ("Here is a summary:") claims nothing. One that says something is a
+  sentence like any other.
 
-Number 0 is no mark: what comes with it is uncited.
+Number 0 is no mark: what comes with it is not checked.
 """
 
 from __future__ import annotations
@@ -34,53 +24,61 @@ from functools import cached_property
 from trueweave.answering import quotes, words
 from trueweave.answering.marks import Mark
 from trueweave.answering.numbers import Number, numbers, values
-from trueweave.answering.verify import clauses, rules
+from trueweave.answering.verify import clauses
 from trueweave.answering.verify.roles import is_verb
-from trueweave.evidence import Citation, Passage, Sentence, Support
+from trueweave.evidence import Basis, Citation, Claim, Passage, Sentence
 from trueweave.text import sentences
 from trueweave.types import Span
 
-LEAST_SHARED = 0.15
-MOST_SHARED = 0.6
-
-_BEGINNING = 200  # characters, in which the first words of a sentence are
-
-_BLANK_LINE = re.compile(r"\n(?=([ \t]*+)\n)")
-_HEADING = re.compile(r"\s*+#")
 _OF_THE_ANSWER = words.content(
-    "summary overview following list table point details information answer question context documents passages "
-    "sources text found shown shows states says mentions described key main example "
+    "summary overview following follow list table point details information answer question context documents passages "
+    "sources text found find shown shows states says mentions described key main example known given below "
     "Zusammenfassung Überblick folgende Antwort Dokumente Quellen résumé suivant réponse resumen siguiente respuesta"
 )
 _LEADS_IN = re.compile(r"[:：][*_]{0,2}\Z")
+_HEADING = re.compile(r"\s*+#")
+_YES_OR_NO = re.compile(r"(?:yes|no|ja|nein|oui|non|sí|sì|sim|não|nee|はい|いいえ|是|不是)[.,!。]?", re.IGNORECASE)
+_LONGEST_HEADING = 300  # characters; what is longer says something
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """The sentences of an answer, and what they cite: each place once for each number, in the order of the text."""
+class Cited:
+    """A sentence of an answer and what it cites. `claim` is for a verifier; where it is None, `sentence` is final."""
 
-    sentences: tuple[Sentence, ...]
-    citations: tuple[Citation, ...]
+    sentence: Sentence
+    claim: Claim | None = None
+    citations: tuple[Citation, ...] = ()
 
 
-def check(text: str, marks: Sequence[Mark], passages: Sequence[Passage], asked: str, *, whole: bool = False) -> Checked:
-    """What supports each sentence of an answer. Mark n is of passage n, counted from 1.
+def read(
+    text: str, marks: Sequence[Mark], passages: Sequence[Passage], asked: str, *, whole: bool = False
+) -> list[Cited]:
+    """The sentences of an answer, and what each cites. Mark n is of passage n, counted from 1.
 
     `asked` is the question, with what a person said before it. A `whole` answer is one sentence without marks in its
     text, and all marks are its own, wherever they were.
     """
-    judge = _Judge([_Shown(passage) for passage in passages], _Asked(asked), text)
+    reader = _Reader([_Shown(passage) for passage in passages], asked, text)
     if whole:
         own = tuple(mark for mark in marks if mark.number)
-        return judge.judged([_Statement(text, 0, len(text), own, text)])
+        return [reader.read(_Statement(text, 0, len(text), own, text))]
     starts = [mark.start for mark in marks]
-    spans = sentences.split(text)
-    return judge.judged([_statement(text, span, _within(marks, starts, span)) for span in spans])
+    return [reader.read(_statement(text, span, _within(marks, starts, span))) for span in sentences.split(text)]
 
 
 def _within(marks: Sequence[Mark], starts: Sequence[int], span: Span) -> list[Mark]:
     first, last = bisect_left(starts, span[0]), bisect_left(starts, span[1])
     return [mark for mark in marks[first:last] if mark.end <= span[1]]
+
+
+def distinct(citations: Iterable[Citation]) -> tuple[Citation, ...]:
+    """Each place once for each mark; as a quote, if it was quoted anywhere."""
+    first: dict[tuple[int, int, int], Citation] = {}
+    for citation in citations:
+        place = citation.mark, citation.start, citation.end
+        if place not in first or citation.verbatim:
+            first[place] = citation
+    return tuple(first.values())
 
 
 # --- what is compared ---------------------------------------------------------------------------------
@@ -101,20 +99,12 @@ class _Statement:
         return words.content(self.said)
 
     @cached_property
-    def names(self) -> frozenset[str]:
-        """The stems of names. A capital at the beginning is one of a name only if another follows, or a verb."""
-        found = clauses.words(self.said[:_BEGINNING])
-        if len(found) < 2 or found[1].is_name or (is_verb(found, 1) and not found[0].is_closed):
-            return words.names(self.said)
-        return words.names(self.said) - words.stems(found[0].text)
-
-    @cached_property
     def numbers(self) -> list[Number]:
         return numbers(self.said)
 
     @property
     def says_nothing(self) -> bool:
-        return not (self.words or self.names or self.numbers)
+        return not (self.words - _OF_THE_ANSWER or self.numbers or _YES_OR_NO.match(self.said))
 
 
 def _statement(text: str, span: Span, marks: Iterable[Mark]) -> _Statement:
@@ -125,16 +115,6 @@ def _statement(text: str, span: Span, marks: Iterable[Mark]) -> _Statement:
         said.append(text[at : mark.start])
         at = mark.end
     return _Statement(text[start:end], start, end, own, "".join((*said, text[at:end])))
-
-
-class _Asked:
-    """What the question says: an answer may say it again."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.words = words.content(text)
-        self.stems = words.stems(text)
-        self.values = values(text)
 
 
 class _Shown:
@@ -149,59 +129,48 @@ class _Shown:
 
     @cached_property
     def _contents(self) -> list[frozenset[str]]:
-        return [words.content(self.passage.text[start:end]) for start, end in self.spans]
+        return [words.content(self._text(place)) for place in range(len(self.spans))]
 
     @cached_property
     def _values(self) -> list[set[Decimal]]:
-        return [values(self.passage.text[start:end]) for start, end in self.spans]
+        return [values(self._text(place)) for place in range(len(self.spans))]
 
     @cached_property
-    def values(self) -> set[Decimal]:
-        return values(self._all)
+    def whole(self) -> str:
+        return "\n".join((self.passage.title, *self.passage.headings, self.passage.text))
 
     @cached_property
     def stems(self) -> frozenset[str]:
-        return words.stems(self._all)
+        return words.content(self.whole)
 
-    @cached_property
-    def words(self) -> frozenset[str]:
-        return words.content(self.passage.text)
+    def nearest(self, statement: _Statement) -> int | None:
+        """The sentence that shares most with a statement, if any shares anything."""
+        shared = [self._shared(place, statement) for place in range(len(self.spans))]
+        return max(range(len(shared)), key=shared.__getitem__) if any(shared) else None
 
-    @cached_property
-    def _heads(self) -> frozenset[str]:
-        return words.content("\n".join((self.passage.title, *self.passage.headings)))
+    def find(self, quote: str, statement: _Statement) -> Span | None:
+        """Where a quote is; of several places, the one whose sentences share most with the statement."""
+        found = quotes.occurrences(quote, self.passage.text)
+        return max(found, key=lambda span: self._shared_by(span, statement)) if found else None
 
-    @property
-    def _all(self) -> str:
-        return "\n".join((self.passage.title, *self.passage.headings, self.passage.text))
-
-    def nearest(self, statement: _Statement) -> int:
-        """The sentence that shares most with a statement."""
-        return max(range(len(self.spans)), key=lambda place: self._shared(place, statement), default=-1)
+    def _shared_by(self, span: Span, statement: _Statement) -> int:
+        return max((self._shared(place, statement) for place in self.touched(span)), default=0)
 
     def _shared(self, place: int, statement: _Statement) -> int:
         shared = len(self._contents[place] & statement.words)
         return shared + sum(number.among(self._values[place]) for number in statement.numbers)
 
-    def touched(self, span: Span) -> list[int]:
+    def touched(self, span: Span) -> range:
         """The sentences that a stretch of the passage lies in."""
-        return [place for place, (start, end) in enumerate(self.spans) if start < span[1] and span[0] < end]
+        first = bisect_right(self.spans, span[0], key=lambda one: one[1])
+        return range(first, bisect_left(self.spans, span[1], key=lambda one: one[0]))
 
-    def basis(self, place: int) -> tuple[str, str]:
-        """A sentence, and the one before it."""
-        return self._text(place), self._text(place - 1) if place else ""
+    def basis(self, place: int) -> Basis:
+        return Basis(self._text(place), self._text(place - 1) if place else "")
 
     def _text(self, place: int) -> str:
         start, end = self.spans[place]
         return self.passage.text[start:end]
-
-    def words_round(self, places: Sequence[int]) -> set[str]:
-        """The content words of these sentences and of those beside them; and of where the passage is from."""
-        near = {beside for place in places for beside in (place - 1, place, place + 1)}
-        return set(self._heads).union(*(self._contents[place] for place in near if 0 <= place < len(self.spans)))
-
-    def values_in(self, places: Sequence[int]) -> set[Decimal]:
-        return set[Decimal]().union(*(self._values[place] for place in places if place >= 0))
 
     def cited(self, mark: int, span: Span, *, verbatim: bool) -> Citation:
         start, end = span
@@ -209,201 +178,77 @@ class _Shown:
         return Citation(mark, self.passage, self.passage.text[start:end], begin + start, begin + end, verbatim)
 
 
-# --- how it is judged ---------------------------------------------------------------------------------
+# --- what a sentence cites ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Verdict:
-    support: Support
-    citations: tuple[Citation, ...] = ()
-    marks: tuple[int, ...] | None = None  # those of another sentence, where the statement has none
-
-    @property
-    def good(self) -> bool:
-        return self.support in ("quoted", "supported")
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A quote that is where it is said to be."""
-
-    shown: _Shown
-    span: Span
-    citation: Citation
-
-    @property
-    def touched(self) -> list[int]:
-        return self.shown.touched(self.span)
-
-
-class _Judge:
-    def __init__(self, shown: Sequence[_Shown], asked: _Asked, answer: str) -> None:
+class _Reader:
+    def __init__(self, shown: Sequence[_Shown], asked: str, answer: str) -> None:
         self._shown = shown
         self._asked = asked
         self._answer = answer
-        blank = list(_BLANK_LINE.finditer(answer))
-        self._blank_starts, self._blank_ends = [one.start() for one in blank], [one.end(1) + 1 for one in blank]
         self._lines = [0, *(one.end() for one in re.finditer(r"\n", answer))]
-        self._headings: dict[int, bool] = {}
 
-    def judged(self, statements: Sequence[_Statement]) -> Checked:
-        verdicts = [self._marked(one) if one.marks else _Verdict("uncited") for one in statements]
-        marked: int | None = None  # the next statement that has marks
-        for place in reversed(range(len(statements))):  # what follows is known by then
-            if statements[place].marks:
-                marked = place
-            else:
-                verdicts[place] = self._unmarked(place, marked, statements, verdicts)
-        made = [
-            Sentence(one.text, one.start, one.end, _numbers(one) if verdict.marks is None else verdict.marks, support)
-            for one, verdict in zip(statements, verdicts, strict=True)
-            for support in (verdict.support,)
-        ]
-        return Checked(tuple(made), _once(citation for verdict in verdicts for citation in verdict.citations))
-
-    def _marked(self, statement: _Statement) -> _Verdict:
-        """By the marks of the sentence itself."""
-        if any(mark.number > len(self._shown) for mark in statement.marks):
-            return _Verdict("unknown mark")
-        found: list[_Found] = []
-        missing = False
-        for mark in statement.marks:
-            shown = self._shown[mark.number - 1]
-            for quote in filter(quotes.long_enough, mark.quotes):
-                span = quotes.find(quote, shown.passage.text)
-                if span is None:
-                    missing = True
-                else:
-                    found.append(_Found(shown, span, shown.cited(mark.number, span, verbatim=True)))
-        cited = tuple(one.citation for one in found)
+    def read(self, statement: _Statement) -> Cited:
+        if not statement.marks:
+            claims = not (statement.says_nothing or self._only_names(statement))
+            return _final(statement, "it cites no passage" if claims else "it claims nothing", claims=claims)
+        missing = [mark.number for mark in statement.marks if mark.number > len(self._shown)]
         if missing:
-            return _Verdict("misquoted", cited)
-        if not found:
-            return self._by_words(statement, statement.marks)
-        bare = [mark for mark in statement.marks if not any(map(quotes.long_enough, mark.quotes))]
-        unquoted = dict.fromkeys(mark.number for mark in bare)
-        nearest = [citation for number in unquoted for citation in self._nearest(statement, number)]
-        if len(nearest) < len(unquoted) or not self._fits(statement, found):
-            return _Verdict("unsupported", cited)
-        return _Verdict("quoted", (*cited, *nearest))
+            return _final(statement, f"there is no passage {missing[0]}")
+        return self._by_marks(statement)
 
-    def _nearest(self, statement: _Statement, number: int) -> list[Citation]:
-        """The sentence of a passage that has most to do with a statement, if any has anything."""
-        shown = self._shown[number - 1]
-        place = shown.nearest(statement)
-        if place < 0 or not (shown.words_round([place]) & statement.words or self._any_number(statement, shown.values)):
-            return []
-        return [shown.cited(number, shown.spans[place], verbatim=False)]
-
-    def _fits(self, statement: _Statement, found: Sequence[_Found]) -> bool:
-        """Whether quotes have to do with the statement that they stand behind."""
-        cited = [self._shown[mark.number - 1] for mark in statement.marks]
-        if all(words.foreign(self._answer, one.shown.passage.text) for one in found):
-            near = self._asked.values.union(*(one.shown.values_in(one.touched) for one in found))
-            return all(number.among(near) for number in statement.numbers)
-        if not self._names_known(statement, cited):
+    def _only_names(self, statement: _Statement) -> bool:
+        """Whether a heading or lead-in names a thing and says nothing of it, in words of the question or passages."""
+        if len(statement.said) > _LONGEST_HEADING or statement.numbers:
             return False
-        around = set[str]().union(*(one.shown.words_round(one.touched) for one in found))
-        shared = len(statement.words & around) + sum(self._is_near(number, found) for number in statement.numbers)
-        if shared < LEAST_SHARED * len(statement.words):
+        if not (self._is_heading(statement) or _LEADS_IN.search(statement.text)):
             return False
-        basis = {(id(one.shown), place): one.shown.basis(place) for one in found for place in one.touched}
-        return self._follows(statement, list(basis.values()), cited)
+        found = clauses.words(statement.said)
+        said = (word.text for at, word in enumerate(found) if is_verb(found, at))
+        if any(not words.content(verb) <= _OF_THE_ANSWER for verb in said):
+            return False
+        return statement.words <= self._known
 
-    def _is_near(self, number: Number, found: Sequence[_Found]) -> bool:
-        return any(number.among(one.shown.values_in(one.touched)) for one in found)
-
-    def _follows(self, statement: _Statement, basis: Sequence[tuple[str, str]], cited: Iterable[_Shown]) -> bool:
-        """Whether no rule finds that sentences of passages say something else than the statement."""
-        passages = [shown.passage.text for shown in {id(one): one for one in cited}.values()]
-        return rules.problem(statement.said, basis, passages, self._asked.text) is None
-
-    def _by_words(self, statement: _Statement, marks: Sequence[Mark]) -> _Verdict:
-        """By what the statement shares with passages that it does not quote."""
-        if statement.says_nothing:
-            return _Verdict("unsupported")
-        cited = {mark.number: self._shown[mark.number - 1] for mark in marks}
-        nearest = {number: shown.nearest(statement) for number, shown in cited.items()}
-        pool = set[str]().union(*(shown.words_round([nearest[number]]) for number, shown in cited.items()))
-        near = set[Decimal]().union(*(shown.values_in([nearest[number]]) for number, shown in cited.items()))
-        shared, fresh = statement.words & pool, statement.words - self._asked.words
-        known = set[Decimal]().union(self._asked.values, *(shown.values for shown in cited.values()))
-        found = len(shared) + sum(number.among(near) for number in statement.numbers)
-        enough = (
-            found >= MOST_SHARED * (len(statement.words) + len(statement.numbers))
-            and (not fresh or bool(fresh & pool) or self._any_number(statement, known - self._asked.values))
-            and all(number.among(known) for number in statement.numbers)
-            and self._names_known(statement, cited.values())
-            and self._follows(
-                statement,
-                [shown.basis(nearest[number]) for number, shown in cited.items() if nearest[number] >= 0],
-                cited.values(),
-            )
-        )
-        if not enough:
-            return _Verdict("unsupported")
-        citations = (
-            citation for number in cited for citation in self._nearest(statement, number) if nearest[number] >= 0
-        )
-        return _Verdict("supported", tuple(citations))
-
-    def _unmarked(
-        self, place: int, marked: int | None, statements: Sequence[_Statement], verdicts: Sequence[_Verdict]
-    ) -> _Verdict:
-        """By what comes after a sentence that has no marks."""
-        if marked is None:
-            return _Verdict("uncited")
-        statement, lent = statements[place], statements[marked]
-        if self._leads_in(statement):
-            good = verdicts[place + 1].good and self._nothing_new(statement, statements[place + 1], lent)
-            return _Verdict("supported") if good else _Verdict("uncited")
-        if not verdicts[marked].good or self._are_apart(statement, lent):
-            return _Verdict("uncited")
-        by_words = self._by_words(statement, lent.marks)
-        return replace(by_words, marks=_numbers(lent)) if by_words.good else _Verdict("uncited")
-
-    def _are_apart(self, one: _Statement, later: _Statement) -> bool:
-        """Whether a blank line stands between two statements."""
-        first = bisect_left(self._blank_starts, one.end)
-        return first < len(self._blank_ends) and self._blank_ends[first] <= later.start
-
-    def _leads_in(self, statement: _Statement) -> bool:
-        return statement.says_nothing or self._is_heading(statement) or bool(_LEADS_IN.search(statement.text))
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return _OF_THE_ANSWER.union(words.content(self._asked), *(shown.stems for shown in self._shown))
 
     def _is_heading(self, statement: _Statement) -> bool:
         line = self._lines[bisect_right(self._lines, statement.start) - 1]
-        if line not in self._headings:
-            self._headings[line] = bool(_HEADING.match(self._answer, line, statement.start))
-        return self._headings[line]
+        return bool(_HEADING.match(self._answer, line, min(statement.start, line + _LONGEST_HEADING)))
 
-    def _nothing_new(self, statement: _Statement, following: _Statement, lent: _Statement) -> bool:
-        cited = [self._shown[mark.number - 1] for mark in lent.marks if mark.number <= len(self._shown)]
-        said = set(self._asked.words | following.words).union(*(one.words for one in cited))
-        known = set[Decimal]().union(self._asked.values, *(shown.values for shown in cited))
-        told = statement.words - _OF_THE_ANSWER
-        return (
-            len(told & said) >= MOST_SHARED * len(told)
-            and all(number.among(known) for number in statement.numbers)
-            and self._names_known(statement, cited)
-        )
+    def _by_marks(self, statement: _Statement) -> Cited:
+        basis: dict[tuple[int, int], Basis] = {}
+        citations: list[Citation] = []
+        quoted = False
+        for mark in statement.marks:
+            shown = self._shown[mark.number - 1]
+            given = [quote for quote in mark.quotes if quotes.long_enough(quote)]
+            for quote in given:
+                span = shown.find(quote, statement)
+                if span is None:
+                    problem = "leaves words out" if quotes.is_elided(quote) else f"is not in passage {mark.number}"
+                    return _final(statement, f"its quote {problem}", citations=tuple(citations))
+                quoted = True
+                citations.append(shown.cited(mark.number, span, verbatim=True))
+                basis |= {(mark.number, place): shown.basis(place) for place in shown.touched(span)}
+            if not given:
+                place = shown.nearest(statement)
+                if place is None:
+                    problem = f"passage {mark.number} has none of its words"
+                    return _final(statement, problem, citations=tuple(citations))
+                citations.append(shown.cited(mark.number, shown.spans[place], verbatim=False))
+                basis[mark.number, place] = shown.basis(place)
+        cited = {mark.number: self._shown[mark.number - 1].whole for mark in statement.marks}
+        claim = Claim(statement.said.strip(), tuple(basis.values()), tuple(cited.values()), self._asked, quoted)
+        sentence = replace(_unchecked(statement, ""), basis=claim.shown)
+        return Cited(sentence, claim, tuple(citations))
 
-    def _names_known(self, statement: _Statement, cited: Iterable[_Shown]) -> bool:
-        known = [self._asked.stems, *(shown.stems for shown in cited)]
-        return all(any(name in stems for stems in known) for name in statement.names)
 
-    def _any_number(self, statement: _Statement, among: set[Decimal]) -> bool:
-        return any(number.among(among) for number in statement.numbers)
+def _final(statement: _Statement, reason: str, *, claims: bool = True, citations: tuple[Citation, ...] = ()) -> Cited:
+    return Cited(replace(_unchecked(statement, reason), claims=claims), None, citations)
 
 
-def _numbers(statement: _Statement) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(mark.number for mark in statement.marks))
-
-
-def _once(citations: Iterable[Citation]) -> tuple[Citation, ...]:
-    """Each place once for each mark; as a quote, if it was quoted anywhere."""
-    first: dict[tuple[int, int, int], Citation] = {}
-    for citation in citations:
-        place = citation.mark, citation.start, citation.end
-        if place not in first or citation.verbatim:
-            first[place] = citation
-    return tuple(first.values())
+def _unchecked(statement: _Statement, reason: str) -> Sentence:
+    marks = tuple(dict.fromkeys(mark.number for mark in statement.marks))
+    return Sentence(statement.text, statement.start, statement.end, marks, "not checked", reason)

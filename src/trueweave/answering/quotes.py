@@ -10,9 +10,10 @@ from trueweave.types import Span
 
 LEAST_WORDS = 2
 LEAST_LETTERS = 4  # letters and digits of a quote; with fewer it shows nothing
-FARTHEST = 400  # characters between two parts of a quote with an ellipsis: further apart, they are not one statement
+MOST_PLACES = 20  # of one quote in a text that are looked at
 
 _ELLIPSIS = re.compile(r"[\[(]?(?:…|\.\s?\.\s?\.)[\])]?")
+_AT_ENDS = re.compile(rf"\A[\s'.]*{_ELLIPSIS.pattern}|{_ELLIPSIS.pattern}[\s'.]*\Z")
 _ALIKE = {
     **dict.fromkeys(map(ord, '"’‘ʼ‚`“”„«»「」『』'), "'"),
     **dict.fromkeys(map(ord, "‐‑‒–—―−"), "-"),
@@ -29,43 +30,34 @@ def long_enough(quote: str) -> bool:
     return letters >= LEAST_LETTERS and (len(folded.split()) >= LEAST_WORDS or unspaced >= LEAST_LETTERS)
 
 
-def find(quote: str, text: str) -> Span | None:
-    """Where the quote is in the text; None if it is not there.
+def occurrences(quote: str, text: str) -> list[Span]:
+    """Where the quote is in the text, up to MOST_PLACES places; nowhere if it leaves words out.
 
-    An ellipsis parts a quote: its parts must follow each other, not far apart. The white space, case, accents, dashes
-    and quotation marks of both are alike, and stops at the ends of a part are of no account.
+    The white space, case, accents, dashes and quotation marks of both are alike, and stops and ellipses at its ends are
+    of no account.
     """
-    parts = [part for one in _ELLIPSIS.split(quote) if (part := _fold(one)[0].strip(_EDGES))]
-    if not parts:
-        return None
+    part = _inner(quote).strip(_EDGES)
+    if not part or _ELLIPSIS.search(part):
+        return []
     folded, origins = _fold(text)
-    begin = 0
-    while found := _occurrence(folded, parts[0], begin):
-        end = _rest(folded, parts[1:], found[1])
-        if end is not None:
-            return origins[found[0]], _end(text, origins[end - 1])
-        begin = found[0] + 1
-    return None
-
-
-def _rest(folded: str, parts: list[str], end: int) -> int | None:
-    """Where the last of the parts ends, each the next to come after the one before."""
-    for part in parts:
-        found = _occurrence(folded, part, end, end + FARTHEST + len(part))
-        if not found:
-            return None
-        end = found[1]
-    return end
-
-
-def _occurrence(folded: str, part: str, begin: int, limit: int | None = None) -> Span | None:
-    start = folded.find(part, begin, limit)
-    while start >= 0:
+    found: list[Span] = []
+    start = folded.find(part)
+    while start >= 0 and len(found) < MOST_PLACES:
         end = start + len(part)
         if _parted(folded[start - 1 : start] if start else "", part[0]) and _parted(part[-1], folded[end : end + 1]):
-            return start, end
-        start = folded.find(part, start + 1, limit)
-    return None
+            found.append((origins[start], _end(text, origins[end - 1])))
+        start = folded.find(part, start + 1)
+    return found
+
+
+def is_elided(quote: str) -> bool:
+    """Whether a quote leaves words out, with an ellipsis in their place."""
+    return bool(_ELLIPSIS.search(_inner(quote)))
+
+
+def _inner(quote: str) -> str:
+    """A quote in its simplest form, without ellipses at its ends."""
+    return _AT_ENDS.sub("", _fold(quote)[0])
 
 
 def _parted(left: str, right: str) -> bool:

@@ -113,8 +113,8 @@ def _outcome(question: Question, name: str, run: str, evidence: Evidence, usage:
 
 
 def _answered(answer: Answer, seconds: float) -> Answered:
-    supported = sum(sentence.supported for sentence in answer.sentences)
-    return Answered(answer.text, answer.known, len(answer.sentences), supported, seconds)
+    vouched = sum(sentence.vouched for sentence in answer.sentences)
+    return Answered(answer.text, answer.known, len(answer.sentences), vouched, seconds)
 
 
 def deep_enough(method: Any, k: int) -> Any:

@@ -16,12 +16,12 @@ from trueweave.evidence import Usage
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An answer: its text, whether it was known, how many sentences it has and how many of them passages support."""
+    """An answer: its text, whether it was known, how many sentences it has, and for how many the check vouches."""
 
     text: str
     known: bool
     sentences: int
-    supported: int
+    vouched: int
     seconds: float
 
 

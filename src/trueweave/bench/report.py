@@ -29,7 +29,7 @@ _HELP = {
     "evidence": f"share of the words of the evidence in the first {EVIDENCE_WITHIN:,} characters found",
     "exact match": "the answer is one of those that are known",
     "F1": "how far its words are those of a known answer",
-    "supported": "share of its sentences that a passage supports",
+    "vouched": "share of its sentences that the check vouches for",
 }
 
 

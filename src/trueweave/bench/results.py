@@ -184,7 +184,7 @@ def _values(
         if any(answers for _, answers in given):
             values["exact match"] = [exact_match(_said(one), answers) for one, answers in given]
             values["F1"] = [token_f1(_said(one), answers) for one, answers in given]
-        values["supported"] = [one.supported / one.sentences if one and one.sentences else 0.0 for one, _ in given]
+        values["vouched"] = [one.vouched / one.sentences if one and one.sentences else 0.0 for one, _ in given]
     return values
 
 

@@ -1,8 +1,8 @@
-"""Answers for people to read: what they cite, what nothing supports, and what they took."""
+"""Answers for people to read: what they cite, what checking them found, and what they took."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -16,14 +16,8 @@ from trueweave.cli.output import count, indented, marked
 from trueweave.types import money
 
 if TYPE_CHECKING:
-    from trueweave.evidence import Answer, Citation, Evidence, Sentence, Support, Usage
+    from trueweave.evidence import Answer, Citation, Evidence, Repair, Sentence, Usage
 
-_REASONS: dict[Support, str] = {
-    "uncited": "no citation",
-    "unknown mark": "there is no such passage",
-    "misquoted": "the quote is not in the passage",
-    "unsupported": "the passage does not say it",
-}
 _LONGEST_QUOTE = 400
 
 
@@ -40,14 +34,49 @@ def citations(found: Sequence[Citation]) -> list[RenderableType]:
     return ["", *parts] if parts else []
 
 
-def doubts(answer: Answer) -> list[RenderableType]:
-    """The sentences that no passage supports, each with the reason. That the documents do not say something is none."""
+def checked(answer: Answer) -> list[RenderableType]:
+    """What checking found: what was computed, what was not confirmed, each with its reason and what the passage says,
+    what was replaced, and how many sentences have which status."""
+    return [*_computed(answer), *_unconfirmed(answer), *_repaired(answer), *_counted(answer)]
+
+
+def _computed(answer: Answer) -> list[RenderableType]:
+    found = [one for one in answer.sentences if one.status == "computed"]
+    lines = [line for one in found for line in (indented(_claimed(one)), indented(one.reason, 4))]
+    return ["", Text("Computed:"), *lines] if found else []
+
+
+def _unconfirmed(answer: Answer) -> list[RenderableType]:
+    """That the documents do not say something needs no confirmation."""
     found = list(answer.doubtful)
-    if not answer.known and found and found[0] is answer.sentences[0] and found[0].support == "uncited":
+    if not answer.known and found and found[0] is answer.sentences[0] and not found[0].marks:
         found = found[1:]
-    if not found:
+    lines = [line for one in found for line in _doubt(one)]
+    return ["", marked("Not confirmed:"), *lines] if found else []
+
+
+def _repaired(answer: Answer) -> list[RenderableType]:
+    if not answer.repairs:
         return []
-    return ["", marked("Not supported by any passage:"), *(indented(_doubt(one)) for one in found)]
+    lines = [
+        line for one in answer.repairs for line in (indented(f"was: {_claimed(one.before)}"), indented(_now(one), 4))
+    ]
+    return ["", Text("Repaired:"), *lines]
+
+
+def _now(repair: Repair) -> str:
+    return f"now: {one_line(repair.after, _LONGEST_QUOTE)}" if repair.after else f"removed: {repair.before.reason}"
+
+
+def _counted(answer: Answer) -> list[RenderableType]:
+    """How many sentences have which status, and who checked them."""
+    statuses = Counter(one.status for one in answer.sentences if one.claims)
+    failed = [marked(f"The check by {one.verifier} failed: {one.problem}") for one in answer.checks if one.problem]
+    if not statuses:
+        return ["", *failed] if failed else []
+    by = " and ".join(one.verifier for one in answer.checks) or "nobody"
+    told = ", ".join(f"{number} {status}" for status, number in statuses.items())
+    return ["", *failed, Text(f"Checked by {by}: {told}", style="dim")]
 
 
 def took(evidence: Evidence, usage: Usage, currency: str, seconds: float | None = None) -> Text:
@@ -79,7 +108,9 @@ def as_json(answer: Answer, *, is_answered: bool) -> dict[str, object]:
         "reasoning": answer.reasoning,
         "finish": answer.finish,
         "citations": [_cited(one) for one in answer.citations],
-        "sentences": [{**asdict(one), "supported": one.supported} for one in answer.sentences],
+        "sentences": [{**asdict(one), "vouched": one.vouched} for one in answer.sentences],
+        "checks": answer.checks,
+        "repairs": answer.repairs,
         "context": answer.context,
         "evidence": finding.answer(answer.evidence),
         "trace": finding.trace_answer(answer.evidence.trace),
@@ -106,5 +137,11 @@ def _quote(one: Citation) -> str:
     return quoted if one.verbatim else f"nearest: {quoted}"
 
 
-def _doubt(sentence: Sentence) -> str:
-    return f"{one_line(sentence.text, _LONGEST_QUOTE)}  ({_REASONS.get(sentence.support, sentence.support)})"
+def _doubt(sentence: Sentence) -> list[RenderableType]:
+    why = f"{sentence.status}: {sentence.reason}" if sentence.reason else sentence.status
+    says = [indented(f"the passage says: “{one_line(sentence.basis, _LONGEST_QUOTE)}”", 4)] if sentence.basis else []
+    return [indented(_claimed(sentence)), indented(why, 4), *says]
+
+
+def _claimed(sentence: Sentence) -> str:
+    return one_line(sentence.text, _LONGEST_QUOTE)

@@ -56,6 +56,21 @@ History = Annotated[
 ]
 UseCot = Annotated[bool, typer.Option("--use-cot", help="Let the model think first; its reasoning is shown apart.")]
 Numerical = Annotated[bool, typer.Option("--numerical-answer", help="Have a number with its unit, and nothing else.")]
+Extractive = Annotated[
+    bool, typer.Option("--extractive", help="Answer with sentences of the documents, and no words of the model.")
+]
+Verifiers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--verifier",
+        metavar="NAME",
+        help="What checks the answer: rules, llm, or onnx/ and a folder. Several are asked in their order.",
+    ),
+]
+Repair = Annotated[
+    bool | None,
+    typer.Option("--repair/--no-repair", help="Give the model the sentences that are not confirmed once more."),
+]
 ContextOnly = Annotated[
     bool, typer.Option("--context-only", help="Show what the model would be shown, and do not ask it.")
 ]
@@ -71,6 +86,9 @@ def ask(
     history: History = None,
     use_cot: UseCot = False,
     numerical_answer: Numerical = False,
+    extractive: Extractive = False,
+    verifier: Verifiers = None,
+    repair: Repair = None,
     context_only: ContextOnly = False,
     rerank: Rerank = False,
     show_evidence: ShowEvidence = False,
@@ -81,8 +99,8 @@ def ask(
 ) -> None:
     """Answer a question from your documents, with citations.
 
-    The answer is shown while it is written. Then come the passages that it cites, and each sentence that no passage
-    supports. Without a language model, what was found for the question is shown.
+    The answer is shown while it is written. Then come the passages that it cites, and each sentence that the check does
+    not confirm. Without a language model, what was found for the question is shown.
     """
     with replying(json) as reply:
         settings = load_settings(database_url, workspace, model=model)
@@ -94,6 +112,9 @@ def ask(
             read_history(history),
             use_cot=use_cot,
             numerical_answer=numerical_answer,
+            extractive=extractive,
+            verifiers=verifier,
+            repair=repair,
             context_only=context_only,
             is_answered=bool(settings.model) and not context_only,
             rerank=rerank,
@@ -121,6 +142,9 @@ class Asked:
     history: Sequence[Message]
     use_cot: bool
     numerical_answer: bool
+    extractive: bool
+    verifiers: Sequence[str] | None
+    repair: bool | None
     context_only: bool
     is_answered: bool
     rerank: bool
@@ -170,6 +194,7 @@ async def _stream(trueweave: AsyncTrueweave, asked: Asked, write: Callable[[str]
             history=asked.history,
             use_cot=asked.use_cot,
             numerical_answer=asked.numerical_answer,
+            extractive=asked.extractive,
             context_only=True,
             rerank=asked.rerank,
             listener=tell_waiting,
@@ -182,6 +207,9 @@ async def _stream(trueweave: AsyncTrueweave, asked: Asked, write: Callable[[str]
         history=asked.history,
         use_cot=asked.use_cot,
         numerical_answer=asked.numerical_answer,
+        extractive=asked.extractive,
+        verifiers=asked.verifiers,
+        repair=asked.repair,
         rerank=asked.rerank,
         listener=tell_waiting,
     )
@@ -223,7 +251,7 @@ def _answered(answer: Answer) -> list[RenderableType]:
     text: list[RenderableType] = []
     if answer.finish == "length":
         text += ["", marked("The answer was cut off: it is as long as max_answer_tokens in the settings allows.")]
-    return [*text, *_reasoning(answer), *answers.citations(answer.citations), *answers.doubts(answer)]
+    return [*text, *_reasoning(answer), *answers.citations(answer.citations), *answers.checked(answer)]
 
 
 def _unanswered(asked: Asked, answer: Answer, *, show_evidence: bool) -> list[RenderableType]:

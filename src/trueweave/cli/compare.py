@@ -143,8 +143,8 @@ def _overlap(found: Comparison, rows: Sequence[Compared]) -> Table:
 
 
 def _answer(answer: Answer) -> list[RenderableType]:
-    checked = f"{count(len({one.mark for one in answer.citations}), 'passage')} cited"
-    return [Text(answer.text), *answering.doubts(answer), Text(checked, style="dim")]
+    cited = f"{count(len({one.mark for one in answer.citations}), 'passage')} cited"
+    return [Text(answer.text), *answering.checked(answer), Text(cited, style="dim")]
 
 
 def _empty(rows: Sequence[Compared]) -> list[RenderableType]:

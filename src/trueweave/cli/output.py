@@ -185,9 +185,9 @@ def marked(text: str) -> Text:
     return Text(text, style="yellow")
 
 
-def indented(text: str) -> RenderableType:
+def indented(text: str, columns: int = 2) -> RenderableType:
     """A line under another, and under itself where it is broken."""
-    return Padding(text, (0, 0, 0, 2)) if out.is_terminal else Text(f"  {text}")
+    return Padding(text, (0, 0, 0, columns)) if out.is_terminal else Text(f"{' ' * columns}{text}")
 
 
 def count(number: int, noun: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from trueweave.errors import ConfigError
+from trueweave.models.entailment import OnnxEntailment
 from trueweave.models.names import Endpoint
 from trueweave.models.ollama import CONTEXT, OllamaChat
 from trueweave.models.onnx import OnnxEmbedder
@@ -37,3 +38,14 @@ async def open_reranker(endpoint: Endpoint, *, deadline: float = DEADLINE) -> Re
     if endpoint.provider.name == "onnx":
         return await OnnxReranker.open(Path(endpoint.model))
     return RerankServer(endpoint, deadline=deadline)
+
+
+async def open_entailment(name: str) -> OnnxEntailment:
+    """The model for natural language inference of a name, which is `onnx/PATH`, a folder here."""
+    provider, _, path = name.partition("/")
+    if provider != "onnx" or not path:
+        raise ConfigError(
+            f"{name!r} is no verifier. Name rules, llm (the language model that is set), or onnx/ and the folder of a "
+            "model for natural language inference."
+        )
+    return await OnnxEntailment.open(Path(path))

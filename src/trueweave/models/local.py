@@ -37,6 +37,7 @@ class LocalModel:
     session: InferenceSession
     tokenizer: Tokenizer
     batch_tokens: int
+    width: int = 0  # of every input in tokens, where the graph fixes it
 
     @classmethod
     async def open(
@@ -83,11 +84,13 @@ class LocalModel:
         if strange:
             raise ConfigError(f"{file} wants {', '.join(sorted(strange))}, which no text has. Is it a model of texts?")
         tokenizer = Tokenizer.from_file(str(words))
+        width = _fixed_width(session)
         most = most_tokens or _most_tokens(words.parent, tokenizer) or usual_tokens
+        most = min(most, width) if width else most
         tokenizer.no_padding()
         tokenizer.enable_truncation(most)
         name = f"onnx/{file.parent.name}@{_fingerprint(file, words, most)}"
-        return cls(name, words.parent, most, session, tokenizer, batch_tokens)
+        return cls(name, words.parent, most, session, tokenizer, batch_tokens, width)
 
     def run(
         self,
@@ -108,7 +111,7 @@ class LocalModel:
         """Rows of about equal length, so that little is spent on padding."""
         batch: list[int] = []
         for row in order:
-            if batch and (len(batch) + 1) * len(encoded[row].ids) > self.batch_tokens:
+            if batch and (len(batch) + 1) * (self.width or len(encoded[row].ids)) > self.batch_tokens:
                 yield batch
                 batch = []
             batch.append(row)
@@ -117,7 +120,7 @@ class LocalModel:
     def _run(
         self, encoded: list[Encoding], as_rows: Callable[[Vectors, Mask], Vectors], outputs: Sequence[str] | None
     ) -> Vectors:
-        width = max(len(one.ids) for one in encoded)
+        width = self.width or max(len(one.ids) for one in encoded)
         given = {
             "input_ids": _padded([one.ids for one in encoded], width),
             "attention_mask": _padded([one.attention_mask for one in encoded], width),
@@ -151,6 +154,12 @@ def _most_tokens(folder: Path, tokenizer: Tokenizer) -> int:
     """What the model was made for; else the tokenizer's own limit; 0 where neither says."""
     said = settings(folder / "sentence_bert_config.json").get("max_seq_length")
     return int(said or (tokenizer.truncation or {}).get("max_length") or 0)
+
+
+def _fixed_width(session: InferenceSession) -> int:
+    """How many tokens each input must have; 0 where the graph leaves it open."""
+    shape = session.get_inputs()[0].shape
+    return shape[1] if len(shape) > 1 and isinstance(shape[1], int) else 0
 
 
 def _padded(rows: list[list[int]], width: int) -> Mask:

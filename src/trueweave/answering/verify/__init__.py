@@ -1,1 +1,7 @@
-"""Whether a passage bears out what an answer says."""
+"""Verifiers: what judges whether the cited sentences of a passage say what a sentence of an answer says."""
+
+from trueweave.answering.verify.entailment import EntailmentVerifier
+from trueweave.answering.verify.judge import JudgeVerifier
+from trueweave.answering.verify.rules import RulesVerifier
+
+__all__ = ["EntailmentVerifier", "JudgeVerifier", "RulesVerifier"]

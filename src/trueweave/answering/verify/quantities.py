@@ -185,6 +185,10 @@ class Computed:
     value: Decimal
     shown: str
 
+    @property
+    def equation(self) -> str:
+        return f"{self.shown} = {_text(round(self.value, 4))}"
+
 
 def computed(wanted: Quantity, given: Sequence[Quantity], claim: frozenset[str]) -> Computed | None:
     """How a number of a claim follows from numbers of its passage, if it does by one step."""

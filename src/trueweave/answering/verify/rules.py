@@ -1,21 +1,23 @@
-"""What rules can tell of a claim and the sentences of a passage that it rests on. English; no model.
+"""Verification by rules, with no model.
 
 Each rule looks for one way in which a claim can go against its passage, or say more than it: polarity and opposites,
 numbers with their units and groups, who did what to whom, quantifiers, bounds, modality, and causes. A rule that finds
-nothing proves nothing: what rules vouch for is that none of these differ.
+nothing proves nothing: what rules vouch for is that the words are there and that none of these differ.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 
 from trueweave.answering.verify import figures
 from trueweave.answering.verify.actors import actors
 from trueweave.answering.verify.case import Case, Problem, Text
 from trueweave.answering.verify.certainty import causes, modality, quantifiers
+from trueweave.answering.verify.coverage import uncovered, unknown_number
 from trueweave.answering.verify.polarity import polarity
-from trueweave.answering.words import language
+from trueweave.answering.words import foreign, language
+from trueweave.evidence import CheckStatus, Claim, Judgement, Usage
+from trueweave.protocols import Verified
 
 LONGEST_CLAIM = 2_000  # characters; rules compare each part of a claim with each of its basis
 LONGEST_BASIS = 10_000
@@ -31,35 +33,40 @@ _RULES: tuple[Callable[[Case], Iterator[Problem]], ...] = (
     modality,
     causes,
 )
-_LETTERS = re.compile(r"[^\W\d_]+")
-_LATIN = re.compile(r"[A-Za-z]")
-_LOOKALIKE = re.compile(r"[\u0370-\u03ff\u0400-\u04ff]")
 
 
-def problem(claim: str, basis: Sequence[tuple[str, str]], passages: Sequence[str], asked: str) -> Problem | None:
-    """The first thing that goes against a claim; None if no rule finds anything, or where it is not in English.
+class RulesVerifier:
+    """Compares words, names and numbers in any language, and what is said of them in English."""
 
-    `basis` are the sentences that it rests on, each with the one before it; `passages` are those that it cites, whole.
-    """
-    shown = " ".join(sentence for sentence, _ in basis)
-    if len(claim) > LONGEST_CLAIM or len(shown) > LONGEST_BASIS:
-        return Problem("it is too long to check", contradicted=False)
-    if mixed := _mixed(claim):
-        return Problem(f"“{mixed}” mixes letters of two alphabets", contradicted=False)
-    if not _is_english(claim, shown):
-        return None
-    sentences = tuple(Text(sentence, before) for sentence, before in basis)
-    case = Case(Text(claim), sentences, Text("\n".join(passages)), Text(asked))
-    return next((found for rule in _RULES for found in rule(case)), None)
+    name = "rules"
+    statuses: frozenset[CheckStatus] = frozenset(("quoted", "computed", "contradicted"))
+
+    async def verify(self, claims: Sequence[Claim]) -> Verified:
+        """One judgement per claim, at no cost."""
+        return Verified([judge(claim) for claim in claims], Usage())
 
 
-def _is_english(claim: str, shown: str) -> bool:
-    return "en" in (language(shown), language(claim)) or (shown.isascii() and claim.isascii())
+def judge(claim: Claim) -> Judgement:
+    """Quoted or computed if nothing goes against a claim, and else why not."""
+    if len(claim.text) > LONGEST_CLAIM or len(claim.shown) > LONGEST_BASIS:
+        return Judgement("not checked", "it is too long to check")
+    if foreign(claim.text, claim.shown):
+        if number := unknown_number(claim):
+            return Judgement("not checked", f"{number} is not in the cited sentence")
+        return Judgement("quoted", "the passage is in another language: only numbers were compared")
+    if reason := uncovered(claim):
+        return Judgement("not checked", reason)
+    if not _is_english(claim):
+        return Judgement("quoted", "only words, names and numbers were compared: the rules are for English")
+    sentences = tuple(Text(one.text, one.before) for one in claim.basis)
+    case = Case(Text(claim.text), sentences, Text("\n".join(claim.passages)), Text(claim.question))
+    against = next((found for rule in _RULES for found in rule(case)), None)
+    if against:
+        return Judgement("contradicted" if against.contradicted else "not checked", against.reason)
+    if case.computed:
+        return Judgement("computed", "; ".join(one.equation for one in case.computed))
+    return Judgement("quoted", "" if claim.quoted else "compared with the nearest sentence of the passage")
 
 
-def _mixed(text: str) -> str:
-    """A word with letters of two alphabets that look alike, if there is one."""
-    for word in _LETTERS.findall(text):
-        if _LATIN.search(word) and _LOOKALIKE.search(word):
-            return str(word)
-    return ""
+def _is_english(claim: Claim) -> bool:
+    return "en" in (language(claim.shown), language(claim.text)) or (claim.shown.isascii() and claim.text.isascii())

@@ -1,0 +1,151 @@
+"""Repair: the sentences that the check does not vouch for are given to the model once more, in one call.
+
+A new sentence takes the place of an old one only if the check vouches for it. A sentence that the model withdraws is
+removed. Every other one stays as it was, with its status.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from trueweave import prompts
+from trueweave.answering import cite
+from trueweave.answering.check import Checked, conclude
+from trueweave.answering.compose import Context
+from trueweave.answering.conversation import usage_of
+from trueweave.answering.marks import Marks
+from trueweave.answering.thoughts import Thoughts
+from trueweave.errors import TrueweaveError
+from trueweave.evidence import Check, Citation, Repair, Sentence, Usage
+from trueweave.protocols import LLM, Verifier
+from trueweave.types import Message, Prompt, Purpose
+
+NAME = "repair"  # under which its cost is listed among the checks
+MOST_SENTENCES = 30  # that are given to the model at once
+
+_LINE = re.compile(r"^[ \t]*(\d{1,3})[.:)][ \t]*(.*)$", re.MULTILINE)
+_WITHDRAWN = re.compile(r"(?:none|-|)[.]?\s*\Z", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """An answer after its repair: text, sentences, citations and checks, and what was replaced."""
+
+    text: str
+    checked: Checked
+    repairs: tuple[Repair, ...]
+
+
+async def repair(
+    text: str,
+    checked: Checked,
+    context: Context,
+    asked: str,
+    llm: LLM,
+    verifiers: Sequence[Verifier],
+    max_tokens: int,
+) -> Repaired:
+    """The answer with its doubtful sentences written anew where that helps; as it is where the model cannot be asked,
+    which the checks tell."""
+    places = [at for at, one in enumerate(checked.sentences) if one.claims and not one.vouched][:MOST_SENTENCES]
+    if not places:
+        return Repaired(text, checked, ())
+    doubtful = [checked.sentences[at] for at in places]
+    begun, usage, problem = time.perf_counter(), Usage(), ""
+    written: Mapping[int, str] = {}
+    try:
+        reply = await llm.complete(_prompt(doubtful, context, asked, max_tokens), Purpose("revise"))
+        usage, written = usage_of(reply), _read(reply.text)
+    except TrueweaveError as error:
+        problem = str(error)
+    cost = Check(NAME, len(places), time.perf_counter() - begun, usage, problem)
+    drafts = [_draft(place, written[number]) for number, place in enumerate(places, 1) if number in written]
+    accepted, checks = await _accepted(drafts, context, asked, verifiers)
+    made = _assembled(text, checked, accepted)
+    return replace(made, checked=replace(made.checked, checks=(*checked.checks, cost, *checks)))
+
+
+def _prompt(doubtful: Sequence[Sentence], context: Context, asked: str, max_tokens: int) -> Prompt:
+    listed = "\n".join(
+        f"{number}: {' '.join(one.text.split())}\n   Problem: {one.status}" + (f", {one.reason}" if one.reason else "")
+        for number, one in enumerate(doubtful, 1)
+    )
+    shown = f"{context.text}\n\nQuestion: {asked}\n\nSentences to correct:\n{prompts.fence(listed)}"
+    return Prompt((Message("system", prompts.load("repair_answer").text), Message("user", shown)), max_tokens)
+
+
+def _read(reply: str) -> dict[int, str]:
+    """The new sentences of a reply by their numbers; an empty one where the model withdraws it."""
+    thoughts = Thoughts()
+    lines = _LINE.findall(thoughts.feed(reply) + thoughts.close())
+    return {int(number): "" if _WITHDRAWN.match(line) else line.strip() for number, line in lines}
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A sentence that may take the place of another."""
+
+    place: int
+    marks: Marks
+
+
+@dataclass(frozen=True, slots=True)
+class _Accepted:
+    text: str
+    sentences: tuple[Sentence, ...]
+    citations: tuple[Citation, ...]
+
+
+def _draft(place: int, written: str) -> _Draft:
+    marks = Marks()
+    marks.feed(written)
+    marks.close()
+    return _Draft(place, marks)
+
+
+async def _accepted(
+    drafts: Sequence[_Draft], context: Context, asked: str, verifiers: Sequence[Verifier]
+) -> tuple[dict[int, _Accepted], tuple[Check, ...]]:
+    """By the place of the sentence that is replaced: the drafts that the check vouches for, and withdrawn ones."""
+    cited = [cite.read(one.marks.text, one.marks.marks, context.passages, asked) for one in drafts]
+    concluded, checks = await conclude(cited, verifiers)
+    accepted = {}
+    for draft, found, made in zip(drafts, cited, concluded, strict=True):
+        if all(one.vouched or not one.claims for one in made):
+            citations = tuple(citation for one in found for citation in one.citations)
+            accepted[draft.place] = _Accepted(draft.marks.text, tuple(made), citations)
+    return accepted, checks
+
+
+def _assembled(text: str, checked: Checked, accepted: Mapping[int, _Accepted]) -> Repaired:
+    """The answer with accepted sentences in the place of those that they replace."""
+    parts: list[str] = []
+    made: list[Sentence] = []
+    repairs: list[Repair] = []
+    length = end = 0
+    for place, sentence in enumerate(checked.sentences):
+        new = accepted.get(place)
+        if new is None or new.text:
+            gap = text[end : sentence.start] if length else text[end : sentence.start].lstrip()
+            parts.append(gap)
+            length += len(gap)
+        if new is None:
+            made.append(replace(sentence, start=length, end=length + len(sentence.text)))
+        else:
+            repairs.append(Repair(sentence, new.text))
+            made += [replace(one, start=length + one.start, end=length + one.end) for one in new.sentences]
+        written = sentence.text if new is None else new.text
+        parts.append(written)
+        length += len(written)
+        end = sentence.end
+    parts.append(text[end:])
+    numbers = {number for one in made for number in one.marks}
+    citations = [
+        *(one for one in checked.citations if one.mark in numbers),
+        *(citation for one in accepted.values() for citation in one.citations),
+    ]
+    whole = replace(checked, sentences=tuple(made), citations=cite.distinct(citations))
+    return Repaired("".join(parts), whole, tuple(repairs))

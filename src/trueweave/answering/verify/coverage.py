@@ -1,0 +1,64 @@
+"""What a claim says that its passage does not have: names, most of its words, or numbers."""
+
+from __future__ import annotations
+
+import re
+
+from trueweave.answering.numbers import numbers, values
+from trueweave.answering.verify.case import Text
+from trueweave.answering.verify.clauses import words
+from trueweave.answering.verify.roles import is_verb
+from trueweave.answering.words import content, names, stems
+from trueweave.evidence import Claim
+
+LEAST_SHARED = 0.15  # of the words and numbers of a claim, with what it quotes and the sentence before that
+MOST_SHARED = 0.5  # of those of a claim without a quote
+
+_BEGINNING = 200  # characters, in which the first words of a claim are
+_LETTERS = re.compile(r"[^\W\d_]+")
+_LATIN = re.compile(r"[A-Za-z]")
+_LOOKALIKE = re.compile(r"[\u0370-\u03ff\u0400-\u04ff]")
+
+
+def uncovered(claim: Claim) -> str:
+    """What is said that the passage does not have; empty if there is nothing of the kind."""
+    if mixed := _mixed(claim.text):
+        return f"“{mixed}” mixes letters of two alphabets"
+    if unknown := _names(claim.text) - stems("\n".join((*claim.passages, claim.question))):
+        return f"the passage has no name “{_spelt(min(unknown), claim.text)}”"
+    titles = (passage.split("\n", 1)[0] for passage in claim.passages)
+    near = " ".join((claim.shown, *(one.before for one in claim.basis), *titles))
+    said, given = content(claim.text), numbers(claim.text)
+    shared = len(said & content(near)) or len(Text(claim.text).content & Text(near).content)
+    known = shared + sum(number.among(values(near)) for number in given)
+    least = LEAST_SHARED if claim.quoted else MOST_SHARED
+    if said - content(claim.question) and known < least * (len(said) + len(given)):
+        return "the cited sentence has too few of its words"
+    return ""
+
+
+def unknown_number(claim: Claim) -> str:
+    """The first number of a claim that is in neither its basis nor the question; empty if there is none."""
+    known = values(claim.shown) | values(claim.question)
+    return next((claim.text[one.start :].split()[0] for one in numbers(claim.text) if not one.among(known)), "")
+
+
+def _names(text: str) -> frozenset[str]:
+    """The stems of names in a text. A capital at its beginning is one of a name only if another follows, or a verb."""
+    found = words(text[:_BEGINNING])
+    if len(found) < 2 or found[1].is_name or (is_verb(found, 1) and not found[0].is_closed):
+        return names(text)
+    return names(text) - stems(found[0].text)
+
+
+def _spelt(stem: str, text: str) -> str:
+    """The word of a text that has this stem."""
+    return next((word for word in _LETTERS.findall(text) if stem in stems(word)), stem)
+
+
+def _mixed(text: str) -> str:
+    """A word with letters of two alphabets that look alike, if there is one."""
+    for word in _LETTERS.findall(text):
+        if _LATIN.search(word) and _LOOKALIKE.search(word):
+            return str(word)
+    return ""

@@ -1,0 +1,130 @@
+"""Verification by a language model: all claims of an answer in one call."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
+
+from trueweave import prompts
+from trueweave.answering.conversation import usage_of
+from trueweave.errors import BadReply
+from trueweave.evidence import CheckStatus, Claim, Judgement
+from trueweave.protocols import LLM, Verified, forget_reply
+from trueweave.text.sentences import cut
+from trueweave.types import Message, Prompt, Purpose, Reply
+
+MOST_CLAIMS = 50  # in one call; an answer of two thousand tokens has fewer
+LONGEST = 600  # tokens of a claim, and of what it rests on
+
+_VERIFY = Purpose("verify")
+_TOKENS_A_VERDICT = 60
+_LONGEST_REASON = 200  # characters
+_SHOWN = 200  # characters of a reply, in an error
+
+
+class _Verdict(BaseModel):
+    claim: int
+    verdict: Literal["entailed", "contradicted", "not stated"]
+    reason: str = ""
+
+
+class JudgeVerifier:
+    """Asks a language model whether the cited sentences imply each claim.
+
+    What the model leaves out is *not checked*, and so is everything in a reply that cannot be read.
+    """
+
+    name = "llm"
+    statuses: frozenset[CheckStatus] = frozenset(("entailed", "contradicted"))
+
+    def __init__(self, llm: LLM) -> None:
+        self._llm = llm
+
+    async def verify(self, claims: Sequence[Claim]) -> Verified:
+        """One judgement per claim, at the price of one call. BadReply if the reply judges none of them."""
+        judged = claims[:MOST_CLAIMS]
+        prompt = _prompt(judged)
+        reply = await self._llm.complete(prompt, _VERIFY)
+        verdicts = _read(reply.text)
+        if verdicts.keys().isdisjoint(range(1, len(judged) + 1)):
+            await forget_reply(self._llm, prompt)
+            raise BadReply(self._failure(reply, len(judged)))
+        found = [_judgement(verdicts.get(number)) for number in range(1, len(judged) + 1)]
+        return Verified(found + [_judgement(None)] * (len(claims) - len(judged)), usage_of(reply))
+
+    def _failure(self, reply: Reply, count: int) -> str:
+        problem = "was cut off" if reply.finish == "length" else "cannot be read"
+        return (
+            f"{self._llm.model} was to check {count} sentences, and its reply {problem}. It begins "
+            f"{reply.text[:_SHOWN]!r}. Ask again, or set another model."
+        )
+
+
+def _prompt(claims: Sequence[Claim]) -> Prompt:
+    shown = "\n\n".join(f"Claim {number}\n{_shown(claim)}" for number, claim in enumerate(claims, 1))
+    messages = Message("system", prompts.load("verify").text), Message("user", shown)
+    return Prompt(messages, _TOKENS_A_VERDICT * (len(claims) + 4), _SCHEMA)
+
+
+def _shown(claim: Claim) -> str:
+    """A claim, and what it rests on: the cited sentences, each after the one before it, which tells what "it" is."""
+    basis = "\n".join(f"{one.before} {one.text}".strip() for one in claim.basis)
+    titles = "; ".join(dict.fromkeys(passage.split("\n", 1)[0] for passage in claim.passages))
+    return (
+        f"Passage{f' from {titles}' if titles else ''}:\n{prompts.fence(cut(basis, LONGEST))}\n"
+        f"Claim:\n{prompts.fence(cut(claim.text, LONGEST))}"
+    )
+
+
+def _read(text: str) -> dict[int, _Verdict]:
+    """The verdicts in a reply by the claims' numbers, without those that have another form; the first of each."""
+    try:
+        found = from_json(text[text.find("{") : text.rfind("}") + 1])
+    except ValueError:
+        return {}
+    rows = found.get("verdicts") if isinstance(found, dict) else None
+    verdicts: dict[int, _Verdict] = {}
+    for row in rows if isinstance(rows, list) else ():
+        try:
+            verdict = _Verdict.model_validate(row)
+        except ValidationError:
+            continue
+        verdicts.setdefault(verdict.claim, verdict)
+    return verdicts
+
+
+def _judgement(verdict: _Verdict | None) -> Judgement:
+    if verdict is None:
+        return Judgement("not checked", "the model did not judge it")
+    reason = " ".join(verdict.reason.split())[:_LONGEST_REASON]
+    if verdict.verdict == "not stated":
+        return Judgement("not checked", reason or "the passage does not say it")
+    return Judgement(verdict.verdict, reason)
+
+
+_SCHEMA = json.dumps(
+    {
+        "type": "object",
+        "properties": {
+            "verdicts": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "claim": {"type": "integer"},
+                        "verdict": {"type": "string", "enum": ["entailed", "contradicted", "not stated"]},
+                        "reason": {"type": "string"},
+                    },
+                    "required": ["claim", "verdict", "reason"],
+                    "additionalProperties": False,
+                },
+            }
+        },
+        "required": ["verdicts"],
+        "additionalProperties": False,
+    }
+)
