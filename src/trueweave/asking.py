@@ -18,6 +18,8 @@ from trueweave.protocols import Embedder, Method, Reranker, StreamingLLM
 from trueweave.store.postgres.index import PostgresIndex, Whereabouts
 from trueweave.types import Message
 
+_NO_DOCUMENT = "no document passes the filter. `trueweave documents` shows which there are."
+
 
 @dataclass(frozen=True)
 class Models:
@@ -43,6 +45,8 @@ class Asking:
         begun, before = time.perf_counter(), meter.usage
         index = PostgresIndex(self.where, self.models.embedder, self._metered(meter), self.models.reranker)
         evidence = await method.retrieve(query, index)
+        if not evidence and await index.passes_nothing(query.filter):
+            evidence = replace(evidence, reason=_NO_DOCUMENT)
         took = time.perf_counter() - begun
         return replace(evidence, trace=Trace(registry.name_of(method), tuple(index.steps), took, meter.usage - before))
 

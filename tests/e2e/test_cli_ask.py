@@ -250,7 +250,7 @@ def test_only_documents_that_pass_the_filter_speak(trueweave: Trueweave) -> None
     assert found("--where", "kind=letter", "--where", "kind=notes") == {"doc:engine", "doc:letter"}
     assert found("--where", "kind=letter", "--where", "year=1843") == set()
     nothing = trueweave("ask", QUESTION, "--document", "nowhere").stdout
-    assert nothing.startswith("The documents do not say.\n")
+    assert nothing.startswith("Nothing was found: no document passes the filter.")
     assert "Check --document and --where" in nothing
 
 

@@ -10,6 +10,7 @@ from trueweave import AsyncTrueweave
 from trueweave.cli import answers, compare
 from trueweave.config import Settings
 from trueweave.errors import BadReply, BudgetReached
+from trueweave.evidence import Filter
 from trueweave.methods import Cutoff, Fuse, Keyword, Subgraph
 from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder
@@ -59,6 +60,22 @@ async def test_what_is_made_of_methods_passes_their_reasons_on(database: Databas
         cut = await trueweave.retrieve("Ada Lovelace", Cutoff(part=Keyword(), min_score=1000.0))
         assert not cut.passages
         assert "no passage scores 1e+03 or more; the best has 0." in cut.reason
+
+
+@pytest.mark.parametrize("method", ["keyword", "naive", "fuse", "weave"])
+@pytest.mark.parametrize("filter", [Filter(uris=("none.md",)), Filter(metadata={"year": 1843})])
+async def test_a_filter_that_no_document_passes_is_told(database: Database, method: str, filter: Filter) -> None:
+    async with asking(database) as trueweave:
+        answer = await trueweave.ask("Who wrote Note G?", method, filter=filter)
+        assert answer.text.startswith("Nothing was found: no document passes the filter.")
+        assert not answer.known
+
+
+async def test_a_filter_that_a_document_passes_is_not_blamed(database: Database) -> None:
+    async with asking(database) as trueweave:
+        evidence = await trueweave.retrieve("zebra", "keyword", filter=Filter(uris=("a.md",)))
+        assert not evidence
+        assert "no word of the question" in evidence.reason
 
 
 async def test_the_length_of_an_answer_is_a_setting(database: Database) -> None:

@@ -434,6 +434,10 @@ class PostgresIndex:
         took = time.perf_counter() - begun
         self.steps.append(Step(what, searched, told.found, told.best, took, told.statements))
 
+    async def passes_nothing(self, filter: Filter) -> bool:
+        """Whether no document passes the filter. No statement, if anything was searched with it before."""
+        return (await self._scope(_Telling(), filter)).is_empty
+
     async def _scope(self, told: _Telling, filter: Filter) -> Scope:
         """What the filter comes to, looked up once a question."""
         if not filter:
