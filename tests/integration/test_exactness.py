@@ -39,6 +39,7 @@ NAMES = (
     *("Ada", "Ida", "ada"),
     *("northern line", "northern lines", "southern line", "Ada Marten"),
     *("東京", "Dong Jing", "%", "\\ \"{}'"),
+    *("長江", "長江大橋", "กรุงเทพ", "Москва", "Straße", "STRASSE"),
     *("Acme Inc.", "ACME, Inc", "Acme", "Acmes", "Acme-Marten", "Acme Marten GmbH"),
 )
 TYPES = ("", "person", "place")
@@ -48,7 +49,21 @@ descriptions = st.sampled_from(("", "one thing", "another", "a third"))
 keywords = st.lists(st.sampled_from(("k", "l", "m")), max_size=2).map(tuple)
 # Texts that spell names which other documents bring and take away, one inside another too.
 spelt = st.lists(st.sampled_from((*NAMES, "Northern Line", "Ada Marten Aldous", "and")), min_size=1, max_size=4)
-texts = st.one_of(st.sampled_from(("alpha beta", "gamma", "delta epsilon", "")), spelt.map(" ".join))
+# Each of them is told by its words or letters, stemmed or cut into pairs of characters, and counted by its language.
+LANGUAGES = (
+    "Die alten Häuser am Fluss wurden nach dem Hochwasser nicht wieder aufgebaut.",
+    "Инженеры построили новые мосты в городе, и это был первый из них.",
+    "工程师在长江上修建了一座新的大桥,洪水之后又重建了学校。",
+    "東京の技術者は川に新しい橋を建設しました。",
+    "วิศวกรสร้างสะพานใหม่ข้ามแม่น้ำในกรุงเทพ",
+)
+texts = st.one_of(
+    st.sampled_from(("alpha beta", "gamma", "delta epsilon", "")),
+    spelt.map(" ".join),
+    spelt.map("".join),  # names without spaces around them
+    st.sampled_from(LANGUAGES),
+    st.lists(st.sampled_from(LANGUAGES), min_size=2, max_size=2, unique=True).map("\n".join),
+)
 
 
 @st.composite
@@ -69,11 +84,14 @@ chunks = st.builds(
 )
 uris = st.sampled_from([f"doc/{n}" for n in range(6)])
 titles = st.sampled_from(("", "DOC", "Ada", "Zürich", "Q3 2023 report"))
+# A language that is given goes before the one that the text tells; without one there is no such key.
+metadata = st.sampled_from(({}, {}, {"language": "de"}, {"language": "russian"}, {"language": "Klingon"}))
 documents = st.builds(
-    lambda uri, parts, title: Document(uri, tuple(parts), title=title),
+    lambda uri, parts, title, metadata: Document(uri, tuple(parts), title=title, metadata=metadata),
     uris,
     st.lists(chunks, min_size=1, max_size=2),
     titles,
+    metadata,
 )
 
 
