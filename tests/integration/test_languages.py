@@ -84,6 +84,23 @@ async def test_signs_beside_a_word_do_not_hide_it(trueweave: AsyncTrueweave, tex
     assert await found(trueweave, word) == ["a"]
 
 
+@pytest.mark.parametrize("word", ["IŞIK", "Işık", "ışık", "İZMİR", "İzmir", "izmir", "ISPARTA", "Isparta"])
+async def test_capitals_of_both_turkish_letters_i_find_their_own(trueweave: AsyncTrueweave, word: str) -> None:
+    said = {"a": "Işık ve İzmir ile Isparta", "b": "isik ve ızmir ile isparta"}
+    await trueweave.add_documents(
+        Document(uri, (Chunk(text),), metadata={"language": "tr"}) for uri, text in said.items()
+    )
+    assert await found(trueweave, word) == ["a"]
+
+
+async def test_a_character_alone_is_found_where_it_stands_alone(trueweave: AsyncTrueweave) -> None:
+    """Pairs of characters are what is searched: the page on adding documents says so."""
+    await trueweave.add_documents(
+        [Document("alone", (Chunk("橋 is a bridge"),)), Document("within", (Chunk("大橋です"),))]
+    )
+    assert await found(trueweave, "橋") == ["alone"]
+
+
 async def test_a_language_that_is_given_counts(trueweave: AsyncTrueweave) -> None:
     """Two words are too few to tell a language by."""
     texts = {"told": {"language": "de"}, "untold": {}}

@@ -659,7 +659,8 @@ CREATE FUNCTION trueweave.words_of(said text, language text) RETURNS TABLE(word 
     LANGUAGE sql STABLE
     AS $$
     WITH plain AS MATERIALIZED (
-        SELECT CASE WHEN octet_length(t) = length(t) THEN t ELSE normalize(t, NFKC) END AS t FROM left(said, 100000) AS t
+        SELECT CASE WHEN language = 'turkish' THEN translate(n, 'Iİ', 'ıi') ELSE n END AS t FROM left(said, 100000) AS s
+        CROSS JOIN LATERAL (SELECT CASE WHEN octet_length(s) = length(s) THEN s ELSE normalize(s, NFKC) END AS n OFFSET 0) AS normal
     ), lexemes AS (
         SELECT l.lexeme, cardinality(l.positions) AS times FROM plain
         CROSS JOIN LATERAL unnest(to_tsvector(language::regconfig, translate(
