@@ -70,11 +70,11 @@ def _now(repair: Repair) -> str:
 
 def _counted(answer: Answer) -> list[RenderableType]:
     """How many sentences have which status, and who checked them."""
+    if not answer.checks:
+        return []
     statuses = Counter(one.status for one in answer.sentences if one.claims)
     failed = [marked(f"The check by {one.verifier} failed: {one.problem}") for one in answer.checks if one.problem]
-    if not statuses:
-        return ["", *failed] if failed else []
-    by = " and ".join(one.verifier for one in answer.checks) or "nobody"
+    by = " and ".join(dict.fromkeys(one.verifier for one in answer.checks))
     told = ", ".join(f"{number} {status}" for status, number in statuses.items())
     return ["", *failed, Text(f"Checked by {by}: {told}", style="dim")]
 
