@@ -101,6 +101,17 @@ async def _some(tx: Transaction, query: str, parameter: str) -> Any:
     return array(values)
 
 
+@pytest.fixture
+async def outgrown(database: Database, url: str) -> AsyncTrueweave:
+    """A workspace whose statistics are of the time when its names were stored and none was settled yet."""
+    trueweave = await AsyncTrueweave.enter(database, "new", HashEmbedder(8))
+    await store(trueweave, *documents("New", 600))
+    with psycopg.connect(url, autocommit=True) as owner:
+        owner.execute("ANALYZE")
+    await trueweave.settle()
+    return trueweave
+
+
 async def test_every_look_up_probes_an_index_by_its_key(stranger: AsyncTrueweave) -> None:
     async with stranger.database.transaction(stranger.workspace) as tx:
         for query, parameters in LOOK_UPS.items():
@@ -109,6 +120,17 @@ async def test_every_look_up_probes_an_index_by_its_key(stranger: AsyncTrueweave
             plan = "\n".join(line for (line,) in rows)
             wasted = [int(n) for n in re.findall(r"Rows Removed by Filter: (\d+)", plan)]
             assert max(wasted, default=0) <= 20, f"{query}\n{plan}"
+
+
+async def test_phrases_are_never_looked_up_by_the_index_on_entities(outgrown: AsyncTrueweave, url: str) -> None:
+    """A regression: no name had an entity when statistics were made, so this index seemed as good as that on phrases,
+    and all names of the workspace were read for each phrase. Without the right one the choice is plain."""
+    with psycopg.connect(url, autocommit=True) as owner:
+        owner.execute("DROP INDEX trueweave.name_phrase")
+    async with outgrown.database.transaction(outgrown.workspace) as tx:
+        values = {"phrases": await _some(tx, "link.phrases", "phrases")}
+        rows = await (await tx.execute(f"EXPLAIN {QUERIES['link.phrases']}", values)).fetchall()
+    assert "name_entity" not in str(rows)
 
 
 async def test_text_search_reads_the_rows_of_its_words_and_no_others(stranger: AsyncTrueweave) -> None:

@@ -11,10 +11,11 @@ SELECT position, chunk FROM unlinked_text WHERE chunk IS NOT NULL ORDER BY posit
 DELETE FROM unlinked_text WHERE position = ANY(%(positions)s)
 
 -- name: phrases
--- Phrases by their ids: how a live name writes each, if one does, and whether it is known as live so far.
+-- Phrases by their ids: how a live name writes each, if one does, and whether it is known as live so far. num_nulls keeps
+-- the planner from the index on entity: with statistics from before names were settled it seems to hold nothing.
 SELECT u.id, n.written, EXISTS (SELECT FROM phrase p WHERE p.id = u.id)
 FROM unnest(%(phrases)s::bigint[]) AS u (id)
-LEFT JOIN LATERAL (SELECT written FROM name WHERE phrase = u.id AND entity IS NOT NULL LIMIT 1) AS n ON true
+LEFT JOIN LATERAL (SELECT written FROM name WHERE phrase = u.id AND num_nulls(entity) = 0 LIMIT 1) AS n ON true
 
 -- name: phrases_come
 -- One that comes back before the chunks that have it were linked again finds itself there.
