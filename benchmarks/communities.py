@@ -222,7 +222,7 @@ def _hierarchy(found: Hierarchy | None) -> Figures:
 async def _written(trueweave: AsyncTrueweave, model: Counting) -> Counting:
     """The model, when it has written all reports that are wanting."""
     reporting = Reporting(ReportWriter(model))
-    async for _ in write_reports(trueweave.database, trueweave.workspace, reporting):
+    async for _ in write_reports(trueweave.workspace, reporting):
         pass
     return model
 
@@ -255,7 +255,7 @@ async def _changed(trueweave: AsyncTrueweave, documents: Sequence[Document], see
 async def _touched(trueweave: AsyncTrueweave) -> int:
     """How many communities that are written about say something else by now, were their members to stay: what a
     change costs at least."""
-    async with trueweave.database.transaction(trueweave.workspace, snapshot=True) as tx:
+    async with trueweave.workspace.transaction(snapshot=True) as tx:
         graph = await store.network(tx)
         before = await store.known(tx, graph.leaves)
     now = store.contents(graph, before.tree)

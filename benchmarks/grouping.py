@@ -53,20 +53,20 @@ async def run(url: str, workspace: str, edges: str = "") -> dict[str, Any]:
 
 async def graph_of(trueweave: AsyncTrueweave) -> Graph:
     """The graph that communities are found in: what is related, in either direction, is one edge."""
-    async with trueweave.database.transaction(trueweave.workspace, snapshot=True) as tx:
+    async with trueweave.workspace.transaction(snapshot=True) as tx:
         return (await communities.network(tx)).graph
 
 
 async def digest(trueweave: AsyncTrueweave) -> str:
     """A hash of all communities and of who is in them, whatever their labels."""
-    async with trueweave.database.transaction(trueweave.workspace, snapshot=True) as tx:
+    async with trueweave.workspace.transaction(snapshot=True) as tx:
         lines = await tx.rows("digest.communities")
     return hashlib.sha256(repr(lines).encode()).hexdigest()
 
 
 async def forget(trueweave: AsyncTrueweave) -> None:
     """Leave no communities, as if they had never been looked for."""
-    async with trueweave.database.transaction(trueweave.workspace) as tx:
+    async with trueweave.workspace.transaction() as tx:
         await tx.execute("DELETE FROM member; DELETE FROM community; DELETE FROM report; DELETE FROM former_community")
         await tx.execute("DELETE FROM hierarchy")
 

@@ -69,7 +69,7 @@ class Bench:
                 started = time.perf_counter()
                 await trueweave.add_documents(documents)
                 seconds = time.perf_counter() - started
-                twin = bare.load_again(self.url, trueweave.workspace)
+                twin = bare.load_again(self.url, trueweave.workspace.id)
                 runs.append((seconds, twin["copy"] + twin["hnsw"], twin["copy"]))
                 status = await trueweave.status()
                 await trueweave.drop()
@@ -140,15 +140,13 @@ class Bench:
         chosen = random.Random(round_)
         strangers = corpora.person_names(seed=100 + round_)
         new = [_misspelt(name, chosen) for name in chosen.sample(known, 500)] + list(islice(strangers, 500))
-        await record.store(
-            trueweave.database, trueweave.workspace, [contribution(d) for d in _mentioning_all(new, f"new/{round_}")]
-        )
-        async with trueweave.database.transaction(trueweave.workspace) as tx:
+        await record.store(trueweave.workspace, [contribution(d) for d in _mentioning_all(new, f"new/{round_}")])
+        async with trueweave.workspace.transaction() as tx:
             ids = [id_ for (id_,) in await (await tx.execute("SELECT name FROM unlinked")).fetchall()]
         started = time.perf_counter()
-        pairs = await resolution.find_alike(trueweave.database, trueweave.workspace, ids)
+        pairs = await resolution.find_alike(trueweave.workspace, ids)
         seconds = time.perf_counter() - started
-        await record.withdraw(trueweave.database, trueweave.workspace, [f"new/{round_}/0"])
+        await record.withdraw(trueweave.workspace, [f"new/{round_}/0"])
         await trueweave.settle()
         await trueweave.sweep()
         return 1000 * seconds / len(ids), pairs
@@ -214,7 +212,7 @@ class Bench:
                 started = time.perf_counter()
                 await trueweave.add_documents(Document(f"{n}", (Chunk(text),)) for n, text in enumerate(mine))
                 print(f"  {share}: {len(mine)} vectors in {time.perf_counter() - started:.0f} s", file=sys.stderr)
-            shelf = bare.Shelf(self.url, [trueweave.workspace for trueweave in trueweaves.values()])
+            shelf = bare.Shelf(self.url, [trueweave.workspace.id for trueweave in trueweaves.values()])
             for share, trueweave in trueweaves.items():
                 figures[share] = await _search(trueweave, shelf, queries)
                 await trueweave.drop()
@@ -223,8 +221,8 @@ class Bench:
 
 
 async def _search(trueweave: AsyncTrueweave, shelf: bare.Shelf, queries: Sequence[Any]) -> Figures:
-    truth, exact_ms = shelf.search("exact", trueweave.workspace, queries)
-    filtered, filtered_ms = shelf.search("filtered hnsw", trueweave.workspace, queries)
+    truth, exact_ms = shelf.search("exact", trueweave.workspace.id, queries)
+    filtered, filtered_ms = shelf.search("filtered hnsw", trueweave.workspace.id, queries)
     found: list[list[float]] = []
     times: list[float] = []
     for query in queries:
@@ -274,7 +272,7 @@ async def _scale(bench: Bench) -> Figures:
         loading += time.perf_counter() - started
         status = await trueweave.status()
         links = 0
-        async with database.transaction(trueweave.workspace) as tx:
+        async with trueweave.workspace.transaction() as tx:
             row = await (await tx.execute("SELECT count(*) FROM link")).fetchone()
             links = row[0] if row else 0
         await trueweave.drop()

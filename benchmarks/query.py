@@ -224,7 +224,7 @@ class Bench:
         theirs: list[float] = []
         async with (
             _opened(url, known, embedder.name, llm=None) as trueweave,
-            bare.chunks(url, trueweave.workspace, f"vector_{await _space(trueweave)}_chunk") as chunks,
+            bare.chunks(url, trueweave.workspace.id, f"vector_{await _space(trueweave)}_chunk") as chunks,
         ):
             for round_ in range(3):
                 for number, question in enumerate(questions):
@@ -273,7 +273,7 @@ async def _opened(
 
 
 async def _space(trueweave: AsyncTrueweave) -> int:
-    async with trueweave.database.transaction(trueweave.workspace) as tx:
+    async with trueweave.workspace.transaction() as tx:
         space = await vectors.space(tx)
     assert space
     return space.id

@@ -237,7 +237,7 @@ async def graph_of(trueweave: AsyncTrueweave, embedder: Embedder | None = None) 
     With an embedder, which must be that of the workspace, each sentence gets a vector of its own. This takes about as
     long as embedding all chunks does.
     """
-    async with trueweave.database.transaction(trueweave.workspace, snapshot=True) as tx:
+    async with trueweave.workspace.transaction(snapshot=True) as tx:
         chunks = await _rows(tx, _CHUNKS)
         passages = _places(row[0] for row in chunks)
         named = dict(await _rows(tx, _ENTITIES))

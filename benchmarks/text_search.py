@@ -143,7 +143,7 @@ async def _add(trueweave: AsyncTrueweave, texts: Sequence[str]) -> float:
 
 async def _search(trueweave: AsyncTrueweave, question: str, most: int) -> list[int]:
     """The places of the texts that answer best."""
-    async with trueweave.database.transaction(trueweave.workspace, snapshot=True) as tx:
+    async with trueweave.workspace.transaction(snapshot=True) as tx:
         rows = await tx.execute(
             "SELECT d.uri FROM search_text(%(question)s, %(most)s, %(k1)s, %(b)s, NULL) s"
             " JOIN chunk c ON c.id = s.chunk JOIN document d ON d.id = c.document ORDER BY s.score DESC, s.chunk",
@@ -168,7 +168,7 @@ def _recall(found: Sequence[Sequence[int]], questions: Sequence[Question]) -> fl
 
 
 async def _timed(trueweave: AsyncTrueweave, questions: Sequence[str]) -> Figures:
-    async with trueweave.database.transaction(trueweave.workspace, snapshot=True) as tx:
+    async with trueweave.workspace.transaction(snapshot=True) as tx:
         server = psutil.Process(tx.connection.info.backend_pid)
         times = [[await _milliseconds(tx, question) for question in questions]]
         spent = -sum(server.cpu_times()[:2])
@@ -209,7 +209,7 @@ async def _indexing(trueweave: AsyncTrueweave, texts: Sequence[str]) -> float:
     """Milliseconds for each of up to 1,000 chunks more, of the statement in settling that makes them searchable."""
     added = [Document(f"again/{place}", (Chunk(text),)) for place, text in enumerate(texts[:1000])]
     await trueweave.add_documents(added)
-    async with trueweave.database.transaction(trueweave.workspace) as tx:
+    async with trueweave.workspace.transaction() as tx:
         query = "SELECT c.id FROM chunk c JOIN document d ON d.id = c.document WHERE d.uri LIKE 'again/%%'"
         ids = [id_ for (id_,) in await (await tx.execute(query, {})).fetchall()]
         await tx.run("text.index", coming=[], going=ids)

@@ -83,7 +83,7 @@ def _alike(a: NameKey, b: NameKey, how: ResolutionSettings) -> bool:
 async def _stored(trueweave: AsyncTrueweave) -> dict[Names, Entity]:
     entities = {e.id: e for e in await trueweave.entities(limit=10_000)}
     members: defaultdict[UUID, set[NameKey]] = defaultdict(set)
-    async with trueweave.database.transaction(trueweave.workspace) as tx:
+    async with trueweave.workspace.transaction() as tx:
         rows = await (await tx.execute("SELECT entity, written, type FROM name WHERE entity IS NOT NULL")).fetchall()
     for id_, written, type_ in rows:
         members[id_].add(NameKey(written, type_))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from written import write_or_check
 
-from trueweave.config import PREFIX, Settings
+from trueweave.config import OF_THE_PROCESS, PREFIX, Settings
 from trueweave.methods import registry
 from trueweave.methods.registry import Description
 
@@ -17,11 +17,12 @@ FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 
 _SETTINGS = f"""# Settings
 
-In `trueweave.toml`, in the environment as `{PREFIX}…`, or by the caller; the later of these outweighs the earlier.
-This page is written by `make reference`.
+In `trueweave.toml`, in the environment as `{PREFIX}…`, of the workspace, or by the caller; the later of these outweighs
+the earlier. [`trueweave workspace settings`](../databases.md#settings-of-a-workspace) sets those of a workspace. This
+page is written by `make reference`.
 
-| setting | default | |
-|---|---|---|
+| setting | default | a workspace may have its own | |
+|---|---|---|---|
 """
 
 _METHODS = """# Methods
@@ -117,7 +118,8 @@ def settings_page() -> str:
         shown = "none" if default is None else f"`{json.dumps(default, default=str)}`"
         if isinstance(default, dict):
             shown = f"`{', '.join(default)}`" if default else "none"
-        lines.append(f"| `{name}` | {shown} | {field.description} |\n")
+        own = "" if name in OF_THE_PROCESS else "yes"
+        lines.append(f"| `{name}` | {shown} | {own} | {field.description} |\n")
     return _SETTINGS + "".join(lines)
 
 

@@ -7,12 +7,14 @@ import json
 import os
 import re
 import tomllib
+from collections.abc import Mapping
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from anyascii import anyascii
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, PrivateAttr, TypeAdapter, ValidationError, field_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
@@ -21,11 +23,32 @@ from trueweave.types import Resolution
 
 FILE = "trueweave.toml"
 PREFIX = "TRUEWEAVE_"
+KEY_VARIABLE = r"^[A-Z][A-Z0-9_]*(KEY|TOKEN)$"  # whoever may set a workspace's settings reads no other variable by them
 EXAMPLE_URL = "postgresql://user:password@host:5432/database"
+
+# What concerns the process, its machine or its files, and is the same for all workspaces that it works in. `resolution`
+# is for workspaces that are made.
+OF_THE_PROCESS = frozenset(
+    {
+        "database_url",
+        "direct_database_url",
+        "workspace",
+        "project_folder",
+        "follow_links",
+        "resolution",
+        "lease",
+        "statement_timeout",
+        "lock_timeout",
+        "idle_timeout",
+        "data_directory",
+        "bench_data",
+    }
+)
 
 
 class Settings(BaseSettings):
-    """What a user may set: given by the caller, else in the environment, else in trueweave.toml, else the default."""
+    """What a user may set: given by the caller, else of the workspace, else in the environment, else in trueweave.toml,
+    else the default. `over` has those of the workspace, which are kept in the database."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, extra="forbid", frozen=True)
 
@@ -66,6 +89,12 @@ class Settings(BaseSettings):
         description="The address of the model's server, where it is not the provider's usual one.",
         examples=["http://127.0.0.1:8000/v1"],
     )
+    model_key_variable: str | None = Field(
+        default=None,
+        pattern=KEY_VARIABLE,
+        description="The environment variable that holds the model's key, if not the provider's usual one.",
+        examples=["TENANT_API_KEY"],
+    )
     context_length: int | None = Field(
         default=None,
         ge=1024,
@@ -82,6 +111,12 @@ class Settings(BaseSettings):
         description="The address of the embedding model's server, where it is not the provider's usual one.",
         examples=["http://127.0.0.1:8000/v1"],
     )
+    embedding_key_variable: str | None = Field(
+        default=None,
+        pattern=KEY_VARIABLE,
+        description="The environment variable that holds the embedding model's key, if not the provider's usual one.",
+        examples=["TENANT_API_KEY"],
+    )
     reranker: str | None = Field(
         default=None,
         description="What orders passages anew: provider/model, onnx/ and a cross-encoder's folder, or llm, the model.",
@@ -91,6 +126,12 @@ class Settings(BaseSettings):
         default=None,
         description="The address of the reranker's server, where it is not the provider's usual one.",
         examples=["http://127.0.0.1:8000/v1"],
+    )
+    reranker_key_variable: str | None = Field(
+        default=None,
+        pattern=KEY_VARIABLE,
+        description="The environment variable that holds the reranker's key, if not the provider's usual one.",
+        examples=["TENANT_API_KEY"],
     )
     verifiers: tuple[str, ...] = Field(
         default=("rules",),
@@ -214,6 +255,8 @@ class Settings(BaseSettings):
         examples=[{"openai/some-model": [0.5, 2.0]}],
     )
 
+    _given: frozenset[str] = PrivateAttr(default=frozenset())  # by the caller of `load`
+
     @field_validator("database_url", "direct_database_url")
     @classmethod
     def _is_of_postgresql(cls, url: str | None) -> str | None:
@@ -235,12 +278,27 @@ class Settings(BaseSettings):
         named = {"database_url": database_url, "workspace": workspace, "extractor": extractor, "model": model}
         given = {name: value for name, value in {**named, "follow_links": follow_links}.items() if value is not None}
         try:
-            return cls.model_validate(given)
+            return cls.model_validate(given).given(given)
         except ValidationError as error:
             problems = [(str(e["loc"][0]), e["msg"].removeprefix("Value error, ")) for e in error.errors()]
             raise ConfigError(
                 "; ".join(f"{name}{_where(name, name in given)}: {problem}" for name, problem in problems)
             ) from error
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all values are the same, wherever they come from."""
+        return isinstance(other, Settings) and self.__dict__ == other.__dict__
+
+    def given(self, changes: Mapping[str, Any]) -> Self:
+        """These with what the caller sets himself: no setting of a workspace outweighs that."""
+        made = self.model_copy(update=dict(changes))
+        made._given = self._given | changes.keys()  # noqa: SLF001 (its own)
+        return made
+
+    def over(self, stored: Mapping[str, Any]) -> Self:
+        """These with the settings that a workspace has of its own, where the caller did not give one himself."""
+        changes = {name: value for name, value in stored.items() if name not in self._given}
+        return self.model_copy(update=workspace_settings(changes)) if changes else self
 
     @classmethod
     def settings_customise_sources(
@@ -252,6 +310,29 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         return init_settings, env_settings, InitSettingsSource(settings_cls, _read(find_file()))
+
+
+def workspace_settings(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of settings that a workspace has of its own; a ConfigError for one that it cannot have."""
+    found: dict[str, Any] = {}
+    for name, value in stored.items():
+        field = Settings.model_fields.get(name)
+        if field is None or name in OF_THE_PROCESS:
+            known = ", ".join(one for one in Settings.model_fields if one not in OF_THE_PROCESS)
+            raise ConfigError(f"{name} is no setting of a workspace. These are: {known}.")
+        try:
+            found[name] = _adapter(name).validate_python(value)
+        except ValidationError as error:
+            raise ConfigError(f"{name} of the workspace: {error.errors()[0]['msg']}") from error
+    return found
+
+
+@cache
+def _adapter(name: str) -> TypeAdapter[Any]:
+    """What checks the value of one setting."""
+    field = Settings.model_fields[name]
+    checked: Any = Annotated[field.annotation, field]
+    return TypeAdapter(checked)
 
 
 def find_file() -> Path | None:

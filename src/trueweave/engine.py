@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Callable,
+    Collection,
+    Coroutine,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 from uuid import UUID, uuid4
 
-from trueweave.config import Settings
+from psycopg.types.json import Jsonb
+
+from trueweave.config import Settings, workspace_settings
 from trueweave.errors import (
     ConfigError,
     InvalidDocument,
@@ -52,7 +64,7 @@ from trueweave.store.postgres import (
     vectors,
 )
 from trueweave.store.postgres.connections import Timeouts
-from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.headway import Headway
 from trueweave.store.postgres.index import PostgresIndex, Whereabouts
 from trueweave.store.postgres.migrate import migrate
@@ -102,7 +114,7 @@ from trueweave.types import (
 if TYPE_CHECKING:
     from trueweave.answering import Answering
     from trueweave.asking import Asking
-    from trueweave.wiring import Workshop
+    from trueweave.wiring import ModelFactory, WorkspaceModels
 
 # `trueweave.wiring` and `trueweave.asking` bring the clients of models, which take longer to load than all the rest:
 # who only looks at the index does not wait for them.
@@ -126,20 +138,25 @@ class AsyncTrueweave:
 
     def __init__(
         self,
-        database: Database,
-        workspace: int,
+        workspace: Workspace,
         embedder: Embedder | None = None,
         settings: Settings | None = None,
         llm: StreamingLLM | None = None,
+        *,
+        own: Mapping[str, Any] | None = None,
+        models: ModelFactory | None = None,
     ) -> None:
-        self.database = database
         self.workspace = workspace
-        self._where = Whereabouts(database, workspace)
+        self._where = Whereabouts(workspace)
         self._embedder = embedder
+        self._embedder_is_of_settings = False
         self._has_space = False  # whether the workspace is known to have an embedding space
         self._llm = llm
-        self._settings = settings or Settings.load()
-        self._workshop: Workshop | None = None
+        self._of_process = settings or Settings.load()
+        self._own = dict(own or {})
+        self._settings = self._of_process.over(self._own)
+        self._factory = models
+        self._models: WorkspaceModels | None = None
         self._streams = OpenStreams()
         self._closing = AsyncExitStack()
         self._opening = asyncio.Lock()
@@ -187,21 +204,29 @@ class AsyncTrueweave:
         llm: StreamingLLM | None = None,
         settings: Settings | None = None,
         make: bool = True,
+        models: ModelFactory | None = None,
     ) -> Self:
         """The workspace of that name in an open database. A workspace without vectors takes the embedder's space.
 
-        Call `aclose` at the end if documents were added from files.
+        This is one statement. Nothing is opened until it is needed, and workspaces that are given the same `models`
+        share their clients, models in memory and rate limiters. Call `aclose` at the end.
         """
         settings = settings or Settings.load()
-        id_ = await database.find_workspace(workspace, make=make, resolution=settings.resolution)
-        if id_ is None:
+        found = await database.open_workspace(workspace, make=make, resolution=settings.resolution)
+        if found is None:
             raise UnknownWorkspace(
                 f"there is no workspace {workspace!r}. Run `trueweave init --workspace {workspace}` to make it."
             )
-        trueweave = cls(database, id_, embedder, settings, llm)
-        if embedder:
+        trueweave = cls(found.workspace, embedder, settings, llm, own=found.settings, models=models)
+        trueweave._has_space = found.has_space
+        if embedder and not found.has_space:
             await trueweave._take_space(embedder)
         return trueweave
+
+    @property
+    def database(self) -> Database:
+        """The database that the workspace is in."""
+        return self.workspace.database
 
     async def aclose(self) -> None:
         """Let go of what was opened to work with models, and end all streams. The database stays open."""
@@ -209,17 +234,25 @@ class AsyncTrueweave:
             await self._streams.aclose()
         finally:
             await self._closing.aclose()
-            self._workshop = None
+            self._models = None
 
-    async def _work_with(self) -> Workshop:
+    async def _work_with(self) -> WorkspaceModels:
         """The models and extractors of this workspace."""
         from trueweave import wiring
 
         async with self._opening:  # two who ask at once share one
-            if self._workshop is None:
-                opening = wiring.opened(self._settings, self.database, self.workspace)
-                self._workshop = await self._closing.enter_async_context(opening)
-        return self._workshop
+            if self._factory is None:
+                self._factory = await self._closing.enter_async_context(
+                    wiring.ModelFactory(self.database, self._settings.lease)
+                )
+                self._closing.callback(self._forget_factory)
+            if self._models is None:
+                made = await self._factory.models(self.workspace, self._settings)
+                self._models = await self._closing.enter_async_context(aclosing(made))
+        return self._models
+
+    def _forget_factory(self) -> None:
+        self._factory = None
 
     async def _embedding(self) -> Embedder | None:
         """The embedder to add documents with: a workspace without vectors takes its space."""
@@ -232,14 +265,15 @@ class AsyncTrueweave:
         """The embedder, opened when it is first needed; None where neither caller nor settings name one."""
         if self._embedder is None and (name := self._settings.embedding_model):
             self._embedder = await (await self._work_with()).embedder(name)
+            self._embedder_is_of_settings = True
         return self._embedder
 
     async def _take_space(self, embedder: Embedder) -> None:
         async def look() -> Space | None:
-            async with self.database.transaction(self.workspace) as tx:
+            async with self.workspace.transaction() as tx:
                 return await vectors.space(tx)
 
-        if await self.database.insist(look) is None:
+        if await self.workspace.insist(look) is None:
             await self.change_space(embedder)
         self._has_space = True
 
@@ -265,8 +299,8 @@ class AsyncTrueweave:
         wanted, recipe = self._folders(folders), wiring.recipe(self._settings)
         with Seen() as seen:
             files = self._files(seen)
-            counts = await count(self.database, self.workspace, incoming(folders, files, seen), recipe, listener)
-            left = await gone(self.database, self.workspace, wanted, files.naming, seen)
+            counts = await count(self.workspace, incoming(folders, files, seen), recipe, listener)
+            left = await gone(self.workspace, wanted, files.naming, seen)
         return SyncPlan(*counts, tuple(left))
 
     async def sync(self, *folders: str | Path, plan: SyncPlan | None = None, listener: Listener = unheard) -> Added:
@@ -280,7 +314,7 @@ class AsyncTrueweave:
         """The uris of the documents that each of these stands for: a file with its rows, a folder, a pattern or a
         uri."""
         naming = Naming(self._settings.project_folder)
-        return await matching(self.database, self.workspace, [str(one) for one in what], naming)
+        return await matching(self.workspace, [str(one) for one in what], naming)
 
     def _folders(self, what: Sequence[str | Path | Source]) -> list[Folder]:
         """The folders among these. None at all is an error, as nobody could tell what is gone."""
@@ -309,17 +343,17 @@ class AsyncTrueweave:
         with in_run(counted), Seen() as seen:
             kit = await self._kit()
             made = made_by(recipe, kit.extractor(recipe).fingerprint)  # what it lacks is an error, before all else
-            worker = Worker(self.database, self.workspace, kit, counted, self._pace())
+            worker = Worker(self.workspace, kit, counted, self._pace())
             files = self._files(seen)
             coming = incoming(what, files, seen)
-            taking = take_in(self.database, self.workspace, coming, recipe, counted, seen, made.id if refresh else None)
+            taking = take_in(self.workspace, coming, recipe, counted, seen, made.id if refresh else None)
             try:
                 await self._work_while(worker, taking)
             except (ConfigError, ModelRefused, SpaceMismatch):
-                await take_back(self.database, self.workspace, seen)
+                await take_back(self.workspace, seen)
                 raise
             if prune:
-                left = await gone(self.database, self.workspace, prune, files.naming, seen)
+                left = await gone(self.workspace, prune, files.naming, seen)
                 agreed = left if plan is None else sorted({*left} & {*plan.gone})
                 await self.remove(agreed)
                 counted(Removed(tuple(agreed)))
@@ -349,16 +383,16 @@ class AsyncTrueweave:
         from trueweave.ingest.estimate import estimate
 
         recipe = wiring.recipe(self._settings)
-        workshop = await self._work_with()
-        made = made_by(recipe, workshop.extractor(recipe).fingerprint).id if refresh else None
+        models = await self._work_with()
+        made = made_by(recipe, models.extractor(recipe).fingerprint).id if refresh else None
         with Seen() as seen:
-            coming, prices = incoming(what, self._files(seen), seen), workshop.prices(recipe)
-            return await estimate(self.database, self.workspace, coming, recipe, prices, listener, made)
+            coming, prices = incoming(what, self._files(seen), seen), models.prices(recipe)
+            return await estimate(self.workspace, coming, recipe, prices, listener, made)
 
     async def work(self, listener: Listener = unheard, stop: asyncio.Event | None = None) -> None:
         """Take jobs of this workspace from the queue until `stop` is set; then end what is begun."""
         with in_run(listener):
-            worker = Worker(self.database, self.workspace, await self._kit(), listener, self._pace(), patient=True)
+            worker = Worker(self.workspace, await self._kit(), listener, self._pace(), patient=True)
             working = asyncio.create_task(worker.run())
         stopping = asyncio.create_task((stop or asyncio.Event()).wait())
         sweeping = asyncio.create_task(self._sweep_again_and_again())
@@ -375,8 +409,8 @@ class AsyncTrueweave:
             await asyncio.gather(working, stopping, sweeping, return_exceptions=True)
 
     async def _kit(self) -> Kit:
-        workshop = await self._work_with()
-        return workshop.kit(await self._embedding(), self._llm)
+        models = await self._work_with()
+        return models.kit(await self._embedding(), self._llm)
 
     def _files(self, seen: Seen) -> Files:
         """What reads files, and names them."""
@@ -407,7 +441,7 @@ class AsyncTrueweave:
         new, total = await self._store(stored), Settled()
         while stored:
             # The next batch is stored while this one is being settled.
-            settling = asyncio.create_task(settle(self.database, self.workspace, embedder))
+            settling = asyncio.create_task(settle(self.workspace, embedder))
             try:
                 following = await asyncio.to_thread(_some, source)
                 new += await self._store(following)
@@ -415,8 +449,8 @@ class AsyncTrueweave:
                 total = total.plus(await settling)
             progress(len(stored))
             stored = following
-        await link(self.database, self.workspace)
-        await vectors.shelve(self.database, self.workspace, total.vectors)
+        await link(self.workspace)
+        await vectors.shelve(self.workspace, total.vectors)
         if total.defect:
             raise total.defect
         return new
@@ -425,8 +459,8 @@ class AsyncTrueweave:
         """Store documents, and let their new names look for others alike, which settling would wait for."""
         if not documents:
             return 0
-        stored = await record.store(self.database, self.workspace, documents)
-        await resolution.find_alike(self.database, self.workspace, stored.names)
+        stored = await record.store(self.workspace, documents)
+        await resolution.find_alike(self.workspace, stored.names)
         return stored.documents
 
     async def remove(self, uris: Sequence[str]) -> int:
@@ -435,7 +469,7 @@ class AsyncTrueweave:
         Their text is erased everywhere: also from what models replied about it, and from reports that may quote it,
         which are to be written again.
         """
-        removed = await record.withdraw(self.database, self.workspace, uris)
+        removed = await record.withdraw(self.workspace, uris)
         await self.settle()
         await self._erase()
         return removed
@@ -444,8 +478,8 @@ class AsyncTrueweave:
         """Erase what removed documents have left. What another settler is still at is waited for; if that takes long,
         it is left to workers and to `sweep`."""
         for _ in range(_LOOKS):
-            await erasing.erase(self.database, self.workspace)
-            async with self.database.transaction(self.workspace) as tx:
+            await erasing.erase(self.workspace)
+            async with self.workspace.transaction() as tx:
                 if not await erasing.any_left(tx):
                     return
             await asyncio.sleep(_LOOK_AGAIN)
@@ -453,9 +487,9 @@ class AsyncTrueweave:
 
     async def settle(self) -> int:
         """Bring the view up to date with all that is stored; how many versions of documents were settled."""
-        settled = await settle(self.database, self.workspace, await self._embedding())
-        await link(self.database, self.workspace)
-        await vectors.shelve(self.database, self.workspace, settled.vectors)
+        settled = await settle(self.workspace, await self._embedding())
+        await link(self.workspace)
+        await vectors.shelve(self.workspace, settled.vectors)
         if settled.defect:
             raise settled.defect
         return settled.documents
@@ -465,7 +499,7 @@ class AsyncTrueweave:
         return self._streams.hand_out(self._documents())
 
     async def _documents(self) -> AsyncGenerator[Document, None]:
-        async for page in record.read(self.database, self.workspace):
+        async for page in record.read(self.workspace):
             for document in page:
                 yield document
 
@@ -677,7 +711,7 @@ class AsyncTrueweave:
 
         Nothing is done where the graph is as it was. No model is asked: `write_reports` does that.
         """
-        return await regroup(self.database, self.workspace, self._how_grouped())
+        return await regroup(self.workspace, self._how_grouped())
 
     async def estimate_reports(self) -> ReportEstimate:
         """What `write_reports` would take. Nothing is sent to any model."""
@@ -686,7 +720,7 @@ class AsyncTrueweave:
 
         kit = await self._kit()
         price = wiring.price(self._settings, kit.writer.model) if kit.writer else wiring.FREE
-        return await estimate(self.database, self.workspace, kit.reporting, price)
+        return await estimate(self.workspace, kit.reporting, price)
 
     async def write_reports(self, listener: Listener = unheard) -> Reported:
         """Write about all communities that have no report, or a stale one; how many that were.
@@ -694,10 +728,10 @@ class AsyncTrueweave:
         Without a language model, names and sentences are picked out of the documents. Like `add` it may be stopped at
         any moment and run again, and other workers of this workspace go on with it.
         """
-        async with self.database.transaction(self.workspace) as tx:
+        async with self.workspace.transaction() as tx:
             await communities.want(tx)
             await failed_work.forget(tx, "report")
-            await enqueue(tx.connection, self.workspace, "report", [b""])
+            await enqueue(tx.connection, tx.workspace, "report", [b""])
         counted = _Counted(listener, Reported())
         await self._work_off(counted)
         return counted.total
@@ -707,7 +741,7 @@ class AsyncTrueweave:
         no_more = asyncio.Event()
         no_more.set()
         with in_run(listener):
-            worker = Worker(self.database, self.workspace, await self._kit(), listener, self._pace())
+            worker = Worker(self.workspace, await self._kit(), listener, self._pace())
             working = asyncio.create_task(worker.run_until_done(no_more))
         try:
             await asyncio.wait((working,))
@@ -718,24 +752,24 @@ class AsyncTrueweave:
 
     async def hierarchy(self) -> Hierarchy | None:
         """The communities as a whole, level by level; None where none were looked for yet."""
-        async with self.database.transaction(self.workspace) as tx:
+        async with self.workspace.transaction() as tx:
             return await communities.hierarchy(tx)
 
     async def communities(
         self, level: int | None = None, *, within: UUID | None = None, since: datetime | None = None, limit: int = 50
     ) -> list[Community]:
         """Communities, the largest first: of a level, right within another, or changed since then."""
-        async with self.database.transaction(self.workspace) as tx:
+        async with self.workspace.transaction() as tx:
             return await communities.listed(tx, level=level, within=within, since=since, limit=limit)
 
     async def former_communities(self, since: datetime, limit: int = 50) -> list[Former]:
         """Communities that are no more since then, the latest first."""
-        async with self.database.transaction(self.workspace) as tx:
+        async with self.workspace.transaction() as tx:
             return await communities.former(tx, since, limit)
 
     async def community(self, id: UUID | str) -> Community:
         """The community of this id, or of the one id that begins like this."""
-        async with self.database.transaction(self.workspace) as tx:
+        async with self.workspace.transaction() as tx:
             found = await communities.beginning(tx, str(id).lower())
             if len(found) != 1:
                 problem = "no community" if not found else "more than one community"
@@ -747,12 +781,12 @@ class AsyncTrueweave:
 
     async def report(self, community: UUID) -> CommunityReport | None:
         """What is written about a community, if anything is."""
-        async with self.database.transaction(self.workspace) as tx:
+        async with self.workspace.transaction() as tx:
             return await communities.report(tx, community)
 
     async def members(self, community: UUID, limit: int = 50) -> list[Entity]:
         """The entities in a community, those with most relations first."""
-        async with self.database.transaction(self.workspace) as tx:
+        async with self.workspace.transaction() as tx:
             return await communities.members(tx, community, limit)
 
     async def export_graph(self, path: str | Path) -> None:
@@ -763,7 +797,7 @@ class AsyncTrueweave:
         written = form(file)
         partial = file.with_name(f"{file.name}.part")  # what was there stays until all is written
         with await asyncio.to_thread(partial.open, "w", encoding="utf-8") as opened:
-            async with aclosing(written(self.database, self.workspace)) as pieces:
+            async with aclosing(written(self.workspace)) as pieces:
                 async for piece in pieces:
                     opened.write(piece)
         await asyncio.to_thread(partial.replace, file)
@@ -788,18 +822,18 @@ class AsyncTrueweave:
     async def _lay_down(
         self, kind: RuleKind, names: Sequence[NameKey], label: str = "", id: UUID | None = None
     ) -> Rule:
-        rule = await resolution.add_rule(self.database, self.workspace, kind, names, label, id)
+        rule = await resolution.add_rule(self.workspace, kind, names, label, id)
         await self.settle()
         return rule
 
     async def undo(self, rule: UUID) -> None:
         """Take a rule back."""
-        await resolution.undo_rule(self.database, self.workspace, rule)
+        await resolution.undo_rule(self.workspace, rule)
         await self.settle()
 
     async def rules(self) -> list[Rule]:
         """All rules, in the order in which they were laid down."""
-        async with self.database.transaction(self.workspace) as tx:
+        async with self.workspace.transaction() as tx:
             return await resolution.rules(tx)
 
     async def suggestions(
@@ -808,11 +842,11 @@ class AsyncTrueweave:
         """Names that may be one thing, with passages of both: pairs more alike than the threshold (that of the
         resolution, if none is given) which are two entities and on which nobody has decided, the most alike first; or
         else those that were `rejected`."""
-        return await suggestions.suggest(self.database, self.workspace, threshold, limit, rejected=rejected)
+        return await suggestions.suggest(self.workspace, threshold, limit, rejected=rejected)
 
     async def accept(self, *which: UUID | str | int) -> list[Rule]:
         """Merge the names of these suggestions, given by id (or how it begins) or by number in the last list."""
-        rules = await suggestions.accept(self.database, self.workspace, list(map(str, which)))
+        rules = await suggestions.accept(self.workspace, list(map(str, which)))
         await self.settle()
         return rules
 
@@ -825,21 +859,21 @@ class AsyncTrueweave:
 
     async def reject(self, *which: UUID | str | int) -> list[tuple[NameKey, NameKey]]:
         """Suggest none of these pairs of names again."""
-        return await suggestions.reject(self.database, self.workspace, list(map(str, which)))
+        return await suggestions.reject(self.workspace, list(map(str, which)))
 
     async def mentioned(self, names: Sequence[NameKey]) -> dict[NameKey, tuple[NameKey, ...]]:
         """For each of these names those that some document mentions now, written just so; without a type, of any."""
-        async with self.database.transaction(self.workspace) as tx:
+        async with self.workspace.transaction() as tx:
             return await resolution.mentioned(tx, names)
 
     async def resolution(self) -> ResolutionSettings:
         """What makes two names one entity here."""
-        async with self.database.transaction(self.workspace) as tx:
+        async with self.workspace.transaction() as tx:
             return await resolution.settings(tx)
 
     async def change_resolution(self, to: ResolutionSettings) -> None:
         """Resolve all names by other settings."""
-        await resolution.change_settings(self.database, self.workspace, to)
+        await resolution.change_settings(self.workspace, to)
         await self.settle()
 
     async def estimate_reembed(self, model: str) -> EmbeddingEstimate:
@@ -849,7 +883,7 @@ class AsyncTrueweave:
 
         embedder = await (await self._work_with()).embedder(model)
         price = wiring.price(self._settings, model)
-        return await estimate_embedding(self.database, self.workspace, embedder, price)
+        return await estimate_embedding(self.workspace, embedder, price)
 
     async def reembed(self, model: str, progress: Progress = _unseen) -> None:
         """Embed everything with the model of that name, paid from the budget, then switch to it at once.
@@ -860,41 +894,65 @@ class AsyncTrueweave:
         embedder = await (await self._work_with()).embedder(model)
         await self.change_space(embedder, progress)
         self._settings = self._settings.model_copy(update={"embedding_model": model})
+        if "embedding_model" in self._own:
+            await self.change_settings({"embedding_model": model})
 
     async def change_space(self, embedder: Embedder, progress: Progress = _unseen) -> None:
         """Embed everything with another model beside the old vectors, then switch to it at once."""
-        held_up = await vectors.change_space(self.database, self.workspace, embedder, progress)
+        held_up = await vectors.change_space(self.workspace, embedder, progress)
         self._embedder = embedder
         if held_up:
             await self.settle()
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force here: those of the workspace over those of the process."""
+        return self._settings
+
+    @property
+    def own_settings(self) -> dict[str, Any]:
+        """The settings that this workspace has of its own, as they were when it was opened or last changed here."""
+        return dict(self._own)
+
+    async def change_settings(self, changes: Mapping[str, Any], unset: Collection[str] = ()) -> Settings:
+        """Give this workspace settings of its own, for all who work in it, and take others back; those in force here
+        now. Other processes see them when they next open the workspace."""
+        workspace_settings(changes)
+        async with self.workspace.transaction() as tx:
+            self._own = await tx.value("read.change_settings", changes=Jsonb(dict(changes)), unset=list(unset))
+        if self._settings.embedding_model and self._embedder_is_of_settings:
+            self._embedder = None
+        self._settings = self._of_process.over(self._own)
+        self._models = None  # others are made by the new settings; these are closed with the workspace
+        return self._settings
 
     # --- money ----------------------------------------------------------------------------------------
 
     async def budget(self) -> Budget:
         """What this workspace may spend on models, and has spent."""
-        async with self.database.transaction(self.workspace) as tx:
+        async with self.workspace.transaction() as tx:
             return await ledger.budget(tx)
 
     async def allow(self, *, price: Decimal | None = None, tokens: int | None = None) -> Budget:
         """Let this workspace spend so much more, in money or in tokens, over all workers; without either, no cap."""
-        async with self.database.transaction(self.workspace) as tx:
+        async with self.workspace.transaction() as tx:
             return await ledger.allow(tx, price, tokens)
 
     async def receipt(self, since: datetime | None = None) -> list[Spent]:
         """What was spent since then, by stage and model."""
-        async with self.database.transaction(self.workspace) as tx:
+        async with self.workspace.transaction() as tx:
             return await ledger.receipt(tx, since)
 
     async def receipt_by_document(self, since: datetime | None = None, limit: int = 20) -> list[SpentOn]:
         """What was spent since then on the costliest documents, by model."""
-        async with self.database.transaction(self.workspace) as tx:
+        async with self.workspace.transaction() as tx:
             return await ledger.receipt_by_document(tx, since, limit)
 
     # --- how it goes ----------------------------------------------------------------------------------
 
     async def clock(self) -> datetime:
         """The time by the database's clock, by which `headway` and receipts count."""
-        async with self.database.transaction(self.workspace) as tx:
+        async with self.workspace.transaction() as tx:
             return await headway.clock(tx)
 
     async def headway(self, since: datetime | None = None) -> Headway:
@@ -902,31 +960,31 @@ class AsyncTrueweave:
         waited for."""
 
         async def look() -> Headway:
-            async with self.database.transaction(self.workspace) as tx:
+            async with self.workspace.transaction() as tx:
                 return await headway.headway(tx, since)
 
-        return await self.database.insist(look)
+        return await self.workspace.insist(look)
 
     async def duplicates(self, since: datetime) -> list[Duplicate]:
         """The documents that came in since then and have the very text of one that was there before."""
-        async with self.database.transaction(self.workspace) as tx:
+        async with self.workspace.transaction() as tx:
             return await headway.duplicates(tx, since)
 
     async def notes(self, since: datetime, named: int = 3) -> list[Note]:
         """What was odd about the documents that came in since then, with the names of the first so many."""
-        async with self.database.transaction(self.workspace) as tx:
+        async with self.workspace.transaction() as tx:
             return await headway.notes(tx, since, named)
 
     # --- reading --------------------------------------------------------------------------------------
 
     async def status(self) -> Status:
         """How large the workspace is, and what still waits to be settled."""
-        async with self.database.transaction(self.workspace) as tx:
+        async with self.workspace.transaction() as tx:
             return await read.status(tx)
 
     async def list_documents(self, limit: int = 50, *, noted: bool = False) -> list[DocumentInfo]:
         """The documents that are there, by name; only those with a note, if that is wanted."""
-        async with self.database.transaction(self.workspace) as tx:
+        async with self.workspace.transaction() as tx:
             return await read.documents(tx, limit, noted=noted)
 
     async def out_of_date(self) -> list[OutOfDate]:
@@ -935,7 +993,7 @@ class AsyncTrueweave:
         from trueweave import wiring
         from trueweave.ingest.outdated import outdated
 
-        async with self.database.transaction(self.workspace) as tx:
+        async with self.workspace.transaction() as tx:
             made = await record.made_by(tx)
         if not made:
             return []
@@ -948,30 +1006,30 @@ class AsyncTrueweave:
 
     async def set_aside(self, limit: int = 20) -> list[SetAside]:
         """Documents that failed for good, with their errors. Adding one again tries it again."""
-        async with self.database.transaction(self.workspace) as tx:
+        async with self.workspace.transaction() as tx:
             return await sources.set_aside(tx, limit)
 
     async def failed_work(self, limit: int = 20) -> list[FailedWork]:
         """Work that failed by a bug of Trueweave, the latest first. `retry` tries it again."""
-        async with self.database.transaction(self.workspace) as tx:
+        async with self.workspace.transaction() as tx:
             return await failed_work.listed(tx, limit)
 
     async def retry(self, listener: Listener = unheard) -> int:
         """Try again what failed: documents that were set aside, and work that failed by a bug; how much that was."""
-        async with self.database.transaction(self.workspace) as tx:
+        async with self.workspace.transaction() as tx:
             failed = await failed_work.forget(tx) + await sources.retry(tx)
-            await enqueue(tx.connection, self.workspace, "settle", [b""])
+            await enqueue(tx.connection, tx.workspace, "settle", [b""])
         await self._work_off(listener)
         return failed
 
     async def entities(self, limit: int = 50) -> list[Entity]:
         """The most mentioned entities."""
-        async with self.database.transaction(self.workspace) as tx:
+        async with self.workspace.transaction() as tx:
             return await read.entities(tx, limit)
 
     async def relations(self, *entities: UUID, limit: int = 50) -> list[Relation]:
         """The relations from and to these entities, the heaviest first."""
-        async with self.database.transaction(self.workspace) as tx:
+        async with self.workspace.transaction() as tx:
             return await read.relations_of(tx, entities, limit)
 
     async def neighbours(self, *entities: UUID, hops: int = 1, limit: int = 50) -> list[Entity]:
@@ -983,23 +1041,23 @@ class AsyncTrueweave:
 
     async def nearest(self, kind: VectorKind, vector: Vectors, limit: int = 10) -> list[Hit]:
         """The chunks, entities or relations nearest to a vector, nearest first."""
-        return await vectors.nearest(self.database, self.workspace, kind, vector, limit)
+        return await vectors.nearest(self.workspace, kind, vector, limit)
 
     async def changes(self, after: int = 0, limit: int = 1000) -> list[Change]:
         """What changed after a position of the outbox, in order, for a projection to follow."""
-        async with self.database.transaction(self.workspace) as tx:
+        async with self.workspace.transaction() as tx:
             return await read.changes(tx, after, limit)
 
     # --- keeping house --------------------------------------------------------------------------------
 
     async def digest(self) -> str:
         """A hash of all that readers can see: equal digests, equal indexes, whatever the ids inside."""
-        return await digest.digest(self.database, self.workspace)
+        return await digest.digest(self.workspace)
 
     async def state(self) -> str:
         """A key that changes whenever documents, rules or vectors do. Unlike a digest it is quick, and says nothing of
         another database."""
-        async with self.database.transaction(self.workspace) as tx:
+        async with self.workspace.transaction() as tx:
             return str(await tx.value("read.state"))
 
     async def verify(self, progress: Progress = _unseen) -> Verdict:
@@ -1009,43 +1067,43 @@ class AsyncTrueweave:
         hashes of their texts. What waits to be settled is counted, not settled.
         """
         await passing.drop_expired(self.database)
-        before = await moment(self.database, self.workspace)
+        before = await moment(self.workspace)
         async with self.rebuilt(progress) as beside:
-            return await compare_with(self.database, self.workspace, beside.workspace, before)
+            return await compare_with(self.workspace, beside.workspace, before)
 
     @asynccontextmanager
     async def rebuilt(self, progress: Progress = _unseen) -> AsyncIterator[AsyncTrueweave]:
         """A workspace built from scratch from the documents that this one shows, its settings and rules; gone at the
         end. It has no models."""
         without = self._settings.model_copy(update={"model": None, "embedding_model": None, "reranker": None})
-        async with passing.passing_workspace(self.database, f"rebuild-{uuid4()}") as id_:
-            beside = AsyncTrueweave(self.database, id_, settings=without)
+        async with passing.passing_workspace(self.database, f"rebuild-{uuid4()}") as made:
+            beside = AsyncTrueweave(made, settings=without)
             await beside.change_resolution(await self.resolution())
             for rule in await self.rules():
-                await resolution.add_rule(self.database, id_, rule.kind, rule.names, rule.label)
-            async for documents in record.read(self.database, self.workspace, shown=True):
+                await resolution.add_rule(made, rule.kind, rule.names, rule.label)
+            async for documents in record.read(self.workspace, shown=True):
                 await beside.add_documents(documents, progress)
             if found := await self.hierarchy():
-                await regroup(self.database, id_, How(found.most, found.resolution, found.seed))
+                await regroup(made, How(found.most, found.resolution, found.seed))
             yield beside
 
     async def sweep(self) -> Swept:
         """Take away what nobody needs any longer: names that no document mentions, what has been kept for as long as
         the settings say, and what removed documents and killed processes left. Workers do all but the names."""
-        names = await resolution.sweep(self.database, self.workspace)
+        names = await resolution.sweep(self.workspace)
         return replace(await self._sweep(), names=names)
 
     async def _sweep(self) -> Swept:
         days = self._settings.reply_days, self._settings.log_days, self._settings.spend_days
         kept = erasing.Kept(*(timedelta(days=number) for number in days))
-        documents = await erasing.erase(self.database, self.workspace)
-        forgotten = await erasing.forget_old(self.database, self.workspace, kept)
-        spaces = await vectors.clear_other_spaces(self.database, self.workspace)
+        documents = await erasing.erase(self.workspace)
+        forgotten = await erasing.forget_old(self.workspace, kept)
+        spaces = await vectors.clear_other_spaces(self.workspace)
         return Swept(0, *forgotten, documents, spaces, await passing.drop_expired(self.database))
 
     async def _sweep_again_and_again(self) -> None:
         while True:
-            await self.database.insist(self._sweep)
+            await self.workspace.insist(self._sweep)
             await asyncio.sleep(_SWEPT_EVERY)
 
     async def drop(self) -> int:
@@ -1053,7 +1111,7 @@ class AsyncTrueweave:
 
         Whoever is adding documents is waited for where a transaction is under way, and gets UnknownWorkspace after it.
         """
-        return await read.drop_workspace(self.database, self.workspace)
+        return await read.drop_workspace(self.workspace)
 
 
 class _Counted(Generic[Total]):

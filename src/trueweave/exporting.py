@@ -13,7 +13,7 @@ from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from trueweave.errors import ConfigError
-from trueweave.store.postgres.db import Database, Transaction
+from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.queries import QUERIES
 
 Row = Mapping[str, Any]
@@ -29,7 +29,7 @@ _EDGE = {"description": "string", "keywords": "string", "weight": "double"}
 _UNWANTED = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 0xFFFE, 0xFFFF))
 
 
-def form(path: Path) -> Callable[[Database, int], Pieces]:
+def form(path: Path) -> Callable[[Workspace], Pieces]:
     """What writes a file of this name: by its ending, .graphml or .json."""
     forms = {".graphml": graphml, ".json": as_json}
     if path.suffix not in forms:
@@ -37,9 +37,9 @@ def form(path: Path) -> Callable[[Database, int], Pieces]:
     return forms[path.suffix]
 
 
-async def as_json(database: Database, workspace: int) -> Pieces:
+async def as_json(workspace: Workspace) -> Pieces:
     """One object with lists of communities (each before those within it, with its report), entities and relations."""
-    async with database.transaction(workspace, snapshot=True, unhurried=True) as tx:
+    async with workspace.transaction(snapshot=True, unhurried=True) as tx:
         for n, section in enumerate(_SECTIONS):
             yield f'{"," if n else "{"}\n"{section}": ['
             before = "\n"
@@ -51,9 +51,9 @@ async def as_json(database: Database, workspace: int) -> Pieces:
         yield "\n}\n"
 
 
-async def graphml(database: Database, workspace: int) -> Pieces:
+async def graphml(workspace: Workspace) -> Pieces:
     """Entities as nodes, each with the id of its innermost community, and relations as edges."""
-    async with database.transaction(workspace, snapshot=True, unhurried=True) as tx:
+    async with workspace.transaction(snapshot=True, unhurried=True) as tx:
         yield _GRAPHML
         for kind, keys in (("node", _NODE), ("edge", _EDGE)):
             for name, type_ in keys.items():

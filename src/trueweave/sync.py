@@ -6,7 +6,17 @@ from __future__ import annotations
 import asyncio
 import threading
 import weakref
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Callable,
+    Collection,
+    Coroutine,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from concurrent.futures import Future, wait
 from contextlib import AbstractAsyncContextManager, contextmanager
 from datetime import datetime
@@ -226,7 +236,7 @@ class _Waiting:
     @property
     def workspace(self) -> int:
         """The number of the workspace."""
-        return self._trueweave.workspace
+        return self._trueweave.workspace.id
 
     @property
     def _trueweave(self) -> AsyncTrueweave:
@@ -614,6 +624,21 @@ class Trueweave(_Waiting):
     def change_space(self, embedder: Embedder, progress: Progress = _unseen) -> None:
         """Embed everything with another model beside the old vectors, then switch to it at once."""
         self._wait_for(lambda trueweave: trueweave.change_space(embedder, progress))
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force here: those of the workspace over those of the process."""
+        return self._trueweave.settings
+
+    @property
+    def own_settings(self) -> dict[str, Any]:
+        """The settings that this workspace has of its own, as they were when it was opened or last changed here."""
+        return self._trueweave.own_settings
+
+    def change_settings(self, changes: Mapping[str, Any], unset: Collection[str] = ()) -> Settings:
+        """Give this workspace settings of its own, for all who work in it, and take others back; those in force here
+        now. Other processes see them when they next open the workspace."""
+        return self._wait_for(lambda trueweave: trueweave.change_settings(changes, unset))
 
     # --- money ----------------------------------------------------------------------------------------
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import Callable, Coroutine
+from contextlib import AsyncExitStack
 from decimal import Decimal
 from functools import partial
+from typing import Any, Self, cast
 
 from trueweave import models
 from trueweave.config import Settings, secret
@@ -27,14 +28,15 @@ from trueweave.models.clean import CleanLLM
 from trueweave.models.entailment import OnnxEntailment
 from trueweave.models.limits import LimitedEmbedder, LimitedLLM, LimitedReranker
 from trueweave.models.names import Endpoint, endpoint, provider_of
-from trueweave.models.ollama import CONTEXT
+from trueweave.models.ollama import CONTEXT, OllamaChat
 from trueweave.models.onnx import OnnxEmbedder
-from trueweave.models.rerank import LLMReranker, OnnxReranker
+from trueweave.models.openai import OpenAIChat, OpenAIEmbedder
+from trueweave.models.rerank import LLMReranker, OnnxReranker, RerankServer
 from trueweave.models.retry import Clock, Patience, Retrying, RetryingEmbedder, RetryingReranker, patiently
 from trueweave.protocols import Embedder, Extractor, Reranker, StreamingLLM
-from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.ledger import Ledger
-from trueweave.store.postgres.liveness import Liveness
+from trueweave.store.postgres.liveness import LEASE, Liveness
 from trueweave.store.postgres.pace import Limits, SharedPace
 from trueweave.store.postgres.replies import Replies
 from trueweave.types import Price
@@ -70,23 +72,27 @@ def recipe(settings: Settings) -> Recipe:
 
 
 def chat_endpoint(settings: Settings, model: str) -> Endpoint:
-    """Where a chat model is, with its key from the usual variable."""
-    return _endpoint(model, settings.model_url)
+    """Where a chat model is, with its key from the environment."""
+    return _endpoint(model, settings.model_url, settings.model_key_variable)
 
 
 def embedding_endpoint(settings: Settings, model: str) -> Endpoint:
-    """Where an embedding model is, with its key from the usual variable."""
-    return _endpoint(model, settings.embedding_url)
+    """Where an embedding model is, with its key from the environment."""
+    return _endpoint(model, settings.embedding_url, settings.embedding_key_variable)
 
 
 def reranker_endpoint(settings: Settings, model: str) -> Endpoint:
-    """Where a model that reranks is, with its key from the usual variable."""
-    return _endpoint(model, settings.reranker_url)
+    """Where a model that reranks is, with its key from the environment."""
+    return _endpoint(model, settings.reranker_url, settings.reranker_key_variable)
 
 
-def _endpoint(model: str, url: str | None) -> Endpoint:
+def _endpoint(model: str, url: str | None, key_variable: str | None) -> Endpoint:
     provider = provider_of(model)
-    return endpoint(model, url=url, key=secret(provider.key_variable) if provider and provider.key_variable else None)
+    variable = key_variable or (provider.key_variable if provider else "")
+    key = secret(variable) if variable else None
+    if key_variable and not key:
+        raise ConfigError(f"{model} needs a key, which the settings say is in {key_variable}. Set that variable to it.")
+    return endpoint(model, url=url, key=key)
 
 
 def price(settings: Settings, model: str) -> Price | None:
@@ -97,48 +103,139 @@ def price(settings: Settings, model: str) -> Price | None:
     return FREE if provider and provider.local else None
 
 
-class Workshop:
-    """The models of one workspace, each cached, retried, paced and paid for; and extractors made with them."""
+class ModelFactory:
+    """What a process has once, however many workspaces it works in: clients of model servers, models in memory, its
+    liveness and the rate limiters. Models are opened when they are first needed, and shared by all who need them."""
 
-    def __init__(self, settings: Settings, database: Database, workspace: int, liveness: Liveness) -> None:
-        self._settings = settings
+    def __init__(self, database: Database, lease: float = LEASE) -> None:
+        self._liveness = Liveness(database, lease)
         self._database = database
-        self._workspace = workspace
-        self._liveness = liveness
-        self._ledger = Ledger(database, workspace, liveness, settings.currency)
-        self._patience = Patience(tries=settings.model_tries)
-        self._chats: dict[str, CachedLLM] = {}
         self._opening = asyncio.Lock()
-        self._embedders: dict[str, Embedder] = {}
-        self._rerankers: dict[str, Reranker] = {}
-        self._entailment: dict[str, OnnxEntailment] = {}
-        self._extractors: dict[str, Extractor] = {}
-        self._closing: list[Callable[[], Awaitable[None]]] = []
+        self._closing = AsyncExitStack()
+        self._is_alive = False
+        self._chats: dict[tuple[Endpoint, int, float], OpenAIChat | OllamaChat] = {}
+        self._opened: dict[tuple[object, ...], asyncio.Task[Any]] = {}
+        self._pipelines: dict[str, NlpExtractor] = {}
+        self._limiters: dict[tuple[str, Limits], SharedPace] = {}
 
     async def aclose(self) -> None:
-        """Give the connections to model servers back, and what was begun for calls that nobody waits for any longer."""
-        for close in (*self._closing, self._ledger.aclose):
+        """Give the connections to model servers back, and the process's lease."""
+        for opening in self._opened.values():
+            opening.cancel()
+        await asyncio.gather(*self._opened.values(), return_exceptions=True)
+        await self._closing.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def liveness(self) -> Liveness:
+        """This process as others see it, registered when it is first asked for."""
+        async with self._opening:
+            if not self._is_alive:
+                await self._closing.enter_async_context(self._liveness)
+                self._is_alive = True
+        return self._liveness
+
+    async def models(self, workspace: Workspace, settings: Settings) -> WorkspaceModels:
+        """The models of a workspace by its settings."""
+        return WorkspaceModels(self, workspace, settings, await self.liveness())
+
+    def chat(self, where: Endpoint, context: int, deadline: float) -> OpenAIChat | OllamaChat:
+        """The client of a chat model."""
+        key = where, context, deadline
+        if key not in self._chats:
+            self._chats[key] = models.open_chat(where, context=context, deadline=deadline)
+            self._closing.push_async_callback(self._chats[key].close)
+        return self._chats[key]
+
+    async def embedder(self, where: Endpoint, deadline: float) -> OpenAIEmbedder | OnnxEmbedder:
+        """An embedding model, its dimension known."""
+        opened = self._once(("embedder", where, deadline), lambda: models.open_embedder(where, deadline=deadline))
+        return cast("OpenAIEmbedder | OnnxEmbedder", await opened)
+
+    async def reranker(self, where: Endpoint, deadline: float) -> RerankServer | OnnxReranker:
+        """A model that reranks."""
+        opened = self._once(("reranker", where, deadline), lambda: models.open_reranker(where, deadline=deadline))
+        return cast("RerankServer | OnnxReranker", await opened)
+
+    async def entailment(self, name: str) -> OnnxEntailment:
+        """A model for natural language inference."""
+        opened = self._once(("entailment", name), lambda: models.open_entailment(name))
+        return cast("OnnxEntailment", await opened)
+
+    async def _once(self, key: tuple[object, ...], open_: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+        """What was opened under this key, or is being opened. One that could not be opened is tried again."""
+
+        async def opened() -> Any:
+            made = await open_()
+            if not isinstance(made, OnnxEmbedder | OnnxReranker | OnnxEntailment):
+                self._closing.push_async_callback(made.close)
+            return made
+
+        found = self._opened.get(key)
+        if found is None or (found.done() and (found.cancelled() or found.exception())):
+            found = self._opened[key] = asyncio.create_task(opened())
+        return await asyncio.shield(found)  # others may wait for the same
+
+    def pipeline(self, name: str) -> NlpExtractor:
+        """The extractor with a spaCy pipeline, which takes seconds to load."""
+        if name not in self._pipelines:
+            self._pipelines[name] = NlpExtractor(name)
+        return self._pipelines[name]
+
+    def rate_limiter(self, model: str, limits: Limits) -> SharedPace:
+        """What bounds the calls to a model."""
+        key = model, limits
+        if key not in self._limiters:
+            self._limiters[key] = SharedPace(self._database, self._liveness, model, limits)
+        return self._limiters[key]
+
+
+class WorkspaceModels:
+    """The models of one workspace by its settings: paid from its budget, its replies kept; and extractors made with
+    them. Made by `ModelFactory.models`, whose clients and limiters it shares."""
+
+    def __init__(self, factory: ModelFactory, workspace: Workspace, settings: Settings, liveness: Liveness) -> None:
+        self._factory = factory
+        self._workspace = workspace
+        self._settings = settings
+        self._liveness = liveness
+        self._ledger = Ledger(workspace, liveness, settings.currency)
+        self._patience = Patience(tries=settings.model_tries)
+        self._limits = Limits(settings.calls_at_once, settings.requests_per_minute, settings.tokens_per_minute)
+        self._chats: dict[str, CachedLLM] = {}
+        self._embedders: dict[str, Embedder] = {}
+        self._rerankers: dict[str, Reranker] = {}
+        self._extractors: dict[str, Extractor] = {}
+        self._replies: dict[str, Replies] = {}
+
+    async def aclose(self) -> None:
+        """Wait for what was begun for calls that nobody waits for any longer."""
+        for close in (*(replies.aclose for replies in self._replies.values()), self._ledger.aclose):
             await close()
 
     def wrap(self, llm: StreamingLLM) -> CachedLLM:
-        """A chat model that is asked the same once, patiently, at the agreed pace, and is paid for."""
+        """A chat model with cache, retries, rate limit and budget."""
         paid = BudgetedLLM(CleanLLM(llm), self._ledger, price(self._settings, llm.model), doubted=_noting)
-        patient = Retrying(LimitedLLM(paid, self._pace(llm.model)), self._patience, waiting=_waiting)
-        return CachedLLM(patient, self._replies(llm.model))
+        limiter = self._limiter(llm.model, self._settings.model_key_variable)
+        patient = Retrying(LimitedLLM(paid, limiter), self._patience, waiting=_waiting)
+        return CachedLLM(patient, self._kept(llm.model))
 
     def wrap_embedder(self, embedder: Embedder, name: str) -> Embedder:
         """An embedding model in the same way. `name` is what its price is listed under."""
         paid = BudgetedEmbedder(embedder, self._ledger, price(self._settings, name))
-        patient = RetryingEmbedder(LimitedEmbedder(paid, self._pace(name)), self._patience, waiting=_waiting)
-        return CachedEmbedder(patient, self._replies(name))
+        limiter = self._limiter(name, self._settings.embedding_key_variable)
+        patient = RetryingEmbedder(LimitedEmbedder(paid, limiter), self._patience, waiting=_waiting)
+        return CachedEmbedder(patient, self._kept(name))
 
     def chat(self, model: str) -> CachedLLM:
         """The chat model of that name."""
         if model not in self._chats:
-            where = chat_endpoint(self._settings, model)
             context = self._settings.context_length or CONTEXT
-            bare = models.open_chat(where, context=context, deadline=self._settings.deadline)
-            self._closing.append(bare.close)
+            bare = self._factory.chat(chat_endpoint(self._settings, model), context, self._settings.deadline)
             self._chats[model] = self.wrap(bare)
         return self._chats[model]
 
@@ -149,20 +246,18 @@ class Workshop:
         return await patiently(partial(self._open_embedder, model), self._patience, Clock(), _waiting)
 
     async def _open_embedder(self, model: str) -> Embedder:
-        async with self._opening:  # several who ask at once share one
-            if model not in self._embedders:
-                where = embedding_endpoint(self._settings, model)
-                bare = await models.open_embedder(where, deadline=self._settings.deadline)
-                if not isinstance(bare, OnnxEmbedder):
-                    self._closing.append(bare.close)
-                self._embedders[model] = bare if isinstance(bare, OnnxEmbedder) else self.wrap_embedder(bare, model)
+        if model not in self._embedders:
+            where = embedding_endpoint(self._settings, model)
+            bare = await self._factory.embedder(where, self._settings.deadline)
+            wrapped = bare if isinstance(bare, OnnxEmbedder) else self.wrap_embedder(bare, model)
+            self._embedders.setdefault(model, wrapped)
         return self._embedders[model]
 
     async def reranker(self, name: str) -> Reranker:
         """What reranks by that name: `llm` is the language model that is set, other names are those of models."""
-        async with self._opening:
-            if name not in self._rerankers:
-                self._rerankers[name] = self._asked_to_rerank() if name == "llm" else await self._open_reranker(name)
+        if name not in self._rerankers:
+            made = self._asked_to_rerank() if name == "llm" else await self._open_reranker(name)
+            self._rerankers.setdefault(name, made)
         return self._rerankers[name]
 
     def _asked_to_rerank(self) -> LLMReranker:
@@ -175,19 +270,16 @@ class Workshop:
         return LLMReranker(llm, forget=llm.forget)
 
     async def _open_reranker(self, name: str) -> Reranker:
-        bare = await models.open_reranker(reranker_endpoint(self._settings, name), deadline=self._settings.deadline)
+        bare = await self._factory.reranker(reranker_endpoint(self._settings, name), self._settings.deadline)
         if isinstance(bare, OnnxReranker):
             return bare
-        self._closing.append(bare.close)
         paid = BudgetedReranker(bare, self._ledger, price(self._settings, name))
-        return RetryingReranker(LimitedReranker(paid, self._pace(name)), self._patience, waiting=_waiting)
+        limiter = self._limiter(name, self._settings.reranker_key_variable)
+        return RetryingReranker(LimitedReranker(paid, limiter), self._patience, waiting=_waiting)
 
     async def entailment(self, name: str) -> OnnxEntailment:
         """The model for natural language inference of that name, loaded once."""
-        async with self._opening:
-            if name not in self._entailment:
-                self._entailment[name] = await models.open_entailment(name)
-        return self._entailment[name]
+        return await self._factory.entailment(name)
 
     def extractor(self, recipe: Recipe) -> Extractor:
         """The extractor that a recipe names: one for equal recipes, as some take seconds to load."""
@@ -199,7 +291,7 @@ class Workshop:
         if recipe.extractor == "capitals":
             return CapitalsExtractor()
         if recipe.extractor == "nlp":
-            return NlpExtractor(recipe.pipeline)
+            return self._factory.pipeline(recipe.pipeline)
         llm = self.chat(recipe.model)
         return LLMExtractor(
             llm,
@@ -238,16 +330,14 @@ class Workshop:
         most = min(MAX_TOKENS, self._settings.max_reply_tokens)
         return ReportWriter(llm, budget=self._settings.report_tokens, max_tokens=most, forget=llm.forget)
 
-    def _pace(self, model: str) -> SharedPace:
-        agreed = Limits(
-            self._settings.calls_at_once, self._settings.requests_per_minute, self._settings.tokens_per_minute
-        )
-        return SharedPace(self._database, self._workspace, self._liveness, model, agreed)
+    def _limiter(self, model: str, key_variable: str | None) -> SharedPace:
+        """A key of one's own has limits of its own."""
+        return self._factory.rate_limiter(f"{model}@{key_variable}" if key_variable else model, self._limits)
 
-    def _replies(self, model: str) -> Replies:
-        replies = Replies(self._database, self._workspace, self._liveness, model)
-        self._closing.append(replies.aclose)
-        return replies
+    def _kept(self, model: str) -> Replies:
+        if model not in self._replies:
+            self._replies[model] = Replies(self._workspace, self._liveness, model)
+        return self._replies[model]
 
 
 def _waiting(reason: str) -> None:
@@ -256,13 +346,3 @@ def _waiting(reason: str) -> None:
 
 def _noting(what: str) -> None:
     tell(Noted(what))
-
-
-@asynccontextmanager
-async def opened(settings: Settings, database: Database, workspace: int) -> AsyncIterator[Workshop]:
-    """A workshop, for as long as this process works in it."""
-    async with (
-        Liveness(database, settings.lease) as liveness,
-        aclosing(Workshop(settings, database, workspace, liveness)) as workshop,
-    ):
-        yield workshop

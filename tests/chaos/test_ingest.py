@@ -136,12 +136,12 @@ async def _make_havoc(stage: Scene, trueweave: AsyncTrueweave, form: Form) -> No
 
 async def _hand_in(trueweave: AsyncTrueweave, sources: list[Source]) -> None:
     recipe = wiring.recipe(settings(NOWHERE))
-    await take_in(trueweave.database, trueweave.workspace, sources, recipe, unheard)
+    await take_in(trueweave.workspace, sources, recipe, unheard)
 
 
 async def _wait_until_done(stage: Scene, trueweave: AsyncTrueweave, patience: float) -> None:
     async def left() -> bool:
-        async with trueweave.database.transaction(trueweave.workspace) as tx:
+        async with trueweave.workspace.transaction() as tx:
             return bool(await tx.value("source.any_left") or await tx.value("summary.any_wanted"))
 
     end = time.monotonic() + patience

@@ -387,6 +387,20 @@ def test_doctor_finds_all_well_and_names_what_is_not(trueweave: Trueweave, tmp_p
     assert "secret" not in away.stdout
 
 
+def test_a_workspace_has_settings_of_its_own(trueweave: Trueweave) -> None:
+    trueweave("init", "--workspace", "acme")
+    settings = ("workspace", "settings", "--workspace", "acme")
+    assert "has none of its own" in trueweave(*settings).stdout
+    changed = trueweave(*settings, "max_gleaning=2", "model=vllm/any", 'entity_types={ship = "a vessel"}', "--json")
+    own = {"max_gleaning": 2, "model": "vllm/any", "entity_types": {"ship": "a vessel"}}
+    assert answer(changed) == {"workspace": "acme", "settings": own}
+    assert re.search(r"model +vllm/any", trueweave(*settings).stdout)
+    assert answer(trueweave(*settings, "--unset", "model", "--json"))["settings"].keys() == own.keys() - {"model"}
+    assert "database_url is no setting of a workspace" in trueweave(*settings, "database_url=x", code=1).stderr
+    assert "Write NAME=VALUE" in trueweave(*settings, "model", code=1).stderr
+    assert answer(trueweave("workspace", "settings", "--workspace", "acme", "--json"))["settings"]["max_gleaning"] == 2
+
+
 def test_workspaces_are_listed(trueweave: Trueweave) -> None:
     trueweave("init", "--workspace", "acme")
     trueweave("init", "--workspace", "beta")

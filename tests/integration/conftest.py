@@ -5,13 +5,13 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.liveness import Liveness
 
 
 @pytest.fixture
-async def workspace(database: Database) -> int:
-    """The number of an empty workspace."""
+async def workspace(database: Database) -> Workspace:
+    """An empty workspace."""
     found = await database.find_workspace("test", make=True)
     assert found is not None
     return found

@@ -372,15 +372,14 @@ async def test_on_one_connection_each_tenant_sees_its_own(url: str) -> None:
 
 async def test_an_error_in_between_shows_nobody_else_s_rows(url: str) -> None:
     async with tenants(url, 1) as (alpha, omega):
-        database = alpha.database
         for statement in ("SELECT 1/0", "SELECT * FROM nothing", "BEGIN; SELECT 1/0", "SET trueweave.workspace = 'x'"):
             for first, second, mine, other in ((alpha, omega, "omega", "alpha"), (omega, alpha, "alpha", "omega")):
                 await first.retrieve("Ambrel", Keyword())
                 with suppress(Error):
-                    async with database.transaction(first.workspace) as tx:
+                    async with first.workspace.transaction() as tx:
                         await tx.connection.execute(statement.encode())
                 with suppress(Error):
-                    await database.read(second.workspace, b"SELECT 1/0")
+                    await second.workspace.read(b"SELECT 1/0")
                 assert is_only(await second.retrieve("Ambrel", Local()), mine, other)
                 assert is_only(await first.retrieve("Ambrel", Keyword()), other, mine)
 
@@ -437,7 +436,7 @@ async def uris(trueweave: AsyncTrueweave, method: Method, question: str = TEXTS[
 
 async def test_a_change_of_model_between_two_questions_is_noticed(trueweave: AsyncTrueweave) -> None:
     await trueweave.add_documents(document(title, text) for title, text in TEXTS.items())
-    other = AsyncTrueweave(trueweave.database, trueweave.workspace, HashEmbedder())
+    other = AsyncTrueweave(trueweave.workspace, HashEmbedder())
     for one in (trueweave, other):
         assert await uris(one, Naive(top_k=1)) == ["bridge.md"]
     for changed in (HashEmbedder(name="other"), HashEmbedder(48)):  # as many dimensions, and fewer
@@ -446,16 +445,14 @@ async def test_a_change_of_model_between_two_questions_is_noticed(trueweave: Asy
         with pytest.raises(SpaceMismatch, match="trueweave reembed MODEL"):
             await uris(other, Naive())
         assert await uris(other, Keyword(top_k=1)) == ["bridge.md"]
-        assert await uris(AsyncTrueweave(trueweave.database, trueweave.workspace, changed), Naive(top_k=1)) == [
-            "bridge.md"
-        ]
+        assert await uris(AsyncTrueweave(trueweave.workspace, changed), Naive(top_k=1)) == ["bridge.md"]
 
 
 async def test_vectors_that_move_to_tables_of_their_own_are_found_there(
     trueweave: AsyncTrueweave, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(vectors, "MOST_IN_COMMON", 20)
-    other = AsyncTrueweave(trueweave.database, trueweave.workspace, HashEmbedder())
+    other = AsyncTrueweave(trueweave.workspace, HashEmbedder())
     await trueweave.add_documents(document(title, text) for title, text in TEXTS.items())
     assert await uris(other, Naive(top_k=1)) == ["bridge.md"]
     await trueweave.add_documents(document(f"new{n}", f"Number {n}") for n in range(60))
@@ -474,7 +471,7 @@ async def test_vectors_that_move_to_tables_of_their_own_are_found_there(
 async def test_questions_are_answered_while_the_model_changes(trueweave: AsyncTrueweave) -> None:
     """Each is answered in the old space, in the new one, or told that the model is no longer the right one."""
     await trueweave.add_documents(document(title, text) for title, text in TEXTS.items())
-    other = AsyncTrueweave(trueweave.database, trueweave.workspace, HashEmbedder())
+    other = AsyncTrueweave(trueweave.workspace, HashEmbedder())
     outcomes: set[str] = set()
 
     async def ask_on(stop: asyncio.Event) -> None:

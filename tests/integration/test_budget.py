@@ -15,7 +15,7 @@ from trueweave.models.budget import BudgetedLLM, most_tokens
 from trueweave.models.names import endpoint
 from trueweave.models.usage import prompt_tokens
 from trueweave.store.postgres import ledger
-from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.ledger import Ledger
 from trueweave.store.postgres.liveness import Liveness
 from trueweave.testing import ModelServer
@@ -54,20 +54,19 @@ class Model:
 class Till:
     """A worker's way to the purse: a pool of connections and a lease of its own."""
 
-    database: Database
-    workspace: int
+    workspace: Workspace
     ledger: Ledger
 
     async def budget(self) -> Budget:
-        async with self.database.transaction(self.workspace) as tx:
+        async with self.workspace.transaction() as tx:
             return await ledger.budget(tx)
 
     async def allow(self, price: Decimal | None = None, tokens: int | None = None) -> Budget:
-        async with self.database.transaction(self.workspace) as tx:
+        async with self.workspace.transaction() as tx:
             return await ledger.allow(tx, price, tokens)
 
     async def receipt(self) -> list[Spent]:
-        async with self.database.transaction(self.workspace) as tx:
+        async with self.workspace.transaction() as tx:
             return await ledger.receipt(tx)
 
 
@@ -76,7 +75,7 @@ async def opened(url: str) -> AsyncIterator[Till]:
     async with Database(url) as database, Liveness(database) as liveness:
         workspace = await database.find_workspace("test", make=True)
         assert workspace is not None
-        yield Till(database, workspace, Ledger(database, workspace, liveness))
+        yield Till(workspace, Ledger(workspace, liveness))
 
 
 @pytest.fixture

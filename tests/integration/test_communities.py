@@ -94,7 +94,7 @@ async def everybody(trueweave: AsyncTrueweave) -> Members:
 
 async def hashes(trueweave: AsyncTrueweave) -> dict[UUID, UUID]:
     """What each community that is large enough to be written about says."""
-    async with trueweave.database.transaction(trueweave.workspace) as tx:
+    async with trueweave.workspace.transaction() as tx:
         rows = await (await tx.execute("SELECT id, hash, size FROM community")).fetchall()
     return {id_: hash_ for id_, hash_, size in rows if size >= LEAST_MEMBERS}
 
@@ -102,7 +102,7 @@ async def hashes(trueweave: AsyncTrueweave) -> dict[UUID, UUID]:
 async def write(trueweave: AsyncTrueweave, model: Model) -> int:
     """Have the model write all reports that are wanted; how many there were."""
     how = Reporting(ReportWriter(model), HashEmbedder(16))
-    return sum([page.reports async for page in write_reports(trueweave.database, trueweave.workspace, how)])
+    return sum([page.reports async for page in write_reports(trueweave.workspace, how)])
 
 
 @pytest.fixture
@@ -283,7 +283,7 @@ async def test_a_parent_is_written_from_its_parts_where_its_own_facts_do_not_fit
     assert outer, "hamlets beside each other hang together"
     model = Model()
     how = Reporting(ReportWriter(model, budget=60))
-    assert [page async for page in write_reports(trueweave.database, trueweave.workspace, how)]
+    assert [page async for page in write_reports(trueweave.workspace, how)]
     asked = [prompt.messages[-1].content for prompt in model.asked]
     assert not any("F1 |" in text for text in asked[: -len(outer)]), "the innermost are written first"
     assert all("F1 | They know each other." in text for text in asked[-len(outer) :])
@@ -320,7 +320,7 @@ async def test_a_model_that_fails_leaves_a_report_that_says_so(trueweave: AsyncT
     assert report is not None
     assert report.author == ""
     assert "of no use" in report.problem
-    async with trueweave.database.transaction(trueweave.workspace) as tx:
+    async with trueweave.workspace.transaction() as tx:
         await store.want(tx)
         assert not await store.any_wanted(tx, by_model=True), "it is no reason to go on asking"
     assert await write(trueweave, Model()) == 1, "who asks for reports once more has it tried once more"

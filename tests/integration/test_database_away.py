@@ -16,7 +16,7 @@ from trueweave.events import Event, Waiting
 from trueweave.ingest.intake import take_in
 from trueweave.ingest.worker import Kit, Pace, Worker
 from trueweave.store.postgres.connections import Row
-from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.failures import lasting
 from trueweave.types import Source
 
@@ -55,10 +55,10 @@ async def worked(database: Database, events: list[Event], pace: Pace, *sources: 
     workspace = await database.find_workspace("test", make=True)
     assert workspace is not None
     no_more = asyncio.Event()
-    worker = Worker(database, workspace, Kit(lambda _: Scripted()), events.append, pace)
+    worker = Worker(workspace, Kit(lambda _: Scripted()), events.append, pace)
     working = asyncio.create_task(worker.run_until_done(no_more))
     try:
-        await take_in(database, workspace, sources, CAPITALS, events.append)
+        await take_in(workspace, sources, CAPITALS, events.append)
         no_more.set()
         await asyncio.wait_for(working, 20)
     finally:
@@ -119,13 +119,15 @@ async def test_a_password_that_is_no_longer_right_is_told_at_once(url: str) -> N
     assert "user and password" in str(problem)
 
 
-async def test_a_statement_that_may_not_take_so_long_is_not_tried_again(database: Database, workspace: int) -> None:
+async def test_a_statement_that_may_not_take_so_long_is_not_tried_again(
+    database: Database, workspace: Workspace
+) -> None:
     tried = 0
 
     async def slow() -> None:
         nonlocal tried
         tried += 1
-        async with database.transaction(workspace) as tx:
+        async with workspace.transaction() as tx:
             await tx.execute("SET LOCAL statement_timeout = 20")
             await tx.execute("SELECT pg_sleep(5)")
 

@@ -10,7 +10,7 @@ from trueweave import AsyncTrueweave
 from trueweave.config import Settings
 from trueweave.errors import UnknownWorkspace
 from trueweave.store.postgres import read
-from trueweave.store.postgres.db import Database, Transaction
+from trueweave.store.postgres.db import Database, Transaction, Workspace
 from trueweave.testing import HashEmbedder
 from trueweave.types import Chunk, Document, Mention, Source
 
@@ -77,7 +77,7 @@ async def test_documents_that_are_being_added_leave_nothing_behind(url: str, set
         with pytest.raises(UnknownWorkspace, match="was dropped"):
             await asyncio.wait_for(added, 60)
     assert found_in(url, MARKER) == {}
-    assert rows_of(url, adding.workspace) == {}
+    assert rows_of(url, adding.workspace.id) == {}
 
 
 async def test_all_who_write_at_once_are_fenced_out(url: str, trueweave: AsyncTrueweave) -> None:
@@ -88,27 +88,27 @@ async def test_all_who_write_at_once_are_fenced_out(url: str, trueweave: AsyncTr
     async with Database(url) as roomy:
         writing = [asyncio.create_task(write(n)) for n in range(4)]
         await asyncio.sleep(0.5)
-        await read.drop_workspace(roomy, trueweave.workspace)
+        await read.drop_workspace(Workspace(roomy, trueweave.workspace.id))
         for outcome in await asyncio.gather(*writing, return_exceptions=True):
             assert isinstance(outcome, UnknownWorkspace), outcome
     assert found_in(url, MARKER) == {}
-    assert rows_of(url, trueweave.workspace) == {}
+    assert rows_of(url, trueweave.workspace.id) == {}
 
 
 async def test_one_who_writes_is_waited_for_and_one_who_comes_later_is_refused(
     url: str, trueweave: AsyncTrueweave
 ) -> None:
-    database, workspace = trueweave.database, trueweave.workspace
-    async with database.transaction(workspace) as writing:
-        dropping = asyncio.create_task(read.drop_workspace(database, workspace))
+    workspace = trueweave.workspace
+    async with workspace.transaction() as writing:
+        dropping = asyncio.create_task(read.drop_workspace(workspace))
         await asyncio.sleep(0.5)
         assert not dropping.done()
         with pytest.raises(UnknownWorkspace):  # at once, without waiting for the one who drops
-            async with asyncio.timeout(10), database.transaction(workspace):
+            async with asyncio.timeout(10), workspace.transaction():
                 pass
         await writing.execute("INSERT INTO touched (name) VALUES (gen_random_uuid())")
     await asyncio.wait_for(dropping, 30)
-    assert rows_of(url, workspace) == {}
+    assert rows_of(url, workspace.id) == {}
 
 
 async def test_a_drop_that_was_interrupted_is_ended_by_the_next(
@@ -138,4 +138,4 @@ async def test_a_drop_that_was_interrupted_is_ended_by_the_next(
 async def test_dropping_twice_at_once_does_no_harm(url: str, trueweave: AsyncTrueweave) -> None:
     await trueweave.add_documents(documents(1))
     await asyncio.gather(trueweave.drop(), trueweave.drop())
-    assert rows_of(url, trueweave.workspace) == {}
+    assert rows_of(url, trueweave.workspace.id) == {}

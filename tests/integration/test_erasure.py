@@ -130,7 +130,7 @@ async def test_a_document_that_waits_or_failed_is_erased_too(index: AsyncTruewea
 
 
 async def hand_in(index: AsyncTrueweave, *sources: Source) -> None:
-    await take_in(index.database, index.workspace, sources, Recipe(extractor="capitals"), unheard)
+    await take_in(index.workspace, sources, Recipe(extractor="capitals"), unheard)
 
 
 async def test_what_another_document_says_word_for_word_is_kept_and_not_paid_for_again(
@@ -148,7 +148,7 @@ async def test_what_another_document_says_word_for_word_is_kept_and_not_paid_for
 async def test_what_a_killed_process_removed_is_erased_by_the_next_who_sweeps(index: AsyncTrueweave, url: str) -> None:
     await index.add(Source("plain.md", SHARED), marked())
     await used(index)
-    await record.withdraw(index.database, index.workspace, [f"notes/{MARKER}.md"])
+    await record.withdraw(index.workspace, [f"notes/{MARKER}.md"])
     await index.settle()
     assert tables.holding(url, MARKER)
     assert (await index.sweep()).documents == 1
@@ -202,7 +202,7 @@ async def test_what_was_kept_for_long_enough_is_swept_and_the_rest_stays(index: 
     with pytest.raises(ChangesGone, match="log_days"):
         await index.changes()
     await index.add(Source("new.md", SHARED + " And on."))
-    async with index.database.transaction(index.workspace) as tx:
+    async with index.workspace.transaction() as tx:
         gone = await tx.value("read.changes_gone")
     assert await index.changes(gone)
 
@@ -210,7 +210,7 @@ async def test_what_was_kept_for_long_enough_is_swept_and_the_rest_stays(index: 
 async def test_sums_by_day_are_the_same_to_the_last_digit(index: AsyncTrueweave, url: str) -> None:
     calls = [("extract", "a", "done", "0.000000123"), ("extract", "a", "lost", "1.1"), ("answer", "b", "done", None)]
     with psycopg.connect(url) as connection:
-        connection.execute("SELECT set_config('trueweave.workspace', %s, false)", (str(index.workspace),))
+        connection.execute("SELECT set_config('trueweave.workspace', %s, false)", (str(index.workspace.id),))
         for n in range(300):
             stage, model, state, price = calls[n % 3]
             connection.execute(

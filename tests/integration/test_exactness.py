@@ -162,29 +162,29 @@ class Writer:
         self.faults.break_at(None)
 
     async def _do(self, step: Step, rule_id: UUID) -> None:
-        database, workspace = self.trueweave.database, self.trueweave.workspace
+        workspace = self.trueweave.workspace
         match step.verb:
             case "store":
-                await record.store(database, workspace, [contribution(d) for d in step.what])
+                await record.store(workspace, [contribution(d) for d in step.what])
             case "remove":
-                await record.withdraw(database, workspace, step.what)
+                await record.withdraw(workspace, step.what)
             case "merge" | "split":
-                await resolution.add_rule(database, workspace, step.verb, step.what, id_=rule_id)
+                await resolution.add_rule(workspace, step.verb, step.what, id_=rule_id)
                 self.rules.append(rule_id)
             case "rename":
-                await resolution.add_rule(database, workspace, "rename", step.what[:1], step.what[1], rule_id)
+                await resolution.add_rule(workspace, "rename", step.what[:1], step.what[1], rule_id)
                 self.rules.append(rule_id)
             case "accept":
                 if found := await self.trueweave.suggestions(80):
                     which = str(found[step.what % len(found)].id)
                     with suppress(RuleError):  # somebody else listed other pairs meanwhile, or took the names away
-                        self.rules += [rule.id for rule in await suggestions.accept(database, workspace, [which])]
+                        self.rules += [rule.id for rule in await suggestions.accept(workspace, [which])]
             case "undo" if self.rules:
                 rule = self.rules[step.what % len(self.rules)]
                 if rule in {r.id for r in await self.trueweave.rules()}:
-                    await resolution.undo_rule(database, workspace, rule)
+                    await resolution.undo_rule(workspace, rule)
             case "resolve":
-                await resolution.change_settings(database, workspace, step.what)
+                await resolution.change_settings(workspace, step.what)
             case "sweep":
                 await self.trueweave.sweep()
             case "group":
@@ -245,16 +245,16 @@ class World:
         for one in (trueweave, fresh):
             await one.find_communities()
         if await trueweave.digest() != await fresh.digest():
-            lines = await digest.differences(trueweave.database, trueweave.workspace, fresh.workspace)
+            lines = await digest.differences(trueweave.workspace, fresh.workspace)
             raise AssertionError("\n".join(map(str, lines)))
         await assert_view_is_right(fresh)
         await fresh.drop()
         await trueweave.drop()
 
     async def _lay_down(self, fresh: AsyncTrueweave, rules: list[Any], how: ResolutionSettings) -> None:
-        await resolution.change_settings(fresh.database, fresh.workspace, how)
+        await resolution.change_settings(fresh.workspace, how)
         for rule in rules:
-            await resolution.add_rule(fresh.database, fresh.workspace, rule.kind, rule.names, rule.label)
+            await resolution.add_rule(fresh.workspace, rule.kind, rule.names, rule.label)
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from trueweave.errors import ModelError, ModelRefused, ModelUnavailable
 from trueweave.events import Added, Event, Extracted, Failed
 from trueweave.ingest import worker
 from trueweave.store.postgres import sources
-from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.sources import Job
 from trueweave.testing import HashEmbedder
 from trueweave.testing.model_server import Asked, Fault, ModelServer, Script, Trouble, smallest
@@ -339,10 +339,10 @@ async def test_a_database_that_is_away_when_a_document_fails_does_not_hold_the_r
 ) -> None:
     fail, away = sources.fail, [psycopg.OperationalError("the server closed the connection")]
 
-    async def flaky(database: Database, workspace: int, job: Job, error: str, tries: int) -> bool | None:
+    async def flaky(workspace: Workspace, job: Job, error: str, tries: int) -> bool | None:
         if away:
             raise away.pop()
-        return await fail(database, workspace, job, error, tries)
+        return await fail(workspace, job, error, tries)
 
     monkeypatch.setattr(sources, "fail", flaky)
     async with desk(found, trouble(Fault.DECLINED, ALWAYS)) as at:

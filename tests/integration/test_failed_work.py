@@ -132,8 +132,8 @@ async def test_a_summary_that_fails_is_named_and_the_others_are_made(trueweave: 
         raise TypeError("a bug")
 
     told: list[object] = []
-    assert await summarise_some(trueweave.database, trueweave.workspace, broken, told.append) == 1
-    assert await summarise_some(trueweave.database, trueweave.workspace, broken, told.append) == 0
+    assert await summarise_some(trueweave.workspace, broken, told.append) == 1
+    assert await summarise_some(trueweave.workspace, broken, told.append) == 0
     [failed] = await trueweave.failed_work()
     assert (failed.kind, failed.about) == ("summary", "Ada")
     assert [event.about for event in told if isinstance(event, WorkFailed)] == ["Ada"]
@@ -162,7 +162,7 @@ async def test_what_is_queued_fails_by_its_own_settings_and_stops_no_one_else(mi
 
     def worker(own: Recipe) -> Worker:
         kit = Kit(extractor, HashEmbedder(), recipe=own)
-        return Worker(trueweave.database, trueweave.workspace, kit, mill.events.append, QUICK)
+        return Worker(trueweave.workspace, kit, mill.events.append, QUICK)
 
     mill.worker = lambda *, patient=False: worker(other)  # type: ignore[method-assign]
     with pytest.raises(type(error)):
@@ -176,7 +176,7 @@ async def test_what_is_queued_fails_by_its_own_settings_and_stops_no_one_else(mi
 
 async def test_a_wrong_setting_of_a_run_is_told_before_anything_is_queued(trueweave: AsyncTrueweave) -> None:
     settings = Settings.load(extractor="nlp").model_copy(update={"pipeline": "no_such_pipeline"})
-    wrong = AsyncTrueweave(trueweave.database, trueweave.workspace, settings=settings)
+    wrong = AsyncTrueweave(trueweave.workspace, settings=settings)
     try:
         with pytest.raises(ConfigError, match=r"no_such_pipeline|needs spaCy"):
             await wrong.add(Source("a", "Ada"))

@@ -208,7 +208,7 @@ async def test_an_add_that_a_model_refuses_leaves_nothing_in_the_queue_but_what_
         settings = Settings(model="openai/any", model_url=server.url, project_folder=project)
         index = await AsyncTrueweave.enter(database, "refused", settings=settings)
         other = [Source("d/7.txt", "Ada Lovelace wrote d/7.txt.")]
-        await take_in(database, index.workspace, other, wiring.recipe(settings), unheard)
+        await take_in(index.workspace, other, wiring.recipe(settings), unheard)
         with pytest.raises(ModelRefused):
             await index.add("d")
         await index.aclose()

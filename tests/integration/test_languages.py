@@ -121,7 +121,7 @@ async def test_all_languages_come_and_go_exactly(polyglot: AsyncTrueweave) -> No
     assert await found(polyglot, "สะพาน") == ["thai"]
     assert (await polyglot.verify()).exact
     await polyglot.remove(["thai"])
-    async with polyglot.database.transaction(polyglot.workspace) as tx:
+    async with polyglot.workspace.transaction() as tx:
         counted = "SELECT (SELECT count(*) FROM text_language), (SELECT count(*) FROM word)"
         assert await (await tx.execute(counted)).fetchone() == (0, 0)
 
@@ -133,7 +133,7 @@ async def test_names_without_spaces_around_them_are_found_in_texts_and_questions
         "c": Chunk("서울은 한국의 수도이다.", mentions=(Mention("서울"),)),
     }
     await trueweave.add_documents(Document(uri, (chunk,)) for uri, chunk in said.items())
-    index = PostgresIndex(Whereabouts(trueweave.database, trueweave.workspace))
+    index = PostgresIndex(Whereabouts(trueweave.workspace))
     asked = {name.name: name.chunks for name in await index.names_in("夏目漱石はどこで生まれましたか。서울에서?")}
     assert set(asked.values()) == {2, 1}
     assert (await trueweave.verify()).exact

@@ -51,13 +51,11 @@ async def test_others_are_seen_before_a_large_document_is(
     embedder = Held("Zed")
     no_more = asyncio.Event()
     kit = Kit(lambda _: Scripted(), embedder)
-    working = asyncio.create_task(
-        Worker(trueweave.database, trueweave.workspace, kit, pace=QUICK).run_until_done(no_more)
-    )
+    working = asyncio.create_task(Worker(trueweave.workspace, kit, pace=QUICK).run_until_done(no_more))
     try:
-        await take_in(trueweave.database, trueweave.workspace, [large], CAPITALS, lambda _: None)
+        await take_in(trueweave.workspace, [large], CAPITALS, lambda _: None)
         await asyncio.wait_for(embedder.begun.wait(), 30)
-        await take_in(trueweave.database, trueweave.workspace, others, CAPITALS, lambda _: None)
+        await take_in(trueweave.workspace, others, CAPITALS, lambda _: None)
         await asyncio.wait_for(seen(trueweave, 12), 30)
         names = {one.name for one in await trueweave.entities(2000)}
         assert not any(name.startswith("Zed") for name in names), "nothing of the large one is seen yet"

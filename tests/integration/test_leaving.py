@@ -151,7 +151,7 @@ async def test_a_closed_pool_is_an_error_at_once_and_not_waited_for(url: str) ->
         assert workspace
 
     async def look() -> None:
-        async with database.transaction(workspace):
+        async with workspace.transaction():
             pass
 
     began = time.monotonic()

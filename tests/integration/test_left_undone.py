@@ -35,14 +35,14 @@ def mill(trueweave: AsyncTrueweave) -> Mill:
 async def finished(mill: Mill, kit: Kit | None = None) -> None:
     """Work until nothing is left."""
     kit = kit or Kit(lambda _: mill.extractor, HashEmbedder())
-    made = Worker(mill.trueweave.database, mill.trueweave.workspace, kit, mill.events.append, replace(QUICK, idle=0.1))
+    made = Worker(mill.trueweave.workspace, kit, mill.events.append, replace(QUICK, idle=0.1))
     no_more = asyncio.Event()
     no_more.set()
     await asyncio.wait_for(made.run_until_done(no_more), 20)
 
 
 async def handed_in(mill: Mill, *sources: Source) -> None:
-    await take_in(mill.trueweave.database, mill.trueweave.workspace, sources, CAPITALS, mill.events.append)
+    await take_in(mill.trueweave.workspace, sources, CAPITALS, mill.events.append)
 
 
 async def eventually(what: Callable[[], Awaitable[bool]]) -> None:
@@ -89,7 +89,7 @@ async def test_what_another_settler_held_and_then_left_is_settled(mill: Mill, ur
 async def test_one_settling_does_for_all_that_wait(mill: Mill, url: str) -> None:
     await handed_in(mill, Source("a", "Ada knows Bob"))
     async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
-        await enqueue(connection, mill.trueweave.workspace, "settle", [b""] * 100)
+        await enqueue(connection, mill.trueweave.workspace.id, "settle", [b""] * 100)
         await finished(mill)
         done = await connection.execute("SELECT FROM trueweave_queue.job_log WHERE status = 'successful'")
         left = await connection.execute("SELECT FROM trueweave_queue.job")
@@ -141,10 +141,10 @@ async def test_one_who_lives_keeps_what_it_asks_for_when_the_database_was_away(u
     workspace = await database.find_workspace("test", make=True)
     assert workspace
     async with Liveness(database) as here, Liveness(database) as there:
-        replies = Replies(database, workspace, here, "m")
+        replies = Replies(workspace, here, "m")
         key = uuid4()
         assert await replies.ask(key) is None
-        other = asyncio.create_task(Replies(database, workspace, there, "m").ask(key))
+        other = asyncio.create_task(Replies(workspace, there, "m").ask(key))
         with psycopg.connect(url, autocommit=True) as connection:
             connection.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "

@@ -18,14 +18,14 @@ async def occurrences(trueweave: AsyncTrueweave) -> Found:
         JOIN chunk c ON c.id = o.chunk JOIN document d ON d.id = c.document AND d.shown
         LEFT JOIN phrase p ON p.id = o.phrase ORDER BY 1, 2"""
     found: Found = {}
-    async with trueweave.database.transaction(trueweave.workspace) as tx:
+    async with trueweave.workspace.transaction() as tx:
         for uri, phrase, times, inside, defines in await (await tx.execute(query)).fetchall():
             found.setdefault(uri, {})[phrase] = (times, inside, defines)
     return found
 
 
 async def counts(trueweave: AsyncTrueweave) -> Mapping[str, int]:
-    async with trueweave.database.transaction(trueweave.workspace) as tx:
+    async with trueweave.workspace.transaction() as tx:
         return dict(await (await tx.execute("SELECT key, chunks FROM phrase")).fetchall())
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.integration.proxies import Proxy
 from trueweave.errors import BudgetReached
 from trueweave.store.postgres.connections import Timeouts
-from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.ledger import Ledger
 from trueweave.store.postgres.liveness import LEASE, Liveness
 from trueweave.store.postgres.pace import Limits, SharedPace
@@ -32,22 +32,22 @@ async def eventually(what: Callable[[], Awaitable[bool]]) -> None:
 class Claims:
     """One process with all that a process can claim."""
 
-    def __init__(self, database: Database, workspace: int, liveness: Liveness) -> None:
-        self.database = database
+    def __init__(self, database: Database, workspace: Workspace, liveness: Liveness) -> None:
+        self.workspace = workspace = Workspace(database, workspace.id)
         self.liveness = liveness
-        self.replies = Replies(database, workspace, liveness, "m")
-        self.ledger = Ledger(database, workspace, liveness)
-        self.pace = SharedPace(database, workspace, liveness, "m", Limits(calls_at_once=1))
+        self.replies = Replies(workspace, liveness, "m")
+        self.ledger = Ledger(workspace, liveness)
+        self.pace = SharedPace(database, liveness, "m", Limits(calls_at_once=1))
 
 
 @asynccontextmanager
-async def process(url: str, workspace: int) -> AsyncIterator[Claims]:
+async def process(url: str, workspace: Workspace) -> AsyncIterator[Claims]:
     async with Database(url) as database, Liveness(database, SHORT) as liveness:
         yield Claims(database, workspace, liveness)
 
 
 @pytest.fixture
-async def frozen(url: str, workspace: int) -> AsyncIterator[tuple[Proxy, Claims]]:
+async def frozen(url: str, workspace: Workspace) -> AsyncIterator[tuple[Proxy, Claims]]:
     """A process whose connections can be frozen while they stay open."""
     async with Proxy(url).serve() as proxy:
         database = Database(proxy.url)
@@ -71,12 +71,12 @@ def test_a_dead_machine_is_noticed_within_thirty_seconds() -> None:
 
 
 async def test_all_that_a_machine_without_power_claimed_is_taken_over(
-    url: str, workspace: int, frozen: tuple[Proxy, Claims]
+    url: str, workspace: Workspace, frozen: tuple[Proxy, Claims]
 ) -> None:
     proxy, dead = frozen
     key = uuid4()
     async with process(url, workspace) as alive:
-        async with alive.database.transaction(workspace) as tx:
+        async with alive.workspace.transaction() as tx:
             await tx.execute("INSERT INTO purse (token_cap) VALUES (150)")
         assert await dead.replies.ask(key) is None
         await dead.ledger.reserve(CALL)
@@ -113,7 +113,7 @@ async def test_all_that_a_machine_without_power_claimed_is_taken_over(
 
 
 async def test_one_whose_lease_ran_out_claims_nothing_under_its_old_number(
-    database: Database, workspace: int, liveness: Liveness
+    database: Database, workspace: Workspace, liveness: Liveness
 ) -> None:
     claims = Claims(database, workspace, liveness)
     async with database.transaction(None) as tx:
@@ -145,29 +145,32 @@ async def test_a_process_that_leaves_in_good_order_is_gone_at_once(url: str, dat
     assert processes(url) == set()
 
 
-async def test_a_transaction_in_which_nothing_happens_is_ended_and_lets_others_pass(url: str, workspace: int) -> None:
+async def test_a_transaction_in_which_nothing_happens_is_ended_and_lets_others_pass(
+    url: str, workspace: Workspace
+) -> None:
     async def hold(holding: Database, meanwhile: Database) -> None:
-        async with holding.transaction(workspace) as tx:
+        async with holding.transaction(workspace.id) as tx:
             await tx.run("ledger.purse")
-            async with meanwhile.transaction(workspace) as waiting:  # as if the machine had no power
+            async with meanwhile.transaction(workspace.id) as waiting:  # as if the machine had no power
                 await asyncio.wait_for(waiting.run("ledger.purse"), PATIENCE)
             await tx.rows("ledger.lock_purse")
 
     async with Database(url, timeouts=Timeouts(idle=0.3)) as database, Database(url) as other:
         with pytest.raises(psycopg.Error):
             await hold(database, other)
-        async with database.transaction(workspace, unhurried=True) as tx:
+        async with database.transaction(workspace.id, unhurried=True) as tx:
             await asyncio.sleep(0.6)
             await tx.rows("ledger.lock_purse")
 
 
-async def test_every_connection_has_timeouts_and_keepalives(url: str, workspace: int) -> None:
+async def test_every_connection_has_timeouts_and_keepalives(url: str, workspace: Workspace) -> None:
     given = Timeouts(statement=7, lock=5, idle=3)
     query = """SELECT current_setting('statement_timeout'), current_setting('lock_timeout'),
         current_setting('idle_in_transaction_session_timeout')"""
     async with Database(url, timeouts=given) as database:
-        assert await database.read(workspace, query.encode()) == [("7s", "5s", "3s")]
-        async with database.transaction(workspace) as tx:
+        workspace = Workspace(database, workspace.id)
+        assert await workspace.read(query.encode()) == [("7s", "5s", "3s")]
+        async with workspace.transaction() as tx:
             assert await (await tx.execute(query)).fetchall() == [("7s", "5s", "3s")]
             assert tx.connection.info.get_parameters()["keepalives_idle"] == "5"
         async with await database.connect() as own:

@@ -92,11 +92,11 @@ async def test_no_transaction_is_open_and_nothing_is_locked_while_a_model_is_wai
         await looking.look()
         return f"{name} in short"
 
-    assert await summarise_some(database, trueweave.workspace, summarise) == 1
+    assert await summarise_some(trueweave.workspace, summarise) == 1
     await seen("summing up")
     await trueweave.find_communities()
     how = Reporting(ReportWriter(model), embedder)
-    assert [page async for page in write_reports(database, trueweave.workspace, how)]
+    assert [page async for page in write_reports(trueweave.workspace, how)]
     await seen("reporting", 2)
     await trueweave.ask("Who met Charles Babbage?", method="naive")
     await seen("asking", 2)

@@ -27,7 +27,7 @@ async def index(database: Database) -> AsyncIterator[AsyncTrueweave]:
 async def anew(index: AsyncTrueweave, **changes: object) -> AsyncTrueweave:
     """The same workspace as another process sees it, with other settings."""
     settings = index._settings.model_copy(update=changes)
-    return AsyncTrueweave(index.database, index.workspace, HashEmbedder(), settings)
+    return AsyncTrueweave(index.workspace, HashEmbedder(), settings)
 
 
 async def test_another_version_of_the_extractor_makes_documents_out_of_date(

@@ -47,7 +47,7 @@ async def test_an_ordinary_owner_can_do_everything(owned_url: str, monkeypatch: 
         await two.add_documents([document("a", "Ada")])
         await one.change_space(HashEmbedder(16))
         await one.remove(["3"])
-        async with one.database.transaction(one.workspace) as tx:
+        async with one.workspace.transaction() as tx:
             found = await tx.execute("SELECT chunk FROM search_text('some text', 20, 1.2, 0.75, NULL)")
             assert found.rowcount == 9
         assert (await one.verify()).exact

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.liveness import Liveness
 from trueweave.store.postgres.pace import Limits, SharedPace
 
@@ -25,9 +25,9 @@ class Calls:
 
 
 async def test_no_more_calls_at_once_than_agreed_over_all_processes(
-    database: Database, workspace: int, processes: list[Liveness]
+    database: Database, workspace: Workspace, processes: list[Liveness]
 ) -> None:
-    paces = [SharedPace(database, workspace, p, "m", Limits(calls_at_once=5)) for p in processes]
+    paces = [SharedPace(database, p, "m", Limits(calls_at_once=5)) for p in processes]
     calls = Calls()
     await asyncio.wait_for(asyncio.gather(*(calls.make(paces[n % 3]) for n in range(150))), 20)
     assert calls.made == 150
@@ -35,25 +35,25 @@ async def test_no_more_calls_at_once_than_agreed_over_all_processes(
 
 
 async def test_two_models_have_limits_of_their_own(
-    database: Database, workspace: int, processes: list[Liveness]
+    database: Database, workspace: Workspace, processes: list[Liveness]
 ) -> None:
-    paces = [SharedPace(database, workspace, processes[0], model, Limits(calls_at_once=1)) for model in ("a", "b")]
+    paces = [SharedPace(database, processes[0], model, Limits(calls_at_once=1)) for model in ("a", "b")]
     calls = Calls()
     await asyncio.gather(*(calls.make(pace, 0.2) for pace in paces))
     assert calls.most == 2
 
 
 async def test_the_slots_of_a_process_that_dies_are_free_at_once(
-    database: Database, workspace: int, processes: list[Liveness]
+    database: Database, workspace: Workspace, processes: list[Liveness]
 ) -> None:
     limits = Limits(calls_at_once=2)
     calls = Calls()
     async with Liveness(database) as dying:
-        held = SharedPace(database, workspace, dying, "m", limits)
+        held = SharedPace(database, dying, "m", limits)
         stuck = [asyncio.create_task(calls.make(held, 60)) for _ in range(2)]
         await asyncio.sleep(0.2)
         assert calls.now == 2
-        waiting = asyncio.create_task(calls.make(SharedPace(database, workspace, processes[0], "m", limits)))
+        waiting = asyncio.create_task(calls.make(SharedPace(database, processes[0], "m", limits)))
         await asyncio.sleep(0.3)
         assert not waiting.done()
     await asyncio.wait_for(waiting, 2)
@@ -63,9 +63,9 @@ async def test_the_slots_of_a_process_that_dies_are_free_at_once(
 
 
 async def test_a_caller_who_leaves_the_line_takes_no_slot_with_it(
-    database: Database, workspace: int, processes: list[Liveness]
+    database: Database, workspace: Workspace, processes: list[Liveness]
 ) -> None:
-    pace = SharedPace(database, workspace, processes[0], "m", Limits(calls_at_once=1))
+    pace = SharedPace(database, processes[0], "m", Limits(calls_at_once=1))
     calls = Calls()
     first = asyncio.create_task(calls.make(pace, 0.3))
     await asyncio.sleep(0.05)
@@ -78,10 +78,10 @@ async def test_a_caller_who_leaves_the_line_takes_no_slot_with_it(
 
 @pytest.mark.parametrize("limits", [Limits(requests_per_minute=1200), Limits(tokens_per_minute=120_000)])
 async def test_calls_are_spread_as_agreed_over_all_processes(
-    database: Database, workspace: int, processes: list[Liveness], limits: Limits
+    database: Database, workspace: Workspace, processes: list[Liveness], limits: Limits
 ) -> None:
     """Both limits let a call of 100 tokens go every 50 ms."""
-    paces = [SharedPace(database, workspace, p, "m", limits) for p in processes]
+    paces = [SharedPace(database, p, "m", limits) for p in processes]
     calls = Calls()
     began = asyncio.get_running_loop().time()
     await asyncio.wait_for(asyncio.gather(*(calls.make(paces[n % 3], 0, tokens=100) for n in range(21))), 20)

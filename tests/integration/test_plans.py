@@ -68,7 +68,7 @@ async def stranger(database: Database, url: str) -> AsyncTrueweave:
     await store(trueweave, *documents("Waiting", 100))
     for some in (known, trueweave):
         texts = [Source(f"Handed/{n}", f"text {n}") for n in range(600)]
-        await hand_in(database, some.workspace, texts, "{}")
+        await hand_in(some.workspace, texts, "{}")
     return trueweave
 
 
@@ -113,7 +113,7 @@ async def outgrown(database: Database, url: str) -> AsyncTrueweave:
 
 
 async def test_every_look_up_probes_an_index_by_its_key(stranger: AsyncTrueweave) -> None:
-    async with stranger.database.transaction(stranger.workspace) as tx:
+    async with stranger.workspace.transaction() as tx:
         for query, parameters in LOOK_UPS.items():
             values = {parameter: await _some(tx, query, parameter) for parameter in parameters}
             rows = await (await tx.execute(f"EXPLAIN (ANALYZE) {QUERIES[query]}", values)).fetchall()
@@ -127,7 +127,7 @@ async def test_phrases_are_never_looked_up_by_the_index_on_entities(outgrown: As
     and all names of the workspace were read for each phrase. Without the right one the choice is plain."""
     with psycopg.connect(url, autocommit=True) as owner:
         owner.execute("DROP INDEX trueweave.name_phrase")
-    async with outgrown.database.transaction(outgrown.workspace) as tx:
+    async with outgrown.workspace.transaction() as tx:
         values = {"phrases": await _some(tx, "link.phrases", "phrases")}
         rows = await (await tx.execute(f"EXPLAIN {QUERIES['link.phrases']}", values)).fetchall()
     assert "name_entity" not in str(rows)
@@ -136,7 +136,7 @@ async def test_phrases_are_never_looked_up_by_the_index_on_entities(outgrown: As
 async def test_text_search_reads_the_rows_of_its_words_and_no_others(stranger: AsyncTrueweave) -> None:
     """Its statements are inside functions, where no plan is shown: what they read is counted instead."""
     await stranger.add_documents(Document(f"z/{n}", (Chunk(f"zebra {n}"),)) for n in range(20))
-    async with stranger.database.transaction(stranger.workspace) as tx:
+    async with stranger.workspace.transaction() as tx:
         before = await _read_so_far(tx)
         found = await tx.execute("SELECT * FROM search_text('zebras, or the 7', 30, 1.2, 0.75, NULL)")
         assert found.rowcount == 20

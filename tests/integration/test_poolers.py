@@ -156,8 +156,8 @@ async def test_nothing_of_a_transaction_stays_in_the_session_that_it_used(pooled
         workspace = await database.find_workspace("test", make=True)
         assert workspace
         for _ in range(20):
-            await database.read(workspace, b"SELECT set_config('hnsw.ef_search', '77', true)")
-            async with database.transaction(workspace, unhurried=True) as tx:
+            await workspace.read(b"SELECT set_config('hnsw.ef_search', '77', true)")
+            async with workspace.transaction(unhurried=True) as tx:
                 await tx.rows("ledger.read_purse")
     asked = """SELECT current_user, current_setting('trueweave.workspace', true), current_setting('search_path'),
         current_setting('hnsw.ef_search', true), current_setting('statement_timeout')"""
@@ -178,7 +178,7 @@ async def test_a_statement_without_a_transaction_of_ours_reads_nothing(pooled: s
     async with Database(pooled, direct_url=url) as database:
         workspace = await database.find_workspace("test", make=True)
         assert workspace
-        await database.read(workspace, b"SELECT count(*) FROM document")
+        await workspace.read(b"SELECT count(*) FROM document")
         async with database._lent() as connection:
             with pytest.raises(psycopg.errors.DatabaseError):
                 await connection.execute("SET ROLE trueweave_app; SELECT count(*) FROM trueweave.document")
@@ -204,8 +204,8 @@ async def test_claims_of_a_process_that_is_gone_are_taken_over_behind_a_pooler(p
         dead = Liveness(database, 1.5)
         await dead._register()  # and never renews
         key = uuid4()
-        assert await Replies(database, workspace, dead, "m").ask(key) is None
-        asked = asyncio.create_task(Replies(database, workspace, alive, "m").ask(key))
+        assert await Replies(workspace, dead, "m").ask(key) is None
+        asked = asyncio.create_task(Replies(workspace, alive, "m").ask(key))
         await asyncio.sleep(0.5)
         assert not asked.done()
         assert await asyncio.wait_for(asked, 30) is None

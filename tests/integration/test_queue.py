@@ -40,8 +40,8 @@ async def test_names_are_our_own_whatever_the_environment_says(monkeypatch: pyte
 
 async def test_no_workspace_sees_or_changes_another_s_jobs(database: Database, url: str) -> None:
     mine, other = [await AsyncTrueweave.enter(database, name, HashEmbedder()) for name in ("mine", "other")]
-    async with database.transaction(other.workspace) as tx:
-        await queue.enqueue(tx.connection, other.workspace, "document", [b"secret uri"])
+    async with other.workspace.transaction() as tx:
+        await queue.enqueue(tx.connection, other.workspace.id, "document", [b"secret uri"])
     with psycopg.connect(url) as owner:
         tables = owner.execute(
             "SELECT relname FROM pg_class WHERE relnamespace = %s::regnamespace AND relkind = 'r'", (queue.SCHEMA,)
@@ -50,15 +50,15 @@ async def test_no_workspace_sees_or_changes_another_s_jobs(database: Database, u
         assert owner.execute("SELECT count(*) FROM trueweave_queue.job").fetchone() == (1,)
     for (name,) in tables:
         table = sql.Identifier(queue.SCHEMA, name)
-        async with database.transaction(mine.workspace) as tx:
+        async with mine.workspace.transaction() as tx:
             for statement in ("SELECT * FROM {}", "DELETE FROM {}", "UPDATE {} SET entrypoint = entrypoint"):
                 assert (await tx.connection.execute(sql.SQL(statement).format(table))).rowcount == 0, statement
     with pytest.raises(psycopg.errors.InsufficientPrivilege, match="row-level security"):
-        async with database.transaction(mine.workspace) as tx:
-            await queue.enqueue(tx.connection, other.workspace, "document", [b"foreign"])
-    async with queue.managed(database, mine.workspace) as (connection, _):  # as a worker has it
+        async with mine.workspace.transaction() as tx:
+            await queue.enqueue(tx.connection, other.workspace.id, "document", [b"foreign"])
+    async with queue.managed(mine.workspace) as (connection, _):  # as a worker has it
         assert (await connection.execute("SELECT FROM trueweave_queue.job")).rowcount == 0
-    async with queue.managed(database, other.workspace) as (connection, _):
+    async with queue.managed(other.workspace) as (connection, _):
         assert (await connection.execute("SELECT FROM trueweave_queue.job")).rowcount == 1
 
 
@@ -66,7 +66,7 @@ async def test_a_worker_of_a_workspace_that_was_dropped_is_told_so(database: Dat
     dropped = await AsyncTrueweave.enter(database, "dropped", HashEmbedder())
     await dropped.drop()
     with pytest.raises(UnknownWorkspace):
-        async with queue.managed(database, dropped.workspace):
+        async with queue.managed(dropped.workspace):
             pass
 
 

@@ -19,7 +19,7 @@ SEEN = {"document", "chunk", "entity", "relation", "mention", "link", "workspace
 @pytest.fixture
 async def workspaces(database: Database) -> tuple[int, int]:
     """Two workspaces that have rows in every table."""
-    return (await _tenant(database, "mine")).workspace, (await _tenant(database, "other")).workspace
+    return (await _tenant(database, "mine")).workspace.id, (await _tenant(database, "other")).workspace.id
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 
 from trueweave.models.cache import CachedEmbedder, CachedLLM
 from trueweave.protocols import Vectors
-from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.liveness import Liveness
 from trueweave.store.postgres.replies import Replies
 from trueweave.testing import HashEmbedder
@@ -44,11 +44,11 @@ class Counting:
 
 
 async def test_the_same_prompt_is_asked_once_by_any_number_of_callers_in_two_processes(
-    database: Database, workspace: int, processes: list[Liveness]
+    database: Database, workspace: Workspace, processes: list[Liveness]
 ) -> None:
     model = Counting()
     model.let.clear()
-    here, there = (CachedLLM(model, Replies(database, workspace, p, model.model)) for p in processes[:2])
+    here, there = (CachedLLM(model, Replies(workspace, p, model.model)) for p in processes[:2])
     calls = [asyncio.create_task(llm.complete(prompt("hello"), WHY)) for llm in (here, there) for _ in range(20)]
     await asyncio.sleep(0.1)
     model.let.set()
@@ -59,10 +59,10 @@ async def test_the_same_prompt_is_asked_once_by_any_number_of_callers_in_two_pro
 
 
 async def test_what_the_reply_depends_on_is_in_the_key_and_what_it_is_for_is_not(
-    database: Database, workspace: int, liveness: Liveness
+    database: Database, workspace: Workspace, liveness: Liveness
 ) -> None:
     model = Counting()
-    llm = CachedLLM(model, Replies(database, workspace, liveness, model.model))
+    llm = CachedLLM(model, Replies(workspace, liveness, model.model))
     await llm.complete(prompt("hello"), WHY)
     await llm.complete(prompt("hello"), Purpose("glean", "another"))
     assert model.asked == 1
@@ -80,26 +80,28 @@ async def test_what_the_reply_depends_on_is_in_the_key_and_what_it_is_for_is_not
 
 
 async def test_what_a_dead_process_began_to_ask_is_asked_by_another_and_not_before(
-    database: Database, workspace: int, liveness: Liveness
+    database: Database, workspace: Workspace, liveness: Liveness
 ) -> None:
     key = uuid4()
     async with Liveness(database) as dying:
-        assert await Replies(database, workspace, dying, "m").ask(key) is None
-        waiting = asyncio.create_task(Replies(database, workspace, liveness, "m").ask(key))
+        assert await Replies(workspace, dying, "m").ask(key) is None
+        waiting = asyncio.create_task(Replies(workspace, liveness, "m").ask(key))
         await asyncio.sleep(0.3)
         assert not waiting.done()
     assert await asyncio.wait_for(waiting, 15) is None
 
 
-async def test_the_first_reply_stays(database: Database, workspace: int, liveness: Liveness) -> None:
-    replies = Replies(database, workspace, liveness, "m")
+async def test_the_first_reply_stays(database: Database, workspace: Workspace, liveness: Liveness) -> None:
+    replies = Replies(workspace, liveness, "m")
     key = UUID(int=1)
     assert await replies.keep(key, b"first", Purpose("answer")) == b"first"
     assert await replies.keep(key, b"second", Purpose("answer")) == b"first"
     assert await replies.ask(key) == b"first"
 
 
-async def test_a_call_that_failed_is_anybodys_again(database: Database, workspace: int, liveness: Liveness) -> None:
+async def test_a_call_that_failed_is_anybodys_again(
+    database: Database, workspace: Workspace, liveness: Liveness
+) -> None:
     class Failing(Counting):
         async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
             if self.asked == 0:
@@ -107,13 +109,13 @@ async def test_a_call_that_failed_is_anybodys_again(database: Database, workspac
                 raise ConnectionError("away")
             return await super().complete(prompt, purpose)
 
-    llm = CachedLLM(Failing(), Replies(database, workspace, liveness, "m"))
+    llm = CachedLLM(Failing(), Replies(workspace, liveness, "m"))
     with pytest.raises(ConnectionError):
         await llm.complete(prompt("hello"), WHY)
     assert (await asyncio.wait_for(llm.complete(prompt("hello"), WHY), 5)).text == "2: hello"
 
 
-async def test_a_text_is_embedded_once(database: Database, workspace: int, liveness: Liveness) -> None:
+async def test_a_text_is_embedded_once(database: Database, workspace: Workspace, liveness: Liveness) -> None:
     embedded: list[str] = []
 
     class CountingEmbedder(HashEmbedder):
@@ -122,7 +124,7 @@ async def test_a_text_is_embedded_once(database: Database, workspace: int, liven
             return await super().embed(texts)
 
     bare = CountingEmbedder(8)
-    embedder = CachedEmbedder(bare, Replies(database, workspace, liveness, bare.model))
+    embedder = CachedEmbedder(bare, Replies(workspace, liveness, bare.model))
     words = ["one", "two", "one", "three"]
     first = await embedder.embed(words)
     again = await embedder.embed(list(reversed(words)))
@@ -143,16 +145,16 @@ MOMENTS = [0.0005 * n for n in range(80)]  # from before a batch is gathered unt
 
 
 async def test_whoever_is_cancelled_at_any_moment_leaves_the_question_to_others(
-    database: Database, workspace: int, processes: list[Liveness]
+    database: Database, workspace: Workspace, processes: list[Liveness]
 ) -> None:
     model = Counting()
     model.let.clear()
-    llms = [CachedLLM(model, Replies(database, workspace, processes[0], model.model)) for _ in MOMENTS]
+    llms = [CachedLLM(model, Replies(workspace, processes[0], model.model)) for _ in MOMENTS]
     asked = [prompt(f"{n}") for n in range(len(MOMENTS))]
     calls = zip(llms, asked, MOMENTS, strict=True)
     await asyncio.gather(*(cancelled_after(llm.complete(what, WHY), after) for llm, what, after in calls))
     model.let.set()
-    there = CachedLLM(model, Replies(database, workspace, processes[1], model.model))
+    there = CachedLLM(model, Replies(workspace, processes[1], model.model))
     async with asyncio.timeout(10):
         assert len(await asyncio.gather(*(there.complete(what, WHY) for what in asked))) == len(asked)
         # The same in the process itself, also where two ask the same and one of them leaves.
@@ -162,7 +164,7 @@ async def test_whoever_is_cancelled_at_any_moment_leaves_the_question_to_others(
 
 
 async def test_whoever_is_cancelled_at_any_moment_leaves_the_texts_to_be_embedded_by_others(
-    database: Database, workspace: int, processes: list[Liveness]
+    database: Database, workspace: Workspace, processes: list[Liveness]
 ) -> None:
     class Slow(HashEmbedder):
         async def embed(self, texts: Sequence[str]) -> Vectors:
@@ -170,7 +172,7 @@ async def test_whoever_is_cancelled_at_any_moment_leaves_the_texts_to_be_embedde
             return await super().embed(texts)
 
     bare = Slow(8)
-    here, there = (CachedEmbedder(bare, Replies(database, workspace, p, bare.model)) for p in processes[:2])
+    here, there = (CachedEmbedder(bare, Replies(workspace, p, bare.model)) for p in processes[:2])
     texts = [f"text {n}" for n in range(1000)]
     parts = [texts[at : at + 100] for at in range(0, 1000, 50)]
     moments = [0.004 * n for n in range(len(parts))]
@@ -182,7 +184,7 @@ async def test_whoever_is_cancelled_at_any_moment_leaves_the_texts_to_be_embedde
 
 
 async def test_two_processes_embed_the_same_texts_in_opposite_order_and_each_text_once(
-    database: Database, workspace: int, processes: list[Liveness]
+    database: Database, workspace: Workspace, processes: list[Liveness]
 ) -> None:
     embedded: Counter[str] = Counter()
 
@@ -193,7 +195,7 @@ async def test_two_processes_embed_the_same_texts_in_opposite_order_and_each_tex
             return await super().embed(texts)
 
     bare = CountingEmbedder(8)
-    here, there = (CachedEmbedder(bare, Replies(database, workspace, p, bare.model)) for p in processes[:2])
+    here, there = (CachedEmbedder(bare, Replies(workspace, p, bare.model)) for p in processes[:2])
     texts = [f"text {n}" for n in range(600)]
     async with asyncio.timeout(10):
         forth, back = await asyncio.gather(here.embed(texts), there.embed(texts[::-1]))
@@ -202,7 +204,7 @@ async def test_two_processes_embed_the_same_texts_in_opposite_order_and_each_tex
 
 
 async def test_texts_whose_call_failed_are_anybodys_again_and_the_others_are_kept(
-    database: Database, workspace: int, processes: list[Liveness]
+    database: Database, workspace: Workspace, processes: list[Liveness]
 ) -> None:
     class Failing(HashEmbedder):
         async def embed(self, texts: Sequence[str]) -> Vectors:
@@ -220,7 +222,7 @@ async def test_texts_whose_call_failed_are_anybodys_again_and_the_others_are_kep
     texts = [f"text {n}" for n in range(130)]
     failing, counting = Failing(8), CountingEmbedder(8)
     with pytest.raises(ConnectionError, match="away"):
-        await CachedEmbedder(failing, Replies(database, workspace, processes[0], failing.model)).embed(texts)
+        await CachedEmbedder(failing, Replies(workspace, processes[0], failing.model)).embed(texts)
     async with asyncio.timeout(10):
-        await CachedEmbedder(counting, Replies(database, workspace, processes[1], counting.model)).embed(texts)
+        await CachedEmbedder(counting, Replies(workspace, processes[1], counting.model)).embed(texts)
     assert sorted(embedded) == sorted(texts[64:128])

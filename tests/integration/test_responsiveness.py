@@ -16,7 +16,7 @@ import pytest
 from tests.integration.test_settle import document
 from trueweave import AsyncTrueweave
 from trueweave.config import Settings
-from trueweave.store.postgres.db import Database, Transaction
+from trueweave.store.postgres.db import Database, Transaction, Workspace
 from trueweave.store.postgres.offloop import off_loop
 from trueweave.testing import HashEmbedder
 from trueweave.types import Source
@@ -63,7 +63,7 @@ async def test_no_callback_takes_long_while_a_large_document_is_estimated_added_
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     settings = Settings.load(model="openai/none")
-    asked = AsyncTrueweave(database, 0, settings=settings)
+    asked = AsyncTrueweave(Workspace(database, 0), settings=settings)
     trueweave = await AsyncTrueweave.enter(
         database, "test", HashEmbedder(), settings=Settings.load(extractor="capitals")
     )
@@ -104,7 +104,9 @@ async def test_the_index_is_the_same_worked_aside_or_not(
     assert (await trueweave.verify()).exact
 
 
-async def test_who_is_cancelled_leaves_nothing_behind_on_the_connection(database: Database, workspace: int) -> None:
+async def test_who_is_cancelled_leaves_nothing_behind_on_the_connection(
+    database: Database, workspace: Workspace
+) -> None:
     begun = threading.Event()
 
     async def slow(tx: Transaction) -> None:
@@ -114,7 +116,7 @@ async def test_who_is_cancelled_leaves_nothing_behind_on_the_connection(database
         await tx.execute("SELECT 2")
 
     async def aside() -> None:
-        async with database.transaction(workspace) as tx:
+        async with workspace.transaction() as tx:
             await off_loop(tx, slow)
 
     working = asyncio.create_task(aside())
@@ -122,5 +124,5 @@ async def test_who_is_cancelled_leaves_nothing_behind_on_the_connection(database
     working.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asyncio.wait_for(working, 10)
-    async with database.transaction(workspace) as tx:
+    async with workspace.transaction() as tx:
         assert await tx.value("settle.any_due") is False

@@ -17,7 +17,7 @@ from trueweave.graph.contribution import contribution
 from trueweave.ingest.settle import settle
 from trueweave.protocols import Vectors
 from trueweave.store.postgres import record
-from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.locks import lock, shards_of
 from trueweave.testing import Faults, HashEmbedder, SimulatedCrash
 from trueweave.text.names import name_id
@@ -29,7 +29,7 @@ def document(uri: str, *names: str, text: str = "some text", links: Sequence[Lin
 
 
 async def store(trueweave: AsyncTrueweave, *documents: Document) -> None:
-    await record.store(trueweave.database, trueweave.workspace, [contribution(d) for d in documents])
+    await record.store(trueweave.workspace, [contribution(d) for d in documents])
 
 
 @dataclass
@@ -53,7 +53,7 @@ async def race(
     trueweave: AsyncTrueweave, first: Document | list[Document], meanwhile: Callable[[], Awaitable[object]]
 ) -> AsyncTrueweave:
     """Settle documents, and let something else happen between their plan and their locks."""
-    slow = AsyncTrueweave(trueweave.database, trueweave.workspace, Meanwhile(meanwhile))
+    slow = AsyncTrueweave(trueweave.workspace, Meanwhile(meanwhile))
     await store(slow, *([first] if isinstance(first, Document) else first))
     await slow.settle()
     await trueweave.settle()
@@ -150,7 +150,7 @@ async def test_an_update_embeds_only_the_chunk_that_changed(trueweave: AsyncTrue
     chunks = tuple(Chunk(f"chunk {n}", start=10 * n, mentions=(Mention("Ada"),)) for n in range(5))
     await trueweave.add_documents([Document("a", chunks)])
     watching = Meanwhile(lambda: asyncio.sleep(0))
-    again = AsyncTrueweave(trueweave.database, trueweave.workspace, watching)
+    again = AsyncTrueweave(trueweave.workspace, watching)
     await again.add_documents(
         [Document("a", (*chunks[:4], Chunk("something else", start=40, mentions=(Mention("Ada"),))))]
     )
@@ -164,7 +164,7 @@ async def test_readers_see_an_update_all_at_once(trueweave: AsyncTrueweave) -> N
     await store(trueweave, document("a", "New name", text="new", links=[Link("New name", "Thing")]))
     assert await trueweave.digest() == before
     seen = set()
-    settling = asyncio.create_task(settle(trueweave.database, trueweave.workspace, HashEmbedder()))
+    settling = asyncio.create_task(settle(trueweave.workspace, HashEmbedder()))
     while not settling.done():
         seen.add(await trueweave.digest())
         await asyncio.sleep(0)
@@ -174,7 +174,7 @@ async def test_readers_see_an_update_all_at_once(trueweave: AsyncTrueweave) -> N
 
 
 async def test_settlers_of_different_names_do_not_wait_for_each_other(trueweave: AsyncTrueweave) -> None:
-    async with trueweave.database.transaction(trueweave.workspace) as settling_alpha:
+    async with trueweave.workspace.transaction() as settling_alpha:
         await lock(settling_alpha, shards_of([name_id("Alpha", "")]))
         await asyncio.wait_for(trueweave.add_documents([document("b", "Omega")]), 10)
         assert {e.name for e in await trueweave.entities()} == {"Omega"}
@@ -188,7 +188,7 @@ async def test_settlers_of_different_names_do_not_wait_for_each_other(trueweave:
 async def test_many_settlers_on_the_same_names_end_without_a_deadlock(trueweave: AsyncTrueweave) -> None:
     names = [f"Name {chr(65 + n)}" for n in range(12)]
     batches = [[document(f"{w}/{n}", *names[n:], *names[:n]) for n in range(12)] for w in range(4)]
-    settlers = [AsyncTrueweave(trueweave.database, trueweave.workspace, HashEmbedder()) for _ in batches]
+    settlers = [AsyncTrueweave(trueweave.workspace, HashEmbedder()) for _ in batches]
     await asyncio.wait_for(asyncio.gather(*(s.add_documents(b) for s, b in zip(settlers, batches, strict=True))), 60)
     assert (await trueweave.status()).documents == 48
     assert (await trueweave.verify()).exact
@@ -230,7 +230,7 @@ async def test_the_outbox_tells_what_changed(trueweave: AsyncTrueweave) -> None:
 
 
 async def test_the_outbox_waits_for_transactions_that_may_still_write_to_it(trueweave: AsyncTrueweave) -> None:
-    async with trueweave.database.transaction(trueweave.workspace) as unfinished:
+    async with trueweave.workspace.transaction() as unfinished:
         await unfinished.execute("INSERT INTO outbox (kind, removed, ids) VALUES ('entity', false, '{}')")
         await trueweave.add_documents([document("a", "Ada")])
         assert await trueweave.changes() == [], "an earlier position may still appear"
@@ -239,7 +239,7 @@ async def test_the_outbox_waits_for_transactions_that_may_still_write_to_it(true
 
 async def test_a_workspace_with_vectors_is_not_settled_without_its_model(trueweave: AsyncTrueweave) -> None:
     await trueweave.add_documents([document("a", "Ada")])
-    stranger = AsyncTrueweave(trueweave.database, trueweave.workspace, HashEmbedder(32))
+    stranger = AsyncTrueweave(trueweave.workspace, HashEmbedder(32))
     with pytest.raises(SpaceMismatch, match="testing/hash"):
         await stranger.add_documents([document("b", "Ida")])
 
@@ -249,7 +249,7 @@ async def test_a_document_that_was_settled_is_free_for_its_next_version_whatever
 ) -> None:
     faults = Faults()
     async with Database(url, connection_class=faults.connection_class()) as broken:
-        settler = AsyncTrueweave(broken, trueweave.workspace, HashEmbedder())
+        settler = AsyncTrueweave(Workspace(broken, trueweave.workspace.id), HashEmbedder())
         await store(trueweave, document("a", "Ada"))
         faults.break_at(None)
         await settler.settle()

@@ -57,7 +57,7 @@ async def test_a_large_workspace_gets_tables_and_indexes_of_its_own(trueweave: A
     await small.add_documents(documents(3))
     await trueweave.add_documents(documents(60))
     tables, indexes = tables_and_indexes(url)
-    own = {f"vector_1_{kind}_{trueweave.workspace}" for kind in ("chunk", "entity")}
+    own = {f"vector_1_{kind}_{trueweave.workspace.id}" for kind in ("chunk", "entity")}
     assert own == {table for table in tables if table.count("_") == 3}
     assert {f"{table}_hnsw" for table in own} == indexes
     assert len(await nearest(small, "anchor", 100)) == 3
@@ -99,7 +99,7 @@ async def test_each_metric_finds_its_own_nearest(database: Database, metric: Met
     trueweave = await AsyncTrueweave.enter(database, metric, Fixed(metric))
     await trueweave.add_documents(Document(text, (Chunk(text),)) for text in ("near", "same way", "elsewhere"))
     [hit] = await trueweave.nearest("chunk", np.array([1.0, 0.0], dtype=np.float32), 1)
-    async with database.transaction(trueweave.workspace) as tx:
+    async with trueweave.workspace.transaction() as tx:
         cursor = await tx.execute("SELECT text FROM chunk WHERE id = %(id)s", {"id": hit.id})
         assert await cursor.fetchone() == (expected,)
 
@@ -108,7 +108,7 @@ async def test_each_metric_finds_its_own_nearest(database: Database, metric: Met
 async def test_four_thousand_dimensions_are_stored_indexed_and_found(database: Database, url: str) -> None:
     trueweave = await AsyncTrueweave.enter(database, "wide", HashEmbedder(4000))
     await trueweave.add_documents(documents(60))
-    assert f"vector_1_chunk_{trueweave.workspace}_hnsw" in tables_and_indexes(url)[1]
+    assert f"vector_1_chunk_{trueweave.workspace.id}_hnsw" in tables_and_indexes(url)[1]
     [hit, *_] = await nearest(trueweave, "anchor barrel 10", dimensions=4000)
     assert hit.distance == pytest.approx(0, abs=1e-3)
 
@@ -134,7 +134,7 @@ class WhileEmbedding:
 
 async def test_a_change_of_model_is_seen_all_at_once_and_misses_nothing(trueweave: AsyncTrueweave, url: str) -> None:
     await trueweave.add_documents(documents(20))
-    other = AsyncTrueweave(trueweave.database, trueweave.workspace, HashEmbedder())
+    other = AsyncTrueweave(trueweave.workspace, HashEmbedder())
     late = iter(documents(1, start=500))
     leaving = iter([documents(1)[0].uri])
 
@@ -222,7 +222,7 @@ async def test_a_change_of_model_that_was_stopped_goes_on_with_what_is_embedded(
 
 
 async def test_a_change_of_model_comes_to_its_end_while_others_add_all_the_time(trueweave: AsyncTrueweave) -> None:
-    other = AsyncTrueweave(trueweave.database, trueweave.workspace, HashEmbedder())
+    other = AsyncTrueweave(trueweave.workspace, HashEmbedder())
     await trueweave.add_documents(documents(3))
     added = 3
 

@@ -23,13 +23,13 @@ from trueweave.models.server import UselessReply
 from trueweave.models.usage import prompt_tokens
 from trueweave.protocols import StreamingLLM
 from trueweave.store.postgres import ledger
-from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.liveness import Liveness
 from trueweave.store.postgres.replies import Replies
 from trueweave.testing.model_server import Fault, ModelServer, Trouble
 from trueweave.text import tokens
 from trueweave.types import Message, Price, Prompt, Purpose, Reply, Spent
-from trueweave.wiring import Workshop
+from trueweave.wiring import ModelFactory, WorkspaceModels
 
 SECRET = "sk-do-not-show-me"
 TEXT = "Ada met Babbage in London,\nand wrote the first program for his engine."
@@ -122,17 +122,17 @@ async def heard(llm: StreamingLLM, pieces: list[str], prompt: Prompt = PROMPT) -
 
 
 @pytest.fixture
-async def workshop(database: Database, workspace: int, liveness: Liveness) -> AsyncIterator[Workshop]:
+async def workshop(database: Database, workspace: Workspace) -> AsyncIterator[WorkspaceModels]:
     prices = {f"{provider}/any": (PRICE.tokens_in, PRICE.tokens_out) for provider in PROVIDERS}
     settings = Settings(prices=prices, model_tries=1)
-    async with aclosing(Workshop(settings, database, workspace, liveness)) as made:
+    async with ModelFactory(database) as factory, aclosing(await factory.models(workspace, settings)) as made:
         yield made
 
 
 @pytest.fixture
-def receipt(database: Database, workspace: int) -> Callable[[], Awaitable[list[Spent]]]:
+def receipt(database: Database, workspace: Workspace) -> Callable[[], Awaitable[list[Spent]]]:
     async def read() -> list[Spent]:
-        async with database.transaction(workspace) as tx:
+        async with workspace.transaction() as tx:
             return await ledger.receipt(tx)
 
     return read
@@ -270,7 +270,7 @@ async def test_a_stream_that_does_not_end_with_the_reply_is_an_error_whatever_it
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_a_reply_is_paid_for_once_and_then_kept(
-    provider: str, workshop: Workshop, receipt: Callable[[], Awaitable[list[Spent]]]
+    provider: str, workshop: WorkspaceModels, receipt: Callable[[], Awaitable[list[Spent]]]
 ) -> None:
     async with speaking(provider) as (chat, server):
         llm = workshop.wrap(chat)
@@ -291,7 +291,7 @@ async def test_a_reply_is_paid_for_once_and_then_kept(
     assert await receipt() == before
 
 
-async def test_a_reply_that_came_whole_is_streamed_from_what_is_kept(workshop: Workshop) -> None:
+async def test_a_reply_that_came_whole_is_streamed_from_what_is_kept(workshop: WorkspaceModels) -> None:
     async with speaking("openai") as (chat, server):
         llm = workshop.wrap(chat)
         whole = await llm.complete(PROMPT, PURPOSE)
@@ -302,7 +302,7 @@ async def test_a_reply_that_came_whole_is_streamed_from_what_is_kept(workshop: W
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_a_listener_who_leaves_hangs_up_pays_what_it_may_have_cost_and_leaves_the_question_to_others(
-    provider: str, workshop: Workshop, receipt: Callable[[], Awaitable[list[Spent]]], tmp_path: Path
+    provider: str, workshop: WorkspaceModels, receipt: Callable[[], Awaitable[list[Spent]]], tmp_path: Path
 ) -> None:
     log = tmp_path / "calls.jsonl"
     async with speaking(provider, Trouble(at={0: Fault.ENDLESS}), log=log) as (chat, _):
@@ -324,7 +324,7 @@ async def test_a_listener_who_leaves_hangs_up_pays_what_it_may_have_cost_and_lea
 @pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize(("fault", "lost"), [(Fault.OVERLOADED, 0), (Fault.DROP_MIDDLE, 1)])
 async def test_a_stream_that_fails_is_paid_for_if_it_may_have_cost_something_and_asked_anew(
-    provider: str, fault: Fault, lost: int, workshop: Workshop, receipt: Callable[[], Awaitable[list[Spent]]]
+    provider: str, fault: Fault, lost: int, workshop: WorkspaceModels, receipt: Callable[[], Awaitable[list[Spent]]]
 ) -> None:
     async with speaking(provider, Trouble(at={0: fault})) as (chat, _):
         llm: CachedLLM = workshop.wrap(chat)
@@ -336,11 +336,11 @@ async def test_a_stream_that_fails_is_paid_for_if_it_may_have_cost_something_and
 
 
 async def test_who_has_heard_a_reply_gets_that_one_and_all_others_the_one_that_was_kept_first(
-    workshop: Workshop, database: Database, workspace: int, processes: list[Liveness]
+    workshop: WorkspaceModels, database: Database, workspace: Workspace, processes: list[Liveness]
 ) -> None:
     async with speaking("openai") as (chat, _):
         llm = workshop.wrap(chat)
-        elsewhere = Replies(database, workspace, processes[0], llm.model)
+        elsewhere = Replies(workspace, processes[0], llm.model)
         first = json.dumps(["Something else.", 1, 2, "stop"]).encode()
 
         async with aclosing(Listening(llm.stream(PROMPT, PURPOSE))) as listening:
@@ -352,7 +352,7 @@ async def test_who_has_heard_a_reply_gets_that_one_and_all_others_the_one_that_w
 
 
 async def test_a_listener_who_is_cancelled_leaves_nothing_behind(
-    workshop: Workshop, receipt: Callable[[], Awaitable[list[Spent]]]
+    workshop: WorkspaceModels, receipt: Callable[[], Awaitable[list[Spent]]]
 ) -> None:
     async with speaking("openai", Trouble(at={0: Fault.SLOW})) as (chat, server):
         llm = workshop.wrap(chat)

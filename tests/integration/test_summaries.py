@@ -35,17 +35,17 @@ async def test_a_long_description_is_summed_up_once_and_again_when_it_changes(tr
     asked = Asked()
     await trueweave.add_documents([described("a", LONG), document("b", "Bob")])
     before = await trueweave.digest()
-    assert await summarise_some(trueweave.database, trueweave.workspace, asked) == 1
-    assert await summarise_some(trueweave.database, trueweave.workspace, asked) == 0
+    assert await summarise_some(trueweave.workspace, asked) == 1
+    assert await summarise_some(trueweave.workspace, asked) == 0
     assert await _summary(trueweave) == f"Ada, in short ({len(LONG.strip())})"
     assert await trueweave.digest() == before
 
     await trueweave.add_documents([described("c", "A mathematician.")])
     assert await _summary(trueweave) == "", "it does not sum up what is said now"
-    assert await summarise_some(trueweave.database, trueweave.workspace, asked) == 1
+    assert await summarise_some(trueweave.workspace, asked) == 1
     await trueweave.remove(["c"])
     assert await _summary(trueweave) == f"Ada, in short ({len(LONG.strip())})", "what was summed up once is known"
-    assert await summarise_some(trueweave.database, trueweave.workspace, asked) == 0
+    assert await summarise_some(trueweave.workspace, asked) == 0
     assert asked.names == ["Ada", "Ada"]
 
 
@@ -53,7 +53,7 @@ async def test_a_description_that_changed_before_it_was_summed_up_is_not_paid_fo
     asked = Asked()
     await trueweave.add_documents([described("a", LONG)])
     await trueweave.add_documents([described("a", "Short now.")])
-    assert await summarise_some(trueweave.database, trueweave.workspace, asked) == 0
+    assert await summarise_some(trueweave.workspace, asked) == 0
     assert asked.names == []
 
 
@@ -62,6 +62,6 @@ async def test_a_model_that_fails_at_it_is_not_asked_for_ever(trueweave: AsyncTr
         raise BadReply("empty")
 
     await trueweave.add_documents([described("a", LONG)])
-    assert await summarise_some(trueweave.database, trueweave.workspace, fail) == 1
-    assert await summarise_some(trueweave.database, trueweave.workspace, fail) == 0
+    assert await summarise_some(trueweave.workspace, fail) == 1
+    assert await summarise_some(trueweave.workspace, fail) == 0
     assert await _summary(trueweave) == ""

@@ -112,6 +112,8 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         begun = trueweave.clock()
         assert trueweave.workspace == 1
         assert trueweave.method == "auto"
+        assert trueweave.change_settings({"max_answer_tokens": 321}).max_answer_tokens == 321
+        assert (trueweave.settings.max_answer_tokens, trueweave.own_settings) == (321, {"max_answer_tokens": 321})
         assert trueweave.estimate(tmp_path).documents == 1
         assert trueweave.add(tmp_path, Source("text", TEXT), listener=heard.append).extracted == 2
         assert heard

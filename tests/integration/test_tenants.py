@@ -38,15 +38,15 @@ async def _tenant(database: Database, name: str) -> AsyncTrueweave:
     await trueweave.add_documents([Document("3", (Chunk("On Byron", links=ring),))])
     await trueweave.find_communities()
     await trueweave.write_reports()
-    async with database.transaction(trueweave.workspace) as tx:
+    async with trueweave.workspace.transaction() as tx:
         space = await vectors.space(tx)
         assert space
         for kind in VECTOR_KINDS:  # one vector each stays in the common table, one is in the workspace's own
             await tx.run("vectors.make_shelf", space=space.id, kind=kind)
             moved = sql.SQL("INSERT INTO {} SELECT workspace, gen_random_uuid(), text_hash, v FROM {} LIMIT 1")
-            own = Id(f"vector_{space.id}_{kind}_{trueweave.workspace}")
+            own = Id(f"vector_{space.id}_{kind}_{trueweave.workspace.id}")
             await tx.connection.execute(moved.format(own, Id(f"vector_{space.id}_{kind}")))
-    async with database.transaction(trueweave.workspace) as tx:
+    async with trueweave.workspace.transaction() as tx:
         await tx.execute("INSERT INTO source VALUES (DEFAULT, 'u', gen_random_uuid(), 't', 'x', '{}', '[]', '{}')")
         await tx.execute("INSERT INTO reply VALUES (DEFAULT, gen_random_uuid(), 'm', 'r', 1)")
         await tx.execute("INSERT INTO purse DEFAULT VALUES")
@@ -84,20 +84,20 @@ def _rows(url: str, table: str, column: str, workspace: int) -> list[tuple[objec
 async def test_every_table_keeps_workspaces_apart(database: Database, url: str) -> None:
     mine, other = await _tenant(database, "mine"), await _tenant(database, "other")
     tables = [table for table in _tables(url) if table not in COMMON]
-    assert f"vector_1_entity_{other.workspace}" in tables
+    assert f"vector_1_entity_{other.workspace.id}" in tables
     for table in tables:
         column = "id" if table == "workspace" else "workspace"
-        theirs = _rows(url, table, column, other.workspace)
-        assert theirs or table.endswith(f"_{mine.workspace}"), f"the test put nothing into {table}"
-        where = sql.SQL(" WHERE {} = {}").format(Id(column), other.workspace)
-        await _attempt(database, mine.workspace, sql.SQL("SELECT 1 FROM {}").format(Id(table)) + where)
+        theirs = _rows(url, table, column, other.workspace.id)
+        assert theirs or table.endswith(f"_{mine.workspace.id}"), f"the test put nothing into {table}"
+        where = sql.SQL(" WHERE {} = {}").format(Id(column), other.workspace.id)
+        await _attempt(database, mine.workspace.id, sql.SQL("SELECT 1 FROM {}").format(Id(table)) + where)
         harmless = Id("created" if table == "workspace" else column)
         setting = sql.SQL("UPDATE {0} SET {1} = {1}").format(Id(table), harmless)
-        await _attempt(database, mine.workspace, setting + where)
-        await _attempt(database, mine.workspace, sql.SQL("DELETE FROM {}").format(Id(table)) + where)
-        if table != "workspace" and _rows(url, table, column, mine.workspace):
-            await _give_away(database, mine.workspace, other.workspace, table)
-        assert _rows(url, table, column, other.workspace) == theirs, table
+        await _attempt(database, mine.workspace.id, setting + where)
+        await _attempt(database, mine.workspace.id, sql.SQL("DELETE FROM {}").format(Id(table)) + where)
+        if table != "workspace" and _rows(url, table, column, mine.workspace.id):
+            await _give_away(database, mine.workspace.id, other.workspace.id, table)
+        assert _rows(url, table, column, other.workspace.id) == theirs, table
 
 
 async def _attempt(database: Database, workspace: int, statement: sql.Composed) -> None:
@@ -119,19 +119,21 @@ async def _give_away(database: Database, mine: int, other: int, table: str) -> N
 
 async def test_a_statement_without_a_condition_reaches_only_its_own_rows(database: Database, url: str) -> None:
     mine, other = await _tenant(database, "mine"), await _tenant(database, "other")
-    before = {t: _rows(url, t, "workspace", other.workspace) for t in _tables(url) if t not in COMMON | {"workspace"}}
+    before = {
+        t: _rows(url, t, "workspace", other.workspace.id) for t in _tables(url) if t not in COMMON | {"workspace"}
+    }
     await mine.drop()
-    after = {t: _rows(url, t, "workspace", other.workspace) for t in before if t in _tables(url)}
+    after = {t: _rows(url, t, "workspace", other.workspace.id) for t in before if t in _tables(url)}
     assert after == {table: rows for table, rows in before.items() if table in after}
-    assert not any(_rows(url, table, "workspace", mine.workspace) for table in after)
+    assert not any(_rows(url, table, "workspace", mine.workspace.id) for table in after)
 
 
 async def test_rows_cannot_be_written_for_another_workspace(database: Database) -> None:
     mine, other = await _tenant(database, "mine"), await _tenant(database, "other")
     with pytest.raises(errors.InsufficientPrivilege, match="row-level security"):
-        async with database.transaction(mine.workspace) as tx:
+        async with mine.workspace.transaction() as tx:
             await tx.execute(
-                "INSERT INTO touched (workspace, name) VALUES (%(w)s, %(n)s)", {"w": other.workspace, "n": uuid4()}
+                "INSERT INTO touched (workspace, name) VALUES (%(w)s, %(n)s)", {"w": other.workspace.id, "n": uuid4()}
             )
 
 

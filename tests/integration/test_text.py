@@ -32,7 +32,7 @@ async def search(
     b: float = B,
 ) -> list[tuple[str, float]]:
     """What is found, as (uri, score), in the order in which it is found."""
-    async with trueweave.database.transaction(trueweave.workspace, snapshot=True) as tx:
+    async with trueweave.workspace.transaction(snapshot=True) as tx:
         rows = await (
             await tx.execute("SELECT c.id, d.id, d.uri FROM chunk c JOIN document d ON d.id = c.document")
         ).fetchall()
@@ -136,7 +136,7 @@ async def test_whatever_came_and_went_the_sums_are_those_of_a_rebuild(trueweave:
         assert dict(await search(trueweave, "ban bar gux zox", most=100)) == pytest.approx(expected)
     assert (await trueweave.verify()).exact
     await trueweave.remove(list(texts))
-    async with trueweave.database.transaction(trueweave.workspace) as tx:
+    async with trueweave.workspace.transaction() as tx:
         left = await tx.execute(
             "SELECT 1 FROM word UNION ALL SELECT 1 FROM corpus UNION ALL SELECT 1 FROM text_lines()"
         )
@@ -176,16 +176,16 @@ async def test_a_workspace_neither_finds_nor_counts_the_words_of_another(databas
     await add(other, c="apple apple secret", d="cherry tree")
     assert await search(mine, "apple cherry") == alone
     assert await search(mine, "secret") == []
-    async with database.transaction(other.workspace) as tx:
+    async with other.workspace.transaction() as tx:
         [theirs] = await (await tx.execute("SELECT id FROM document WHERE uri = 'c'")).fetchall()
-    async with database.transaction(mine.workspace) as tx:
+    async with mine.workspace.transaction() as tx:
         found = await tx.execute("SELECT * FROM search_text('apple', 9, 1.2, 0.75, %(scope)s)", {"scope": list(theirs)})
         assert await found.fetchall() == []
     await mine.drop()
     assert len(await search(other, "apple")) == 1
     with psycopg.connect(url) as owner:
         left = owner.execute("SELECT DISTINCT workspace FROM trueweave.lexis").fetchall()
-        assert left == [(other.workspace,)]
+        assert left == [(other.workspace.id,)]
 
 
 async def test_two_workspaces_of_the_same_documents_have_the_same_digest(database: Database) -> None:
@@ -201,7 +201,7 @@ async def test_two_workspaces_of_the_same_documents_have_the_same_digest(databas
 @pytest.mark.parametrize("verb", ["SELECT FROM lexis", "DELETE FROM lexis", "INSERT INTO lexis VALUES (1)"])
 async def test_the_working_role_cannot_touch_the_words_of_chunks(trueweave: AsyncTrueweave, verb: str) -> None:
     with pytest.raises(errors.InsufficientPrivilege):
-        async with trueweave.database.transaction(trueweave.workspace) as tx:
+        async with trueweave.workspace.transaction() as tx:
             await tx.connection.execute(verb.encode())
 
 

@@ -12,7 +12,7 @@ from trueweave.config import Settings
 from trueweave.graph.contribution import contribution
 from trueweave.ingest.verify import Moment, compare_with
 from trueweave.store.postgres import passing, record, resolution
-from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.db import Database, Workspace
 from trueweave.testing import ModelServer, tables
 from trueweave.types import Verdict
 
@@ -46,7 +46,7 @@ async def index(
 
 async def store(index: AsyncTrueweave, *documents: Document) -> None:
     """Store documents, and leave them to be settled by somebody else."""
-    await record.store(index.database, index.workspace, [contribution(d) for d in documents])
+    await record.store(index.workspace, [contribution(d) for d in documents])
 
 
 async def test_verifying_leaves_every_table_as_it_was_and_asks_no_model(
@@ -55,7 +55,7 @@ async def test_verifying_leaves_every_table_as_it_was_and_asks_no_model(
     await index.add_documents([told("miller", "widow"), told("widow", "ferryman")])  # communities are behind
     await index.remove(["smith/reeve"])
     await store(index, told("smith", "reeve", "met"), told("miller", "widow", "met"))
-    await record.withdraw(index.database, index.workspace, ["miller/smith"])
+    await record.withdraw(index.workspace, ["miller/smith"])
     before, calls = tables.rows(url), len(server.calls)
     verdict = await index.verify()
     assert verdict.exact
@@ -76,7 +76,7 @@ async def test_the_view_is_compared_with_the_documents_that_it_shows(index: Asyn
 
 async def test_what_a_rule_that_waits_would_change_is_left_out(index: AsyncTrueweave) -> None:
     names = [NameKey("miller"), NameKey("smith")]
-    await resolution.add_rule(index.database, index.workspace, "merge", names)
+    await resolution.add_rule(index.workspace, "merge", names)
     verdict = await index.verify()
     assert (verdict.exact, verdict.waiting_names) == (True, 2)
     assert set(verdict.left_out) == {"names", "entities", "relations", "communities", "vectors"}
@@ -93,9 +93,9 @@ async def test_a_difference_is_still_found(index: AsyncTrueweave, url: str) -> N
 async def test_documents_that_change_meanwhile_are_told_of_and_are_no_alarm(
     index: AsyncTrueweave, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def change_and_compare(database: Database, workspace: int, rebuilt: int, before: Moment) -> Verdict:
+    async def change_and_compare(workspace: Workspace, rebuilt: Workspace, before: Moment) -> Verdict:
         await index.add_documents([told("widow", "reeve")])
-        return await compare_with(database, workspace, rebuilt, before)
+        return await compare_with(workspace, rebuilt, before)
 
     monkeypatch.setattr(engine, "compare_with", change_and_compare)
     verdict = await index.verify()
@@ -108,14 +108,14 @@ async def test_what_a_killed_process_left_is_dropped_and_what_a_living_one_build
     before = tables.rows(url)
     async with passing.passing_workspace(index.database, "living") as living:
         killed = passing.passing_workspace(index.database, "killed")
-        left = AsyncTrueweave(index.database, await killed.__aenter__(), settings=Settings(embedding_model=None))
+        left = AsyncTrueweave(await killed.__aenter__(), settings=Settings(embedding_model=None))
         await left.add_documents([told("miller", "widow")])
         with psycopg.connect(url) as connection:
             connection.execute("UPDATE trueweave.workspace SET expires = now() WHERE name = 'killed'")
         assert (await index.verify()).exact
         with psycopg.connect(url) as connection:
             rows = connection.execute("SELECT id FROM trueweave.workspace WHERE expires IS NOT NULL").fetchall()
-        assert rows == [(living,)]
-        await passing.renew(index.database, living)
+        assert rows == [(living.id,)]
+        await passing.renew(living)
     await killed.__aexit__(None, None, None)
     assert tables.rows(url) == before

@@ -66,15 +66,13 @@ class Mill:
             return self.extractor
 
         kit = Kit(extractor, HashEmbedder())
-        self.last = Worker(
-            self.trueweave.database, self.trueweave.workspace, kit, self.events.append, QUICK, patient=patient
-        )
+        self.last = Worker(self.trueweave.workspace, kit, self.events.append, QUICK, patient=patient)
         return self.last
 
     async def add(self, *sources: Source, recipe: Recipe = CAPITALS) -> None:
         no_more = asyncio.Event()
         working = asyncio.create_task(self.worker().run_until_done(no_more))
-        await take_in(self.trueweave.database, self.trueweave.workspace, sources, recipe, self.events.append)
+        await take_in(self.trueweave.workspace, sources, recipe, self.events.append)
         no_more.set()
         await asyncio.wait_for(working, 30)
 
@@ -165,7 +163,7 @@ async def test_a_patient_worker_waits_for_a_budget(mill: Mill) -> None:
     mill.extractor.error = BudgetReached("no money")
     worker = mill.worker(patient=True)
     working = asyncio.create_task(worker.run())
-    await take_in(mill.trueweave.database, mill.trueweave.workspace, [Source("a", "Ada")], CAPITALS, mill.events.append)
+    await take_in(mill.trueweave.workspace, [Source("a", "Ada")], CAPITALS, mill.events.append)
     await asyncio.sleep(0.5)
     assert not working.done()
     mill.extractor.error = None
@@ -181,7 +179,6 @@ async def test_a_document_that_is_removed_or_replaced_while_it_is_worked_does_no
             if source.text == "Old":
                 await mill.trueweave.remove(["gone"])
                 await take_in(
-                    mill.trueweave.database,
                     mill.trueweave.workspace,
                     [Source("replaced", "New")],
                     CAPITALS,
@@ -244,15 +241,15 @@ async def test_an_estimate_counts_and_sends_nothing(database: Database, tmp_path
 
 
 async def test_of_two_versions_that_are_stored_together_the_one_that_was_handed_in_last_stays(mill: Mill) -> None:
-    database, workspace = mill.trueweave.database, mill.trueweave.workspace
+    workspace = mill.trueweave.workspace
 
     async def made(text: str) -> Contribution:
-        await take_in(database, workspace, [Source("a", text)], CAPITALS, mill.events.append)
-        async with database.transaction(workspace) as tx:
+        await take_in(workspace, [Source("a", text)], CAPITALS, mill.events.append)
+        async with workspace.transaction() as tx:
             [(id_,)] = await (await tx.execute("SELECT id FROM source")).fetchall()
         return contribution(Document("a", (Chunk(text),)), id_)
 
     old, new = await made("Old"), await made("New")
-    await record.store(database, workspace, [new, old])
+    await record.store(workspace, [new, old])
     await mill.trueweave.settle()
     assert [[c.text for c in d.chunks] async for d in mill.trueweave.documents()] == [["New"]]

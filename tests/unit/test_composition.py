@@ -22,7 +22,7 @@ from trueweave.methods import Cutoff, Fuse, Global, Guess, Hybrid, Keyword, Loca
 from trueweave.methods.combine import reranked
 from trueweave.methods.keywords import keywords
 from trueweave.protocols import LLM, Index, Reranker
-from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.db import Database, Workspace
 from trueweave.types import Entity, Prompt, Purpose, Relation, Reply
 
 T = TypeVar("T")
@@ -128,7 +128,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
 @pytest.fixture
 def trueweave() -> AsyncTrueweave:
     """A workspace whose database nobody opens."""
-    return AsyncTrueweave(Database("postgresql://nobody@127.0.0.1:1/nothing"), 1, settings=Settings())
+    return AsyncTrueweave(Workspace(Database("postgresql://nobody@127.0.0.1:1/nothing"), 1), settings=Settings())
 
 
 @pytest.mark.usefixtures("installed")

@@ -18,7 +18,7 @@ import pytest
 from trueweave import AsyncTrueweave, Trueweave, TrueweaveError
 from trueweave.sync import _Thread
 
-LEFT_OUT = {"open", "enter", "aclose"}  # the constructor, the loop's own database, and `close`
+LEFT_OUT = {"open", "enter", "aclose", "database"}  # the constructor, the loop's own database, and `close`
 INSTEAD = {
     r"(AsyncIterator|Stream)\b": "Iterator",
     r"AsyncTrueweave\b": "Trueweave",

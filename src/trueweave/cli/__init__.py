@@ -26,6 +26,7 @@ from trueweave.cli import (
     suggestions,
     sync,
     worker,
+    workspace_settings,
 )
 from trueweave.cli.output import make_stderr_safe
 
@@ -82,4 +83,5 @@ rules.app.command()(suggestions.accept)
 rules.app.command()(suggestions.reject)
 app.add_typer(rules.app, name="rules")
 app.add_typer(database.server, name="db")
+database.workspaces.command("settings")(workspace_settings.settings)
 app.add_typer(database.workspaces, name="workspace")

@@ -35,7 +35,7 @@ from trueweave.cli.options import (
     Yes,
 )
 from trueweave.cli.output import Reply, count, marked, next_step, progress, replying, say, spinning
-from trueweave.cli.session import in_workspace, load_settings
+from trueweave.cli.session import in_force, in_workspace, load_settings
 from trueweave.cli.stopping import end_if_stopped
 from trueweave.cli.tally import NAMED, Grouped, Tally, grouped, some
 from trueweave.errors import DatabaseError, TrueweaveError
@@ -94,7 +94,9 @@ def add(
     stopped, or nothing could be read.
     """
     with replying(json) as reply:
-        settings = load_settings(database_url, workspace, extractor=extractor, model=model, follow_links=follow_links)
+        settings = in_force(
+            load_settings(database_url, workspace, extractor=extractor, model=model, follow_links=follow_links)
+        )
         allowance = parse_allowance(budget) if budget else None
         inputs = sort_out(paths, uri, said)
         if inputs.files and allowance and allowance.price is not None:

@@ -30,7 +30,7 @@ from trueweave.cli.questions import (
     tell_waiting,
     write_history,
 )
-from trueweave.cli.session import in_workspace, load_settings
+from trueweave.cli.session import in_force, in_workspace, load_settings
 from trueweave.cli.writing import Writer
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def ask(
     not confirm. Without a language model, what was found for the question is shown.
     """
     with replying(json) as reply:
-        settings = load_settings(database_url, workspace, model=model)
+        settings = in_force(load_settings(database_url, workspace, model=model))
         asked = Asked(
             read_question(question),
             _chosen(method, parameters),

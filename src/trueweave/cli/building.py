@@ -18,7 +18,7 @@ from trueweave.cli.models_in_force import check_priced, is_paid, is_priced, of_r
 from trueweave.cli.money import receipt_table
 from trueweave.cli.options import Budget, DatabaseUrl, Json, Model, Workspace, Yes
 from trueweave.cli.output import Reply, count, marked, next_step, replying, say, spinning
-from trueweave.cli.session import in_workspace, load_settings
+from trueweave.cli.session import in_force, in_workspace, load_settings
 from trueweave.cli.stopping import end_if_stopped
 from trueweave.cli.tally import ReportTally
 from trueweave.errors import ConfigError, TrueweaveError
@@ -57,7 +57,7 @@ def build(
     with replying(json) as reply:
         if estimate and no_reports:
             raise ConfigError("--estimate is about reports, and --no-reports leaves them out. Give one of them.")
-        settings = load_settings(database_url, workspace, model=model)
+        settings = in_force(load_settings(database_url, workspace, model=model))
         allowance = parse_allowance(budget) if budget else None
         if allowance and allowance.price is not None:
             check_priced(settings, of_reports(settings))

@@ -15,7 +15,7 @@ from trueweave.cli import evidence as finding
 from trueweave.cli.options import DatabaseUrl, Json, Model, Workspace
 from trueweave.cli.output import count, indented, marked, next_step, replying, spinning, table
 from trueweave.cli.questions import Documents, Question, ShowEvidence, Where, read_filter, read_question, tell_waiting
-from trueweave.cli.session import in_workspace, load_settings
+from trueweave.cli.session import in_force, in_workspace, load_settings
 from trueweave.cli.tables import Table
 from trueweave.errors import ConfigError
 from trueweave.types import money
@@ -46,7 +46,7 @@ def compare(
     Methods run one after the other, so that none slows another. One that cannot be used here is listed with the reason.
     """
     with replying(json) as reply:
-        settings = load_settings(database_url, workspace, model=model)
+        settings = in_force(load_settings(database_url, workspace, model=model))
         if answers and not settings.model:
             raise ConfigError(
                 "no language model is set, so there are no answers to compare. Set one in trueweave.toml, as in model "

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from trueweave.store.postgres.health import Workspace as Found
 
 server = typer.Typer(no_args_is_help=True, help="Start, stop and find the PostgreSQL that Trueweave brings along.")
-workspaces = typer.Typer(no_args_is_help=True, help="List workspaces, take one away, or make a role that reads one.")
+workspaces = typer.Typer(no_args_is_help=True, help="List workspaces, their settings, drop one, or make a role.")
 
 
 def init(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:

@@ -139,9 +139,9 @@ async def _space(url: str, settings: Settings) -> Space | None:
     from trueweave.store.postgres.db import Database
 
     async with Database(url, direct_url=settings.direct_database_url, connections=1) as opened:
-        id_ = await opened.find_workspace(settings.workspace, make=False)
-        assert id_ is not None
-        async with opened.transaction(id_) as tx:
+        found = await opened.find_workspace(settings.workspace, make=False)
+        assert found is not None
+        async with found.transaction() as tx:
             return await vectors.space(tx)
 
 

@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from trueweave.cli.inputs import sort_out
 from trueweave.cli.options import All, DatabaseUrl, Extractor, FollowLinks, Json, Model, Paths, Uri, Workspace
 from trueweave.cli.output import count, next_step, pairs, replying, spinning
-from trueweave.cli.session import in_workspace, load_settings
+from trueweave.cli.session import in_force, in_workspace, load_settings
 from trueweave.cli.tally import Tally
 from trueweave.types import money
 
@@ -36,7 +36,9 @@ def estimate(
     Nothing is sent to any model, and nothing is stored. Documents that are there unchanged cost nothing.
     """
     with replying(json) as reply:
-        settings = load_settings(database_url, workspace, extractor=extractor, model=model, follow_links=follow_links)
+        settings = in_force(
+            load_settings(database_url, workspace, extractor=extractor, model=model, follow_links=follow_links)
+        )
         inputs = sort_out(paths, uri)
         tally = Tally(show_all=show_all)
         with spinning("Counting …"):

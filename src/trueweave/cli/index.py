@@ -16,7 +16,7 @@ from trueweave.cli.moments import written
 from trueweave.cli.money import purse
 from trueweave.cli.options import DatabaseUrl, Json, Limit, Workspace, Yes
 from trueweave.cli.output import count, indented, marked, next_step, pairs, progress, replying, say, table
-from trueweave.cli.session import in_workspace, load_settings, place
+from trueweave.cli.session import in_force, in_workspace, load_settings, place
 from trueweave.cli.tables import Table
 from trueweave.cli.tally import some
 
@@ -60,7 +60,7 @@ def status(
 ) -> None:
     """Show the size of the index, what waits, failed and was spent."""
     with replying(json) as reply:
-        settings = load_settings(database_url, workspace)
+        settings = in_force(load_settings(database_url, workspace))
         found = in_workspace(lambda trueweave: _look(trueweave, limit), settings)
         where = {"workspace": settings.workspace, "database": place(settings)}
         shown = (

@@ -12,7 +12,7 @@ import typer
 from trueweave.cli.amounts import parse_allowance, written
 from trueweave.cli.options import DatabaseUrl, Json, Limit, Workspace
 from trueweave.cli.output import next_step, pairs, replying, table
-from trueweave.cli.session import in_workspace, load_settings
+from trueweave.cli.session import in_force, in_workspace, load_settings
 from trueweave.cli.tables import Table
 from trueweave.types import money
 
@@ -30,7 +30,7 @@ def receipt(
 ) -> None:
     """Show what was spent on models, by stage and model."""
     with replying(json) as reply:
-        settings = load_settings(database_url, workspace)
+        settings = in_force(load_settings(database_url, workspace))
         if by_document:
             costly = in_workspace(lambda trueweave: trueweave.receipt_by_document(limit=limit), settings)
             reply({"documents": costly}, _by_document(costly, settings.currency) if costly else _nothing())
@@ -60,7 +60,7 @@ def budget(
         return await trueweave.allow(price=wanted.price, tokens=wanted.tokens)
 
     with replying(json) as reply:
-        settings = load_settings(database_url, workspace)
+        settings = in_force(load_settings(database_url, workspace))
         found = in_workspace(show_or_set, settings)
         said = [f"From now on: {written(parse_allowance(amount), settings.currency)}."] if amount else []
         capped = found.price_cap is not None or found.token_cap is not None

@@ -17,7 +17,7 @@ from trueweave.cli.models_in_force import check_priced, is_paid
 from trueweave.cli.money import receipt_table
 from trueweave.cli.options import Budget, DatabaseUrl, Json, Workspace, Yes
 from trueweave.cli.output import count, marked, next_step, progress, replying, say, spinning
-from trueweave.cli.session import in_workspace, load_settings
+from trueweave.cli.session import in_force, in_workspace, load_settings
 from trueweave.cli.stopping import end_if_stopped
 from trueweave.errors import TrueweaveError
 
@@ -57,9 +57,9 @@ def reembed(
     Where the model has to be paid, what it will cost is shown first, and asked about on a terminal.
     """
     with replying(json) as reply:
-        settings = load_settings(database_url, workspace)
+        settings = in_force(load_settings(database_url, workspace))
         changes = {"embedding_model": model, **({"embedding_url": embedding_url} if embedding_url else {})}
-        settings = settings.model_copy(update=changes)
+        settings = settings.given(changes)
         allowance = parse_allowance(budget) if budget else None
         if allowance and allowance.price is not None:
             check_priced(settings, [model])

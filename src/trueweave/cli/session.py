@@ -56,6 +56,28 @@ def in_workspace(act: Callable[[AsyncTrueweave], Awaitable[T]], settings: Settin
         raise unusable(url, error) from error
 
 
+def in_force(settings: Settings) -> Settings:
+    """These settings under those that their workspace has of its own, if it is there."""
+    from psycopg import OperationalError
+
+    from trueweave.store.postgres.connections import unusable
+    from trueweave.store.postgres.db import Database
+    from trueweave.store.postgres.migrate import migrate
+
+    url = database(settings)
+
+    async def look() -> Settings:
+        await migrate(url, settings.direct_database_url)
+        async with Database(url, direct_url=settings.direct_database_url, connections=1) as opened:
+            found = await opened.open_workspace(settings.workspace, make=False)
+            return settings.over(found.settings) if found else settings
+
+    try:
+        return asyncio.run(look())
+    except OperationalError as error:
+        raise unusable(url, error) from error
+
+
 def make_workspace(settings: Settings, name: str) -> str:
     """Make a workspace that was not there before, of this name or one that begins like it; its name."""
     from psycopg import OperationalError

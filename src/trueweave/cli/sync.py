@@ -16,7 +16,7 @@ from trueweave.cli.inputs import Inputs
 from trueweave.cli.models_in_force import check_priced, is_paid, of_documents
 from trueweave.cli.options import All, Budget, DatabaseUrl, Extractor, FollowLinks, Json, Model, Workspace, Yes
 from trueweave.cli.output import count, replying, say, spinning
-from trueweave.cli.session import in_workspace, load_settings
+from trueweave.cli.session import in_force, in_workspace, load_settings
 from trueweave.cli.tally import SHOWN, Tally, some
 from trueweave.errors import ConfigError
 
@@ -46,7 +46,9 @@ def sync(
     keeps its documents.
     """
     with replying(json) as reply:
-        settings = load_settings(database_url, workspace, extractor=extractor, model=model, follow_links=follow_links)
+        settings = in_force(
+            load_settings(database_url, workspace, extractor=extractor, model=model, follow_links=follow_links)
+        )
         allowance = parse_allowance(budget) if budget else None
         if allowance and allowance.price is not None:
             check_priced(settings, of_documents(settings))

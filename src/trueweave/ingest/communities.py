@@ -13,25 +13,25 @@ from trueweave.graph.succession import successors
 from trueweave.store.postgres import communities as store
 from trueweave.store.postgres import vectors
 from trueweave.store.postgres.communities import Known, Network
-from trueweave.store.postgres.db import Database, Transaction
+from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.locks import lock, one_grouper
 from trueweave.types import Hierarchy, Regrouped
 
 
-async def regroup(database: Database, workspace: int, how: How) -> Regrouped:
+async def regroup(workspace: Workspace, how: How) -> Regrouped:
     """Find the communities of the graph, unless that was done since it last changed.
 
     Labels and reports go over to those that share most with the communities that had them.
     """
     while True:
-        async with database.transaction(workspace, snapshot=True, unhurried=True) as moment:
+        async with workspace.transaction(snapshot=True, unhurried=True) as moment:
             known = await store.hierarchy(moment)
             if known and _is_up_to_date(known, how):
                 return Regrouped(0, 0, sum(level.communities for level in known.levels), 0)
             graph = await store.network(moment)
             before = await store.known(moment, graph.leaves)
         found = await asyncio.to_thread(_find, graph, before, how)
-        async with database.transaction(workspace) as tx:
+        async with workspace.transaction() as tx:
             await one_grouper(tx)
             now = await store.hierarchy(tx)
             if (now and now.found) != (known and known.found):

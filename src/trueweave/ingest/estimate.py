@@ -14,7 +14,7 @@ from trueweave.ingest.recipe import Recipe
 from trueweave.models.cache import prompt_key
 from trueweave.protocols import Embedder
 from trueweave.store.postgres import ledger, replies, sources, vectors
-from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.db import Workspace
 from trueweave.text import tokens
 from trueweave.text.chunking import chunk
 from trueweave.text.loading import Loaded
@@ -48,8 +48,7 @@ class _Sum:
 
 
 async def estimate(
-    database: Database,
-    workspace: int,
+    workspace: Workspace,
     incoming: Iterable[Loaded],
     recipe: Recipe,
     prices: Prices,
@@ -64,7 +63,7 @@ async def estimate(
         listener(event)
 
     async for found in batches(incoming, tell):
-        async with database.transaction(workspace) as tx:
+        async with workspace.transaction() as tx:
             new = await sources.not_in_record(tx, found, recipe.packed(), made)
         total.documents += len(new)
         total.unchanged += len(found) - len(new)
@@ -72,23 +71,21 @@ async def estimate(
         total.chunks += len(chunks)
         total.tokens += sum(c.tokens for c in chunks)
         if prices.asked:
-            await _ask(database, workspace, chunks, prices.asked, recipe, total)
-    async with database.transaction(workspace) as tx:
+            await _ask(workspace, chunks, prices.asked, recipe, total)
+    async with workspace.transaction() as tx:
         spent = await ledger.receipt(tx)
     return _estimate(total, recipe, prices, spent)
 
 
-async def estimate_embedding(
-    database: Database, workspace: int, embedder: Embedder, price: Price | None
-) -> EmbeddingEstimate:
+async def estimate_embedding(workspace: Workspace, embedder: Embedder, price: Price | None) -> EmbeddingEstimate:
     """What it would take to embed everything with this model that is not embedded with it already."""
-    async with database.transaction(workspace) as tx:
+    async with workspace.transaction() as tx:
         space = await vectors.find_space(tx, embedder)
     texts = total = 0
-    async for page in vectors.missing(database, workspace, space):
+    async for page in vectors.missing(workspace, space):
         texts += len(page)
         total += await asyncio.to_thread(_tokens, [one.text for one in page])
-    present = await vectors.count_present(database, workspace, space) if space else 0
+    present = await vectors.count_present(workspace, space) if space else 0
     return EmbeddingEstimate(embedder.model, texts, total, present, price.of(total, 0) if price else None)
 
 
@@ -100,14 +97,12 @@ def _chunks(sources: Iterable[Source], recipe: Recipe) -> list[Chunk]:
     return [made for source in sources for made in chunk(source, recipe.sizes)]
 
 
-async def _ask(
-    database: Database, workspace: int, chunks: list[Chunk], asked: LLMExtractor, recipe: Recipe, total: _Sum
-) -> None:
+async def _ask(workspace: Workspace, chunks: list[Chunk], asked: LLMExtractor, recipe: Recipe, total: _Sum) -> None:
     """Count the prompts of those chunks for which no reply is kept."""
     prompts = await asyncio.to_thread(_prompts, chunks, asked, recipe.model)
     prompts = {key: pair for key, pair in prompts.items() if key not in total.seen}
     total.seen.update(prompts)
-    async with database.transaction(workspace) as tx:
+    async with workspace.transaction() as tx:
         known = await replies.answered(tx, list(prompts))
     total.answered += len(chunks) - len(prompts) + len(known)
     new = [(one, prompt) for key, (one, prompt) in prompts.items() if key not in known]

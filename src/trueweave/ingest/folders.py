@@ -10,7 +10,7 @@ from pathlib import Path
 
 from trueweave.ingest.seen import Seen
 from trueweave.store.postgres import sources
-from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.db import Workspace
 from trueweave.text.loading import Pattern
 from trueweave.text.uris import ROW, Naming, is_absolute
 
@@ -26,27 +26,27 @@ class Folder:
         return uri.startswith(self.prefix) if self.prefix else not (uri.startswith("/") or is_absolute(uri))
 
 
-async def matching(database: Database, workspace: int, what: Sequence[str], naming: Naming) -> dict[str, list[str]]:
+async def matching(workspace: Workspace, what: Sequence[str], naming: Naming) -> dict[str, list[str]]:
     """The uris of the documents that each of these stands for: the path of a file, a folder or a pattern, or a uri.
 
     A file stands for the rows in it, too. What is a path of one document and the uri of another is the path.
     """
     named = {given: naming.uri(given) for given in what}
-    known = await _known(database, workspace, [*named.values(), *named])
+    known = await _known(workspace, [*named.values(), *named])
     found = {given: [uri] if uri in known else [given] if given in known else [] for given, uri in named.items()}
     wanted = {given: _Wanted.of(given, naming) for given, uris in found.items() if not uris}
     if wanted:
-        async for page in _uris(database, workspace):
+        async for page in _uris(workspace):
             for given, one in wanted.items():
                 found[given] += filter(one.has, page)
     return found
 
 
-async def gone(database: Database, workspace: int, folders: Sequence[Folder], naming: Naming, seen: Seen) -> list[str]:
+async def gone(workspace: Workspace, folders: Sequence[Folder], naming: Naming, seen: Seen) -> list[str]:
     """The uris of documents whose files were in these folders and are no longer, and of rows that have left their
     files. Where a file is there and could not be read, nobody can tell, and its documents stay."""
     found: list[str] = []
-    async for page in _uris(database, workspace):
+    async for page in _uris(workspace):
         inside = [uri for uri in page if any(folder.has(uri) for folder in folders)]
         found += await asyncio.to_thread(lambda uris: [uri for uri in uris if _is_gone(uri, naming, seen)], inside)
     return found
@@ -94,16 +94,16 @@ def _is_missing(path: Path) -> bool:
         return False
 
 
-async def _known(database: Database, workspace: int, uris: Sequence[str]) -> set[str]:
-    async with database.transaction(workspace) as tx:
+async def _known(workspace: Workspace, uris: Sequence[str]) -> set[str]:
+    async with workspace.transaction() as tx:
         return await sources.known(tx, uris)
 
 
-async def _uris(database: Database, workspace: int) -> AsyncIterator[list[str]]:
+async def _uris(workspace: Workspace) -> AsyncIterator[list[str]]:
     """The uris of all documents that are there or wait, some at a time."""
     after = ""
     while True:
-        async with database.transaction(workspace) as tx:
+        async with workspace.transaction() as tx:
             page = await sources.uris(tx, after)
         if not page:
             return

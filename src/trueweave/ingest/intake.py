@@ -12,7 +12,7 @@ from trueweave.events import Event, Found, Listener, Refused, Unreadable, Waitin
 from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.seen import Seen
 from trueweave.store.postgres import sources
-from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.db import Workspace
 from trueweave.store.postgres.sources import HandedIn
 from trueweave.text.loading import Files, Loaded
 from trueweave.types import Source
@@ -22,8 +22,7 @@ _MOST_CHARACTERS = 4_000_000
 
 
 async def take_in(
-    database: Database,
-    workspace: int,
+    workspace: Workspace,
     incoming: Iterable[Loaded],
     recipe: Recipe,
     listener: Listener,
@@ -33,16 +32,16 @@ async def take_in(
     """Hand all documents in, and tell of each file that could not be read. What was handed in is noted in `seen`. With
     `made`, those that are unchanged are handed in as well where they were made in another way."""
     async for found in batches(incoming, listener):
-        handed_in = await _hand_in(database, workspace, found, recipe, listener, made)
+        handed_in = await _hand_in(workspace, found, recipe, listener, made)
         if seen is not None:
             seen.queue(handed_in.queued)
         listener(Found(handed_in.new, len(found) - handed_in.new))
 
 
-async def take_back(database: Database, workspace: int, seen: Seen) -> None:
+async def take_back(workspace: Workspace, seen: Seen) -> None:
     """Withdraw what a run handed in and nobody has begun to work on."""
     for jobs in seen.queued():
-        await sources.take_back(database, workspace, jobs)
+        await sources.take_back(workspace, jobs)
 
 
 class Counts(NamedTuple):
@@ -54,9 +53,7 @@ class Counts(NamedTuple):
     unreadable: int
 
 
-async def count(
-    database: Database, workspace: int, incoming: Iterable[Loaded], recipe: Recipe, listener: Listener
-) -> Counts:
+async def count(workspace: Workspace, incoming: Iterable[Loaded], recipe: Recipe, listener: Listener) -> Counts:
     """What handing these in would come to. Nothing is handed in."""
     fresh, changed, unchanged, unreadable = 0, 0, 0, 0
 
@@ -66,7 +63,7 @@ async def count(
         listener(event)
 
     async for found in batches(incoming, tell):
-        async with database.transaction(workspace) as tx:
+        async with workspace.transaction() as tx:
             new = [source.uri for source in await sources.not_in_record(tx, found, recipe.packed())]
             known = len(await sources.known(tx, new))
         fresh, changed, unchanged = fresh + len(new) - known, changed + known, unchanged + len(found) - len(new)
@@ -86,8 +83,7 @@ async def batches(incoming: Iterable[Loaded], listener: Listener) -> AsyncIterat
 
 
 async def _hand_in(
-    database: Database,
-    workspace: int,
+    workspace: Workspace,
     found: Sequence[Source],
     recipe: Recipe,
     listener: Listener,
@@ -98,7 +94,7 @@ async def _hand_in(
     def told(reason: str, waited: float) -> None:
         listener(Waiting(reason, waited))
 
-    return await database.insist(lambda: sources.hand_in(database, workspace, found, recipe.packed(), made), told=told)
+    return await workspace.insist(lambda: sources.hand_in(workspace, found, recipe.packed(), made), told=told)
 
 
 def incoming(what: Iterable[str | Path | Source], files: Files, seen: Seen) -> Iterator[Loaded]:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from trueweave.store.postgres.arrays import Ids, Numbers, Texts
-from trueweave.store.postgres.db import Database, Transaction
+from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.locks import one_linker
 from trueweave.store.postgres.offloop import MUCH, off_loop
 from trueweave.text import phrases
@@ -46,17 +46,17 @@ class _Row(NamedTuple):
     defines: bool
 
 
-async def link(database: Database, workspace: int) -> int:
+async def link(workspace: Workspace) -> int:
     """Link until nothing is left to be linked; how many chunks were."""
     linked = 0
-    while (some := await link_some(database, workspace)) is not None:
+    while (some := await link_some(workspace)) is not None:
         linked += some
     return linked
 
 
-async def link_some(database: Database, workspace: int) -> int | None:
+async def link_some(workspace: Workspace) -> int | None:
     """Take some of what is on the list; how many chunks were linked, or None when there was nothing."""
-    async with database.transaction(workspace) as tx:
+    async with workspace.transaction() as tx:
         if not await tx.value("link.any"):
             return None
         await one_linker(tx)

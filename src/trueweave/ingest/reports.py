@@ -25,7 +25,7 @@ from trueweave.protocols import Embedder
 from trueweave.store.postgres import communities as store
 from trueweave.store.postgres import failed_work, leases, replies, vectors
 from trueweave.store.postgres.communities import Wanted
-from trueweave.store.postgres.db import Database, Transaction
+from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.locks import lock
 from trueweave.store.postgres.vectors import Vector, half
 from trueweave.text import tokens
@@ -49,20 +49,20 @@ class Reporting:
 
 
 async def write_reports(
-    database: Database, workspace: int, how: Reporting, listener: Listener = unheard
+    workspace: Workspace, how: Reporting, listener: Listener = unheard
 ) -> AsyncGenerator[Reported, None]:
     """Write all reports that are missing or stale, unless another process is at it; told page by page.
 
     One that fails by a bug is marked, told, and left out until its community changes.
     """
     owner = uuid4()
-    async with leases.kept(database, workspace, owner):
-        async with database.transaction(workspace) as tx:
+    async with leases.kept(workspace, owner):
+        async with workspace.transaction() as tx:
             if not await leases.take(tx, owner, "reports"):
                 return
         after = _FROM_THE_TOP
         while True:
-            async with database.transaction(workspace) as tx:
+            async with workspace.transaction() as tx:
                 wanted = await store.wanted(tx, after, _page(how), by_model=how.by_model)
                 facts = await _facts(tx, wanted, how)
                 texts = await store.texts(tx, chain.from_iterable(map(central.chunks_of, facts)))
@@ -74,13 +74,13 @@ async def write_reports(
             reports_ = await asyncio.gather(*writing, return_exceptions=True)
             outcomes = [(one, report) for (one, _), report in zip(told, reports_, strict=True)]
             made = [(one, report) for one, report in outcomes if isinstance(report, CommunityReport)]
-            await _keep(database, workspace, made, how.embedder)
+            await _keep(workspace, made, how.embedder)
             after = wanted[-1].level, wanted[-1].n
             yield Reported(len(made), sum(bool(report.problem) for _, report in made))
             for one, error in outcomes:
                 if isinstance(error, BaseException):
                     label = f"community {one.id}"
-                    words = await failed_work.mark_defect(database, workspace, "report", error, str(one.hash), label)
+                    words = await failed_work.mark_defect(workspace, "report", error, str(one.hash), label)
                     listener(WorkFailed("report", label, words))
 
 
@@ -117,11 +117,11 @@ def _picked(facts: Facts, texts: dict[UUID, str]) -> CommunityReport:
 
 
 async def _keep(
-    database: Database, workspace: int, made: Sequence[tuple[Wanted, CommunityReport]], embedder: Embedder | None
+    workspace: Workspace, made: Sequence[tuple[Wanted, CommunityReport]], embedder: Embedder | None
 ) -> None:
     """Keep reports, with their vectors where there are any. They are embedded first, with no transaction open."""
     while True:
-        async with database.transaction(workspace) as tx:
+        async with workspace.transaction() as tx:
             space = await vectors.space(tx)
         found_by: dict[UUID, HalfVector] = {}
         if space and made:
@@ -129,7 +129,7 @@ async def _keep(
             assert embedder, "a space has been checked against it"
             embedded = await embedder.embed([report_text(report.title, report.summary) for _, report in made])
             found_by = {one.id: half(vector) for (one, _), vector in zip(made, embedded, strict=True)}
-        async with database.transaction(workspace) as tx:
+        async with workspace.transaction() as tx:
             await lock(tx, frozenset())
             if await vectors.space(tx) != space:
                 continue  # it was changed meanwhile
@@ -140,11 +140,11 @@ async def _keep(
             return
 
 
-async def estimate(database: Database, workspace: int, how: Reporting, price: Price | None) -> ReportEstimate:
+async def estimate(workspace: Workspace, how: Reporting, price: Price | None) -> ReportEstimate:
     """What writing all reports that are missing or stale would take."""
     total, calls, answered, tokens_in = 0, 0, 0, 0
     after = _FROM_THE_TOP
-    async with database.transaction(workspace) as tx:
+    async with workspace.transaction() as tx:
         current = await store.count_current(tx, by_model=how.by_model)
         while wanted := await store.wanted(tx, after, _PICKED_AT_ONCE, by_model=how.by_model):
             total += len(wanted)

@@ -23,7 +23,7 @@ from trueweave.ingest.plan import Planner, Uncovered
 from trueweave.protocols import Embedder, Vectors
 from trueweave.store.postgres import failed_work, leases, vectors, view
 from trueweave.store.postgres.connections import Row
-from trueweave.store.postgres.db import Database, Transaction
+from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.failures import DRIVER_ERRORS
 from trueweave.store.postgres.locks import WHOLE, bump, lock, versions
 from trueweave.store.postgres.offloop import MUCH, off_loop
@@ -76,14 +76,12 @@ class _Claim:
     rows: int = 0  # mentions and links, or names
 
 
-async def settle(
-    database: Database, workspace: int, embedder: Embedder | None, *, large: bool | None = None
-) -> Settled:
+async def settle(workspace: Workspace, embedder: Embedder | None, *, large: bool | None = None) -> Settled:
     """Settle until nothing is left that no other settler is at. With `large`, only documents that are, or are not.
 
     What fails by a bug is marked and left out.
     """
-    settler = _Settler(database, workspace, embedder)
+    settler = _Settler(workspace, embedder)
     total = Settled()
     for size in (False, True) if large is None else (large,):
         while (settled := await settler.settle_some(large=size)) is not None:
@@ -94,21 +92,20 @@ async def settle(
 class _Settler:
     """Settles batches of one workspace."""
 
-    def __init__(self, database: Database, workspace: int, embedder: Embedder | None) -> None:
-        self._database = database
+    def __init__(self, workspace: Workspace, embedder: Embedder | None) -> None:
         self._workspace = workspace
         self._embedder = embedder
 
     async def settle_some(self, *, large: bool = False) -> Settled | None:
         """Settle one batch; None when there was nothing to do."""
         owner = uuid4()
-        async with leases.kept(self._database, self._workspace, owner):  # also if it is lost whether it was claimed
+        async with leases.kept(self._workspace, owner):  # also if it is lost whether it was claimed
             claim = await self._claim(owner, large=large)
             return await self._settle(claim) if claim else None
 
     async def _settle(self, claim: _Claim) -> Settled:
         try:
-            return await _Settling(self._database, self._workspace, claim, self._embedder).run()
+            return await _Settling(self._workspace, claim, self._embedder).run()
         except _Changed:
             return Settled()
         except (TrueweaveError, *DRIVER_ERRORS):
@@ -122,7 +119,7 @@ class _Settler:
         """Find the document that cannot be settled, and settle the others."""
         total = Settled()
         for uri in claim.uris:
-            async with self._database.transaction(self._workspace) as tx:
+            async with self._workspace.transaction() as tx:
                 rows = await tx.rows("settle.due_versions", uris=[uri])
             total = total.plus(await self._settle(_Claim(claim.owner, _batch(rows), (uri,), claim.rows)))
         return total
@@ -130,13 +127,13 @@ class _Settler:
     async def _mark(self, claim: _Claim, error: Exception) -> Defect:
         kind: WorkKind = "settle" if claim.uris else "names"
         uri = next(iter(claim.uris), "")
-        words = await failed_work.mark(self._database, self._workspace, kind, error, uri, uri)
+        words = await failed_work.mark(self._workspace, kind, error, uri, uri)
         return Defect(f"{uri or 'names that are to be resolved again'}: cannot be settled: {words}")
 
     async def _claim(self, owner: UUID, *, large: bool) -> _Claim | None:
         """Take some work that no other settler has. All waiting versions of a document go together."""
         while True:
-            async with self._database.transaction(self._workspace) as tx:
+            async with self._workspace.transaction() as tx:
                 if not await leases.is_turn_of_another(tx, owner):
                     return await _claimed(tx, owner, large=large)
             await asyncio.sleep(_PAUSE)
@@ -177,8 +174,7 @@ def _batch(rows: Iterable[Row]) -> Batch:
 class _Settling:
     """One batch on its way into the view."""
 
-    def __init__(self, database: Database, workspace: int, claim: _Claim, embedder: Embedder | None) -> None:
-        self._database = database
+    def __init__(self, workspace: Workspace, claim: _Claim, embedder: Embedder | None) -> None:
         self._workspace = workspace
         self._claim = claim
         self._batch = claim.batch
@@ -213,12 +209,12 @@ class _Settling:
             try:
                 return await act()
             except _Unlinked as unlinked:
-                await find_alike(self._database, self._workspace, unlinked.names)
+                await find_alike(self._workspace, unlinked.names)
 
     async def _plan_ahead(self) -> Texts | None:
         """Plan without locks; the texts to be embedded."""
         large = self._claim.rows > ROWS_AT_ONCE
-        async with self._database.transaction(self._workspace, snapshot=True, unhurried=large) as snapshot:
+        async with self._workspace.transaction(snapshot=True, unhurried=large) as snapshot:
             await self._check_linked(snapshot)
             self._seen = await versions(snapshot)
             self._plan = await self._planned(snapshot)
@@ -228,7 +224,7 @@ class _Settling:
     async def _write(self) -> Texts | None:
         """Write the plan under locks, made anew if need be, and give None; or the texts that must be embedded first."""
         large = self._claim.rows > ROWS_AT_ONCE
-        async with self._database.transaction(self._workspace, unhurried=large) as tx:
+        async with self._workspace.transaction(unhurried=large) as tx:
             await lock(tx, self._held)
             await self._check_due(tx)
             now = await versions(tx)
@@ -266,7 +262,7 @@ class _Settling:
 
     async def _take_turn(self) -> None:
         """Ask others to hold back: they changed what this rests on again and again while its texts were embedded."""
-        async with self._database.transaction(self._workspace) as tx:
+        async with self._workspace.transaction() as tx:
             await leases.take(tx, self._claim.owner, "turn")
 
     async def _missing(self, tx: Transaction, plan: Plan) -> Texts:

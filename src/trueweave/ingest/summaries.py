@@ -8,29 +8,29 @@ from collections.abc import Awaitable, Callable
 from trueweave.errors import BadReply
 from trueweave.events import Listener, WorkFailed, unheard
 from trueweave.store.postgres import failed_work, summaries
-from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.db import Workspace
 
 Summarise = Callable[[str, str], Awaitable[str]]  # (name, descriptions) -> one short description
 
 AT_ONCE = 32
 
 
-async def summarise_some(database: Database, workspace: int, summarise: Summarise, listener: Listener = unheard) -> int:
+async def summarise_some(workspace: Workspace, summarise: Summarise, listener: Listener = unheard) -> int:
     """Sum up some of the descriptions that wait for it; how many were worked through, 0 when none wait.
 
     One that the model fails at is wanted no longer: the description itself serves, until it changes. One that fails by
     a bug is marked and told, and left out until it changes.
     """
-    wanted = await summaries.wanted(database, workspace, AT_ONCE)
+    wanted = await summaries.wanted(workspace, AT_ONCE)
     # All come to their end: what they cost is paid.
     outcomes = await asyncio.gather(*(summarise(one.name, one.description) for one in wanted), return_exceptions=True)
     made = {one.hash: text for one, text in zip(wanted, outcomes, strict=True) if isinstance(text, str) and text}
-    await summaries.keep(database, workspace, made)
+    await summaries.keep(workspace, made)
     failed = [(one, error) for one, error in zip(wanted, outcomes, strict=True) if one.hash not in made]
     if useless := [one.hash for one, error in failed if isinstance(error, str | BadReply)]:
-        await summaries.drop(database, workspace, useless)
+        await summaries.drop(workspace, useless)
     for one, error in failed:
         if isinstance(error, BaseException) and not isinstance(error, BadReply):
-            words = await failed_work.mark_defect(database, workspace, "summary", error, str(one.hash), one.name)
+            words = await failed_work.mark_defect(workspace, "summary", error, str(one.hash), one.name)
             listener(WorkFailed("summary", one.name, words))
     return len(wanted)

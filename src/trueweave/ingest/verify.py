@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from trueweave.graph.communities import LIBRARY
 from trueweave.store.postgres import communities, digest
-from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.db import Workspace
 from trueweave.store.postgres.passing import renew
 from trueweave.types import Verdict
 
@@ -26,27 +26,27 @@ class Moment(NamedTuple):
     has_old_communities: bool
 
 
-async def moment(database: Database, workspace: int) -> Moment:
+async def moment(workspace: Workspace) -> Moment:
     """The workspace as it is now."""
-    async with database.transaction(workspace, snapshot=True) as tx:
+    async with workspace.transaction(snapshot=True) as tx:
         [(documents, names, texts, grouped)] = await tx.rows("read.waiting")
         found = await communities.hierarchy(tx)
         is_old = found is not None and (found.behind or found.library != LIBRARY)
         return Moment(str(await tx.value("read.state")), documents, names, texts, grouped, is_old)
 
 
-async def compare_with(database: Database, workspace: int, rebuilt: int, before: Moment) -> Verdict:
+async def compare_with(workspace: Workspace, rebuilt: Workspace, before: Moment) -> Verdict:
     """How a workspace and its rebuild compare. It was built from documents read since the moment `before`."""
     left_out = list(_not_comparable(before))
     sections = [section for section in digest.SECTIONS if section not in left_out]
-    mine = await digest.digest(database, workspace, sections)
-    other = await digest.digest(database, rebuilt, sections)
+    mine = await digest.digest(workspace, sections)
+    other = await digest.digest(rebuilt, sections)
     waiting = before.documents, before.names, before.texts
     if mine == other:
         return Verdict(mine, other, (), *waiting, tuple(left_out))
-    found = await digest.differences(database, workspace, rebuilt, sections)
-    await renew(database, rebuilt)  # or what is compared with would be no rebuild any longer
-    now = await moment(database, workspace)
+    found = await digest.differences(workspace, rebuilt, sections)
+    await renew(rebuilt)  # or what is compared with would be no rebuild any longer
+    now = await moment(workspace)
     if (now.state, now.grouped) != (before.state, before.grouped):
         return Verdict(mine, other, (), *waiting, tuple(left_out), changed=True)
     return Verdict(mine, other, tuple(found), *waiting, tuple(left_out))

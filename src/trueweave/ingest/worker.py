@@ -41,7 +41,7 @@ from trueweave.ingest.stages import work
 from trueweave.ingest.summaries import Summarise, summarise_some
 from trueweave.protocols import Embedder, Extractor
 from trueweave.store.postgres import communities, failed_work, record, resolution, sources, summaries, vectors
-from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.db import Workspace
 from trueweave.store.postgres.failures import DRIVER_ERRORS, describe, lasting
 from trueweave.store.postgres.queue import Kind, absorb, enqueue, entrypoint, managed, take_up
 from trueweave.store.postgres.sources import Begun, Job
@@ -99,15 +99,13 @@ class Worker:
 
     def __init__(
         self,
-        database: Database,
-        workspace: int,
+        workspace: Workspace,
         kit: Kit,
         listener: Listener = unheard,
         pace: Pace = Pace(),  # noqa: B008 (immutable)
         *,
         patient: bool = False,
     ) -> None:
-        self._database = database
         self._workspace = workspace
         self._kit = kit
         self._tell = listener
@@ -151,7 +149,7 @@ class Worker:
             try:
                 await self._work()
             except DRIVER_ERRORS as error:
-                if problem := lasting(await self._database.cause(error)):
+                if problem := lasting(await self._workspace.database.cause(error)):
                     raise problem from error
                 self._wait_for_database(error)
                 await asyncio.sleep(0.5)
@@ -178,7 +176,7 @@ class Worker:
             self._tell(Waiting(reason, waited))
 
         await no_more.wait()
-        while self._is_busy() or not await self._database.insist(self._done, self._pace.patience, told):  # noqa: ASYNC110
+        while self._is_busy() or not await self._workspace.insist(self._done, self._pace.patience, told):  # noqa: ASYNC110
             await asyncio.sleep(self._pace.look_again)
         self.stop()
 
@@ -186,20 +184,20 @@ class Worker:
         return bool(self._under_way) or self._settling.locked() or self._settling_large.locked()
 
     async def _done(self) -> bool:
-        async with self._database.transaction(self._workspace) as tx:
+        async with self._workspace.transaction() as tx:
             if await tx.value("source.any_left") or (self._kit.summarise and await summaries.any_wanted(tx)):
                 return False
             return not await communities.any_wanted(tx, by_model=self._kit.reporting.by_model)
 
     async def _work(self) -> None:
         """Work on one connection to the queue, until it breaks or is told to stop."""
-        async with managed(self._database, self._workspace) as (connection, self._manager):
-            await take_up(connection, self._workspace)
-            async with self._database.transaction(self._workspace) as tx:
+        async with managed(self._workspace) as (connection, self._manager):
+            await take_up(connection, self._workspace.id)
+            async with self._workspace.transaction() as tx:
                 await tx.run("failed.forget_whole")
-            await enqueue(connection, self._workspace, "settle", [b""])  # sees to all that others had to leave
+            await enqueue(connection, self._workspace.id, "settle", [b""])  # sees to all that others had to leave
             for kind, act in self._acts.items():
-                name = entrypoint(kind, self._workspace)
+                name = entrypoint(kind, self._workspace.id)
                 # Batches that share a name would wait for each other, and plan anew: one settler is as fast as many.
                 most = 1 if kind in ("settle", "large") else 0
                 register = self._manager.entrypoint(
@@ -276,8 +274,8 @@ class Worker:
             await self._gather()
             self._settle_waits = False
             self._check_stopping()
-            async with self._database.transaction(self._workspace) as tx:
-                await absorb(tx.connection, self._workspace, "settle")
+            async with self._workspace.transaction() as tx:
+                await absorb(tx.connection, tx.workspace, "settle")
             await self._see_to_rest(is_idle=not await self._settle_all(large=False))
 
     async def _settle_large(self, _: QueuedJob) -> None:
@@ -288,42 +286,42 @@ class Worker:
 
     async def _settle_all(self, *, large: bool) -> int:
         """Settle what waits, and find the names in it; how many versions of documents that were."""
-        settled = await settle(self._database, self._workspace, self._kit.embedder, large=large)
+        settled = await settle(self._workspace, self._kit.embedder, large=large)
         if settled.defect:
             self._tell(WorkFailed("settle", "", str(settled.defect)))
         try:
-            await link(self._database, self._workspace)
+            await link(self._workspace)
         except (TrueweaveError, *DRIVER_ERRORS):
             raise
         except Exception as error:  # noqa: BLE001 (it must not keep documents from being settled, and is kept)
             await self._mark("link", error)
         if settled.documents:
-            await vectors.shelve(self._database, self._workspace, settled.vectors)
+            await vectors.shelve(self._workspace, settled.vectors)
             self._tell(Settled(settled.documents))
         return settled.documents
 
     async def _see_to_rest(self, *, is_idle: bool) -> None:
         """Have done what is left: what another settler is at, who may be gone, and descriptions to be summed up."""
-        async with self._database.transaction(self._workspace) as tx:
+        async with self._workspace.transaction() as tx:
             if is_idle and await tx.value("settle.any_due"):
-                await enqueue(tx.connection, self._workspace, "settle", [b""], self._pace.try_again_after)
+                await enqueue(tx.connection, tx.workspace, "settle", [b""], self._pace.try_again_after)
             if await tx.value("settle.any_large_due", small=ROWS_AT_ONCE):
-                await absorb(tx.connection, self._workspace, "large")
-                await enqueue(tx.connection, self._workspace, "large", [b""])
+                await absorb(tx.connection, tx.workspace, "large")
+                await enqueue(tx.connection, tx.workspace, "large", [b""])
             if self._kit.summarise and await summaries.any_wanted(tx):
-                await enqueue(tx.connection, self._workspace, "summary", [b""])
+                await enqueue(tx.connection, tx.workspace, "summary", [b""])
             # Settling alone makes no report stale: what is wanted was left by somebody.
             if is_idle and await communities.any_wanted(tx, by_model=self._kit.reporting.by_model):
-                await enqueue(tx.connection, self._workspace, "report", [b""])
+                await enqueue(tx.connection, tx.workspace, "report", [b""])
 
     async def _summary(self, _: QueuedJob) -> None:
         if self._kit.summarise:
             self._check_stopping()
-            while done := await summarise_some(self._database, self._workspace, self._kit.summarise, self._tell):
+            while done := await summarise_some(self._workspace, self._kit.summarise, self._tell):
                 self._tell(Summarised(done))
 
     async def _report(self, _: QueuedJob) -> None:
-        async with aclosing(write_reports(self._database, self._workspace, self._kit.reporting, self._tell)) as writing:
+        async with aclosing(write_reports(self._workspace, self._kit.reporting, self._tell)) as writing:
             async for written in writing:
                 self._tell(written)
                 self._check_stopping()
@@ -331,21 +329,21 @@ class Worker:
     # --- in batches -----------------------------------------------------------------------------------
 
     async def _begin_all(self, jobs: Sequence[Job]) -> list[Begun | None]:
-        return await sources.begin(self._database, self._workspace, jobs)
+        return await sources.begin(self._workspace, jobs)
 
     async def _let_go_all(self, jobs: Sequence[Job]) -> list[None]:
-        await self._database.insist(lambda: sources.let_go(self._database, self._workspace, jobs))
+        await self._workspace.insist(lambda: sources.let_go(self._workspace, jobs))
         return [None] * len(jobs)
 
     async def _store_all(self, rows: Sequence[Contribution]) -> list[None]:
         try:
-            stored = [await record.store(self._database, self._workspace, rows)]
+            stored = [await record.store(self._workspace, rows)]
         except DataError:
             if len(rows) == 1:
                 raise
-            stored = [await record.store(self._database, self._workspace, [one]) for one in rows]  # find the one
+            stored = [await record.store(self._workspace, [one]) for one in rows]  # find the one
         names = list(chain.from_iterable(each.names for each in stored))
-        await resolution.find_alike(self._database, self._workspace, names)
+        await resolution.find_alike(self._workspace, names)
         await self._later("settle")
         return [None] * len(rows)
 
@@ -357,8 +355,8 @@ class Worker:
             await asyncio.sleep(_GLANCE)
 
     async def _later(self, kind: Kind, payload: bytes = b"", after: float = 0) -> None:
-        async with self._database.transaction(self._workspace) as tx:
-            await enqueue(tx.connection, self._workspace, kind, [payload], after)
+        async with self._workspace.transaction() as tx:
+            await enqueue(tx.connection, tx.workspace, kind, [payload], after)
 
     # --- what goes wrong ------------------------------------------------------------------------------
 
@@ -391,7 +389,7 @@ class Worker:
 
     async def _fail(self, job: Job, error: str, tries: int | None = None) -> None:
         """Keep the error with the document; try it again, unless it has failed often enough."""
-        set_aside = await sources.fail(self._database, self._workspace, job, error, tries or self._pace.tries)
+        set_aside = await sources.fail(self._workspace, job, error, tries or self._pace.tries)
         if set_aside is None:
             return
         self._tell(Failed(job.uri, error, set_aside))
@@ -400,7 +398,7 @@ class Worker:
 
     async def _mark(self, kind: WorkKind, error: Exception) -> None:
         """Keep that all work of a kind failed by a bug, and tell of it."""
-        self._tell(WorkFailed(kind, "", await failed_work.mark(self._database, self._workspace, kind, error)))
+        self._tell(WorkFailed(kind, "", await failed_work.mark(self._workspace, kind, error)))
 
     def _wait_for_database(self, error: Error) -> None:
         self._tell(Waiting(describe(error)))

@@ -10,8 +10,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
-from typing import Any, LiteralString, Self, TypeVar, cast
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, LiteralString, NamedTuple, Self, TypeVar, cast
 
 from pgvector.psycopg import register_vector_async
 from psycopg import AsyncConnection, AsyncCursor, Error
@@ -231,10 +232,15 @@ class Database:
         Both go to PostgreSQL together, so that it takes one round trip: without a `BEGIN`, all that is sent up to the
         end of a pipeline is one transaction.
         """
+        return await self._alone(self._entering_one, (str(workspace),), query, params)
+
+    async def _alone(
+        self, entering: bytes, entered: Sequence[str], query: bytes, params: Mapping[str, Any] | None
+    ) -> list[Row]:
         async with self._lent() as connection:
             try:
                 async with connection.pipeline():
-                    await connection.execute(self._entering_one, (str(workspace),), prepare=True)
+                    await connection.execute(entering, entered or None, prepare=True)
                     cursor = await connection.execute(query, params, prepare=True, binary=True)
             except asyncio.CancelledError:
                 await connection.close()  # in the midst of a pipeline, it is of no use to anybody
@@ -293,13 +299,22 @@ class Database:
         async with await AsyncConnection.connect(self.url, autocommit=True, **KEEPALIVE) as connection:
             await self._configure(connection)
 
-    async def find_workspace(self, name: str, *, make: bool, resolution: Resolution = "exact") -> int | None:
-        """The id of a workspace by its name, made when it is not there and `make` is set."""
-        async with self.transaction(None) as tx:
-            given = {"name": name, "make": make, "resolution": resolution}
-            found = await tx.execute("SELECT find_workspace(%(name)s, %(make)s, %(resolution)s)", given)
-            row = await found.fetchone()
-            return cast("int | None", row[0]) if row else None
+    async def open_workspace(
+        self, name: str, *, make: bool, resolution: Resolution = "exact"
+    ) -> OpenedWorkspace | None:
+        """A workspace by its name with what is needed to work in it, made when it is not there and `make` is set.
+
+        This is one statement, and one round trip.
+        """
+        query = b"SELECT id, has_space, settings FROM open_workspace(%(name)s, %(make)s, %(resolution)s)"
+        given = {"name": name, "make": make, "resolution": resolution}
+        rows = await self._alone(self._entering(None).encode(), (), query, given)
+        return OpenedWorkspace(Workspace(self, rows[0][0]), *rows[0][1:]) if rows else None
+
+    async def find_workspace(self, name: str, *, make: bool, resolution: Resolution = "exact") -> Workspace | None:
+        """A workspace by its name, made when it is not there and `make` is set."""
+        found = await self.open_workspace(name, make=make, resolution=resolution)
+        return found.workspace if found else None
 
     async def make_workspace(self, name: str) -> str:
         """Make a workspace that was not there before, of this name or one that begins like it; its name."""
@@ -319,6 +334,38 @@ class Database:
             raise NotIsolated(f"role {ROLE} is not bound by row-level security here; run `trueweave init` as the owner")
         await register_vector_async(connection)
         arrays.register(connection)
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """One workspace of a database. It costs nothing to make: no connection, no statement."""
+
+    database: Database
+    id: int
+
+    def transaction(
+        self, *, snapshot: bool = False, unhurried: bool = False, dropping: bool = False
+    ) -> AbstractAsyncContextManager[Transaction]:
+        """A transaction in this workspace: see `Database.transaction`."""
+        return self.database.transaction(self.id, snapshot=snapshot, unhurried=unhurried, dropping=dropping)
+
+    async def read(self, query: bytes, params: Mapping[str, Any] | None = None) -> list[Row]:
+        """The rows of one statement that only reads: see `Database.read`."""
+        return await self.database.read(self.id, query, params)
+
+    async def insist(
+        self, act: Callable[[], Awaitable[T]], patience: float = 600, told: Told = lambda _reason, _waited: None
+    ) -> T:
+        """What `act` gives, tried again while the database is away: see `Database.insist`."""
+        return await self.database.insist(act, patience, told)
+
+
+class OpenedWorkspace(NamedTuple):
+    """A workspace, whether it has an embedding space, and the settings that it has of its own."""
+
+    workspace: Workspace
+    has_space: bool
+    settings: dict[str, Any]
 
 
 async def _is_there(begun: AsyncCursor[Row]) -> bool:

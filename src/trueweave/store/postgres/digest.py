@@ -10,7 +10,7 @@ from psycopg import sql
 
 from trueweave.store.postgres import vectors
 from trueweave.store.postgres.connections import Row
-from trueweave.store.postgres.db import Database, Transaction
+from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.types import Difference
 
@@ -31,13 +31,13 @@ SECTIONS = (
 _MOST_DIFFERENCES = 20
 
 
-async def digest(database: Database, workspace: int, sections: Sequence[str] = SECTIONS) -> str:
+async def digest(workspace: Workspace, sections: Sequence[str] = SECTIONS) -> str:
     """A hash of all that readers can see of the workspace: equal digests, equal indexes.
 
     It depends on what the documents say, the settings and the rules; not on the order in which anything happened.
     """
     total = hashlib.sha256()
-    async with database.transaction(workspace, snapshot=True, unhurried=True) as tx:
+    async with workspace.transaction(snapshot=True, unhurried=True) as tx:
         for section in sections:
             total.update(f"== {section}\n".encode())
             async for key, line in _lines(tx, section):
@@ -45,14 +45,12 @@ async def digest(database: Database, workspace: int, sections: Sequence[str] = S
     return total.hexdigest()
 
 
-async def differences(
-    database: Database, index: int, rebuilt: int, sections: Sequence[str] = SECTIONS
-) -> list[Difference]:
+async def differences(index: Workspace, rebuilt: Workspace, sections: Sequence[str] = SECTIONS) -> list[Difference]:
     """The first lines in which two workspaces differ."""
     found: list[Difference] = []
     async with AsyncExitStack() as stack:
-        left = await stack.enter_async_context(database.transaction(index, snapshot=True, unhurried=True))
-        right = await stack.enter_async_context(database.transaction(rebuilt, snapshot=True, unhurried=True))
+        left = await stack.enter_async_context(index.transaction(snapshot=True, unhurried=True))
+        right = await stack.enter_async_context(rebuilt.transaction(snapshot=True, unhurried=True))
         for section in sections:
             async for difference in _compare(section, _lines(left, section), _lines(right, section)):
                 found.append(difference)

@@ -15,7 +15,7 @@ from uuid import UUID
 from trueweave.graph.aggregate import report_text
 from trueweave.store.postgres import queue, resolution, vectors
 from trueweave.store.postgres.arrays import Ids, Texts
-from trueweave.store.postgres.db import Database, Transaction
+from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.locks import lock
 from trueweave.text.names import key
 
@@ -56,18 +56,18 @@ class _Left(NamedTuple):
     is_back: bool
 
 
-async def erase(database: Database, workspace: int) -> int:
+async def erase(workspace: Workspace) -> int:
     """Erase what is left of removed documents that are out of the view; how many of them there were."""
     erased = 0
     while True:
-        async with database.transaction(workspace) as tx:
+        async with workspace.transaction() as tx:
             some = [_Left(*row) for row in await tx.rows("erase.due", limit=_DOCUMENTS_AT_ONCE)]
         if not some:
             return erased
-        await resolution.sweep(database, workspace, [name for one in some for name in one.names])
-        while await _forget_stale(database, workspace, _NOT_AT_ALL):
+        await resolution.sweep(workspace, [name for one in some for name in one.names])
+        while await _forget_stale(workspace, _NOT_AT_ALL):
             pass
-        async with database.transaction(workspace) as tx:
+        async with workspace.transaction() as tx:
             await _erase(tx, some)
         erased += len(some)
 
@@ -111,13 +111,13 @@ async def _erase_reports(tx: Transaction, of: _Left) -> None:
         await vectors.write(tx, space, (), [("community", community) for community, *_ in gone])
 
 
-async def forget_old(database: Database, workspace: int, kept: Kept) -> Forgotten:
+async def forget_old(workspace: Workspace, kept: Kept) -> Forgotten:
     """Let go of what was kept for long enough, some at a time."""
-    replies = await _all(lambda: _forget_stale(database, workspace, kept.replies))
-    replies += await _forget_replies(database, workspace, kept.replies)
-    changes = await _all(lambda: _some(database, workspace, "erase.old_changes", kept.logs))
-    calls = await _all(lambda: _some(database, workspace, "erase.old_calls", kept.calls))
-    await _all(lambda: _forget_log(database, workspace, kept.logs))
+    replies = await _all(lambda: _forget_stale(workspace, kept.replies))
+    replies += await _forget_replies(workspace, kept.replies)
+    changes = await _all(lambda: _some(workspace, "erase.old_changes", kept.logs))
+    calls = await _all(lambda: _some(workspace, "erase.old_calls", kept.calls))
+    await _all(lambda: _forget_log(workspace, kept.logs))
     return Forgotten(replies, changes, calls)
 
 
@@ -128,30 +128,30 @@ async def _all(some: Callable[[], Awaitable[int]]) -> int:
     return total
 
 
-async def _some(database: Database, workspace: int, query: str, kept: timedelta) -> int:
-    async with database.transaction(workspace) as tx:
+async def _some(workspace: Workspace, query: str, kept: timedelta) -> int:
+    async with workspace.transaction() as tx:
         return int(await tx.value(query, kept=kept, limit=_ROWS_AT_ONCE))
 
 
-async def _forget_log(database: Database, workspace: int, kept: timedelta) -> int:
-    async with database.transaction(workspace) as tx:
-        return await queue.forget_log(tx.connection, workspace, kept, _ROWS_AT_ONCE)
+async def _forget_log(workspace: Workspace, kept: timedelta) -> int:
+    async with workspace.transaction() as tx:
+        return await queue.forget_log(tx.connection, tx.workspace, kept, _ROWS_AT_ONCE)
 
 
-async def _forget_stale(database: Database, workspace: int, kept: timedelta) -> int:
+async def _forget_stale(workspace: Workspace, kept: timedelta) -> int:
     """Forget what models made of some texts that have been gone for so long; how many texts that were."""
-    async with database.transaction(workspace) as tx:
+    async with workspace.transaction() as tx:
         hashes = [hash_ for (hash_,) in await tx.rows("erase.stale", kept=kept, limit=_ROWS_AT_ONCE)]
         if hashes:
             await tx.run("erase.forget_stale", hashes=Ids(hashes))
         return len(hashes)
 
 
-async def _forget_replies(database: Database, workspace: int, kept: timedelta) -> int:
+async def _forget_replies(workspace: Workspace, kept: timedelta) -> int:
     forgotten = 0
     after: UUID | None = UUID(int=0)
     while after:
-        async with database.transaction(workspace) as tx:
+        async with workspace.transaction() as tx:
             [(gone, after)] = await tx.rows("erase.old_replies", kept=kept, after=after, limit=_ROWS_AT_ONCE)
         forgotten += gone
     return forgotten

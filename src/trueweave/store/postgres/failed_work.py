@@ -5,28 +5,24 @@ from __future__ import annotations
 from typing import get_args
 
 from trueweave.errors import TrueweaveError
-from trueweave.store.postgres.db import Database, Transaction
+from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.failures import DRIVER_ERRORS
 from trueweave.types import FailedWork, WorkKind
 
 
-async def mark(
-    database: Database, workspace: int, kind: WorkKind, error: Exception, subject: str = "", label: str = ""
-) -> str:
+async def mark(workspace: Workspace, kind: WorkKind, error: Exception, subject: str = "", label: str = "") -> str:
     """Keep that this failed, and why; the error in words."""
     words = f"unexpected {type(error).__name__}: {error}. This is a bug: please report it."
-    async with database.transaction(workspace) as tx:
+    async with workspace.transaction() as tx:
         await tx.run("failed.mark", kind=kind, subject=subject, label=label, error=words)
     return words
 
 
-async def mark_defect(
-    database: Database, workspace: int, kind: WorkKind, error: BaseException, subject: str, label: str
-) -> str:
+async def mark_defect(workspace: Workspace, kind: WorkKind, error: BaseException, subject: str, label: str) -> str:
     """The same for an error of any sort: one that is no bug of ours is raised."""
     if isinstance(error, (TrueweaveError, *DRIVER_ERRORS)) or not isinstance(error, Exception):
         raise error
-    return await mark(database, workspace, kind, error, subject, label)
+    return await mark(workspace, kind, error, subject, label)
 
 
 async def listed(tx: Transaction, limit: int) -> list[FailedWork]:

@@ -36,7 +36,7 @@ from trueweave.store.postgres import search
 from trueweave.store.postgres.arrays import Halves, Ids, Numbers
 from trueweave.store.postgres.communities import read_findings
 from trueweave.store.postgres.connections import Row
-from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.db import Workspace
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.read import entity, relation
 from trueweave.store.postgres.scope import ALL, Scope, Shape, scope
@@ -56,8 +56,7 @@ _DEEPER, _DEEPEST = 4, 1000  # how far a search goes on where many chunks have t
 class Whereabouts:
     """Remembers where a workspace's vectors are, for all questions of a process."""
 
-    def __init__(self, database: Database, workspace: int) -> None:
-        self.database = database
+    def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
         self.layout: Layout | None = None
 
@@ -154,7 +153,7 @@ class PostgresIndex:
         if scope_.is_empty or not len(vectors):
             return [[] for _ in vectors]
         params = {"vectors": Halves(vectors), **scope_.params}
-        workspace, shape = self._where.workspace, scope_.shape
+        workspace, shape = self._where.workspace.id, scope_.shape
         rows = await self._located(told, lambda at: search.near(kind, at, workspace, limit, shape), params)
         return _by_vector(rows, len(vectors), (await self._layout(told)).space)
 
@@ -321,7 +320,7 @@ class PostgresIndex:
         return {id_: space.similarity(value) for id_, value in near.items()}, matching
 
     async def _both(self, told: _Telling, depth: int, shape: Shape, params: dict[str, Any]) -> list[Row]:
-        workspace = self._where.workspace
+        workspace = self._where.workspace.id
         return await self._located(told, lambda at: search.both_lists(at, workspace, depth, shape), params)
 
     async def _know_copies(self, told: _Telling, tied: Sequence[UUID], scope_: Scope) -> None:
@@ -370,7 +369,7 @@ class PostgresIndex:
             scope_ = await self._scope(told, filter)
             if scope_.is_empty or not start:
                 return []
-            workspace, shape, given = self._where.workspace, scope_.shape, not isinstance(start, Mapping)
+            workspace, shape, given = self._where.workspace.id, scope_.shape, not isinstance(start, Mapping)
             params = {"vector": half(vector), "pool": Ids(pool), **asdict(how), **_mass(start), **scope_.params}
             rows = await self._located(told, lambda at: search.spread(at, workspace, shape, given=given), params)
             told.found = len(rows)
@@ -382,7 +381,7 @@ class PostgresIndex:
             if not chunks:
                 return []
             params = {"chunks": Ids(chunks), "text": text, "vector": half(vector)}
-            rows = await self._located(told, lambda at: search.weighed(at, self._where.workspace), params)
+            rows = await self._located(told, lambda at: search.weighed(at, self._where.workspace.id), params)
             told.found = len(rows)
         return [Weighed(*row) for row in rows]
 
@@ -404,7 +403,7 @@ class PostgresIndex:
                 rows = await self._rows(told, search.largest_reports(), params)
             else:
                 params["vector"] = half(vector)
-                rows = await self._located(told, lambda at: search.reports(at, self._where.workspace), params)
+                rows = await self._located(told, lambda at: search.reports(at, self._where.workspace.id), params)
             similarity = (await self._layout(told)).space.similarity if vector is not None else _no_similarity
             found = [
                 ReportFound(*(*row, read_findings(findings), stale, similarity(distance)))
@@ -445,13 +444,13 @@ class PostgresIndex:
 
         async def look() -> Scope:
             told.statements += 1
-            return await scope(self._where.database, self._where.workspace, filter)
+            return await scope(self._where.workspace, filter)
 
         return await self.once(f"scope of {filter}", look)
 
     async def _rows(self, told: _Telling, query: bytes, params: dict[str, Any]) -> list[Row]:
         told.statements += 1
-        return await self._where.database.read(self._where.workspace, query, params or None)
+        return await self._where.workspace.read(query, params or None)
 
 
 class _Telling:

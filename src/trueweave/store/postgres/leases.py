@@ -13,7 +13,7 @@ from typing import Literal
 from uuid import UUID
 
 from trueweave.store.postgres.arrays import Texts
-from trueweave.store.postgres.db import Database, Transaction
+from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.failures import DRIVER_ERRORS
 
 SECONDS = 20.0  # after which what a dead process was at is taken over
@@ -24,14 +24,14 @@ LeaseKind = Literal["document", "names", "turn", "reports"]
 
 
 @asynccontextmanager
-async def kept(database: Database, workspace: int, owner: UUID) -> AsyncIterator[None]:
+async def kept(workspace: Workspace, owner: UUID) -> AsyncIterator[None]:
     """The leases of an owner are renewed meanwhile, and given back at the end."""
 
     async def renew() -> None:
         while True:
             await asyncio.sleep(SECONDS / 4)
             with suppress(*DRIVER_ERRORS):  # who is overtaken does harmless work twice
-                async with database.transaction(workspace) as tx:
+                async with workspace.transaction() as tx:
                     await tx.run("lease.renew", owner=owner, seconds=SECONDS)
 
     renewing = asyncio.create_task(renew())
@@ -40,7 +40,7 @@ async def kept(database: Database, workspace: int, owner: UUID) -> AsyncIterator
     finally:
         renewing.cancel()
         await asyncio.gather(renewing, return_exceptions=True)
-        await _give_back(database, workspace, owner)
+        await _give_back(workspace, owner)
 
 
 async def take(tx: Transaction, owner: UUID, kind: LeaseKind, subjects: Collection[str] = ("",)) -> set[str]:
@@ -56,12 +56,12 @@ async def release(tx: Transaction, owner: UUID) -> None:
     await tx.run("lease.release", owner=owner)
 
 
-async def _give_back(database: Database, workspace: int, owner: UUID) -> None:
+async def _give_back(workspace: Workspace, owner: UUID) -> None:
     """The same in a transaction of its own. Where the database stays away they run out by themselves."""
     for pause in _PAUSES:
         await asyncio.sleep(pause)
         with suppress(*DRIVER_ERRORS):
-            async with database.transaction(workspace) as tx:
+            async with workspace.transaction() as tx:
                 await release(tx, owner)
             return
 

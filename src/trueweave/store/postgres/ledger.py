@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 
 from trueweave.errors import BudgetReached, PriceUnknown
 from trueweave.store.postgres.arrays import Ids, Numbers, Texts
-from trueweave.store.postgres.db import Database, Transaction
+from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.liveness import Liveness
 from trueweave.store.postgres.together import Background, Together
 from trueweave.types import Budget, Call, Spent, SpentOn, money
@@ -35,8 +35,7 @@ class _Closed(NamedTuple):
 class Ledger:
     """The purse of one workspace, as this process uses it. Implements `trueweave.protocols.Ledger`."""
 
-    def __init__(self, database: Database, workspace: int, liveness: Liveness, currency: str = "USD") -> None:
-        self._database = database
+    def __init__(self, workspace: Workspace, liveness: Liveness, currency: str = "USD") -> None:
         self._workspace = workspace
         self._liveness = liveness
         self._looked = -_LOOK_FOR_ABANDONED
@@ -91,13 +90,13 @@ class Ledger:
         async def reserve() -> list[_Verdict]:
             nonlocal tries
             tries += 1
-            async with self._database.transaction(self._workspace) as tx:
+            async with self._workspace.transaction() as tx:
                 if tries > 1:  # the first may have gone through without our learning of it: begin afresh
                     await _lock(tx)
                     await _close(tx, [_Closed(id_, "gone") for id_, _ in calls])
                 return await self._reserve_in(tx, calls)
 
-        return await self._database.insist(reserve)
+        return await self._workspace.insist(reserve)
 
     async def _reserve_in(self, tx: Transaction, calls: Sequence[tuple[UUID, Call]]) -> list[_Verdict]:
         purse = await _lock(tx)
@@ -136,11 +135,11 @@ class Ledger:
 
     async def _close_all(self, closed: Sequence[_Closed]) -> list[None]:
         async def close() -> None:
-            async with self._database.transaction(self._workspace) as tx:
+            async with self._workspace.transaction() as tx:
                 await _lock(tx)
                 await _close(tx, closed)
 
-        await self._database.insist(close)
+        await self._workspace.insist(close)
         return [None] * len(closed)
 
 

@@ -36,15 +36,14 @@ class _Slot:
 
 
 class SharedPace:
-    """The pace of one model. Implements `trueweave.protocols.Pace`.
+    """The rate limiter of one model, shared by all workspaces of a process. Implements `trueweave.protocols.Pace`.
 
     A slot belongs to a process for as long as that is alive, and goes from call to call within it, which takes no
     statement at all. One whose lease has run out makes no more calls with the slots that it had.
     """
 
-    def __init__(self, database: Database, workspace: int, liveness: Liveness, model: str, limits: Limits) -> None:
+    def __init__(self, database: Database, liveness: Liveness, model: str, limits: Limits) -> None:
         self._database = database
-        self._workspace = workspace
         self._liveness = liveness
         self._model = model
         self._limits = limits
@@ -137,7 +136,7 @@ class SharedPace:
             return
 
         async def promise() -> float:
-            async with self._database.transaction(self._workspace) as tx:
+            async with self._database.transaction(None) as tx:
                 seconds = await tx.value(
                     "pace.promise",
                     model=self._model,

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 
 from trueweave.errors import DatabaseError
-from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.read import drop_workspace
 
 _LASTS = timedelta(minutes=3)
@@ -20,23 +20,23 @@ _RENEWED_EVERY = 20.0  # seconds
 
 
 @asynccontextmanager
-async def passing_workspace(database: Database, name: str) -> AsyncIterator[int]:
-    """A new workspace of that name, by its id; dropped at the end."""
+async def passing_workspace(database: Database, name: str) -> AsyncIterator[Workspace]:
+    """A new workspace of that name; dropped at the end."""
     async with database.transaction(None) as tx:
-        workspace = int(await tx.value("passing.make", name=name, lasts=_LASTS))
-    renewing = asyncio.create_task(_renew_again_and_again(database, workspace))
+        workspace = Workspace(database, int(await tx.value("passing.make", name=name, lasts=_LASTS)))
+    renewing = asyncio.create_task(_renew_again_and_again(workspace))
     try:
         yield workspace
     finally:
         renewing.cancel()
         with suppress(asyncio.CancelledError):
             await renewing
-        await drop_workspace(database, workspace)
+        await drop_workspace(workspace)
 
 
-async def renew(database: Database, workspace: int) -> None:
+async def renew(workspace: Workspace) -> None:
     """Put off the end of a passing workspace. DatabaseError if it has come already."""
-    async with database.transaction(workspace) as tx:
+    async with workspace.transaction() as tx:
         if not await tx.run("passing.renew", lasts=_LASTS):
             raise DatabaseError(
                 "this process stood still for so long that what it was building was dropped as left behind. Run the "
@@ -48,13 +48,13 @@ async def drop_expired(database: Database) -> int:
     """Drop the passing workspaces whose makers are gone; how many there were."""
     async with database.transaction(None) as tx:
         expired = [id_ for (id_,) in await tx.rows("passing.expired")]
-    for workspace in expired:
-        await drop_workspace(database, workspace)
+    for id_ in expired:
+        await drop_workspace(Workspace(database, id_))
     return len(expired)
 
 
-async def _renew_again_and_again(database: Database, workspace: int) -> None:
+async def _renew_again_and_again(workspace: Workspace) -> None:
     while True:
         await asyncio.sleep(_RENEWED_EVERY)
         with suppress(DatabaseError):  # whoever uses the workspace looks again at the end
-            await database.insist(lambda: renew(database, workspace))
+            await workspace.insist(lambda: renew(workspace))

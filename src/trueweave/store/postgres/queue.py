@@ -15,7 +15,7 @@ from pgqueuer.types import Channel
 from psycopg import AsyncConnection, InterfaceError, OperationalError, sql
 
 from trueweave.errors import UnknownWorkspace
-from trueweave.store.postgres.db import ROLE, Database
+from trueweave.store.postgres.db import ROLE, Workspace
 from trueweave.store.postgres.queries import QUERIES
 
 SCHEMA = "trueweave_queue"
@@ -80,16 +80,16 @@ def _unheard(_: object) -> None:
 
 
 @asynccontextmanager
-async def managed(database: Database, workspace: int) -> AsyncIterator[tuple[AsyncConnection[Any], QueueManager]]:
+async def managed(workspace: Workspace) -> AsyncIterator[tuple[AsyncConnection[Any], QueueManager]]:
     """PgQueuer's manager of a workspace's jobs, and the connection on which it asks.
 
     The connection is bound to the workspace, so that no other's jobs are seen.
     """
-    async with await database.connect() as connection, await database.connect() as ears:
-        row = await (await connection.execute("SELECT trueweave.enter(%s, false)", (workspace,))).fetchone()
+    async with await workspace.database.connect() as connection, await workspace.database.connect() as ears:
+        row = await (await connection.execute("SELECT trueweave.enter(%s, false)", (workspace.id,))).fetchone()
         if row != (True,):
             raise UnknownWorkspace("the workspace was dropped. Its documents are gone, and so are those that waited.")
-        await connection.execute(f"SET ROLE {ROLE}; SET trueweave.workspace = {int(workspace)}".encode())
+        await connection.execute(f"SET ROLE {ROLE}; SET trueweave.workspace = {workspace.id}".encode())
         yield connection, QueueManager(queries(connection, _Listening(connection, ears)), CHANNEL)
 
 

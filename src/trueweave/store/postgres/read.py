@@ -8,7 +8,7 @@ from uuid import UUID
 from psycopg import sql
 
 from trueweave.errors import ChangesGone
-from trueweave.store.postgres.db import Database, Transaction
+from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.queue import forget_jobs
 from trueweave.types import Change, DocumentInfo, Entity, Relation, Status
 
@@ -48,14 +48,14 @@ async def changes(tx: Transaction, after: int, limit: int) -> list[Change]:
     return [Change(position, kind, removed, tuple(ids)) for position, kind, removed, ids in rows]
 
 
-async def drop_workspace(database: Database, workspace: int) -> int:
+async def drop_workspace(workspace: Workspace) -> int:
     """Take a workspace away, with all that is in it; how many documents there were.
 
     First nobody may begin to write any more, then those who do are waited for. If this is interrupted, do it again.
     """
-    async with database.transaction(workspace, dropping=True) as tx:
+    async with workspace.transaction(dropping=True) as tx:
         await tx.run("read.begin_drop")
-    async with database.transaction(workspace, unhurried=True, dropping=True) as tx:
+    async with workspace.transaction(unhurried=True, dropping=True) as tx:
         await tx.run("read.await_writers")
         documents = int(await tx.value("read.count_documents"))
         for (space,) in await tx.rows("vectors.all_spaces"):  # a change of space may have been given up halfway
@@ -65,7 +65,7 @@ async def drop_workspace(database: Database, workspace: int) -> int:
         for (table,) in await tx.rows("read.tables"):
             # Row-level security narrows this to the rows of this workspace.
             await tx.connection.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(table)))
-        await forget_jobs(tx.connection, workspace)
+        await forget_jobs(tx.connection, tx.workspace)
         await tx.connection.execute("SELECT drop_workspace()")
         return documents
 

@@ -13,7 +13,7 @@ from psycopg.errors import UniqueViolation
 from trueweave.graph.contribution import Contribution, DocumentRow, Made, MentionRow
 from trueweave.store.postgres.arrays import Ids
 from trueweave.store.postgres.connections import Row
-from trueweave.store.postgres.db import Database, Transaction
+from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.locks import names_may_arrive
 from trueweave.store.postgres.offloop import MUCH, off_loop
 from trueweave.store.postgres.resolution import settings, stage_keys
@@ -37,7 +37,7 @@ class Stored(NamedTuple):
     names: list[UUID]
 
 
-async def store(database: Database, workspace: int, documents: Sequence[Contribution]) -> Stored:
+async def store(workspace: Workspace, documents: Sequence[Contribution]) -> Stored:
     """Store one new version of each document, in one transaction.
 
     Readers see nothing of it until it is settled. Storing what is already there changes nothing, so a caller who does
@@ -46,7 +46,7 @@ async def store(database: Database, workspace: int, documents: Sequence[Contribu
     size = sum(c.document.size for c in documents)
     for attempt in range(1, _TRIES + 1):
         try:
-            async with database.transaction(workspace, unhurried=size > _LARGE) as tx:
+            async with workspace.transaction(unhurried=size > _LARGE) as tx:
                 if size < MUCH:
                     return await _store(tx, documents)
                 return await off_loop(tx, lambda tx: _store(tx, documents))
@@ -140,12 +140,12 @@ async def made_by(tx: Transaction) -> list[tuple[Made, int]]:
     return [(Made(json.dumps(recipe, sort_keys=True), fingerprint), count) for recipe, fingerprint, count in rows]
 
 
-async def withdraw(database: Database, workspace: int, uris: Sequence[str]) -> int:
+async def withdraw(workspace: Workspace, uris: Sequence[str]) -> int:
     """Mark these documents as no longer wanted, all in one transaction; how many there were.
 
     What they leave behind elsewhere is noted, to be erased once they are out of the view.
     """
-    async with database.transaction(workspace) as tx:
+    async with workspace.transaction() as tx:
         ordered = sorted(set(uris))
         waiting = await tx.rows("source.withdraw", uris=ordered)
         await tx.rows("record.lock_versions", uris=ordered)
@@ -157,9 +157,7 @@ async def withdraw(database: Database, workspace: int, uris: Sequence[str]) -> i
         return len({uri for (uri,) in (*waiting, *forgotten, *withdrawn)})
 
 
-async def read(
-    database: Database, workspace: int, page: int = 500, *, shown: bool = False
-) -> AsyncIterator[list[Document]]:
+async def read(workspace: Workspace, page: int = 500, *, shown: bool = False) -> AsyncIterator[list[Document]]:
     """All documents as they were stored, with what was said in them, a page at a time, in no particular order.
 
     With `shown` they are those that the view is made of, and not yet the versions that wait to be settled.
@@ -167,7 +165,7 @@ async def read(
     query = "record.read_shown" if shown else "record.read_documents"
     after = UUID(int=0)
     while True:
-        async with database.transaction(workspace, snapshot=True, unhurried=True) as tx:
+        async with workspace.transaction(snapshot=True, unhurried=True) as tx:
             rows = await tx.rows(query, after=after, limit=page)
             if not rows:
                 return

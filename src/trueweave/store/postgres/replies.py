@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from trueweave.store.postgres.arrays import Ids, Texts
-from trueweave.store.postgres.db import Database, Transaction
+from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.liveness import Liveness
 from trueweave.store.postgres.together import Background, Together
 from trueweave.types import Purpose
@@ -18,8 +18,7 @@ _FIRST_LOOK, _LATER_LOOKS = 0.05, 0.5
 class Replies:
     """The replies of one model in one workspace. Implements `trueweave.protocols.Replies`."""
 
-    def __init__(self, database: Database, workspace: int, liveness: Liveness, model: str) -> None:
-        self._database = database
+    def __init__(self, workspace: Workspace, liveness: Liveness, model: str) -> None:
         self._workspace = workspace
         self._liveness = liveness
         self._model = model
@@ -76,25 +75,25 @@ class Replies:
 
     async def _forget_all(self, keys: Sequence[UUID]) -> list[None]:
         async def forget() -> None:
-            async with self._database.transaction(self._workspace) as tx:
+            async with self._workspace.transaction() as tx:
                 await tx.run("reply.forget", keys=Ids(keys), owner=self._liveness.owner)
 
-        await self._database.insist(forget)
+        await self._workspace.insist(forget)
         return [None] * len(keys)
 
     async def drop(self, key: UUID) -> None:
         """Keep the reply no longer."""
 
         async def drop() -> None:
-            async with self._database.transaction(self._workspace) as tx:
+            async with self._workspace.transaction() as tx:
                 await tx.run("reply.drop", keys=Ids([key]))
 
-        await self._database.insist(drop)
+        await self._workspace.insist(drop)
 
     async def _ask_all(self, keys: Sequence[UUID]) -> list[bytes | None]:
         async def ask() -> dict[UUID, bytes | None]:
             wanted = set(keys)
-            async with self._database.transaction(self._workspace) as tx:
+            async with self._workspace.transaction() as tx:
                 owner = self._liveness.owner
                 rows = await tx.rows("reply.ask", keys=Ids(wanted), owner=owner, model=self._model)
                 found: dict[UUID, bytes | None] = {key: payload for key, _, payload in rows}
@@ -102,7 +101,7 @@ class Replies:
                     found |= dict.fromkeys(await self._take_over(tx, missing), None)
             return found
 
-        found = await self._database.insist(ask)
+        found = await self._workspace.insist(ask)
         given: list[bytes | None] = []
         for key in keys:
             reply = found.get(key, _BUSY)
@@ -124,7 +123,7 @@ class Replies:
         async def keep() -> dict[UUID, bytes]:
             unique = {key: (payload, purpose) for key, payload, purpose in replies}
             purposes = [purpose for _, purpose in unique.values()]
-            async with self._database.transaction(self._workspace) as tx:
+            async with self._workspace.transaction() as tx:
                 rows = await tx.rows(
                     "reply.keep",
                     keys=Ids(unique),
@@ -137,7 +136,7 @@ class Replies:
                 )
             return dict(rows)
 
-        kept = await self._database.insist(keep)
+        kept = await self._workspace.insist(keep)
         return [kept[key] for key, *_ in replies]
 
 

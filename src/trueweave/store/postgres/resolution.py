@@ -15,7 +15,7 @@ from trueweave.errors import RuleError
 from trueweave.graph.alike import alike, compared, keys, mask, most_changes, probes
 from trueweave.store.postgres.arrays import Ids, Numbers, Texts
 from trueweave.store.postgres.connections import Row
-from trueweave.store.postgres.db import Database, Transaction
+from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.locks import WHOLE, bump, lock, names_may_arrive, nothing_moves
 from trueweave.store.postgres.offloop import MUCH, off_loop
 from trueweave.text.names import name_id, tidy
@@ -38,7 +38,7 @@ async def stage_keys(tx: Transaction, names: Iterable[Row], how: ResolutionSetti
     await tx.copy("stage_key", ("int8", "uuid", "int8"), entries)
 
 
-async def find_alike(database: Database, workspace: int, names: Sequence[UUID]) -> int:
+async def find_alike(workspace: Workspace, names: Sequence[UUID]) -> int:
     """Let these names look for all others that they are alike to; how many pairs there were.
 
     Each name was stored, with its keys, by a transaction that ended before: of any two names alike, the one that came
@@ -46,7 +46,7 @@ async def find_alike(database: Database, workspace: int, names: Sequence[UUID]) 
     """
     found = 0
     for at in range(0, len(names), _BATCH):
-        async with database.transaction(workspace) as tx:
+        async with workspace.transaction() as tx:
             some = names[at : at + _BATCH]
             found += await (
                 _find_alike(tx, some) if len(some) < MUCH else off_loop(tx, partial(_find_alike, names=some))
@@ -77,9 +77,9 @@ async def _find_alike(tx: Transaction, names: Sequence[UUID]) -> int:
     return len(pairs)
 
 
-async def change_settings(database: Database, workspace: int, to: ResolutionSettings) -> None:
+async def change_settings(workspace: Workspace, to: ResolutionSettings) -> None:
     """Resolve all names anew by other settings. The view follows as they are settled, a batch at a time."""
-    async with database.transaction(workspace) as tx:
+    async with workspace.transaction() as tx:
         await nothing_moves(tx)
         if await settings(tx) == to:
             return
@@ -98,8 +98,7 @@ async def change_settings(database: Database, workspace: int, to: ResolutionSett
 
 
 async def add_rule(
-    database: Database,
-    workspace: int,
+    workspace: Workspace,
     kind: RuleKind,
     names: Sequence[NameKey],
     label: str = "",
@@ -110,7 +109,7 @@ async def add_rule(
     label = tidy(label)
     _check(kind, names, label)
     rule = Rule(id_ or uuid4(), kind, tuple(names), label)
-    async with database.transaction(workspace) as tx:
+    async with workspace.transaction() as tx:
         await insert_rules(tx, (rule,))
     return rule
 
@@ -131,9 +130,9 @@ async def insert_rules(tx: Transaction, rules: Sequence[Rule]) -> None:
     await _touch(tx, *(rule.id for rule in rules))
 
 
-async def undo_rule(database: Database, workspace: int, rule: UUID) -> None:
+async def undo_rule(workspace: Workspace, rule: UUID) -> None:
     """Take a rule back: the names that it spoke of are resolved as if it had never been."""
-    async with database.transaction(workspace) as tx:
+    async with workspace.transaction() as tx:
         await lock(tx, frozenset((WHOLE,)))
         await _touch(tx, rule)
         await tx.run("resolve.rule_delete_names", rule=rule)
@@ -159,12 +158,12 @@ async def mentioned(tx: Transaction, names: Sequence[NameKey]) -> dict[NameKey, 
     }
 
 
-async def sweep(database: Database, workspace: int, among: Sequence[UUID] | None = None) -> int:
+async def sweep(workspace: Workspace, among: Sequence[UUID] | None = None) -> int:
     """Forget the names that no document mentions any more, all or those among these; how many there were.
 
     They are not part of the view. They stay until swept, because taking them away has to keep all writers waiting.
     """
-    async with database.transaction(workspace) as tx:
+    async with workspace.transaction() as tx:
         await nothing_moves(tx)
         how = await settings(tx)
         if among is None:

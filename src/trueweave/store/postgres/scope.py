@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from trueweave.evidence import Filter
 from trueweave.store.postgres.arrays import Ids, Texts
-from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.db import Workspace
 from trueweave.store.postgres.queries import QUERIES
 
 FEW = 2000  # documents
@@ -60,7 +60,7 @@ class Scope:
 ALL = Scope()
 
 
-async def scope(database: Database, workspace: int, given: Filter) -> Scope:
+async def scope(workspace: Workspace, given: Filter) -> Scope:
     """What a filter comes to now. One statement."""
     facets = tuple(json.dumps({name: value}, default=list) for name, value in given.metadata.items())
     conditions = " AND ".join(_has_facets("d.id", len(facets))) or "true"
@@ -70,7 +70,7 @@ async def scope(database: Database, workspace: int, given: Filter) -> Scope:
         params["uris"] = Texts(given.uris)
     else:
         query = QUERIES["search.scope_by_facet"].format(facets=conditions, shown=_is_shown("d.id"), most=FEW + 1)
-    rows = await database.read(workspace, query.encode(), params)
+    rows = await workspace.read(query.encode(), params)
     if len(rows) > FEW and not given.uris:
         return Scope(facets=facets)
     return Scope(few=Ids(id_ for id_, fits in rows if fits))

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from trueweave.graph.contribution import metadata_json, places_json
 from trueweave.store.postgres.arrays import Ids, Texts
-from trueweave.store.postgres.db import Database, Transaction
+from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.queue import enqueue, take_waiting
 from trueweave.text.names import key
 from trueweave.types import Place, SetAside, Source
@@ -86,9 +86,7 @@ class HandedIn(NamedTuple):
     queued: list[Job]
 
 
-async def hand_in(
-    database: Database, workspace: int, sources: Sequence[Source], recipe: str, made: UUID | None = None
-) -> HandedIn:
+async def hand_in(workspace: Workspace, sources: Sequence[Source], recipe: str, made: UUID | None = None) -> HandedIn:
     """Hand in those of the sources that are new or changed, with a job for each, in one transaction. With
     `made`, also those that were made in another way.
 
@@ -96,7 +94,7 @@ async def hand_in(
     """
     latest = {source.uri: source for source in sources}
     rows = await asyncio.to_thread(_rows, latest.values(), recipe)
-    async with database.transaction(workspace) as tx:
+    async with workspace.transaction() as tx:
         new = await _new(tx, rows, made)
         queued: list[Job] = []
         if new:
@@ -114,13 +112,13 @@ async def hand_in(
             queued = [Job(*row) for row in handed_in]
             jobs = [Job(row.source.uri, row.id) for row in new]
             handfuls = _handfuls(jobs, [len(row.source.text) for row in new])
-            await enqueue(tx.connection, workspace, "document", [packed(some) for some in handfuls])
+            await enqueue(tx.connection, tx.workspace, "document", [packed(some) for some in handfuls])
         return HandedIn(len(new), queued)
 
 
-async def take_back(database: Database, workspace: int, jobs: Sequence[Job]) -> None:
+async def take_back(workspace: Workspace, jobs: Sequence[Job]) -> None:
     """Withdraw those of these sources that nobody is working on."""
-    async with database.transaction(workspace) as tx:
+    async with workspace.transaction() as tx:
         await tx.run("source.take_back", uris=Texts(j.uri for j in jobs), ids=Ids(j.id for j in jobs))
 
 
@@ -150,9 +148,9 @@ def _handfuls(jobs: Sequence[Job], sizes: Sequence[int]) -> Iterator[list[Job]]:
         yield some
 
 
-async def begin(database: Database, workspace: int, jobs: Sequence[Job]) -> list[Begun | None]:
+async def begin(workspace: Workspace, jobs: Sequence[Job]) -> list[Begun | None]:
     """The sources of these jobs; None for each that has been finished, replaced, removed or set aside."""
-    async with database.transaction(workspace) as tx:
+    async with workspace.transaction() as tx:
         rows = await tx.rows("source.begin", uris=Texts(j.uri for j in jobs), ids=Ids(j.id for j in jobs))
     begun = {
         Job(uri, id_): Begun(
@@ -166,18 +164,18 @@ async def begin(database: Database, workspace: int, jobs: Sequence[Job]) -> list
     return [begun.get(job) for job in jobs]
 
 
-async def let_go(database: Database, workspace: int, jobs: Sequence[Job]) -> None:
+async def let_go(workspace: Workspace, jobs: Sequence[Job]) -> None:
     """Whoever began these has to leave them for later, and lives: that they were begun does not count."""
-    async with database.transaction(workspace) as tx:
+    async with workspace.transaction() as tx:
         await tx.run("source.let_go", uris=Texts(j.uri for j in jobs), ids=Ids(j.id for j in jobs))
 
 
-async def fail(database: Database, workspace: int, job: Job, error: str, tries: int) -> bool | None:
+async def fail(workspace: Workspace, job: Job, error: str, tries: int) -> bool | None:
     """Keep what went wrong; whether that was once too often, and the document has been set aside.
 
     None when nobody waits for it any longer: it was replaced, removed or set aside meanwhile.
     """
-    async with database.transaction(workspace) as tx:
+    async with workspace.transaction() as tx:
         failed: bool | None = await tx.value("source.fail", uri=job.uri, id=job.id, error=error, tries=tries)
         return failed
 

@@ -13,7 +13,7 @@ from trueweave.errors import RuleError
 from trueweave.graph.alike import alike, compared, keys, mask, most_changes, probes, ratio
 from trueweave.store.postgres import resolution
 from trueweave.store.postgres.arrays import Ids, Numbers, Texts
-from trueweave.store.postgres.db import Database, Transaction
+from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.text.names import key, normalise, pair_key
 from trueweave.types import NameKey, NamePassage, ResolutionSettings, Rule, SuggestedName, Suggestion
 
@@ -48,14 +48,14 @@ class _Pair(NamedTuple):
 
 
 async def suggest(
-    database: Database, workspace: int, threshold: int | None, limit: int, *, rejected: bool = False
+    workspace: Workspace, threshold: int | None, limit: int, *, rejected: bool = False
 ) -> list[Suggestion]:
     """Pairs of names that are more alike than the threshold and two entities, the most alike first.
 
     Left out is what a person decided: pairs that were rejected (unless these are asked for) or that a rule splits. What
     is given is kept as the list that `decided` refers to.
     """
-    async with database.transaction(workspace) as tx:
+    async with workspace.transaction() as tx:
         found = await _found(tx, threshold, limit, rejected=rejected)
         await tx.run(
             "suggest.keep",
@@ -72,9 +72,9 @@ async def suggest(
     ]
 
 
-async def accept(database: Database, workspace: int, which: Sequence[str]) -> list[Rule]:
+async def accept(workspace: Workspace, which: Sequence[str]) -> list[Rule]:
     """Lay down a merge rule for each of these suggestions of the last list, given by number or by how the id begins."""
-    async with database.transaction(workspace) as tx:
+    async with workspace.transaction() as tx:
         pairs = await _decided(tx, which)
         rules = [Rule(uuid4(), "merge", pair) for pair in pairs]
         await resolution.insert_rules(tx, rules)
@@ -82,9 +82,9 @@ async def accept(database: Database, workspace: int, which: Sequence[str]) -> li
     return rules
 
 
-async def reject(database: Database, workspace: int, which: Sequence[str]) -> list[tuple[NameKey, NameKey]]:
+async def reject(workspace: Workspace, which: Sequence[str]) -> list[tuple[NameKey, NameKey]]:
     """Suggest none of these pairs again, however the names are written and whatever their types."""
-    async with database.transaction(workspace) as tx:
+    async with workspace.transaction() as tx:
         pairs = await _decided(tx, which)
         await tx.run("suggest.reject", **_columns(map(_forms, pairs)))
     return pairs

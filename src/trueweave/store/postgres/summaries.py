@@ -7,7 +7,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from trueweave.store.postgres.arrays import Ids, Texts
-from trueweave.store.postgres.db import Database, Transaction
+from trueweave.store.postgres.db import Transaction, Workspace
 
 
 class Wanted(NamedTuple):
@@ -18,10 +18,10 @@ class Wanted(NamedTuple):
     description: str
 
 
-async def wanted(database: Database, workspace: int, limit: int) -> list[Wanted]:
+async def wanted(workspace: Workspace, limit: int) -> list[Wanted]:
     """Some of the descriptions that have no summary yet. Wishes that have gone out of date are dropped on the way."""
     while True:
-        async with database.transaction(workspace) as tx:
+        async with workspace.transaction() as tx:
             rows = await tx.rows("summary.wanted", limit=limit)
             if stale := [hash_ for hash_, _, _, current in rows if not current]:
                 await tx.run("summary.drop", hashes=Ids(stale))
@@ -30,15 +30,15 @@ async def wanted(database: Database, workspace: int, limit: int) -> list[Wanted]
             return found
 
 
-async def keep(database: Database, workspace: int, summaries: Mapping[UUID, str]) -> None:
+async def keep(workspace: Workspace, summaries: Mapping[UUID, str]) -> None:
     """Keep these summaries, by the hash of what they sum up."""
-    async with database.transaction(workspace) as tx:
+    async with workspace.transaction() as tx:
         await tx.run("summary.keep", hashes=Ids(summaries), texts=Texts(summaries.values()))
 
 
-async def drop(database: Database, workspace: int, hashes: Sequence[UUID]) -> None:
+async def drop(workspace: Workspace, hashes: Sequence[UUID]) -> None:
     """Want these no longer."""
-    async with database.transaction(workspace) as tx:
+    async with workspace.transaction() as tx:
         await tx.run("summary.drop", hashes=Ids(hashes))
 
 

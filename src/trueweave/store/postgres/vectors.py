@@ -25,7 +25,7 @@ from trueweave.graph.plan import Text
 from trueweave.protocols import Embedder, Vectors
 from trueweave.store.postgres.arrays import Ids
 from trueweave.store.postgres.connections import Row
-from trueweave.store.postgres.db import Database, Transaction
+from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.locks import WHOLE, bump, lock
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.types import VECTOR_KINDS, Hit, Metric, VectorKind
@@ -95,14 +95,14 @@ async def everything(tx: Transaction) -> dict[str, sql.Composed]:
     return {kind: _all(_tables(tx, where, kind, shelves)) for kind in VECTOR_KINDS}
 
 
-async def make_space(database: Database, workspace: int, embedder: Embedder) -> Space:
+async def make_space(workspace: Workspace, embedder: Embedder) -> Space:
     """The space of an embedder, with its tables."""
     if not 1 <= embedder.dimensions <= MOST_DIMENSIONS:
         raise ConfigError(
             f"{embedder.model} gives vectors of {embedder.dimensions} dimensions; pgvector can index up to "
             f"{MOST_DIMENSIONS}. Choose another model, or ask this one for fewer dimensions."
         )
-    async with database.transaction(workspace) as tx:
+    async with workspace.transaction() as tx:
         id_ = await tx.value(
             "vectors.make_space", model=embedder.model, dimensions=embedder.dimensions, metric=embedder.metric
         )
@@ -128,9 +128,9 @@ async def write(
         await _run(tx, "vectors.insert", table=_common(where, kind), kind=kind)
 
 
-async def nearest(database: Database, workspace: int, kind: VectorKind, vector: Vectors, limit: int) -> list[Hit]:
+async def nearest(workspace: Workspace, kind: VectorKind, vector: Vectors, limit: int) -> list[Hit]:
     """The things of a kind nearest to a vector, nearest first."""
-    async with database.transaction(workspace, snapshot=True) as tx:
+    async with workspace.transaction(snapshot=True) as tx:
         rows = await tx.rows("vectors.place", kind=kind)
         if not rows:
             return []
@@ -151,7 +151,7 @@ def half(vector: Vectors) -> HalfVector:
     return HalfVector(vector.astype(np.float16))
 
 
-async def shelve(database: Database, workspace: int, written: int) -> None:
+async def shelve(workspace: Workspace, written: int) -> None:
     """Move vectors to the workspace's own tables, kind by kind, where there are too many of them in the common one.
 
     `written` is how many the caller has just put there. To look costs more than to write a few, so of those who wrote a
@@ -160,35 +160,35 @@ async def shelve(database: Database, workspace: int, written: int) -> None:
     """
     if written < MOST_IN_COMMON // 20 * random():
         return
-    async with database.transaction(workspace) as tx:
+    async with workspace.transaction() as tx:
         where = await space(tx)
         shelves = await _shelves(tx, where) if where else {}
         waiting = {k: await _count(tx, _common(where, k), MOST_IN_COMMON) for k in VECTOR_KINDS} if where else {}
     for kind, count in waiting.items():
         if where and (count >= MOST_IN_COMMON or not shelves.get(kind, True)):
-            await _move(database, workspace, where, kind)
+            await _move(workspace, where, kind)
 
 
-async def _move(database: Database, workspace: int, where: Space, kind: VectorKind) -> None:
-    async with database.transaction(workspace) as tx:
+async def _move(workspace: Workspace, where: Space, kind: VectorKind) -> None:
+    async with workspace.transaction() as tx:
         await tx.run("vectors.make_shelf", space=where.id, kind=kind)
         common, own = _common(where, kind), _own(tx, where, kind)
         if await _count(tx, common) >= REBUILD_FROM * await _count(tx, own):
             await tx.run("vectors.index_shelf", space=where.id, kind=kind, wanted=False)
     upto: UUID | None = None
     while upto != _LAST:
-        async with database.transaction(workspace) as tx:
+        async with workspace.transaction() as tx:
             await lock(tx, frozenset((WHOLE,)))  # or a settler, who removes in another order, might wait in a ring
             end = await _rows(tx, "vectors.page_end", common=common, size=_MOVED_AT_ONCE)
             upto = end[0][0] if end else _LAST
             await _run(tx, "vectors.move", common=common, own=own, upto=upto)
-    async with database.transaction(workspace, unhurried=True) as tx:
+    async with workspace.transaction(unhurried=True) as tx:
         await tx.run("vectors.memory", size="1GB")
         await tx.run("vectors.index_shelf", space=where.id, kind=kind, wanted=True)
 
 
 async def change_space(
-    database: Database, workspace: int, embedder: Embedder, progress: Callable[[int], None] = lambda _: None
+    workspace: Workspace, embedder: Embedder, progress: Callable[[int], None] = lambda _: None
 ) -> bool:
     """Embed everything with another model beside the old vectors, then switch to it at once.
 
@@ -196,34 +196,34 @@ async def change_space(
     embedded already. Where others settle faster than this can follow, they are held up for a moment: then this is
     True, and something may wait to be settled.
     """
-    new = await make_space(database, workspace, embedder)
-    async with database.transaction(workspace) as tx:
+    new = await make_space(workspace, embedder)
+    async with workspace.transaction() as tx:
         await tx.run("vectors.begin_change", space=new.id)
     rounds = 0
     while True:
-        async for texts in missing(database, workspace, new):
+        async for texts in missing(workspace, new):
             embedded = await embedder.embed([t.text for t in texts])
             found = [Vector(*t[:3], half(v)) for t, v in zip(texts, embedded, strict=True)]
-            async with database.transaction(workspace) as tx:
+            async with workspace.transaction() as tx:
                 await write(tx, new, found, ())
             progress(len(texts))
-        if await _switched(database, workspace, new):
+        if await _switched(workspace, new):
             break
         rounds += 1
         if rounds >= _FREE_ROUNDS:
-            async with database.transaction(workspace) as tx:
+            async with workspace.transaction() as tx:
                 await tx.run("vectors.pause", lasts=_PAUSE)
-    await clear_other_spaces(database, workspace)
-    await shelve(database, workspace, MOST_IN_COMMON)
+    await clear_other_spaces(workspace)
+    await shelve(workspace, MOST_IN_COMMON)
     return rounds >= _FREE_ROUNDS
 
 
-async def missing(database: Database, workspace: int, of: Space | None) -> AsyncIterator[list[Text]]:
+async def missing(workspace: Workspace, of: Space | None) -> AsyncIterator[list[Text]]:
     """What has no vector in a space yet, some at a time. Nothing has, where there is no such space."""
     for kind in VECTOR_KINDS:
         after = UUID(int=0)
         while True:
-            async with database.transaction(workspace) as tx:
+            async with workspace.transaction() as tx:
                 rows = await _missing(tx, of, kind, after, _EMBEDDED_AT_ONCE)
             if not rows:
                 break
@@ -236,17 +236,17 @@ async def _missing(tx: Transaction, of: Space | None, kind: VectorKind, after: U
     return await _rows(tx, f"vectors.missing_{kind}", table=_all(tables), after=after, limit=limit)
 
 
-async def count_present(database: Database, workspace: int, of: Space) -> int:
+async def count_present(workspace: Workspace, of: Space) -> int:
     """How many vectors of the workspace are in a space."""
-    async with database.transaction(workspace) as tx:
+    async with workspace.transaction() as tx:
         shelves = await _shelves(tx, of)
         tables = [table for kind in VECTOR_KINDS for table in _tables(tx, of, kind, shelves)]
         return sum([await _count(tx, table) for table in tables])
 
 
-async def _switched(database: Database, workspace: int, new: Space) -> bool:
+async def _switched(workspace: Workspace, new: Space) -> bool:
     """Let the workspace answer from a space, unless something is missing there by now."""
-    async with database.transaction(workspace, unhurried=True) as tx:
+    async with workspace.transaction(unhurried=True) as tx:
         await lock(tx, frozenset((WHOLE,)))
         for kind in VECTOR_KINDS:
             if await _missing(tx, new, kind, UUID(int=0), 1):
@@ -260,14 +260,14 @@ async def _switched(database: Database, workspace: int, new: Space) -> bool:
         return True
 
 
-async def clear_other_spaces(database: Database, workspace: int) -> int:
+async def clear_other_spaces(workspace: Workspace) -> int:
     """Drop the vectors in all spaces but the one that answers and the one that is being filled; how many spaces had
     any."""
     cleared = 0
-    async with database.transaction(workspace) as tx:
+    async with workspace.transaction() as tx:
         others = [Space(*row) for row in await tx.rows("vectors.other_spaces")]
     for other in others:
-        async with database.transaction(workspace) as tx:
+        async with workspace.transaction() as tx:
             counts = [await _count(tx, _common(other, kind), 1) for kind in VECTOR_KINDS]
             if any(counts) or await _shelves(tx, other):
                 await tx.run("vectors.clear_space", space=other.id)

@@ -62,3 +62,10 @@ SELECT await_writers()
 
 -- name: count_documents
 SELECT count(*) FROM document WHERE shown
+
+-- name: settings
+SELECT settings FROM workspace WHERE id = current_setting('trueweave.workspace')::int
+
+-- name: change_settings
+UPDATE workspace SET settings = (settings || %(changes)s::jsonb) - %(unset)s::text[]
+WHERE id = current_setting('trueweave.workspace')::int RETURNING settings

@@ -485,6 +485,17 @@ CREATE FUNCTION trueweave.odds_of(times double precision, length double precisio
     SELECT times / (0.3 + 0.009 * length)
 $$;
 
+CREATE FUNCTION trueweave.open_workspace(wanted text, make boolean, resolution text, OUT id integer, OUT has_space boolean, OUT settings jsonb) RETURNS SETOF record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+BEGIN
+    IF make THEN
+        INSERT INTO workspace (name, mode) VALUES (wanted, resolution) ON CONFLICT (name) DO NOTHING;
+    END IF;
+    RETURN QUERY SELECT w.id, w.space IS NOT NULL, w.settings FROM workspace w WHERE w.name = wanted;
+END $$;
+
 CREATE FUNCTION trueweave.pairs_of(said text) RETURNS SETOF text
     LANGUAGE sql IMMUTABLE
     AS $$
@@ -1475,8 +1486,10 @@ CREATE TABLE trueweave.workspace (
     next_space integer,
     paused_until timestamp with time zone,
     changes_gone bigint DEFAULT 0 NOT NULL,
+    settings jsonb DEFAULT '{}'::jsonb NOT NULL,
     CONSTRAINT workspace_mode_check CHECK ((mode = ANY (ARRAY['fuzzy'::text, 'exact'::text, 'off'::text]))),
     CONSTRAINT workspace_same_check CHECK ((same = ANY (ARRAY['name_and_type'::text, 'name'::text]))),
+    CONSTRAINT workspace_settings_check CHECK ((jsonb_typeof(settings) = 'object'::text)),
     CONSTRAINT workspace_threshold_check CHECK (((threshold >= 70) AND (threshold <= 100)))
 );
 ALTER TABLE ONLY trueweave.workspace ALTER COLUMN id SET STATISTICS 0;
@@ -1492,6 +1505,8 @@ COMMENT ON COLUMN trueweave.workspace.next_space IS 'The embedding space that is
 COMMENT ON COLUMN trueweave.workspace.paused_until IS 'Nothing new is settled before this, so that a change of embedding space can come to its end.';
 
 COMMENT ON COLUMN trueweave.workspace.changes_gone IS 'The last position of the outbox that is kept no longer.';
+
+COMMENT ON COLUMN trueweave.workspace.settings IS 'Settings of this workspace, by name; they outweigh those of the process.';
 
 ALTER TABLE trueweave.workspace ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME trueweave.workspace_id_seq
@@ -2066,6 +2081,9 @@ GRANT ALL ON FUNCTION trueweave.make_workspace(wanted text) TO trueweave_app;
 REVOKE ALL ON FUNCTION trueweave.named_language(given text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION trueweave.odds_of(times double precision, length double precision) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION trueweave.open_workspace(wanted text, make boolean, resolution text, OUT id integer, OUT has_space boolean, OUT settings jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.open_workspace(wanted text, make boolean, resolution text, OUT id integer, OUT has_space boolean, OUT settings jsonb) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.pairs_of(said text) FROM PUBLIC;
 
