@@ -19,7 +19,7 @@ SOURCES = Path(__file__).parents[1] / "src" / "trueweave"
 SOURCE, TARGET = SOURCES / "engine.py", SOURCES / "sync.py"
 
 # An open database is of the loop that opened it, so there is no workspace to be entered in one.
-LEFT_OUT = frozenset({"enter", "aclose", "database"})
+LEFT_OUT = frozenset({"enter", "aclose", "database", "worker_dependencies", "clean_up"})
 
 _HEAD = "# --- written by `make sync` from trueweave/engine.py: what is below is changed there ---\n"
 _CLASS = '''

@@ -196,6 +196,13 @@ class Settings(BaseSettings):
     model_tries: int = Field(
         default=10, ge=1, description="Times that a model which does not answer is asked before the run stops."
     )
+    jobs_at_once: int | None = Field(
+        default=None,
+        ge=1,
+        description="Jobs of one workspace that are under way at the same time, over all workers. A worker for all "
+        "workspaces gives no more than half of its own places to one.",
+        examples=[8],
+    )
     tries: int = Field(default=3, ge=1, description="Failures after which a document is set aside with its error.")
     try_again_after: float = Field(
         default=5.0, gt=0, description="Seconds before a document that failed is tried again."
@@ -209,7 +216,7 @@ class Settings(BaseSettings):
         description="Days that a model's replies to questions are kept, vectors of texts, and replies about texts that "
         "have changed since. What was extracted from a text is kept as long as the text.",
     )
-    log_days: int = Field(default=30, ge=1, description="Days that the lists of changes and of jobs are kept.")
+    log_days: int = Field(default=30, ge=1, description="Days that the list of changes is kept.")
     spend_days: int = Field(
         default=90, ge=1, description="Days that what was spent is kept call by call; after that, in sums by day."
     )

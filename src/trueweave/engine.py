@@ -40,12 +40,13 @@ from trueweave.graph.contribution import Contribution, contribution
 from trueweave.ingest.communities import regroup
 from trueweave.ingest.folders import Folder, gone, matching
 from trueweave.ingest.intake import count, incoming, take_back, take_in
+from trueweave.ingest.jobs import Pace, WorkerDependencies
 from trueweave.ingest.linking import link
 from trueweave.ingest.seen import Seen
 from trueweave.ingest.settle import Settled, settle
 from trueweave.ingest.stages import made_by
 from trueweave.ingest.verify import compare_with, moment
-from trueweave.ingest.worker import Kit, Pace, Worker
+from trueweave.ingest.worker import Worker, worker_of
 from trueweave.protocols import Embedder, Method, StreamingLLM, Vectors, Verifier
 from trueweave.store.embedded import EmbeddedServer, default_directory
 from trueweave.store.postgres import (
@@ -67,8 +68,9 @@ from trueweave.store.postgres.connections import Timeouts
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.headway import Headway
 from trueweave.store.postgres.index import PostgresIndex, Whereabouts
+from trueweave.store.postgres.liveness import Liveness
 from trueweave.store.postgres.migrate import migrate
-from trueweave.store.postgres.queue import enqueue
+from trueweave.store.postgres.queue import ask_for
 from trueweave.store.postgres.vectors import Space
 from trueweave.streams import OpenStreams, Stream
 from trueweave.text.loading import Files, is_folder
@@ -133,6 +135,22 @@ def _unseen(_: int) -> None:
     """Progress that nobody looks at."""
 
 
+@asynccontextmanager
+async def opened_database(settings: Settings, url: str | None = None) -> AsyncIterator[Database]:
+    """The database of these settings, for all workspaces that a process works in. Without a `url` anywhere it is in the
+    bundled PostgreSQL, which is started if need be and left running."""
+    url = url or settings.database_url
+    revive = None
+    if url is None:
+        revive = EmbeddedServer(settings.data_directory or default_directory()).start
+        url = await asyncio.to_thread(revive)
+    direct = settings.direct_database_url
+    await migrate(url, direct)
+    timeouts = Timeouts(settings.statement_timeout, settings.lock_timeout, settings.idle_timeout)
+    async with Database(url, direct_url=direct, timeouts=timeouts, revive=revive) as database:
+        yield database
+
+
 class AsyncTrueweave:
     """One workspace. Made by `AsyncTrueweave.open`. Many processes may work in it at the same time."""
 
@@ -155,7 +173,7 @@ class AsyncTrueweave:
         self._of_process = settings or Settings.load()
         self._own = dict(own or {})
         self._settings = self._of_process.over(self._own)
-        self._factory = models
+        self._factory = self._given_factory = models
         self._models: WorkspaceModels | None = None
         self._streams = OpenStreams()
         self._closing = AsyncExitStack()
@@ -180,15 +198,7 @@ class AsyncTrueweave:
         running.
         """
         settings = settings or Settings.load(database_url=url, workspace=workspace)
-        url = url or settings.database_url
-        revive = None
-        if url is None:
-            revive = EmbeddedServer(settings.data_directory or default_directory()).start
-            url = await asyncio.to_thread(revive)
-        direct = settings.direct_database_url
-        await migrate(url, direct)
-        timeouts = Timeouts(settings.statement_timeout, settings.lock_timeout, settings.idle_timeout)
-        async with Database(url, direct_url=direct, timeouts=timeouts, revive=revive) as database:
+        async with opened_database(settings, url) as database:
             name = workspace or settings.workspace
             trueweave = await cls.enter(database, name, embedder, llm=llm, settings=settings, make=make)
             async with aclosing(trueweave):
@@ -235,6 +245,7 @@ class AsyncTrueweave:
         finally:
             await self._closing.aclose()
             self._models = None
+            self._factory = self._given_factory
 
     async def _work_with(self) -> WorkspaceModels:
         """The models and extractors of this workspace."""
@@ -242,17 +253,12 @@ class AsyncTrueweave:
 
         async with self._opening:  # two who ask at once share one
             if self._factory is None:
-                self._factory = await self._closing.enter_async_context(
-                    wiring.ModelFactory(self.database, self._settings.lease)
-                )
-                self._closing.callback(self._forget_factory)
+                opening = wiring.opened_models(self.database, self._settings.lease)
+                self._factory = await self._closing.enter_async_context(opening)
             if self._models is None:
                 made = await self._factory.models(self.workspace, self._settings)
                 self._models = await self._closing.enter_async_context(aclosing(made))
         return self._models
-
-    def _forget_factory(self) -> None:
-        self._factory = None
 
     async def _embedding(self) -> Embedder | None:
         """The embedder to add documents with: a workspace without vectors takes its space."""
@@ -341,9 +347,9 @@ class AsyncTrueweave:
         counted = _Counted(listener, Added())
         recipe = wiring.recipe(self._settings)
         with in_run(counted), Seen() as seen:
-            kit = await self._kit()
+            kit, liveness = await self.worker_dependencies(), await self._liveness()
             made = made_by(recipe, kit.extractor(recipe).fingerprint)  # what it lacks is an error, before all else
-            worker = Worker(self.workspace, kit, counted, self._pace())
+            worker = worker_of(self.workspace, kit, counted, self._pace(), liveness=liveness)
             files = self._files(seen)
             coming = incoming(what, files, seen)
             taking = take_in(self.workspace, coming, recipe, counted, seen, made.id if refresh else None)
@@ -392,7 +398,8 @@ class AsyncTrueweave:
     async def work(self, listener: Listener = unheard, stop: asyncio.Event | None = None) -> None:
         """Take jobs of this workspace from the queue until `stop` is set; then end what is begun."""
         with in_run(listener):
-            worker = Worker(self.workspace, await self._kit(), listener, self._pace(), patient=True)
+            kit, liveness = await self.worker_dependencies(), await self._liveness()
+            worker = worker_of(self.workspace, kit, listener, self._pace(), patient=True, liveness=liveness)
             working = asyncio.create_task(worker.run())
         stopping = asyncio.create_task((stop or asyncio.Event()).wait())
         sweeping = asyncio.create_task(self._sweep_again_and_again())
@@ -408,9 +415,15 @@ class AsyncTrueweave:
             sweeping.cancel()
             await asyncio.gather(working, stopping, sweeping, return_exceptions=True)
 
-    async def _kit(self) -> Kit:
+    async def worker_dependencies(self) -> WorkerDependencies:
+        """What a worker needs for the jobs of this workspace."""
         models = await self._work_with()
-        return models.kit(await self._embedding(), self._llm)
+        return models.dependencies(await self._embedding(), self._llm)
+
+    async def _liveness(self) -> Liveness:
+        await self._work_with()
+        assert self._factory, "models were made by one"
+        return await self._factory.liveness()
 
     def _files(self, seen: Seen) -> Files:
         """What reads files, and names them."""
@@ -718,7 +731,7 @@ class AsyncTrueweave:
         from trueweave import wiring
         from trueweave.ingest.reports import estimate
 
-        kit = await self._kit()
+        kit = await self.worker_dependencies()
         price = wiring.price(self._settings, kit.writer.model) if kit.writer else wiring.FREE
         return await estimate(self.workspace, kit.reporting, price)
 
@@ -731,7 +744,7 @@ class AsyncTrueweave:
         async with self.workspace.transaction() as tx:
             await communities.want(tx)
             await failed_work.forget(tx, "report")
-            await enqueue(tx.connection, tx.workspace, "report", [b""])
+            await ask_for(tx, "report")
         counted = _Counted(listener, Reported())
         await self._work_off(counted)
         return counted.total
@@ -741,7 +754,8 @@ class AsyncTrueweave:
         no_more = asyncio.Event()
         no_more.set()
         with in_run(listener):
-            worker = Worker(self.workspace, await self._kit(), listener, self._pace())
+            kit, liveness = await self.worker_dependencies(), await self._liveness()
+            worker = worker_of(self.workspace, kit, listener, self._pace(), liveness=liveness)
             working = asyncio.create_task(worker.run_until_done(no_more))
         try:
             await asyncio.wait((working,))
@@ -1018,7 +1032,7 @@ class AsyncTrueweave:
         """Try again what failed: documents that were set aside, and work that failed by a bug; how much that was."""
         async with self.workspace.transaction() as tx:
             failed = await failed_work.forget(tx) + await sources.retry(tx)
-            await enqueue(tx.connection, tx.workspace, "settle", [b""])
+            await ask_for(tx, "settle")
         await self._work_off(listener)
         return failed
 
@@ -1091,9 +1105,10 @@ class AsyncTrueweave:
         """Take away what nobody needs any longer: names that no document mentions, what has been kept for as long as
         the settings say, and what removed documents and killed processes left. Workers do all but the names."""
         names = await resolution.sweep(self.workspace)
-        return replace(await self._sweep(), names=names)
+        return replace(await self.clean_up(), names=names)
 
-    async def _sweep(self) -> Swept:
+    async def clean_up(self) -> Swept:
+        """What workers do every hour: all that `sweep` does, but for the names."""
         days = self._settings.reply_days, self._settings.log_days, self._settings.spend_days
         kept = erasing.Kept(*(timedelta(days=number) for number in days))
         documents = await erasing.erase(self.workspace)
@@ -1103,7 +1118,7 @@ class AsyncTrueweave:
 
     async def _sweep_again_and_again(self) -> None:
         while True:
-            await self.workspace.insist(self._sweep)
+            await self.workspace.insist(self.clean_up)
             await asyncio.sleep(_SWEPT_EVERY)
 
     async def drop(self) -> int:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager
 from decimal import Decimal
 from functools import partial
 from typing import Any, Self, cast
@@ -19,9 +19,9 @@ from trueweave.extract.nlp import NlpExtractor
 from trueweave.extract.reports import MAX_TOKENS, ReportWriter
 from trueweave.extract.summarise import Summariser
 from trueweave.ingest.estimate import Prices
+from trueweave.ingest.jobs import WorkerDependencies
 from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.summaries import Summarise
-from trueweave.ingest.worker import Kit
 from trueweave.models.budget import BudgetedEmbedder, BudgetedLLM, BudgetedReranker
 from trueweave.models.cache import CachedEmbedder, CachedLLM
 from trueweave.models.clean import CleanLLM
@@ -194,6 +194,13 @@ class ModelFactory:
         return self._limiters[key]
 
 
+@asynccontextmanager
+async def opened_models(database: Database, lease: float) -> AsyncIterator[ModelFactory]:
+    """What a process needs to work with models. An event loop that ends closes it, where nobody else does."""
+    async with ModelFactory(database, lease) as factory:
+        yield factory
+
+
 class WorkspaceModels:
     """The models of one workspace by its settings: paid from its budget, its replies kept; and extractors made with
     them. Made by `ModelFactory.models`, whose clients and limiters it shares."""
@@ -313,10 +320,18 @@ class WorkspaceModels:
             price(self._settings, embedding) if embedding else FREE,
         )
 
-    def kit(self, embedder: Embedder | None, llm: StreamingLLM | None) -> Kit:
+    def dependencies(self, embedder: Embedder | None, llm: StreamingLLM | None) -> WorkerDependencies:
         """What a worker works with. Reports are written by this model, or by that of the settings without one."""
         own = None if self._settings.extractor == "llm" and not self._settings.model else recipe(self._settings)
-        return Kit(self.extractor, embedder, self._summarise(), self._report_writer(llm), own)
+        return WorkerDependencies(
+            self.extractor,
+            embedder,
+            self._summarise(),
+            self._report_writer(llm),
+            own,
+            self._settings.tries,
+            self._settings.try_again_after,
+        )
 
     def _summarise(self) -> Summarise | None:
         if not self._settings.model or self._settings.extractor not in ("auto", "llm"):

@@ -14,7 +14,8 @@ from tests.integration.test_worker import CAPITALS, Scripted
 from trueweave.errors import DatabaseError, DatabaseUnavailable
 from trueweave.events import Event, Waiting
 from trueweave.ingest.intake import take_in
-from trueweave.ingest.worker import Kit, Pace, Worker
+from trueweave.ingest.jobs import Pace, WorkerDependencies
+from trueweave.ingest.worker import worker_of
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.failures import lasting
@@ -55,7 +56,7 @@ async def worked(database: Database, events: list[Event], pace: Pace, *sources: 
     workspace = await database.find_workspace("test", make=True)
     assert workspace is not None
     no_more = asyncio.Event()
-    worker = Worker(workspace, Kit(lambda _: Scripted()), events.append, pace)
+    worker = worker_of(workspace, WorkerDependencies(lambda _: Scripted()), events.append, pace)
     working = asyncio.create_task(worker.run_until_done(no_more))
     try:
         await take_in(workspace, sources, CAPITALS, events.append)

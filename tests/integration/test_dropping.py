@@ -23,7 +23,7 @@ def found_in(url: str, marker: str) -> dict[str, int]:
     with psycopg.connect(url) as owner:
         tables = owner.execute(
             "SELECT nspname, relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
-            "WHERE nspname IN ('trueweave', 'trueweave_queue') AND relkind = 'r'"
+            "WHERE nspname = 'trueweave' AND relkind = 'r'"
         ).fetchall()
         for schema, name in tables:
             query = sql.SQL("SELECT count(*) FROM {} AS t WHERE t::text ~ %s OR t::text ~ %s")
@@ -47,10 +47,6 @@ def rows_of(url: str, workspace: int) -> dict[str, int]:
             row = owner.execute(query, (workspace,)).fetchone()
             if row and row[0]:
                 found[name] = row[0]
-        jobs = "SELECT count(*) FROM trueweave_queue.job WHERE entrypoint LIKE %s"
-        row = owner.execute(jobs, (f"%/{workspace}",)).fetchone()
-        if row and row[0]:
-            found["job"] = row[0]
     return found
 
 

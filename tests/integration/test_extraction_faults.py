@@ -15,7 +15,7 @@ from trueweave import AsyncTrueweave
 from trueweave.config import Settings
 from trueweave.errors import ModelError, ModelRefused, ModelUnavailable
 from trueweave.events import Added, Event, Extracted, Failed
-from trueweave.ingest import worker
+from trueweave.ingest import jobs
 from trueweave.store.postgres import sources
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.sources import Job
@@ -236,7 +236,7 @@ async def test_what_comes_of_a_fault_and_what_the_user_is_told(
 async def test_a_run_that_was_stopped_again_and_again_goes_on_once_the_cause_is_mended(
     desk: Desks, fault: Fault, outcome: type[ModelError], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker, "_STARTS", 1)  # so many deaths of workers are forgiven; this is no death
+    monkeypatch.setattr(jobs, "_STARTS", 1)  # so many deaths of workers are forgiven; this is no death
     async with desk(found, trouble(fault, ALWAYS)) as at:
         for _ in range(3):
             with pytest.raises(outcome):

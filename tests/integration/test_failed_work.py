@@ -16,10 +16,11 @@ from trueweave.extract import central
 from trueweave.graph.facts import Facts
 from trueweave.graph.plan import Plan
 from trueweave.ingest import linking
+from trueweave.ingest.jobs import WorkerDependencies
 from trueweave.ingest.plan import Planner
 from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.summaries import summarise_some
-from trueweave.ingest.worker import Kit, Worker
+from trueweave.ingest.worker import Worker, worker_of
 from trueweave.protocols import Extractor
 from trueweave.store.postgres.view import LONG_DESCRIPTION
 from trueweave.testing import HashEmbedder
@@ -161,8 +162,8 @@ async def test_what_is_queued_fails_by_its_own_settings_and_stops_no_one_else(mi
         return missing if recipe == other else mill.extractor
 
     def worker(own: Recipe) -> Worker:
-        kit = Kit(extractor, HashEmbedder(), recipe=own)
-        return Worker(trueweave.workspace, kit, mill.events.append, QUICK)
+        kit = WorkerDependencies(extractor, HashEmbedder(), recipe=own)
+        return worker_of(trueweave.workspace, kit, mill.events.append, QUICK)
 
     mill.worker = lambda *, patient=False: worker(other)  # type: ignore[method-assign]
     with pytest.raises(type(error)):

@@ -8,9 +8,10 @@ import pytest
 
 from tests.integration.test_worker import CAPITALS, QUICK, Scripted
 from trueweave import AsyncTrueweave
-from trueweave.ingest import settle, worker
+from trueweave.ingest import jobs, settle
 from trueweave.ingest.intake import take_in
-from trueweave.ingest.worker import Kit, Worker
+from trueweave.ingest.jobs import WorkerDependencies
+from trueweave.ingest.worker import worker_of
 from trueweave.protocols import Vectors
 from trueweave.testing import HashEmbedder
 from trueweave.types import Metric, ResolutionSettings, Source
@@ -43,15 +44,15 @@ async def seen(trueweave: AsyncTrueweave, documents: int) -> None:
 async def test_others_are_seen_before_a_large_document_is(
     trueweave: AsyncTrueweave, monkeypatch: pytest.MonkeyPatch, shares_names: bool
 ) -> None:
-    for module in (settle, worker):
+    for module in (settle, jobs):
         monkeypatch.setattr(module, "ROWS_AT_ONCE", 200)
     await trueweave.change_resolution(ResolutionSettings("fuzzy"))
     large = Source("large", " ".join(f"Zed{chr(97 + n % 26)}{chr(97 + n // 26)}x Common{n % 9}" for n in range(300)))
     others = [Source(f"doc/{n}", f"Common{n} Bob{n}" if shares_names else f"Ada{n} Bob{n}") for n in range(12)]
     embedder = Held("Zed")
     no_more = asyncio.Event()
-    kit = Kit(lambda _: Scripted(), embedder)
-    working = asyncio.create_task(Worker(trueweave.workspace, kit, pace=QUICK).run_until_done(no_more))
+    kit = WorkerDependencies(lambda _: Scripted(), embedder)
+    working = asyncio.create_task(worker_of(trueweave.workspace, kit, pace=QUICK).run_until_done(no_more))
     try:
         await take_in(trueweave.workspace, [large], CAPITALS, lambda _: None)
         await asyncio.wait_for(embedder.begun.wait(), 30)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from typing import Any
 from uuid import uuid4
 
 import psycopg
@@ -12,13 +13,14 @@ from tests.integration.test_worker import CAPITALS, QUICK, Mill
 from trueweave import AsyncTrueweave
 from trueweave.errors import Defect
 from trueweave.graph.contribution import contribution
-from trueweave.ingest import worker
+from trueweave.ingest import jobs
 from trueweave.ingest.intake import take_in
-from trueweave.ingest.worker import Kit, Worker
+from trueweave.ingest.jobs import WorkerDependencies
+from trueweave.ingest.settle import Settled, settle
+from trueweave.ingest.worker import worker_of
 from trueweave.protocols import Vectors
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.liveness import Liveness
-from trueweave.store.postgres.migrate import migrate
 from trueweave.store.postgres.queue import enqueue
 from trueweave.store.postgres.replies import Replies
 from trueweave.testing import Faults, HashEmbedder
@@ -32,10 +34,10 @@ def mill(trueweave: AsyncTrueweave) -> Mill:
     return Mill(trueweave)
 
 
-async def finished(mill: Mill, kit: Kit | None = None) -> None:
+async def finished(mill: Mill, kit: WorkerDependencies | None = None) -> None:
     """Work until nothing is left."""
-    kit = kit or Kit(lambda _: mill.extractor, HashEmbedder())
-    made = Worker(mill.trueweave.workspace, kit, mill.events.append, replace(QUICK, idle=0.1))
+    kit = kit or WorkerDependencies(lambda _: mill.extractor, HashEmbedder())
+    made = worker_of(mill.trueweave.workspace, kit, mill.events.append, replace(QUICK, idle=0.1))
     no_more = asyncio.Event()
     no_more.set()
     await asyncio.wait_for(made.run_until_done(no_more), 20)
@@ -61,17 +63,9 @@ async def test_descriptions_that_others_left_to_be_summed_up_are_summed_up(mill:
         asked.append(name)
         return "She wrote."
 
-    await finished(mill, Kit(lambda _: mill.extractor, HashEmbedder(), summarise))
+    await finished(mill, WorkerDependencies(lambda _: mill.extractor, HashEmbedder(), summarise))
     assert asked == ["Ada"]
     assert [entity.summary for entity in await mill.trueweave.entities()] == ["She wrote."]
-
-
-async def test_a_job_that_is_held_is_taken_up_by_the_next_worker(mill: Mill, url: str) -> None:
-    await handed_in(mill, Source("a", "Ada"))
-    with psycopg.connect(url) as connection:
-        connection.execute("UPDATE trueweave_queue.job SET status = 'failed'")
-    await finished(mill)
-    assert (await mill.trueweave.status()).documents == 1
 
 
 async def test_what_another_settler_held_and_then_left_is_settled(mill: Mill, url: str) -> None:
@@ -86,14 +80,20 @@ async def test_what_another_settler_held_and_then_left_is_settled(mill: Mill, ur
     assert (await mill.trueweave.status()).entities == 1
 
 
-async def test_one_settling_does_for_all_that_wait(mill: Mill, url: str) -> None:
+async def test_one_settling_does_for_all_that_wait(mill: Mill, monkeypatch: pytest.MonkeyPatch) -> None:
     await handed_in(mill, Source("a", "Ada knows Bob"))
-    async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
-        await enqueue(connection, mill.trueweave.workspace.id, "settle", [b""] * 100)
-        await finished(mill)
-        done = await connection.execute("SELECT FROM trueweave_queue.job_log WHERE status = 'successful'")
-        left = await connection.execute("SELECT FROM trueweave_queue.job")
-        assert done.rowcount + left.rowcount < 10
+    settled = 0
+
+    async def counted(*given: Any, **named: Any) -> Settled:
+        nonlocal settled
+        settled += 1
+        return await settle(*given, **named)
+
+    monkeypatch.setattr(jobs, "settle", counted)
+    async with mill.trueweave.workspace.transaction() as tx:
+        await enqueue(tx, "settle", [b""] * 100)
+    await finished(mill)
+    assert settled < 10
 
 
 async def test_a_bug_of_an_embedding_model_ends_a_run_and_leaves_the_job(mill: Mill) -> None:
@@ -103,7 +103,7 @@ async def test_a_bug_of_an_embedding_model_ends_a_run_and_leaves_the_job(mill: M
 
     await handed_in(mill, Source("a", "Ada knows Bob"))
     with pytest.raises(Defect, match="a bug"):
-        await finished(mill, Kit(lambda _: mill.extractor, Broken()))
+        await finished(mill, WorkerDependencies(lambda _: mill.extractor, Broken()))
     await finished(mill)
     assert (await mill.trueweave.status()).entities == 3
 
@@ -111,7 +111,7 @@ async def test_a_bug_of_an_embedding_model_ends_a_run_and_leaves_the_job(mill: M
 async def test_a_document_is_not_blamed_for_a_database_that_went_away_again_and_again(
     mill: Mill, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker, "_STARTS", 3)
+    monkeypatch.setattr(jobs, "_STARTS", 3)
     mill.extractor.error = psycopg.OperationalError("away")
     await handed_in(mill, Source("a", "Ada"))
     working = asyncio.create_task(finished(mill))
@@ -154,13 +154,3 @@ async def test_one_who_lives_keeps_what_it_asks_for_when_the_database_was_away(u
         assert not other.done()
         await replies.keep(key, b"reply", Purpose("answer"))
         assert await asyncio.wait_for(other, 5) == b"reply"
-
-
-async def test_a_schema_that_was_left_without_its_queue_gets_one(url: str) -> None:
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute("DROP SCHEMA trueweave_queue CASCADE")
-    assert await migrate(url) == []
-    async with AsyncTrueweave.open(url, "test", HashEmbedder()) as trueweave:
-        mill = Mill(trueweave)
-        await mill.add(Source("a", "Ada"))
-        assert (await trueweave.status()).documents == 1

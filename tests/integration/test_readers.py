@@ -92,7 +92,7 @@ WAYS_ROUND = (
     "SELECT * FROM trueweave.reader",
     "SELECT * FROM trueweave.lexis",
     "SELECT * FROM trueweave.process",
-    "SELECT * FROM trueweave_queue.job",
+    "SELECT * FROM trueweave.job",
     "INSERT INTO trueweave.reader VALUES (current_user, {other})",
     "DELETE FROM trueweave.document",
     "INSERT INTO trueweave.touched (name) VALUES (gen_random_uuid())",

@@ -26,7 +26,6 @@ from trueweave.models.retry import Patience, RetryingReranker
 from trueweave.models.server import UselessReply
 from trueweave.store.postgres import ledger
 from trueweave.store.postgres.db import Database, Workspace
-from trueweave.store.postgres.liveness import Liveness
 from trueweave.testing.model_server import Asked, Fault, ModelServer, Ranker, Script, Trouble, overlap
 from trueweave.text import tokens
 from trueweave.types import Prompt
@@ -254,11 +253,10 @@ async def test_a_reply_that_was_cut_off_says_so() -> None:
 
 
 @pytest.fixture
-async def workshop(
-    database: Database, workspace: Workspace, liveness: Liveness
-) -> AsyncIterator[Callable[[Settings], WorkspaceModels]]:
+async def workshop(database: Database, workspace: Workspace) -> AsyncIterator[Callable[[Settings], WorkspaceModels]]:
     made: list[WorkspaceModels] = []
     factory = ModelFactory(database)
+    liveness = await factory.liveness()
 
     def make(settings: Settings) -> WorkspaceModels:
         made.append(WorkspaceModels(factory, workspace, settings, liveness))

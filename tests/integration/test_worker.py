@@ -14,8 +14,9 @@ from trueweave.errors import BadReply, BudgetReached, InvalidDocument, ModelRefu
 from trueweave.events import Event, Extracted, Failed, Unreadable
 from trueweave.graph.contribution import Contribution, contribution
 from trueweave.ingest.intake import take_in
+from trueweave.ingest.jobs import Pace, WorkerDependencies
 from trueweave.ingest.recipe import Recipe
-from trueweave.ingest.worker import Kit, Pace, Worker
+from trueweave.ingest.worker import Worker, worker_of
 from trueweave.protocols import Extractor
 from trueweave.store.postgres import record
 from trueweave.store.postgres.db import Database
@@ -65,8 +66,8 @@ class Mill:
         def extractor(_: Recipe) -> Extractor:
             return self.extractor
 
-        kit = Kit(extractor, HashEmbedder())
-        self.last = Worker(self.trueweave.workspace, kit, self.events.append, QUICK, patient=patient)
+        kit = WorkerDependencies(extractor, HashEmbedder())
+        self.last = worker_of(self.trueweave.workspace, kit, self.events.append, QUICK, patient=patient)
         return self.last
 
     async def add(self, *sources: Source, recipe: Recipe = CAPITALS) -> None:

@@ -18,7 +18,8 @@ import pytest
 from trueweave import AsyncTrueweave, Trueweave, TrueweaveError
 from trueweave.sync import _Thread
 
-LEFT_OUT = {"open", "enter", "aclose", "database"}  # the constructor, the loop's own database, and `close`
+# The constructor, what is of the event loop's own database or for its workers, and `close`.
+LEFT_OUT = {"open", "enter", "aclose", "database", "worker_dependencies", "clean_up"}
 INSTEAD = {
     r"(AsyncIterator|Stream)\b": "Iterator",
     r"AsyncTrueweave\b": "Trueweave",

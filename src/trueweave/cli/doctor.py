@@ -96,7 +96,7 @@ async def _database(settings: Settings) -> tuple[str | None, list[Check]]:
     if found.unknown:
         fix = "The database was written by a newer Trueweave: upgrade this one."
         return None, [*checks, Check("schema up to date", False, f"unknown: {', '.join(found.unknown)}", fix)]
-    if found.missing or not found.queue:
+    if found.missing:
         missing = ", ".join(found.missing) or "the queue's tables"
         return None, [*checks, Check("schema up to date", False, f"missing: {missing}", "Run `trueweave init`.")]
     checks.append(Check("schema up to date, queue installed", True, ""))

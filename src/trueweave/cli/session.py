@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from trueweave.config import Settings
     from trueweave.engine import AsyncTrueweave
     from trueweave.store.embedded import EmbeddedServer
+    from trueweave.store.postgres.db import Database
 
 T = TypeVar("T")
 
@@ -39,64 +40,50 @@ def load_settings(
 
 def in_workspace(act: Callable[[AsyncTrueweave], Awaitable[T]], settings: Settings, *, make: bool = False) -> T:
     """What `act` gives in the workspace of these settings. One that is not there is an error, or made with `make`."""
-    from psycopg import OperationalError
+    from contextlib import aclosing
 
     from trueweave.engine import AsyncTrueweave
+
+    async def enter_and_act(opened: Database) -> T:
+        trueweave = await AsyncTrueweave.enter(opened, settings.workspace, settings=settings, make=make)
+        async with aclosing(trueweave):
+            return await act(trueweave)
+
+    return in_database(enter_and_act, settings)
+
+
+def in_database(act: Callable[[Database], Awaitable[T]], settings: Settings) -> T:
+    """What `act` gives in the database of these settings."""
+    from psycopg import OperationalError
+
+    from trueweave.engine import opened_database
     from trueweave.store.postgres.connections import unusable
 
     url = database(settings)
 
-    async def enter_and_act() -> T:
-        async with AsyncTrueweave.open(settings.database_url, settings=settings, make=make) as trueweave:
-            return await act(trueweave)
+    async def open_and_act() -> T:
+        async with opened_database(settings) as opened:
+            return await act(opened)
 
     try:
-        return asyncio.run(enter_and_act())
+        return asyncio.run(open_and_act())
     except OperationalError as error:
         raise unusable(url, error) from error
 
 
 def in_force(settings: Settings) -> Settings:
     """These settings under those that their workspace has of its own, if it is there."""
-    from psycopg import OperationalError
 
-    from trueweave.store.postgres.connections import unusable
-    from trueweave.store.postgres.db import Database
-    from trueweave.store.postgres.migrate import migrate
+    async def look(opened: Database) -> Settings:
+        found = await opened.open_workspace(settings.workspace, make=False)
+        return settings.over(found.settings) if found else settings
 
-    url = database(settings)
-
-    async def look() -> Settings:
-        await migrate(url, settings.direct_database_url)
-        async with Database(url, direct_url=settings.direct_database_url, connections=1) as opened:
-            found = await opened.open_workspace(settings.workspace, make=False)
-            return settings.over(found.settings) if found else settings
-
-    try:
-        return asyncio.run(look())
-    except OperationalError as error:
-        raise unusable(url, error) from error
+    return in_database(look, settings)
 
 
 def make_workspace(settings: Settings, name: str) -> str:
     """Make a workspace that was not there before, of this name or one that begins like it; its name."""
-    from psycopg import OperationalError
-
-    from trueweave.store.postgres.connections import unusable
-    from trueweave.store.postgres.db import Database
-    from trueweave.store.postgres.migrate import migrate
-
-    url = database(settings)
-
-    async def make() -> str:
-        await migrate(url, settings.direct_database_url)
-        async with Database(url, direct_url=settings.direct_database_url) as opened:
-            return await opened.make_workspace(name)
-
-    try:
-        return asyncio.run(make())
-    except OperationalError as error:
-        raise unusable(url, error) from error
+    return in_database(lambda opened: opened.make_workspace(name), settings)
 
 
 def database(settings: Settings) -> str:

@@ -4,43 +4,49 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
 from trueweave.cli.options import DatabaseUrl, Json, Workspace
 from trueweave.cli.output import INTERRUPTED, count, err, next_step, replying, say
-from trueweave.cli.session import in_workspace, load_settings
+from trueweave.cli.session import in_database, in_workspace, load_settings
 
 if TYPE_CHECKING:
     from rich.status import Status
 
+    from trueweave.config import Settings
     from trueweave.engine import AsyncTrueweave
     from trueweave.events import Event
+    from trueweave.store.postgres.db import Database
 
 
 _LOOK_AGAIN = 2.0  # seconds
 
 
 def worker(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
-    """Work documents that wait, until Ctrl-C or SIGTERM.
+    """Work documents that wait in all workspaces, until Ctrl-C or SIGTERM; with --workspace, in that one.
 
-    Any number of workers may run, on any number of machines. What is begun is brought to its end before one stops; a
-    second signal stops it at once, and nothing is lost but the calls that were under way.
+    Workspaces take turns, so that none waits for all that another has to do. Any number of workers may run, on any
+    number of machines. What is begun is brought to its end before one stops; a second signal stops it at once, and
+    nothing is lost but the calls that were under way.
     """
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
         say(
-            f"Working in {settings.workspace}.",
+            f"Working in {settings.workspace}." if workspace else "Working in all workspaces.",
             next_step("Ctrl-C", "ends what is begun; twice: at once", heading="To stop"),
         )
         with _live() as live:
             log = _Log(live)
-            stopped_at_once = in_workspace(lambda trueweave: _work(trueweave, log), settings)
+            if workspace:
+                stopped_at_once = in_workspace(lambda trueweave: _work(trueweave, log), settings)
+            else:
+                stopped_at_once = in_database(lambda opened: _work_for_all(opened, settings, log), settings)
         said = f"{count(log.added.extracted, 'document')} worked, {log.added.set_aside:,} set aside."
         reply({"documents": log.added.extracted, **asdict(log.added)}, said)
         if stopped_at_once:
@@ -112,9 +118,25 @@ class _Log:
 
 
 async def _work(trueweave: AsyncTrueweave, log: _Log) -> bool:
-    """Work until a signal comes; whether a second one came, too."""
+    """Work in one workspace until a signal comes; whether a second one came, too."""
+    watching = asyncio.create_task(log.watch(trueweave))
+    try:
+        return await _until_stopped(lambda stop: trueweave.work(log, stop), log)
+    finally:
+        watching.cancel()
+        await asyncio.gather(watching, return_exceptions=True)
+
+
+async def _work_for_all(database: Database, settings: Settings, log: _Log) -> bool:
+    """The same in all workspaces."""
+    from trueweave.serving import work_for_all
+
+    return await _until_stopped(lambda stop: work_for_all(database, settings, log, stop), log)
+
+
+async def _until_stopped(work: Callable[[asyncio.Event], Coroutine[Any, Any, None]], log: _Log) -> bool:
     stop = asyncio.Event()
-    working = asyncio.create_task(trueweave.work(log, stop))
+    working = asyncio.create_task(work(stop))
 
     def on_signal() -> None:
         if stop.is_set():
@@ -126,14 +148,10 @@ async def _work(trueweave: AsyncTrueweave, log: _Log) -> bool:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, on_signal)
-    watching = asyncio.create_task(log.watch(trueweave))
     try:
         await working
     except asyncio.CancelledError:
         if not stop.is_set():
             raise
         return True
-    finally:
-        watching.cancel()
-        await asyncio.gather(watching, return_exceptions=True)
     return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import psycopg
 from psycopg import sql
 
-SCHEMAS = ("trueweave", "trueweave_queue")
+SCHEMAS = ("trueweave",)
 LIVENESS = ("process", "slot")  # who is there now and at what; it changes by itself
 
 

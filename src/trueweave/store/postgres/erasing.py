@@ -13,7 +13,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from trueweave.graph.aggregate import report_text
-from trueweave.store.postgres import queue, resolution, vectors
+from trueweave.store.postgres import resolution, vectors
 from trueweave.store.postgres.arrays import Ids, Texts
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.locks import lock
@@ -87,7 +87,6 @@ async def _erase(tx: Transaction, some: Sequence[_Left]) -> None:
     await tx.run("erase.replies_of_nobody", uris=gone)
     await tx.run("erase.replies_from_many")
     await tx.run("erase.spending", uris=gone)
-    await queue.forget_log(tx.connection, tx.workspace, _NOT_AT_ALL)
     await tx.run("erase.done", ids=[one.id for one in some])
 
 
@@ -117,7 +116,6 @@ async def forget_old(workspace: Workspace, kept: Kept) -> Forgotten:
     replies += await _forget_replies(workspace, kept.replies)
     changes = await _all(lambda: _some(workspace, "erase.old_changes", kept.logs))
     calls = await _all(lambda: _some(workspace, "erase.old_calls", kept.calls))
-    await _all(lambda: _forget_log(workspace, kept.logs))
     return Forgotten(replies, changes, calls)
 
 
@@ -131,11 +129,6 @@ async def _all(some: Callable[[], Awaitable[int]]) -> int:
 async def _some(workspace: Workspace, query: str, kept: timedelta) -> int:
     async with workspace.transaction() as tx:
         return int(await tx.value(query, kept=kept, limit=_ROWS_AT_ONCE))
-
-
-async def _forget_log(workspace: Workspace, kept: timedelta) -> int:
-    async with workspace.transaction() as tx:
-        return await queue.forget_log(tx.connection, tx.workspace, kept, _ROWS_AT_ONCE)
 
 
 async def _forget_stale(workspace: Workspace, kept: timedelta) -> int:

@@ -10,12 +10,11 @@ from psycopg import Error
 from trueweave.store.postgres.connections import connect, unusable
 from trueweave.store.postgres.migrate import migrations
 from trueweave.store.postgres.queries import QUERIES
-from trueweave.store.postgres.queue import queries
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What there is: PostgreSQL, pgvector (installed here, and at hand to be), migrations, the queue.
+    """What there is: PostgreSQL, pgvector (installed here, and at hand to be), migrations.
 
     `missing` migrations were not applied yet, `unknown` ones were, by a newer Trueweave.
     """
@@ -26,7 +25,6 @@ class Health:
     vector_at_hand: str | None
     missing: tuple[str, ...]
     unknown: tuple[str, ...]
-    queue: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +46,12 @@ async def health(url: str) -> Health:
             if has_schema:
                 rows = await (await connection.execute(QUERIES["health.migrations"])).fetchall()
                 applied = [name for (name,) in rows]
-            has_queue = bool(await queries(connection).schema_is_installed())
     except Error as error:
         raise unusable(url, error) from error
     known = [migration.name for migration in migrations()]
     missing = tuple(name for name in known if name not in applied)
     unknown = tuple(name for name in applied if name not in known)
-    return Health(version, number, vector, at_hand, missing, unknown, has_queue)
+    return Health(version, number, vector, at_hand, missing, unknown)
 
 
 async def workspaces(url: str) -> list[Workspace]:

@@ -8,7 +8,6 @@ from typing import LiteralString, NamedTuple
 from psycopg import Error
 
 from trueweave.errors import MigrationError
-from trueweave.store.postgres import queue
 from trueweave.store.postgres.connections import NONE, Connection, connect, unusable
 
 _LOCK = 0x54525545  # "TRUE": one process migrates, the others wait
@@ -62,6 +61,4 @@ async def _migrate(connection: Connection) -> list[str]:
                 await connection.execute(migration.sql)
                 await connection.execute("INSERT INTO migration VALUES (%s, %s)", migration[:2])
             applied.append(migration.name)
-    if applied or not await queue.is_installed(connection):
-        await queue.install(connection)
     return applied

@@ -65,7 +65,7 @@ async def drop_workspace(workspace: Workspace) -> int:
         for (table,) in await tx.rows("read.tables"):
             # Row-level security narrows this to the rows of this workspace.
             await tx.connection.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(table)))
-        await forget_jobs(tx.connection, tx.workspace)
+        await forget_jobs(tx)
         await tx.connection.execute("SELECT drop_workspace()")
         return documents
 

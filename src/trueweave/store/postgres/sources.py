@@ -112,7 +112,7 @@ async def hand_in(workspace: Workspace, sources: Sequence[Source], recipe: str, 
             queued = [Job(*row) for row in handed_in]
             jobs = [Job(row.source.uri, row.id) for row in new]
             handfuls = _handfuls(jobs, [len(row.source.text) for row in new])
-            await enqueue(tx.connection, tx.workspace, "document", [packed(some) for some in handfuls])
+            await enqueue(tx, "document", [packed(some) for some in handfuls])
         return HandedIn(len(new), queued)
 
 
@@ -129,9 +129,9 @@ async def forget_jobs(tx: Transaction, uris: Sequence[str]) -> None:
     def concerns(payload: bytes) -> bool:
         return any(job.uri in gone for job in unpacked(payload))
 
-    for payload in await take_waiting(tx.connection, tx.workspace, "document", concerns):
+    for payload in await take_waiting(tx, "document", concerns):
         if left := [job for job in unpacked(payload) if job.uri not in gone]:
-            await enqueue(tx.connection, tx.workspace, "document", [packed(left)])
+            await enqueue(tx, "document", [packed(left)])
 
 
 def _handfuls(jobs: Sequence[Job], sizes: Sequence[int]) -> Iterator[list[Job]]:
@@ -199,5 +199,5 @@ async def retry(tx: Transaction) -> int:
     """Queue those documents again that failed for good; how many there were."""
     rows = await tx.rows("source.retry")
     handfuls = _handfuls([Job(uri, id_) for uri, id_, _ in rows], [size for *_, size in rows])
-    await enqueue(tx.connection, tx.workspace, "document", [packed(some) for some in handfuls])
+    await enqueue(tx, "document", [packed(some) for some in handfuls])
     return len(rows)

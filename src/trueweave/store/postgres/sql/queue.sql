@@ -1,23 +1,36 @@
--- name: installed_by
-SELECT obj_description(to_regnamespace(%(schema)s), 'pg_namespace')
+-- name: enqueue
+INSERT INTO job (kind, priority, payload, due)
+SELECT %(kind)s, %(priority)s, payload, now() + %(after)s FROM unnest(%(payloads)s::bytea[]) WITH ORDINALITY AS p (payload, n)
+ORDER BY n
 
--- name: protect
--- All tables of the queue that tell of jobs are bound to the transaction's workspace, which is in the entrypoint's name.
--- The working role cannot use any other. The owner is not bound: it makes and upgrades them.
-DO $$
-DECLARE kept name;
-BEGIN
-    GRANT USAGE ON SCHEMA trueweave_queue TO trueweave_app;
-    GRANT USAGE ON ALL SEQUENCES IN SCHEMA trueweave_queue TO trueweave_app;
-    REVOKE ALL ON ALL TABLES IN SCHEMA trueweave_queue FROM trueweave_app;
-    FOR kept IN
-        SELECT c.relname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'entrypoint'
-        WHERE c.relnamespace = 'trueweave_queue'::regnamespace AND c.relkind = 'r'
-    LOOP
-        EXECUTE format('ALTER TABLE trueweave_queue.%I ENABLE ROW LEVEL SECURITY', kept);
-        EXECUTE format('DROP POLICY IF EXISTS workspace ON trueweave_queue.%I', kept);
-        EXECUTE format('CREATE POLICY workspace ON trueweave_queue.%I
-            USING (split_part(entrypoint, ''/'', 2) = current_setting(''trueweave.workspace''))', kept);
-        EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON trueweave_queue.%I TO trueweave_app', kept);
-    END LOOP;
-END $$
+-- name: ask_for
+-- One that waits already does for both.
+INSERT INTO job (kind, priority, due) SELECT %(kind)s, %(priority)s, now() + %(after)s
+WHERE NOT EXISTS (SELECT FROM job WHERE kind = %(kind)s AND owner IS NULL AND due <= now() + %(after)s)
+
+-- name: absorb
+DELETE FROM job WHERE kind = %(kind)s AND owner IS NULL
+
+-- name: waiting
+SELECT id, payload FROM job WHERE kind = %(kind)s AND owner IS NULL
+
+-- name: take
+DELETE FROM job WHERE id = ANY(%(ids)s) AND owner IS NULL RETURNING payload
+
+-- name: forget
+DELETE FROM job
+
+-- name: claim
+SELECT workspace, id, kind, payload FROM claim_jobs(%(owner)s, %(worker)s, %(most)s, %(after)s, %(limit)s, %(share)s, %(reclaim)s)
+
+-- name: finish
+SELECT finish_jobs(%(owner)s, %(ids)s)
+
+-- name: release
+SELECT release_jobs(%(owner)s, %(ids)s, %(delays)s)
+
+-- name: release_unknown
+SELECT release_unknown_jobs(%(worker)s, %(known)s)
+
+-- name: workspaces
+SELECT workspaces_after(%(after)s, %(limit)s)

@@ -26,6 +26,72 @@ BEGIN
     UPDATE workspace SET dropped = true WHERE id = current_setting('trueweave.workspace')::int;
 END $$;
 
+CREATE FUNCTION trueweave.claim_jobs(claimant integer, claimed_by bigint, most integer, after integer, limit_each integer, share integer, reclaim boolean, OUT workspace integer, OUT id bigint, OUT kind text, OUT payload bytea) RETURNS SETOF record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    only_in int := nullif(current_setting('trueweave.workspace', true), '')::int;
+    here    int := coalesce(only_in - 1, after);
+    start   int := here;
+    is_second_half boolean := here <= 0 OR only_in IS NOT NULL;
+    in_lap  int := 0;
+    taken   int := 0;
+    under_way int;
+    at_claimant int;
+    at_most int;
+    found_one record;
+BEGIN
+    IF NOT present(claimant) THEN
+        RETURN;  -- what it claimed would be taken for abandoned
+    END IF;
+    IF reclaim THEN
+        UPDATE job SET owner = NULL WHERE (workspace, id) IN (
+            SELECT j.workspace, j.id FROM job j WHERE j.owner IS NOT NULL AND NOT present(j.owner)
+            ORDER BY j.workspace, j.id FOR UPDATE SKIP LOCKED);
+    END IF;
+    WHILE taken < most LOOP
+        SELECT j.workspace INTO here FROM job j
+        WHERE j.owner IS NULL AND j.due <= now() AND j.workspace > here AND (only_in IS NULL OR j.workspace = only_in)
+        ORDER BY j.workspace LIMIT 1;
+        IF here IS NULL OR (is_second_half AND here > start AND start > 0 AND only_in IS NULL) THEN
+            -- The end of the workspaces, or of a lap.
+            IF NOT is_second_half THEN
+                is_second_half := true;
+                here := 0;
+                CONTINUE;
+            END IF;
+            EXIT WHEN in_lap = 0;
+            here := coalesce(only_in - 1, start);
+            is_second_half := here <= 0 OR only_in IS NOT NULL;
+            in_lap := 0;
+            CONTINUE;
+        END IF;
+        -- Whoever has the lock is counting the jobs of this workspace just now, and claims one.
+        CONTINUE WHEN NOT pg_try_advisory_xact_lock(1415005013, here);
+        SELECT count(*), count(*) FILTER (WHERE j.worker = claimed_by) INTO under_way, at_claimant FROM job j WHERE j.workspace = here AND j.owner IS NOT NULL;
+        SELECT coalesce((w.settings ->> 'jobs_at_once')::int, limit_each) INTO at_most FROM workspace w WHERE w.id = here;
+        CONTINUE WHEN under_way >= at_most OR at_claimant >= share;
+        -- Two who settle one workspace at a time would only wait for each other.
+        UPDATE job SET owner = claimant, worker = claimed_by WHERE (workspace, id) = (
+            SELECT j.workspace, j.id FROM job j
+            WHERE j.workspace = here AND j.owner IS NULL AND j.due <= now()
+                AND (j.kind NOT IN ('settle', 'large') OR NOT EXISTS (
+                    SELECT FROM job r WHERE r.workspace = here AND r.owner IS NOT NULL AND r.kind = j.kind))
+            ORDER BY j.priority DESC, j.id LIMIT 1 FOR UPDATE SKIP LOCKED)
+        RETURNING job.workspace, job.id, job.kind, job.payload INTO found_one;
+        CONTINUE WHEN NOT FOUND;
+        workspace := found_one.workspace;
+        id := found_one.id;
+        kind := found_one.kind;
+        payload := found_one.payload;
+        taken := taken + 1;
+        in_lap := in_lap + 1;
+        RETURN NEXT;
+    END LOOP;
+END $$;
+
 CREATE FUNCTION trueweave.clear_space(of_space integer) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'trueweave', 'public', 'pg_temp'
@@ -141,6 +207,13 @@ BEGIN
     END IF;
     RETURN (SELECT id FROM workspace WHERE name = wanted);
 END $$;
+
+CREATE FUNCTION trueweave.finish_jobs(claimant integer, ids bigint[]) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+    DELETE FROM job j USING unnest(ids) AS done (id) WHERE j.id = done.id AND j.owner = claimant
+$$;
 
 CREATE FUNCTION trueweave.guard(guarded regclass, tenant text DEFAULT 'workspace'::text) RETURNS void
     LANGUAGE plpgsql
@@ -537,6 +610,21 @@ BEGIN
                  WHERE pg_has_role(who, p.oid, 'USAGE'));
 END $$;
 
+CREATE FUNCTION trueweave.release_jobs(claimant integer, ids bigint[], delays interval[]) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+    UPDATE job j SET owner = NULL, due = now() + r.delay FROM unnest(ids, delays) AS r (id, delay)
+    WHERE j.id = r.id AND j.owner = claimant
+$$;
+
+CREATE FUNCTION trueweave.release_unknown_jobs(claimed_by bigint, known bigint[]) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+    UPDATE job j SET owner = NULL WHERE j.owner IS NOT NULL AND j.worker = claimed_by AND j.id <> ALL (known)
+$$;
+
 CREATE FUNCTION trueweave.search_text(question text, most integer, k1 double precision, b double precision, scope uuid[]) RETURNS TABLE(chunk uuid, score double precision)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'trueweave', 'public', 'pg_temp'
@@ -682,6 +770,13 @@ CREATE FUNCTION trueweave.words_of(said text, language text) RETURNS TABLE(word 
         WHERE octet_length(t) <> length(t) GROUP BY p
     )
     SELECT hashtextextended(lexeme, 0) & ~15, sum(times)::smallint FROM lexemes GROUP BY lexeme
+$$;
+
+CREATE FUNCTION trueweave.workspaces_after(after integer, most integer) RETURNS SETOF integer
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+    SELECT w.id FROM workspace w WHERE w.id > after AND NOT w.dropped AND w.expires IS NULL ORDER BY w.id LIMIT most
 $$;
 
 CREATE TABLE trueweave.alike (
@@ -901,6 +996,37 @@ ALTER TABLE ONLY trueweave.hierarchy ALTER COLUMN workspace SET STATISTICS 0;
 ALTER TABLE ONLY trueweave.hierarchy FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.hierarchy IS 'How and when the communities of a workspace were found, and in how many settled batches its graph had come about. Writing: reports are wanted.';
+
+CREATE TABLE trueweave.job (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    id bigint NOT NULL,
+    kind text NOT NULL,
+    priority smallint DEFAULT 0 NOT NULL,
+    payload bytea DEFAULT '\x'::bytea NOT NULL,
+    due timestamp with time zone DEFAULT now() NOT NULL,
+    owner integer,
+    worker bigint
+);
+ALTER TABLE ONLY trueweave.job ALTER COLUMN workspace SET STATISTICS 0;
+
+COMMENT ON TABLE trueweave.job IS 'Work that waits or is under way. It is deleted when it is done.';
+
+COMMENT ON COLUMN trueweave.job.priority IS 'Of the jobs of a workspace, those with a higher number are claimed first.';
+
+COMMENT ON COLUMN trueweave.job.due IS 'It is not claimed before this.';
+
+COMMENT ON COLUMN trueweave.job.owner IS 'The process that works on it; none while it waits. A process that has no lease any more owns nothing.';
+
+COMMENT ON COLUMN trueweave.job.worker IS 'Which worker of that process it is, by a random number.';
+
+ALTER TABLE trueweave.job ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME trueweave.job_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 
 CREATE TABLE trueweave.lexis (
     workspace integer NOT NULL,
@@ -1550,6 +1676,9 @@ ALTER TABLE ONLY trueweave.former_community
 ALTER TABLE ONLY trueweave.hierarchy
     ADD CONSTRAINT hierarchy_pkey PRIMARY KEY (workspace);
 
+ALTER TABLE ONLY trueweave.job
+    ADD CONSTRAINT job_pkey PRIMARY KEY (workspace, id);
+
 ALTER TABLE ONLY trueweave.lexis
     ADD CONSTRAINT lexis_pkey PRIMARY KEY (workspace, chunk);
 
@@ -1702,6 +1831,12 @@ CREATE INDEX facet_documents ON trueweave.facet USING btree (facet, document, wo
 
 CREATE INDEX former_community_gone ON trueweave.former_community USING btree (gone, workspace);
 
+CREATE INDEX job_by_id ON trueweave.job USING btree (id) INCLUDE (workspace);
+
+CREATE INDEX job_claimed ON trueweave.job USING btree (workspace, owner) WHERE (owner IS NOT NULL);
+
+CREATE INDEX job_waiting ON trueweave.job USING btree (workspace, priority DESC, id) WHERE (owner IS NULL);
+
 CREATE INDEX lexis_keys ON trueweave.lexis USING gin (keys) WITH (fastupdate=off);
 
 CREATE INDEX link_ends ON trueweave.link USING btree (source, target, strength DESC, chunk, workspace);
@@ -1772,6 +1907,8 @@ ALTER TABLE trueweave.former_community ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.hierarchy ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE trueweave.job ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE trueweave.lexis ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.link ENABLE ROW LEVEL SECURITY;
@@ -1813,6 +1950,8 @@ CREATE POLICY reader ON trueweave.failed_work AS RESTRICTIVE TO trueweave_reader
 CREATE POLICY reader ON trueweave.former_community AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.hierarchy AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
+CREATE POLICY reader ON trueweave.job AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.link AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
@@ -1946,6 +2085,8 @@ CREATE POLICY workspace ON trueweave.former_community USING ((workspace = (curre
 
 CREATE POLICY workspace ON trueweave.hierarchy USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
+CREATE POLICY workspace ON trueweave.job USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
 CREATE POLICY workspace ON trueweave.link USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.member USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
@@ -2023,6 +2164,9 @@ GRANT ALL ON FUNCTION trueweave.await_writers() TO trueweave_app;
 REVOKE ALL ON FUNCTION trueweave.begin_drop() FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.begin_drop() TO trueweave_app;
 
+REVOKE ALL ON FUNCTION trueweave.claim_jobs(claimant integer, claimed_by bigint, most integer, after integer, limit_each integer, share integer, reclaim boolean, OUT workspace integer, OUT id bigint, OUT kind text, OUT payload bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.claim_jobs(claimant integer, claimed_by bigint, most integer, after integer, limit_each integer, share integer, reclaim boolean, OUT workspace integer, OUT id bigint, OUT kind text, OUT payload bytea) TO trueweave_app;
+
 REVOKE ALL ON FUNCTION trueweave.clear_space(of_space integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.clear_space(of_space integer) TO trueweave_app;
 
@@ -2049,6 +2193,9 @@ GRANT ALL ON FUNCTION trueweave.facets(metadata jsonb) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.find_workspace(wanted text, make boolean, resolution text) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.find_workspace(wanted text, make boolean, resolution text) TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.finish_jobs(claimant integer, ids bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.finish_jobs(claimant integer, ids bigint[]) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.guard(guarded regclass, tenant text) FROM PUBLIC;
 
@@ -2096,6 +2243,12 @@ GRANT ALL ON FUNCTION trueweave.present(owner integer) TO trueweave_app;
 REVOKE ALL ON FUNCTION trueweave.readable(who name) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.readable(who name) TO trueweave_reader;
 
+REVOKE ALL ON FUNCTION trueweave.release_jobs(claimant integer, ids bigint[], delays interval[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.release_jobs(claimant integer, ids bigint[], delays interval[]) TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.release_unknown_jobs(claimed_by bigint, known bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.release_unknown_jobs(claimed_by bigint, known bigint[]) TO trueweave_app;
+
 REVOKE ALL ON FUNCTION trueweave.search_text(question text, most integer, k1 double precision, b double precision, scope uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.search_text(question text, most integer, k1 double precision, b double precision, scope uuid[]) TO trueweave_app;
 
@@ -2113,6 +2266,9 @@ GRANT ALL ON FUNCTION trueweave.text_lines() TO trueweave_app;
 REVOKE ALL ON FUNCTION trueweave.tier_of(odds double precision) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION trueweave.words_of(said text, language text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION trueweave.workspaces_after(after integer, most integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.workspaces_after(after integer, most integer) TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.alike TO trueweave_app;
 
@@ -2148,6 +2304,8 @@ GRANT SELECT ON TABLE trueweave.former_community TO trueweave_reader;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.hierarchy TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.hierarchy TO trueweave_reader;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.job TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.link TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.link TO trueweave_reader;

@@ -1,0 +1,336 @@
+"""What a worker does for one workspace: its documents, settling, summaries and reports.
+
+Every job may be carried out twice without harm: what a model replied is kept by its content, a document enters the
+record in the transaction that takes its source away, and settling what is settled does nothing. So a worker may be
+killed at any moment, and whoever takes its jobs over loses nothing but the calls that were under way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from itertools import chain
+
+from psycopg import DataError
+
+from trueweave.errors import (
+    BadReply,
+    BudgetReached,
+    ConfigError,
+    DatabaseError,
+    DatabaseUnavailable,
+    ModelRefused,
+    ModelUnavailable,
+    SpaceMismatch,
+    TrueweaveError,
+)
+from trueweave.events import Extracted, Failed, Listener, Settled, Summarised, WorkFailed
+from trueweave.extract.reports import ReportWriter
+from trueweave.graph.contribution import Contribution
+from trueweave.ingest.linking import link
+from trueweave.ingest.recipe import Recipe
+from trueweave.ingest.reports import Reporting, write_reports
+from trueweave.ingest.settle import ROWS_AT_ONCE, settle
+from trueweave.ingest.stages import work
+from trueweave.ingest.summaries import Summarise, summarise_some
+from trueweave.protocols import Embedder, Extractor
+from trueweave.store.postgres import communities, failed_work, record, resolution, sources, summaries, vectors
+from trueweave.store.postgres.db import Workspace
+from trueweave.store.postgres.failures import DRIVER_ERRORS
+from trueweave.store.postgres.queue import Kind, absorb, ask_for, enqueue
+from trueweave.store.postgres.sources import Begun, Job
+from trueweave.store.postgres.together import Together
+from trueweave.types import WorkKind
+
+_GLANCE = 0.02  # seconds
+_STARTS = 25  # a document that was begun this often and never came to an end takes its workers with it
+WAITED_FOR = (BudgetReached, ModelUnavailable, DatabaseUnavailable)  # may come while a worker waits
+_OF_THE_SETTINGS = (ModelRefused, ConfigError, SpaceMismatch, DatabaseError)  # somebody has to change something
+
+
+class _Unworkable(Exception):
+    """A document that was submitted under other settings than those of this run cannot be worked by them."""
+
+
+class Postponed(Exception):
+    """The job goes back to the queue, and is due again after so many seconds."""
+
+    def __init__(self, reason: str, delay: float = 0) -> None:
+        super().__init__(reason)
+        self.delay = delay
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How a worker goes about it. Times are in seconds."""
+
+    documents_at_once: int = 128
+    jobs_at_once: int = 24
+    tries: int = 3
+    gather: float = 1.0
+    try_again_after: float = 5.0
+    look_again: float = 0.1
+    idle: float = 1.0  # between looks at the queue while nothing waits in it
+    hold: float = 60.0  # before a workspace is tried again whose settings are at fault, by a worker for all
+    patience: float = 600.0  # with a database that is away, once all documents are submitted
+
+
+@dataclass(frozen=True)
+class WorkerDependencies:
+    """What a worker works with in a workspace: extractors by recipe, the embedder, a summariser and a writer of
+    reports, if any; and the recipe of its own settings. Errors of that stop it, those of others mark documents as
+    failed; without one, all stop it.
+    """
+
+    extractor: Callable[[Recipe], Extractor]
+    embedder: Embedder | None = None
+    summarise: Summarise | None = None
+    writer: ReportWriter | None = None
+    recipe: Recipe | None = None
+    tries: int | None = None
+    try_again_after: float | None = None
+
+    @property
+    def reporting(self) -> Reporting:
+        """What reports are written with."""
+        return Reporting(self.writer, self.embedder)
+
+
+@dataclass(frozen=True)
+class WorkerControls:
+    """How the jobs of a workspace reach the worker that runs them."""
+
+    tell: Listener
+    pace: Pace
+    places: asyncio.Semaphore  # for documents of all workspaces
+    is_stopping: Callable[[], bool]
+    postponed: Callable[[Exception], Postponed]
+    wake: Callable[[], None]  # there is a new job in the queue
+
+
+class WorkspaceJobs:
+    """The jobs of one workspace, carried out by a worker."""
+
+    def __init__(self, workspace: Workspace, dependencies: WorkerDependencies, controls: WorkerControls) -> None:
+        self._workspace = workspace
+        self._kit = dependencies
+        self._controls = controls
+        self._tell = controls.tell
+        self._pace = controls.pace
+        self._under_way: set[Job] = set()
+        self._settling = 0
+        self._begin = Together(self._begin_all)
+        self._let_go = Together(self._let_go_all)
+        self._store = Together(self._store_all, most=64)
+        self._acts: dict[Kind, Callable[[bytes], Awaitable[None]]] = {
+            "document": self._documents,
+            "settle": self._settle,
+            "large": self._settle_large,
+            "summary": self._summary,
+            "report": self._report,
+        }
+
+    async def prepare(self) -> None:
+        """Have all seen to that others had to leave."""
+        async with self._workspace.transaction() as tx:
+            await tx.run("failed.forget_whole")
+            await ask_for(tx, "settle")
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether documents are worked or settled here just now."""
+        return bool(self._under_way or self._settling)
+
+    async def is_done(self) -> bool:
+        """Whether nothing waits any longer, here or at another worker."""
+        async with self._workspace.transaction() as tx:
+            if await tx.value("source.any_left") or (self._kit.summarise and await summaries.any_wanted(tx)):
+                return False
+            return not await communities.any_wanted(tx, by_model=self._kit.reporting.by_model)
+
+    async def carry_out(self, kind: Kind, payload: bytes) -> None:
+        """Do a job. Postponed when it has to wait. When it fails by a bug, that is marked: others go on, and `status`
+        shows it."""
+        try:
+            await self._acts[kind](payload)
+        except Postponed:
+            raise
+        except (TrueweaveError, *DRIVER_ERRORS) as error:
+            raise self._controls.postponed(error) from error
+        except Exception as error:
+            if kind == "document":  # its documents would be waited for
+                raise self._controls.postponed(error) from error
+            await self._mark("settle" if kind == "large" else kind, error)
+
+    async def _documents(self, payload: bytes) -> None:
+        """A handful of documents. When one must wait, the job is done again for all; what is done is not done twice."""
+        outcomes = await asyncio.gather(
+            *(self._document(job) for job in sources.unpacked(payload)), return_exceptions=True
+        )
+        errors = [outcome for outcome in outcomes if outcome is not None]
+        if errors:
+            raise max(errors, key=lambda error: not isinstance(error, Postponed))
+
+    async def _document(self, job: Job) -> None:
+        async with self._controls.places:
+            self._check_stopping()
+            if job in self._under_way:
+                raise Postponed("another job is for the same document", self._try_again_after)
+            self._under_way.add(job)
+            try:
+                begun = await self._begin(job)
+                if begun is None:  # done already; but whoever did it may have gone before it was settled
+                    await self._ask_for("settle")
+                    return
+                await self._bring_in(begun)
+            except _Unworkable as error:
+                await self._fail(job, str(error), tries=1)
+            except (*DRIVER_ERRORS, *WAITED_FOR, *_OF_THE_SETTINGS) as error:  # the document has no part in it
+                await self._let_go(job)
+                raise self._controls.postponed(error) from error
+            except BadReply as error:
+                await self._fail(job, str(error), tries=None if error.again else 1)
+            except TrueweaveError as error:
+                await self._fail(job, str(error))
+            except Exception as error:  # noqa: BLE001 (a document must not end a worker, and its error is kept)
+                await self._fail(job, f"unexpected {type(error).__name__}: {error}. This is a bug: please report it.")
+            finally:
+                self._under_way.discard(job)
+
+    async def _bring_in(self, begun: Begun) -> None:
+        if begun.starts > _STARTS:
+            raise TrueweaveError(
+                f"{begun.source.uri}: begun {begun.starts - 1} times, and whoever began it died each time. Make it "
+                "smaller, or give the worker more memory, and add it again."
+            )
+        recipe = Recipe.model_validate_json(begun.recipe)
+        try:
+            rows = await work(begun.source, begun.id, recipe, self._kit.extractor(recipe))
+        except (ConfigError, ModelRefused) as error:
+            if self._kit.recipe in (None, recipe):
+                raise
+            raise _Unworkable(str(error)) from error
+        await self._store(rows)
+        self._tell(Extracted(begun.source.uri, len(rows.chunks), tuple(rows.document.notes)))
+
+    async def _settle(self, _: bytes) -> None:
+        self._settling += 1
+        try:
+            await self._gather()
+            self._check_stopping()
+            async with self._workspace.transaction() as tx:
+                await absorb(tx, "settle")  # this one sees all that those would
+            await self._see_to_rest(is_idle=not await self._settle_all(large=False))
+        finally:
+            self._settling -= 1
+
+    async def _settle_large(self, _: bytes) -> None:
+        """Settle documents that take long, one by one, while others are settled beside them."""
+        self._settling += 1
+        try:
+            self._check_stopping()
+            await self._settle_all(large=True)
+        finally:
+            self._settling -= 1
+
+    async def _settle_all(self, *, large: bool) -> int:
+        """Settle what waits, and find the names in it; how many versions of documents that were."""
+        settled = await settle(self._workspace, self._kit.embedder, large=large)
+        if settled.defect:
+            self._tell(WorkFailed("settle", "", str(settled.defect)))
+        try:
+            await link(self._workspace)
+        except (TrueweaveError, *DRIVER_ERRORS):
+            raise
+        except Exception as error:  # noqa: BLE001 (it must not keep documents from being settled, and is kept)
+            await self._mark("link", error)
+        if settled.documents:
+            await vectors.shelve(self._workspace, settled.vectors)
+            self._tell(Settled(settled.documents))
+        return settled.documents
+
+    async def _see_to_rest(self, *, is_idle: bool) -> None:
+        """Have done what is left: what another settler is at, who may be gone, and descriptions to be summed up."""
+        async with self._workspace.transaction() as tx:
+            if is_idle and await tx.value("settle.any_due"):
+                await ask_for(tx, "settle", self._try_again_after)
+            if await tx.value("settle.any_large_due", small=ROWS_AT_ONCE):
+                await ask_for(tx, "large")
+            if self._kit.summarise and await summaries.any_wanted(tx):
+                await ask_for(tx, "summary")
+            # Settling alone makes no report stale: what is wanted was left by somebody.
+            if is_idle and await communities.any_wanted(tx, by_model=self._kit.reporting.by_model):
+                await ask_for(tx, "report")
+        self._controls.wake()
+
+    async def _summary(self, _: bytes) -> None:
+        if self._kit.summarise:
+            self._check_stopping()
+            while done := await summarise_some(self._workspace, self._kit.summarise, self._tell):
+                self._tell(Summarised(done))
+
+    async def _report(self, _: bytes) -> None:
+        async with aclosing(write_reports(self._workspace, self._kit.reporting, self._tell)) as writing:
+            async for written in writing:
+                self._tell(written)
+                self._check_stopping()
+
+    # --- in batches -----------------------------------------------------------------------------------
+
+    async def _begin_all(self, jobs: Sequence[Job]) -> list[Begun | None]:
+        return await sources.begin(self._workspace, jobs)
+
+    async def _let_go_all(self, jobs: Sequence[Job]) -> list[None]:
+        await self._workspace.insist(lambda: sources.let_go(self._workspace, jobs))
+        return [None] * len(jobs)
+
+    async def _store_all(self, rows: Sequence[Contribution]) -> list[None]:
+        try:
+            stored = [await record.store(self._workspace, rows)]
+        except DataError:
+            if len(rows) == 1:
+                raise
+            stored = [await record.store(self._workspace, [one]) for one in rows]  # find the one
+        names = list(chain.from_iterable(each.names for each in stored))
+        await resolution.find_alike(self._workspace, names)
+        await self._ask_for("settle")
+        return [None] * len(rows)
+
+    async def _gather(self) -> None:
+        """Let more come together while more is coming: settling many at once costs little more than settling one."""
+        for _ in range(int(self._pace.gather / _GLANCE)):
+            if not self._under_way:
+                break
+            await asyncio.sleep(_GLANCE)
+
+    async def _ask_for(self, kind: Kind) -> None:
+        async with self._workspace.transaction() as tx:
+            await ask_for(tx, kind)
+        self._controls.wake()
+
+    # --- what goes wrong ------------------------------------------------------------------------------
+
+    @property
+    def _try_again_after(self) -> float:
+        return self._kit.try_again_after or self._pace.try_again_after
+
+    async def _fail(self, job: Job, error: str, tries: int | None = None) -> None:
+        """Keep the error with the document; try it again, unless it has failed often enough."""
+        most = tries or self._kit.tries or self._pace.tries
+        has_failed = await sources.fail(self._workspace, job, error, most)
+        if has_failed is None:
+            return
+        self._tell(Failed(job.uri, error, has_failed))
+        if not has_failed:
+            async with self._workspace.transaction() as tx:
+                await enqueue(tx, "document", [sources.packed([job])], self._try_again_after)
+
+    async def _mark(self, kind: WorkKind, error: Exception) -> None:
+        """Keep that all work of a kind failed by a bug, and tell of it."""
+        self._tell(WorkFailed(kind, "", await failed_work.mark(self._workspace, kind, error)))
+
+    def _check_stopping(self) -> None:
+        if self._controls.is_stopping():
+            raise Postponed("the worker stops")

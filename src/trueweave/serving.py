@@ -1,0 +1,108 @@
+"""Working for all workspaces of a database, in one process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+
+from trueweave.config import Settings
+from trueweave.engine import AsyncTrueweave
+from trueweave.errors import TrueweaveError, UnknownWorkspace
+from trueweave.events import Listener, Waiting, in_run, unheard
+from trueweave.ingest.jobs import Pace, WorkerDependencies
+from trueweave.ingest.worker import Worker
+from trueweave.store.postgres import queue
+from trueweave.store.postgres.db import Database, Workspace
+from trueweave.wiring import ModelFactory
+
+_CLEANED_EVERY = 3600.0  # seconds
+_PAGE = 100
+
+
+class Serving:
+    """All workspaces of a database, as one process works in them: they share its models and its pool of connections."""
+
+    def __init__(self, database: Database, settings: Settings, models: ModelFactory) -> None:
+        self._database = database
+        self._settings = settings
+        self._models = models
+
+    @asynccontextmanager
+    async def opened(self, workspace: Workspace) -> AsyncIterator[AsyncTrueweave]:
+        """A workspace with its own settings. UnknownWorkspace if it was dropped."""
+        async with workspace.transaction() as tx:
+            own = await tx.value("read.settings")
+        trueweave = AsyncTrueweave(workspace, settings=self._settings, own=own, models=self._models)
+        async with aclosing(trueweave):
+            yield trueweave
+
+    @asynccontextmanager
+    async def dependencies(self, workspace: Workspace) -> AsyncIterator[WorkerDependencies]:
+        """What a worker needs for the jobs of a workspace."""
+        async with self.opened(workspace) as trueweave:
+            yield await trueweave.worker_dependencies()
+
+    async def clean_up(self, tell: Listener) -> None:
+        """Take away what nobody needs any longer, workspace by workspace, and have settled what others had to leave.
+        What fails in one keeps no other waiting."""
+        after = 0
+        while page := await self._page(after):
+            for workspace in page:
+                try:
+                    await self._clean_up(workspace)
+                except UnknownWorkspace:
+                    continue  # it was dropped meanwhile
+                except TrueweaveError as error:
+                    tell(Waiting(f"cleaning up failed, and is tried again in an hour: {error}"))
+            after = page[-1].id
+
+    async def _page(self, after: int) -> list[Workspace]:
+        return await self._database.insist(lambda: queue.workspaces(self._database, after, _PAGE))
+
+    async def _clean_up(self, workspace: Workspace) -> None:
+        async with self.opened(workspace) as trueweave:
+            await self._database.insist(trueweave.clean_up)
+            async with workspace.transaction() as tx:
+                if await tx.value("source.any_left"):
+                    await queue.ask_for(tx, "settle")
+
+
+async def work_for_all(
+    database: Database, settings: Settings, listener: Listener = unheard, stop: asyncio.Event | None = None
+) -> None:
+    """Carry out the jobs of all workspaces, one of each in turn, until `stop` is set; then end what is begun."""
+    async with ModelFactory(database, settings.lease) as models:
+        serving = Serving(database, settings, models)
+        pace = Pace(tries=settings.tries, try_again_after=settings.try_again_after)
+        liveness = await models.liveness()
+        with in_run(listener):
+            worker = Worker(
+                database,
+                serving.dependencies,
+                listener,
+                pace,
+                patient=True,
+                limit=settings.jobs_at_once,
+                liveness=liveness,
+            )
+            working = asyncio.create_task(worker.run())
+            cleaning = asyncio.create_task(_clean_up_every_hour(serving, listener))
+        stopping = asyncio.create_task((stop or asyncio.Event()).wait())
+        try:
+            await asyncio.wait((working, stopping, cleaning), return_when=asyncio.FIRST_COMPLETED)
+            if cleaning.done():
+                await cleaning
+            worker.stop()
+            await working
+        finally:
+            worker.abandon()
+            stopping.cancel()
+            cleaning.cancel()
+            await asyncio.gather(working, stopping, cleaning, return_exceptions=True)
+
+
+async def _clean_up_every_hour(serving: Serving, listener: Listener) -> None:
+    while True:
+        await serving.clean_up(listener)
+        await asyncio.sleep(_CLEANED_EVERY)

@@ -1,0 +1,133 @@
+-- A queue of our own, for all workspaces, in place of PgQueuer's. See docs/adr/0018-one-queue.md.
+-- Workers of an older Trueweave must be stopped before this is applied: they look for their jobs elsewhere.
+
+CREATE TABLE job (
+    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+    id        bigint GENERATED ALWAYS AS IDENTITY,
+    kind      text NOT NULL,
+    priority  smallint NOT NULL DEFAULT 0,
+    payload   bytea NOT NULL DEFAULT '',
+    due       timestamptz NOT NULL DEFAULT now(),
+    owner     int,
+    worker    bigint,
+    PRIMARY KEY (workspace, id)
+);
+COMMENT ON TABLE job IS 'Work that waits or is under way. It is deleted when it is done.';
+COMMENT ON COLUMN job.priority IS 'Of the jobs of a workspace, those with a higher number are claimed first.';
+COMMENT ON COLUMN job.due IS 'It is not claimed before this.';
+COMMENT ON COLUMN job.owner IS 'The process that works on it; none while it waits. A process that has no lease any more owns nothing.';
+COMMENT ON COLUMN job.worker IS 'Which worker of that process it is, by a random number.';
+CREATE INDEX job_waiting ON job (workspace, priority DESC, id) WHERE owner IS NULL;
+CREATE INDEX job_claimed ON job (workspace, owner) WHERE owner IS NOT NULL;
+SELECT guard('job'::regclass);
+-- The functions below look over all workspaces, with the rights of the owner, who may be bound by a forced policy.
+ALTER TABLE job NO FORCE ROW LEVEL SECURITY;
+
+-- Up to as many jobs as `most` for a process, which is registered as `claimant`: one of each workspace in turn, beginning
+-- with the one after `after`, and again from the first one, until there are enough or no workspace has any left. So a
+-- workspace with many jobs makes the others wait for one of them at most. In a transaction that is in a workspace, only
+-- jobs of that one. No workspace has more than `limit_each` jobs under way, or as many as its own settings say, and none has
+-- more than `share` at this worker: the others would have to wait for all of them.
+-- With `reclaim`, jobs of processes that are gone wait again first.
+CREATE FUNCTION claim_jobs(claimant int, claimed_by bigint, most int, after int, limit_each int, share int, reclaim boolean,
+                           OUT workspace int, OUT id bigint, OUT kind text, OUT payload bytea)
+    RETURNS SETOF record LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    only_in int := nullif(current_setting('trueweave.workspace', true), '')::int;
+    here    int := coalesce(only_in - 1, after);
+    start   int := here;
+    is_second_half boolean := here <= 0 OR only_in IS NOT NULL;
+    in_lap  int := 0;
+    taken   int := 0;
+    under_way int;
+    at_claimant int;
+    at_most int;
+    found_one record;
+BEGIN
+    IF NOT present(claimant) THEN
+        RETURN;  -- what it claimed would be taken for abandoned
+    END IF;
+    IF reclaim THEN
+        UPDATE job SET owner = NULL WHERE (workspace, id) IN (
+            SELECT j.workspace, j.id FROM job j WHERE j.owner IS NOT NULL AND NOT present(j.owner)
+            ORDER BY j.workspace, j.id FOR UPDATE SKIP LOCKED);
+    END IF;
+    WHILE taken < most LOOP
+        SELECT j.workspace INTO here FROM job j
+        WHERE j.owner IS NULL AND j.due <= now() AND j.workspace > here AND (only_in IS NULL OR j.workspace = only_in)
+        ORDER BY j.workspace LIMIT 1;
+        IF here IS NULL OR (is_second_half AND here > start AND start > 0 AND only_in IS NULL) THEN
+            -- The end of the workspaces, or of a lap.
+            IF NOT is_second_half THEN
+                is_second_half := true;
+                here := 0;
+                CONTINUE;
+            END IF;
+            EXIT WHEN in_lap = 0;
+            here := coalesce(only_in - 1, start);
+            is_second_half := here <= 0 OR only_in IS NOT NULL;
+            in_lap := 0;
+            CONTINUE;
+        END IF;
+        -- Whoever has the lock is counting the jobs of this workspace just now, and claims one.
+        CONTINUE WHEN NOT pg_try_advisory_xact_lock(1415005013, here);
+        SELECT count(*), count(*) FILTER (WHERE j.worker = claimed_by) INTO under_way, at_claimant FROM job j WHERE j.workspace = here AND j.owner IS NOT NULL;
+        SELECT coalesce((w.settings ->> 'jobs_at_once')::int, limit_each) INTO at_most FROM workspace w WHERE w.id = here;
+        CONTINUE WHEN under_way >= at_most OR at_claimant >= share;
+        -- Two who settle one workspace at a time would only wait for each other.
+        UPDATE job SET owner = claimant, worker = claimed_by WHERE (workspace, id) = (
+            SELECT j.workspace, j.id FROM job j
+            WHERE j.workspace = here AND j.owner IS NULL AND j.due <= now()
+                AND (j.kind NOT IN ('settle', 'large') OR NOT EXISTS (
+                    SELECT FROM job r WHERE r.workspace = here AND r.owner IS NOT NULL AND r.kind = j.kind))
+            ORDER BY j.priority DESC, j.id LIMIT 1 FOR UPDATE SKIP LOCKED)
+        RETURNING job.workspace, job.id, job.kind, job.payload INTO found_one;
+        CONTINUE WHEN NOT FOUND;
+        workspace := found_one.workspace;
+        id := found_one.id;
+        kind := found_one.kind;
+        payload := found_one.payload;
+        taken := taken + 1;
+        in_lap := in_lap + 1;
+        RETURN NEXT;
+    END LOOP;
+END $$;
+
+-- These jobs of a process are done with, or wait again until they are due.
+CREATE FUNCTION finish_jobs(claimant int, ids bigint[]) RETURNS void
+    LANGUAGE sql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+    DELETE FROM job j USING unnest(ids) AS done (id) WHERE j.id = done.id AND j.owner = claimant
+$$;
+CREATE FUNCTION release_jobs(claimant int, ids bigint[], delays interval[]) RETURNS void
+    LANGUAGE sql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+    UPDATE job j SET owner = NULL, due = now() + r.delay FROM unnest(ids, delays) AS r (id, delay)
+    WHERE j.id = r.id AND j.owner = claimant
+$$;
+
+-- A worker that did not learn whether it claimed jobs, as its connection broke, lets those wait again that it does not know.
+CREATE FUNCTION release_unknown_jobs(claimed_by bigint, known bigint[]) RETURNS void
+    LANGUAGE sql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+    UPDATE job j SET owner = NULL WHERE j.owner IS NOT NULL AND j.worker = claimed_by AND j.id <> ALL (known)
+$$;
+
+-- Workspaces in the order of their ids, for a worker that looks after all of them.
+CREATE FUNCTION workspaces_after(after int, most int) RETURNS SETOF int
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+    SELECT w.id FROM workspace w WHERE w.id > after AND NOT w.dropped AND w.expires IS NULL ORDER BY w.id LIMIT most
+$$;
+REVOKE EXECUTE ON FUNCTION claim_jobs, finish_jobs, release_jobs, release_unknown_jobs, workspaces_after FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION claim_jobs, finish_jobs, release_jobs, release_unknown_jobs, workspaces_after TO trueweave_app;
+CREATE INDEX job_by_id ON job (id) INCLUDE (workspace);
+
+-- What waited in PgQueuer's tables goes on here.
+DO $$
+BEGIN
+    IF to_regclass('trueweave_queue.job') IS NOT NULL THEN
+        INSERT INTO job (workspace, kind, priority, payload)
+        SELECT split_part(entrypoint, '/', 2)::int, split_part(entrypoint, '/', 1),
+               CASE WHEN entrypoint LIKE 'settle/%' THEN 1 ELSE 0 END, coalesce(payload, '')
+        FROM trueweave_queue.job ORDER BY id;
+        DROP SCHEMA trueweave_queue CASCADE;
+    END IF;
+END $$;
