@@ -28,8 +28,8 @@ from typing import Any
 from uuid import UUID
 
 from trueweave.answering.check import conclude
+from trueweave.answering.citation_parser import CitationParser
 from trueweave.answering.cite import read
-from trueweave.answering.marks import Marks
 from trueweave.answering.verify import EntailmentVerifier, JudgeVerifier, RulesVerifier
 from trueweave.evidence import Passage, Sentence
 from trueweave.models import open_chat
@@ -67,7 +67,7 @@ async def judged(batch: Sequence[Claim], verifiers: Sequence[Verifier]) -> list[
     """The sentences of claims that the labels are about: the first of each."""
     cited = []
     for claim in batch:
-        marks = Marks()
+        marks = CitationParser()
         marks.feed(claim.text)
         marks.close()
         cited.append(read(marks.text, marks.marks, [claim.passage], claim.question)[:1])

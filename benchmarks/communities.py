@@ -34,7 +34,7 @@ from counting import Counting
 
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention
 from trueweave.extract.reports import ReportWriter
-from trueweave.graph.communities import How
+from trueweave.graph.communities import LeidenSettings
 from trueweave.ingest.reports import Reporting, write_reports
 from trueweave.store.postgres import communities as store
 from trueweave.store.postgres.db import Database
@@ -45,7 +45,7 @@ HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "communities.json"
 KEPT = HERE / ".communities"
 COSTS = ("seconds", *grouping.STAGES.values(), "peak_mb")
-HOW = How()  # communities of more than ten are divided, from seed 0
+HOW = LeidenSettings()  # communities of more than ten are divided, from seed 0
 
 
 class Bench:

@@ -13,7 +13,7 @@ import parted
 from packing import Circle, pack, place
 
 from trueweave import AsyncTrueweave
-from trueweave.graph.communities import How
+from trueweave.graph.communities import LeidenSettings
 from trueweave.types import Community
 
 Figures = dict[str, Any]
@@ -25,7 +25,7 @@ _RIM, _NAMED = 3.0, 17.0  # between the edge of a community and what is in it, w
 _BIG = 10  # members of an outermost community that is named
 
 
-async def figures(trueweave: AsyncTrueweave, how: How) -> Figures:
+async def figures(trueweave: AsyncTrueweave, how: LeidenSettings) -> Figures:
     """Sizes, modularity beside Leiden without levels, the largest communities with their parts, and a drawing."""
     found = await trueweave.communities(limit=_ALL)
     outermost = [one for one in found if one.level == 0]

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from trueweave import Chunk, Document, Link, Mention
-from trueweave.extract import given
+from trueweave.extract import preannotated
 
 BENCH = Path(os.environ.get("TRUEWEAVE_BENCH_DATA", Path(__file__).parents[2] / "shared" / "bench"))
 
@@ -48,7 +48,7 @@ def rows(name: str) -> Iterator[Any]:
 def musique_train100() -> list[Document]:
     """1,890 passages with the entities and triples that GPT-3.5 found in them."""
     folder = BENCH / "musique_train100"
-    return list(given.read(folder / "corpus.jsonl.gz", folder / "openie.jsonl.gz"))
+    return list(preannotated.read(folder / "corpus.jsonl.gz", folder / "openie.jsonl.gz"))
 
 
 def christmas_carol() -> list[Document]:

@@ -25,7 +25,7 @@ import numpy as np
 from peak import peak_mb
 
 from trueweave import AsyncTrueweave
-from trueweave.graph.moving import Graph
+from trueweave.graph.louvain import Graph
 from trueweave.store.postgres import communities
 from trueweave.store.postgres.db import Database
 

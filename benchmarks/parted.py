@@ -9,14 +9,14 @@ import graspologic_native
 import numpy as np
 
 from trueweave.graph import communities
-from trueweave.graph.communities import How
-from trueweave.graph.moving import Graph, reached
+from trueweave.graph.communities import LeidenSettings
+from trueweave.graph.louvain import Graph, reached
 
 Figures = dict[str, Any]
 _PARTS = 3
 
 
-def within_parts(graph: Graph, how: How, labels: Path) -> list[Figures]:
+def within_parts(graph: Graph, how: LeidenSettings, labels: Path) -> list[Figures]:
     """The modularity of the outermost communities in each of the largest parts that nothing leads out of.
 
     The library looks at all parts at once, which makes its communities the larger, the more there is elsewhere.
@@ -43,7 +43,7 @@ def within_parts(graph: Graph, how: How, labels: Path) -> list[Figures]:
     return found
 
 
-def without_levels(graph: Graph, how: How) -> Figures:
+def without_levels(graph: Graph, how: LeidenSettings) -> Figures:
     """How well the library's Leiden parts the same edges, in one go and without levels."""
     columns = graph.a.tolist(), graph.b.tolist(), graph.weight.tolist()
     edges = [(str(a), str(b), weight) for a, b, weight in zip(*columns, strict=True)]

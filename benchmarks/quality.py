@@ -84,7 +84,7 @@ class Bench:
             wanted += [(name, "capitals") for name in sets.TESTED]
         figures: Figures = {}
         for name, extraction in wanted:
-            dataset = sets.spread(self._found(name), ASKED)
+            dataset = sets.propagate(self._found(name), ASKED)
             async with self._shelf.loaded(dataset, extraction) as trueweave:
                 graph = await rebuilt.graph_of(trueweave)
                 methods = {one: registry.make(one) for one in registry.names() if one != "auto"}
@@ -147,7 +147,7 @@ class Bench:
     async def prose(self) -> Figures:
         figures: Figures = {}
         for name in ("graphragbench_medical",) if self._smoke else ("graphragbench_medical", "graphragbench_novel"):
-            dataset = sets.cut(sets.found(name), 5, 5) if self._smoke else sets.spread(sets.found(name), 500)
+            dataset = sets.cut(sets.found(name), 5, 5) if self._smoke else sets.propagate(sets.found(name), 500)
             async with self._shelf.loaded(dataset, "capitals", CHUNK) as trueweave:
                 methods = _plain() | {"auto": deep_enough(Auto(), max(DEPTHS))}
                 asked = await self._asked(trueweave, dataset, methods, name)

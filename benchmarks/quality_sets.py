@@ -42,7 +42,7 @@ def found(name: str) -> Dataset:
     return datasets.find(name, corpora.BENCH, TESTED.get(name, ""))
 
 
-def spread(dataset: Dataset, questions: int) -> Dataset:
+def propagate(dataset: Dataset, questions: int) -> Dataset:
     """So many questions at most, from all over the set: sets are sorted by hops."""
     return replace(dataset, questions=dataset.questions[:: -(-len(dataset.questions) // questions)])
 

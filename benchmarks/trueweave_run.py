@@ -131,7 +131,7 @@ async def _add(job: Job) -> Figures:
             added = await trueweave.add(*sources)
             figures: Figures = {"seconds": time.perf_counter() - started, "cpu": time.process_time() - cpu}
         status = await trueweave.status()
-        if (added.set_aside, status.documents, status.waiting_documents) != (0, job.documents, 0):
+        if (added.failed, status.documents, status.waiting_documents) != (0, job.documents, 0):
             raise RuntimeError(f"not all of {job.documents} documents went in: {added}, {status}")
         if job.chunks_each:
             await _check(trueweave, job)

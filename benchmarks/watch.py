@@ -125,7 +125,7 @@ class Relay:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         answers, questions = await asyncio.open_connection(self._to.hostname, self._to.port)
-        await asyncio.gather(self._ask(reader, questions), _pass_on(answers, writer))
+        await asyncio.gather(self._ask(reader, questions), _call(answers, writer))
 
     async def _ask(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         begun = False
@@ -142,7 +142,7 @@ class Relay:
         writer.close()
 
 
-async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _call(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     with suppress(ConnectionError):
         while data := await reader.read(65536):
             writer.write(data)

@@ -26,10 +26,10 @@ from served import served
 
 from trueweave import AsyncTrueweave
 from trueweave.config import Settings
+from trueweave.factory import ModelFactory
 from trueweave.models import onnx
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.migrate import migrate
-from trueweave.wiring import ModelFactory
 
 RESULTS = Path(__file__).parent / "results" / "workspaces.json"
 WORKSPACES, FEW = 10_000, 100

@@ -15,7 +15,7 @@ from trueweave.methods.combine import reranked
 from trueweave.models.clean import CleanLLM
 from trueweave.models.meter import Meter, MeteredLLM
 from trueweave.protocols import Embedder, Method, Reranker, StreamingLLM
-from trueweave.store.postgres.index import PostgresIndex, Whereabouts
+from trueweave.store.postgres.index import PostgresIndex, VectorLayoutCache
 from trueweave.types import Message
 
 _NO_DOCUMENT = "no document passes the filter. `trueweave documents` shows which there are."
@@ -34,7 +34,7 @@ class Models:
 class Asking:
     """Questions to one workspace, with these models."""
 
-    where: Whereabouts
+    where: VectorLayoutCache
     models: Models
 
     async def retrieve(self, query: Query, method: Method) -> Evidence:

@@ -203,7 +203,9 @@ class Settings(BaseSettings):
         "workspaces gives no more than half of its own places to one.",
         examples=[8],
     )
-    tries: int = Field(default=3, ge=1, description="Failures after which a document is set aside with its error.")
+    tries: int = Field(
+        default=3, ge=1, description="Failures after which a document is marked as failed, with its error."
+    )
     try_again_after: float = Field(
         default=5.0, gt=0, description="Seconds before a document that failed is tried again."
     )

@@ -33,14 +33,14 @@ from trueweave.errors import (
     UnknownCommunity,
     UnknownWorkspace,
 )
-from trueweave.events import Added, Event, Listener, Refused, Removed, Reported, in_run, unheard
+from trueweave.events import Added, Event, Listener, Refused, Removed, Reported, ignore, in_run
 from trueweave.evidence import Answer, Comparison, Evidence, Filter, Query
-from trueweave.graph.communities import How
+from trueweave.graph.communities import LeidenSettings
 from trueweave.graph.contribution import Contribution, contribution
 from trueweave.ingest.communities import regroup
 from trueweave.ingest.folders import Folder, gone, matching
 from trueweave.ingest.intake import count, incoming, take_back, take_in
-from trueweave.ingest.jobs import Pace, WorkerDependencies
+from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings
 from trueweave.ingest.linking import link
 from trueweave.ingest.seen import Seen
 from trueweave.ingest.settle import Settled, settle
@@ -54,7 +54,7 @@ from trueweave.store.postgres import (
     digest,
     erasing,
     failed_work,
-    headway,
+    ingest_progress,
     ledger,
     passing,
     read,
@@ -66,8 +66,8 @@ from trueweave.store.postgres import (
 )
 from trueweave.store.postgres.connections import Timeouts
 from trueweave.store.postgres.db import Database, Workspace
-from trueweave.store.postgres.headway import Headway
-from trueweave.store.postgres.index import PostgresIndex, Whereabouts
+from trueweave.store.postgres.index import PostgresIndex, VectorLayoutCache
+from trueweave.store.postgres.ingest_progress import IngestProgress
 from trueweave.store.postgres.liveness import Liveness
 from trueweave.store.postgres.migrate import migrate
 from trueweave.store.postgres.queue import ask_for
@@ -80,6 +80,7 @@ from trueweave.types import (
     Budget,
     Change,
     Community,
+    CommunityChanges,
     CommunityReport,
     Document,
     DocumentInfo,
@@ -87,21 +88,20 @@ from trueweave.types import (
     EmbeddingEstimate,
     Entity,
     Estimate,
+    FailedDocument,
     FailedWork,
-    Former,
     Hierarchy,
     Hit,
     Message,
     NameKey,
     Note,
     OutOfDate,
-    Regrouped,
     Relation,
     ReportEstimate,
     ResolutionSettings,
+    RetiredCommunity,
     Rule,
     RuleKind,
-    SetAside,
     Source,
     Spent,
     SpentOn,
@@ -116,9 +116,9 @@ from trueweave.types import (
 if TYPE_CHECKING:
     from trueweave.answering import Answering
     from trueweave.asking import Asking
-    from trueweave.wiring import ModelFactory, WorkspaceModels
+    from trueweave.factory import ModelFactory, WorkspaceModels
 
-# `trueweave.wiring` and `trueweave.asking` bring the clients of models, which take longer to load than all the rest:
+# `trueweave.factory` and `trueweave.asking` bring the clients of models, which take longer to load than all the rest:
 # who only looks at the index does not wait for them.
 
 Progress = Callable[[int], None]
@@ -165,7 +165,7 @@ class AsyncTrueweave:
         models: ModelFactory | None = None,
     ) -> None:
         self.workspace = workspace
-        self._where = Whereabouts(workspace)
+        self._where = VectorLayoutCache(workspace)
         self._embedder = embedder
         self._embedder_is_of_settings = False
         self._has_space = False  # whether the workspace is known to have an embedding space
@@ -249,11 +249,11 @@ class AsyncTrueweave:
 
     async def _work_with(self) -> WorkspaceModels:
         """The models and extractors of this workspace."""
-        from trueweave import wiring
+        from trueweave import factory
 
         async with self._opening:  # two who ask at once share one
             if self._factory is None:
-                opening = wiring.opened_models(self.database, self._settings.lease)
+                opening = factory.opened_models(self.database, self._settings.lease)
                 self._factory = await self._closing.enter_async_context(opening)
             if self._models is None:
                 made = await self._factory.models(self.workspace, self._settings)
@@ -279,14 +279,14 @@ class AsyncTrueweave:
             async with self.workspace.transaction() as tx:
                 return await vectors.space(tx)
 
-        if await self.workspace.insist(look) is None:
+        if await self.workspace.retry_while_down(look) is None:
             await self.change_space(embedder)
         self._has_space = True
 
     # --- documents ------------------------------------------------------------------------------------
 
     async def add(
-        self, *what: str | Path | Source, listener: Listener = unheard, prune: bool = False, refresh: bool = False
+        self, *what: str | Path | Source, listener: Listener = ignore, prune: bool = False, refresh: bool = False
     ) -> Added:
         """Add files, whole folders and texts: each becomes a document, worked as the settings say, and settled.
 
@@ -298,18 +298,18 @@ class AsyncTrueweave:
         """
         return await self._add(what, listener, self._folders(what) if prune else [], refresh=refresh)
 
-    async def plan_sync(self, *folders: str | Path, listener: Listener = unheard) -> SyncPlan:
+    async def plan_sync(self, *folders: str | Path, listener: Listener = ignore) -> SyncPlan:
         """What `sync` would do. Nothing is changed, and no model is asked."""
-        from trueweave import wiring
+        from trueweave import factory
 
-        wanted, recipe = self._folders(folders), wiring.recipe(self._settings)
+        wanted, recipe = self._folders(folders), factory.recipe(self._settings)
         with Seen() as seen:
             files = self._files(seen)
             counts = await count(self.workspace, incoming(folders, files, seen), recipe, listener)
             left = await gone(self.workspace, wanted, files.naming, seen)
         return SyncPlan(*counts, tuple(left))
 
-    async def sync(self, *folders: str | Path, plan: SyncPlan | None = None, listener: Listener = unheard) -> Added:
+    async def sync(self, *folders: str | Path, plan: SyncPlan | None = None, listener: Listener = ignore) -> Added:
         """Bring the index up to date with folders: add what is new or changed, remove what is gone from them.
 
         With a `plan`, nothing is removed that it does not name.
@@ -342,10 +342,10 @@ class AsyncTrueweave:
         *,
         refresh: bool = False,
     ) -> Added:
-        from trueweave import wiring
+        from trueweave import factory
 
         counted = _Counted(listener, Added())
-        recipe = wiring.recipe(self._settings)
+        recipe = factory.recipe(self._settings)
         with in_run(counted), Seen() as seen:
             kit, liveness = await self.worker_dependencies(), await self._liveness()
             made = made_by(recipe, kit.extractor(recipe).fingerprint)  # what it lacks is an error, before all else
@@ -382,20 +382,20 @@ class AsyncTrueweave:
             await asyncio.gather(taking, working, return_exceptions=True)
 
     async def estimate(
-        self, *what: str | Path | Source, listener: Listener = unheard, refresh: bool = False
+        self, *what: str | Path | Source, listener: Listener = ignore, refresh: bool = False
     ) -> Estimate:
         """What adding these would take, in documents, chunks, tokens and money. Nothing is sent to any model."""
-        from trueweave import wiring
+        from trueweave import factory
         from trueweave.ingest.estimate import estimate
 
-        recipe = wiring.recipe(self._settings)
+        recipe = factory.recipe(self._settings)
         models = await self._work_with()
         made = made_by(recipe, models.extractor(recipe).fingerprint).id if refresh else None
         with Seen() as seen:
             coming, prices = incoming(what, self._files(seen), seen), models.prices(recipe)
             return await estimate(self.workspace, coming, recipe, prices, listener, made)
 
-    async def work(self, listener: Listener = unheard, stop: asyncio.Event | None = None) -> None:
+    async def work(self, listener: Listener = ignore, stop: asyncio.Event | None = None) -> None:
         """Take jobs of this workspace from the queue until `stop` is set; then end what is begun."""
         with in_run(listener):
             kit, liveness = await self.worker_dependencies(), await self._liveness()
@@ -430,8 +430,8 @@ class AsyncTrueweave:
         naming = Naming(self._settings.project_folder)
         return Files(naming, follow_links=self._settings.follow_links, whole=seen.whole)
 
-    def _pace(self) -> Pace:
-        return Pace(tries=self._settings.tries, try_again_after=self._settings.try_again_after)
+    def _pace(self) -> WorkerSettings:
+        return WorkerSettings(tries=self._settings.tries, try_again_after=self._settings.try_again_after)
 
     async def add_documents(
         self,
@@ -463,7 +463,7 @@ class AsyncTrueweave:
             progress(len(stored))
             stored = following
         await link(self.workspace)
-        await vectors.shelve(self.workspace, total.vectors)
+        await vectors.move_to_own_table(self.workspace, total.vectors)
         if total.defect:
             raise total.defect
         return new
@@ -502,7 +502,7 @@ class AsyncTrueweave:
         """Bring the view up to date with all that is stored; how many versions of documents were settled."""
         settled = await settle(self.workspace, await self._embedding())
         await link(self.workspace)
-        await vectors.shelve(self.workspace, settled.vectors)
+        await vectors.move_to_own_table(self.workspace, settled.vectors)
         if settled.defect:
             raise settled.defect
         return settled.documents
@@ -532,7 +532,7 @@ class AsyncTrueweave:
         verifiers: Sequence[str | Verifier] | None = None,
         context_only: bool = False,
         rerank: bool = False,
-        listener: Listener = unheard,
+        listener: Listener = ignore,
     ) -> Answer:
         """The answer to a question from what a method finds, every citation checked.
 
@@ -546,7 +546,7 @@ class AsyncTrueweave:
         from trueweave.asking import whole
 
         with in_run(listener, is_question=True):
-            asking, query, chosen = await self._put(question, method, filter, rerank=rerank)
+            asking, query, chosen = await self._prepare_question(question, method, filter, rerank=rerank)
             answering = await self._answering(
                 use_cot=use_cot,
                 numerical_answer=numerical_answer,
@@ -569,7 +569,7 @@ class AsyncTrueweave:
         repair: bool | None = None,
         verifiers: Sequence[str | Verifier] | None = None,
         rerank: bool = False,
-        listener: Listener = unheard,
+        listener: Listener = ignore,
     ) -> Stream[str | Answer]:
         """The answer in pieces as the model writes them, and at the end the whole of it, checked: see `ask`.
 
@@ -603,7 +603,7 @@ class AsyncTrueweave:
         verifiers: Sequence[str | Verifier] | None,
         rerank: bool,
     ) -> AsyncGenerator[str | Answer, None]:
-        asking, query, chosen = await self._put(question, method, filter, rerank=rerank)
+        asking, query, chosen = await self._prepare_question(question, method, filter, rerank=rerank)
         answering = await self._answering(
             use_cot=use_cot,
             numerical_answer=numerical_answer,
@@ -622,11 +622,11 @@ class AsyncTrueweave:
         *,
         filter: Filter | None = None,
         rerank: bool = False,
-        listener: Listener = unheard,
+        listener: Listener = ignore,
     ) -> Evidence:
         """What a method finds for a question, and how, without an answer."""
         with in_run(listener, is_question=True):
-            asking, query, chosen = await self._put(question, method, filter, rerank=rerank)
+            asking, query, chosen = await self._prepare_question(question, method, filter, rerank=rerank)
             return await asking.retrieve(query, chosen)
 
     async def compare(
@@ -636,7 +636,7 @@ class AsyncTrueweave:
         *,
         filter: Filter | None = None,
         answers: bool = False,
-        listener: Listener = unheard,
+        listener: Listener = ignore,
     ) -> Comparison:
         """What these methods find for a question, side by side; all methods there are, when none are given."""
         from trueweave.asking import chosen
@@ -693,7 +693,7 @@ class AsyncTrueweave:
             )
         return JudgeVerifier(llm)
 
-    async def _put(
+    async def _prepare_question(
         self, question: str, method: str | Method | None, filter: Filter | None, *, rerank: bool
     ) -> tuple[Asking, Query, Method]:
         """A question as it is put: to whom, what, and by which method."""
@@ -719,7 +719,7 @@ class AsyncTrueweave:
 
     # --- communities ----------------------------------------------------------------------------------
 
-    async def find_communities(self) -> Regrouped:
+    async def find_communities(self) -> CommunityChanges:
         """Find the communities of the graph as it is settled now; what that changed.
 
         Nothing is done where the graph is as it was. No model is asked: `write_reports` does that.
@@ -728,14 +728,14 @@ class AsyncTrueweave:
 
     async def estimate_reports(self) -> ReportEstimate:
         """What `write_reports` would take. Nothing is sent to any model."""
-        from trueweave import wiring
+        from trueweave import factory
         from trueweave.ingest.reports import estimate
 
         kit = await self.worker_dependencies()
-        price = wiring.price(self._settings, kit.writer.model) if kit.writer else wiring.FREE
+        price = factory.price(self._settings, kit.writer.model) if kit.writer else factory.FREE
         return await estimate(self.workspace, kit.reporting, price)
 
-    async def write_reports(self, listener: Listener = unheard) -> Reported:
+    async def write_reports(self, listener: Listener = ignore) -> Reported:
         """Write about all communities that have no report, or a stale one; how many that were.
 
         Without a language model, names and sentences are picked out of the documents. Like `add` it may be stopped at
@@ -776,7 +776,7 @@ class AsyncTrueweave:
         async with self.workspace.transaction() as tx:
             return await communities.listed(tx, level=level, within=within, since=since, limit=limit)
 
-    async def former_communities(self, since: datetime, limit: int = 50) -> list[Former]:
+    async def retired_communities(self, since: datetime, limit: int = 50) -> list[RetiredCommunity]:
         """Communities that are no more since then, the latest first."""
         async with self.workspace.transaction() as tx:
             return await communities.former(tx, since, limit)
@@ -816,24 +816,24 @@ class AsyncTrueweave:
                     opened.write(piece)
         await asyncio.to_thread(partial.replace, file)
 
-    def _how_grouped(self) -> How:
-        return How(most=self._settings.max_community_size)
+    def _how_grouped(self) -> LeidenSettings:
+        return LeidenSettings(most=self._settings.max_community_size)
 
     # --- people's rules and settings ------------------------------------------------------------------
 
     async def merge(self, *names: NameKey, id: UUID | None = None) -> Rule:
         """Let these names be one entity from now on, whatever documents come."""
-        return await self._lay_down("merge", names, id=id)
+        return await self._add_rule("merge", names, id=id)
 
     async def split(self, *names: NameKey, id: UUID | None = None) -> Rule:
         """Let these names be an entity of their own, apart from all that they are alike to."""
-        return await self._lay_down("split", names, id=id)
+        return await self._add_rule("split", names, id=id)
 
     async def rename(self, name: NameKey, label: str, id: UUID | None = None) -> Rule:
         """Let the entity of this name be called `label`."""
-        return await self._lay_down("rename", (name,), label, id)
+        return await self._add_rule("rename", (name,), label, id)
 
-    async def _lay_down(
+    async def _add_rule(
         self, kind: RuleKind, names: Sequence[NameKey], label: str = "", id: UUID | None = None
     ) -> Rule:
         rule = await resolution.add_rule(self.workspace, kind, names, label, id)
@@ -892,11 +892,11 @@ class AsyncTrueweave:
 
     async def estimate_reembed(self, model: str) -> EmbeddingEstimate:
         """What `reembed` would take. The model is asked for its dimensions, and no text is sent to it."""
-        from trueweave import wiring
+        from trueweave import factory
         from trueweave.ingest.estimate import estimate_embedding
 
         embedder = await (await self._work_with()).embedder(model)
-        price = wiring.price(self._settings, model)
+        price = factory.price(self._settings, model)
         return await estimate_embedding(self.workspace, embedder, price)
 
     async def reembed(self, model: str, progress: Progress = _unseen) -> None:
@@ -965,29 +965,29 @@ class AsyncTrueweave:
     # --- how it goes ----------------------------------------------------------------------------------
 
     async def clock(self) -> datetime:
-        """The time by the database's clock, by which `headway` and receipts count."""
+        """The time by the database's clock, by which `ingest_progress` and receipts count."""
         async with self.workspace.transaction() as tx:
-            return await headway.clock(tx)
+            return await ingest_progress.clock(tx)
 
-    async def headway(self, since: datetime | None = None) -> Headway:
+    async def ingest_progress(self, since: datetime | None = None) -> IngestProgress:
         """How many documents came in since then, whoever worked them, and how many wait. A database that is away is
         waited for."""
 
-        async def look() -> Headway:
+        async def look() -> IngestProgress:
             async with self.workspace.transaction() as tx:
-                return await headway.headway(tx, since)
+                return await ingest_progress.ingest_progress(tx, since)
 
-        return await self.workspace.insist(look)
+        return await self.workspace.retry_while_down(look)
 
     async def duplicates(self, since: datetime) -> list[Duplicate]:
         """The documents that came in since then and have the very text of one that was there before."""
         async with self.workspace.transaction() as tx:
-            return await headway.duplicates(tx, since)
+            return await ingest_progress.duplicates(tx, since)
 
     async def notes(self, since: datetime, named: int = 3) -> list[Note]:
         """What was odd about the documents that came in since then, with the names of the first so many."""
         async with self.workspace.transaction() as tx:
-            return await headway.notes(tx, since, named)
+            return await ingest_progress.notes(tx, since, named)
 
     # --- reading --------------------------------------------------------------------------------------
 
@@ -1004,7 +1004,7 @@ class AsyncTrueweave:
     async def out_of_date(self) -> list[OutOfDate]:
         """Documents that were worked by other settings than those of now, or by another version of the extractor; none
         where the settings name no extractor that could be used here."""
-        from trueweave import wiring
+        from trueweave import factory
         from trueweave.ingest.outdated import outdated
 
         async with self.workspace.transaction() as tx:
@@ -1012,24 +1012,24 @@ class AsyncTrueweave:
         if not made:
             return []
         try:
-            recipe = wiring.recipe(self._settings)
+            recipe = factory.recipe(self._settings)
             fingerprint = (await self._work_with()).extractor(recipe).fingerprint
         except ConfigError:  # there is nothing to compare with; whoever adds is told what is missing
             return []
         return outdated(made, recipe, fingerprint)
 
-    async def set_aside(self, limit: int = 20) -> list[SetAside]:
+    async def failed_documents(self, limit: int = 20) -> list[FailedDocument]:
         """Documents that failed for good, with their errors. Adding one again tries it again."""
         async with self.workspace.transaction() as tx:
-            return await sources.set_aside(tx, limit)
+            return await sources.failed_documents(tx, limit)
 
     async def failed_work(self, limit: int = 20) -> list[FailedWork]:
         """Work that failed by a bug of Trueweave, the latest first. `retry` tries it again."""
         async with self.workspace.transaction() as tx:
             return await failed_work.listed(tx, limit)
 
-    async def retry(self, listener: Listener = unheard) -> int:
-        """Try again what failed: documents that were set aside, and work that failed by a bug; how much that was."""
+    async def retry(self, listener: Listener = ignore) -> int:
+        """Try again what failed: failed documents, and work that failed by a bug; how much that was."""
         async with self.workspace.transaction() as tx:
             failed = await failed_work.forget(tx) + await sources.retry(tx)
             await ask_for(tx, "settle")
@@ -1098,7 +1098,7 @@ class AsyncTrueweave:
             async for documents in record.read(self.workspace, shown=True):
                 await beside.add_documents(documents, progress)
             if found := await self.hierarchy():
-                await regroup(made, How(found.most, found.resolution, found.seed))
+                await regroup(made, LeidenSettings(found.most, found.resolution, found.seed))
             yield beside
 
     async def sweep(self) -> Swept:
@@ -1118,7 +1118,7 @@ class AsyncTrueweave:
 
     async def _sweep_again_and_again(self) -> None:
         while True:
-            await self.workspace.insist(self.clean_up)
+            await self.workspace.retry_while_down(self.clean_up)
             await asyncio.sleep(_SWEPT_EVERY)
 
     async def drop(self) -> int:

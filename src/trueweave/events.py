@@ -62,11 +62,11 @@ class Extracted:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A document failed. It is tried again, or was set aside."""
+    """A document failed. It is tried again, or failed."""
 
     uri: str
     error: str
-    set_aside: bool
+    final: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class Added:
     extracted: int = 0
     chunks: int = 0
     noted: int = 0
-    set_aside: int = 0
+    failed: int = 0
     removed: int = 0
 
     def after(self, event: Event) -> Added:
@@ -158,8 +158,8 @@ class Added:
                 return replace(self, extracted=done, chunks=self.chunks + chunks, noted=noted)
             case Removed(uris):
                 return replace(self, removed=self.removed + len(uris))
-            case Failed(set_aside=True):
-                return replace(self, set_aside=self.set_aside + 1)
+            case Failed(final=True):
+                return replace(self, failed=self.failed + 1)
         return self
 
 
@@ -182,7 +182,7 @@ Event = (
 Listener = Callable[[Event], None]
 
 
-def unheard(_: Event) -> None:
+def ignore(_: Event) -> None:
     """A listener that does not listen."""
 
 
@@ -197,7 +197,7 @@ class _Run(NamedTuple):
 _MANY = 50  # chunks: a document of fewer is done soon
 _STEPS = 100
 
-_NO_RUN = _Run(unheard, is_question=False)
+_NO_RUN = _Run(ignore, is_question=False)
 # Models are shared by all that goes on in a process. Whoever they are asked for is known from the context of the task.
 _run: ContextVar[_Run] = ContextVar("run", default=_NO_RUN)
 

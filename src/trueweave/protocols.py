@@ -181,10 +181,10 @@ class Ledger(Protocol):
         ...
 
 
-class Pace(Protocol):
+class RateLimiter(Protocol):
     """Lets calls to a model go ahead no faster than was agreed, over all processes."""
 
-    def turn(self, tokens: int) -> AbstractAsyncContextManager[None]:
+    def acquire(self, tokens: int) -> AbstractAsyncContextManager[None]:
         """Entered when a call of so many tokens may be made, left when it is over."""
         ...
 
@@ -218,7 +218,7 @@ class Loader(Protocol):
 # --- asking -------------------------------------------------------------------------------------------
 
 
-class Told(NamedTuple):
+class ChunkMention(NamedTuple):
     """A chunk that mentions an entity, and how many of the entity's neighbours it mentions as well."""
 
     entity: UUID
@@ -226,12 +226,12 @@ class Told(NamedTuple):
     neighbours: int
 
 
-class Around(NamedTuple):
+class Neighbourhood(NamedTuple):
     """What is next to some entities: their relations, by the degree of both ends and by weight, and the chunks that
     mention them."""
 
     relations: list[Relation]
-    told: list[Told]
+    told: list[ChunkMention]
 
 
 class RelationFound(NamedTuple):
@@ -242,7 +242,7 @@ class RelationFound(NamedTuple):
     target: Entity
 
 
-Masses = dict[UUID, float]
+Scores = dict[UUID, float]
 
 
 class Name(NamedTuple):
@@ -263,7 +263,7 @@ class Reached(NamedTuple):
     weight: float
 
 
-class Weighed(NamedTuple):
+class RerankFeatures(NamedTuple):
     """A chunk by what can be known of it beside a question: how near it is to a vector, and how many words it has.
 
     `shares` has a number for each word of the question that the documents know: its share of their weight, or 0 where
@@ -279,7 +279,7 @@ class Weighed(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Bounds:
+class WalkLimits:
     """How a walk goes from chunks to names and on to chunks, and how far. See methods/walking.py."""
 
     mention_weight: float = 0.03
@@ -351,7 +351,9 @@ class Index(Protocol):
         """The chunks that match the words of a text best, by BM25."""
         ...
 
-    async def around(self, entities: Sequence[UUID], followed: Sequence[UUID], each: int, filter: Filter) -> Around:
+    async def around(
+        self, entities: Sequence[UUID], followed: Sequence[UUID], each: int, filter: Filter
+    ) -> Neighbourhood:
         """The relations of these entities, and for each one that is followed so many chunks that mention it, those
         with most of its neighbours."""
         ...
@@ -382,7 +384,7 @@ class Index(Protocol):
         that are gone. So more ids than places are of use: several may have one text, which is one passage."""
         ...
 
-    async def both_lists(self, text: str, vector: Vectors, limit: int, filter: Filter) -> tuple[Masses, Masses]:
+    async def both_lists(self, text: str, vector: Vectors, limit: int, filter: Filter) -> tuple[Scores, Scores]:
         """The chunks nearest to a vector with their similarity, and those that match a text with their score."""
         ...
 
@@ -394,8 +396,13 @@ class Index(Protocol):
         """The names in a text that occur in some chunk: the longest at each place, and those inside of them."""
         ...
 
-    async def spread(
-        self, start: Sequence[Scored[Name]] | Masses, vector: Vectors, pool: Sequence[UUID], how: Bounds, filter: Filter
+    async def propagate(
+        self,
+        start: Sequence[Scored[Name]] | Scores,
+        vector: Vectors,
+        pool: Sequence[UUID],
+        how: WalkLimits,
+        filter: Filter,
     ) -> list[Reached]:
         """Where the mass of names, or of the names in chunks, goes: to which chunks, and how it is shared out there.
 
@@ -403,7 +410,7 @@ class Index(Protocol):
         """
         ...
 
-    async def weighed(self, chunks: Sequence[UUID], text: str, vector: Vectors) -> list[Weighed]:
+    async def rerank_features(self, chunks: Sequence[UUID], text: str, vector: Vectors) -> list[RerankFeatures]:
         """These chunks once more, in order, beside a question and a vector of what is asked."""
         ...
 

@@ -9,12 +9,12 @@ from contextlib import aclosing, asynccontextmanager
 from trueweave.config import Settings
 from trueweave.engine import AsyncTrueweave
 from trueweave.errors import TrueweaveError, UnknownWorkspace
-from trueweave.events import Listener, Waiting, in_run, unheard
-from trueweave.ingest.jobs import Pace, WorkerDependencies
+from trueweave.events import Listener, Waiting, ignore, in_run
+from trueweave.factory import ModelFactory
+from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings
 from trueweave.ingest.worker import Worker
 from trueweave.store.postgres import queue
 from trueweave.store.postgres.db import Database, Workspace
-from trueweave.wiring import ModelFactory
 
 _CLEANED_EVERY = 3600.0  # seconds
 _PAGE = 100
@@ -58,23 +58,23 @@ class Serving:
             after = page[-1].id
 
     async def _page(self, after: int) -> list[Workspace]:
-        return await self._database.insist(lambda: queue.workspaces(self._database, after, _PAGE))
+        return await self._database.retry_while_down(lambda: queue.workspaces(self._database, after, _PAGE))
 
     async def _clean_up(self, workspace: Workspace) -> None:
         async with self.opened(workspace) as trueweave:
-            await self._database.insist(trueweave.clean_up)
+            await self._database.retry_while_down(trueweave.clean_up)
             async with workspace.transaction() as tx:
                 if await tx.value("source.any_left"):
                     await queue.ask_for(tx, "settle")
 
 
 async def work_for_all(
-    database: Database, settings: Settings, listener: Listener = unheard, stop: asyncio.Event | None = None
+    database: Database, settings: Settings, listener: Listener = ignore, stop: asyncio.Event | None = None
 ) -> None:
     """Carry out the jobs of all workspaces, one of each in turn, until `stop` is set; then end what is begun."""
     async with ModelFactory(database, settings.lease) as models:
         serving = Serving(database, settings, models)
-        pace = Pace(tries=settings.tries, try_again_after=settings.try_again_after)
+        pace = WorkerSettings(tries=settings.tries, try_again_after=settings.try_again_after)
         liveness = await models.liveness()
         with in_run(listener):
             worker = Worker(

@@ -8,7 +8,7 @@ from contextlib import suppress
 from types import AsyncGeneratorType
 from typing import Any, TypeVar
 
-from trueweave.events import Listener, in_run, unheard
+from trueweave.events import Listener, ignore, in_run
 
 T = TypeVar("T")
 
@@ -46,7 +46,7 @@ class Stream(AsyncGenerator[T, None]):
             self._source.forget(self._pieces)
 
     def __del__(self) -> None:
-        self._source.let_go(self._pieces)
+        self._source.release(self._pieces)
 
 
 class OpenStreams:
@@ -56,7 +56,7 @@ class OpenStreams:
         self._open: dict[AsyncGenerator[Any, None], asyncio.AbstractEventLoop] = {}
         self._closing: set[asyncio.Task[None]] = set()
 
-    def hand_out(self, pieces: AsyncGenerator[T, None], listener: Listener = unheard) -> Stream[T]:
+    def hand_out(self, pieces: AsyncGenerator[T, None], listener: Listener = ignore) -> Stream[T]:
         """These pieces as a stream. What happens on the way to each is told to the listener."""
         return Stream(pieces, self, listener)
 
@@ -68,7 +68,7 @@ class OpenStreams:
         """This one is over."""
         self._open.pop(pieces, None)
 
-    def let_go(self, pieces: AsyncGenerator[Any, None]) -> None:
+    def release(self, pieces: AsyncGenerator[Any, None]) -> None:
         """Close a stream that nobody has any longer. The garbage may be collected in any thread."""
         if (loop := self._open.get(pieces)) is not None:
             with suppress(RuntimeError):  # the loop is closed, and all that ran in it is over

@@ -1,5 +1,4 @@
-"""Trueweave: the same as AsyncTrueweave, for programs that wait. AsyncTrueweave is the source, and this is derived from
-it."""
+"""Trueweave: the synchronous API, derived from AsyncTrueweave."""
 
 from __future__ import annotations
 
@@ -28,14 +27,15 @@ from uuid import UUID
 from trueweave.config import Settings
 from trueweave.engine import AsyncTrueweave, Progress, _unseen
 from trueweave.errors import TrueweaveError
-from trueweave.events import Added, Listener, Refused, Reported, unheard
+from trueweave.events import Added, Listener, Refused, Reported, ignore
 from trueweave.evidence import Answer, Comparison, Evidence, Filter
 from trueweave.protocols import Embedder, Method, StreamingLLM, Vectors, Verifier
-from trueweave.store.postgres.headway import Headway
+from trueweave.store.postgres.ingest_progress import IngestProgress
 from trueweave.types import (
     Budget,
     Change,
     Community,
+    CommunityChanges,
     CommunityReport,
     Document,
     DocumentInfo,
@@ -43,20 +43,19 @@ from trueweave.types import (
     EmbeddingEstimate,
     Entity,
     Estimate,
+    FailedDocument,
     FailedWork,
-    Former,
     Hierarchy,
     Hit,
     Message,
     NameKey,
     Note,
     OutOfDate,
-    Regrouped,
     Relation,
     ReportEstimate,
     ResolutionSettings,
+    RetiredCommunity,
     Rule,
-    SetAside,
     Source,
     Spent,
     SpentOn,
@@ -124,7 +123,7 @@ class _Thread:
 
         def begin() -> None:
             begun.append(self._begin(work))
-            begun[0].add_done_callback(lambda task: _pass_on(task, over))
+            begun[0].add_done_callback(lambda task: _call(task, over))
 
         try:
             with self._lock:
@@ -175,7 +174,7 @@ class _Thread:
         return task
 
 
-def _pass_on(task: asyncio.Task[T], over: Future[T]) -> None:
+def _call(task: asyncio.Task[T], over: Future[T]) -> None:
     """Tell whoever waits how a task ended. One that nobody interrupted was cancelled by closing."""
     if task.cancelled():
         over.set_exception(TrueweaveError(_CLOSED))
@@ -327,7 +326,7 @@ class Trueweave(_Waiting):
     # --- documents ------------------------------------------------------------------------------------
 
     def add(
-        self, *what: str | Path | Source, listener: Listener = unheard, prune: bool = False, refresh: bool = False
+        self, *what: str | Path | Source, listener: Listener = ignore, prune: bool = False, refresh: bool = False
     ) -> Added:
         """Add files, whole folders and texts: each becomes a document, worked as the settings say, and settled.
 
@@ -339,11 +338,11 @@ class Trueweave(_Waiting):
         """
         return self._wait_for(lambda trueweave: trueweave.add(*what, listener=listener, prune=prune, refresh=refresh))
 
-    def plan_sync(self, *folders: str | Path, listener: Listener = unheard) -> SyncPlan:
+    def plan_sync(self, *folders: str | Path, listener: Listener = ignore) -> SyncPlan:
         """What `sync` would do. Nothing is changed, and no model is asked."""
         return self._wait_for(lambda trueweave: trueweave.plan_sync(*folders, listener=listener))
 
-    def sync(self, *folders: str | Path, plan: SyncPlan | None = None, listener: Listener = unheard) -> Added:
+    def sync(self, *folders: str | Path, plan: SyncPlan | None = None, listener: Listener = ignore) -> Added:
         """Bring the index up to date with folders: add what is new or changed, remove what is gone from them.
 
         With a `plan`, nothing is removed that it does not name.
@@ -355,11 +354,11 @@ class Trueweave(_Waiting):
         uri."""
         return self._wait_for(lambda trueweave: trueweave.matching(*what))
 
-    def estimate(self, *what: str | Path | Source, listener: Listener = unheard, refresh: bool = False) -> Estimate:
+    def estimate(self, *what: str | Path | Source, listener: Listener = ignore, refresh: bool = False) -> Estimate:
         """What adding these would take, in documents, chunks, tokens and money. Nothing is sent to any model."""
         return self._wait_for(lambda trueweave: trueweave.estimate(*what, listener=listener, refresh=refresh))
 
-    def work(self, listener: Listener = unheard, stop: threading.Event | None = None) -> None:
+    def work(self, listener: Listener = ignore, stop: threading.Event | None = None) -> None:
         """Take jobs of this workspace from the queue until `stop` is set; then end what is begun."""
         self._wait_for(lambda trueweave: trueweave.work(listener, _awaited(stop)))
 
@@ -409,7 +408,7 @@ class Trueweave(_Waiting):
         verifiers: Sequence[str | Verifier] | None = None,
         context_only: bool = False,
         rerank: bool = False,
-        listener: Listener = unheard,
+        listener: Listener = ignore,
     ) -> Answer:
         """The answer to a question from what a method finds, every citation checked.
 
@@ -450,7 +449,7 @@ class Trueweave(_Waiting):
         repair: bool | None = None,
         verifiers: Sequence[str | Verifier] | None = None,
         rerank: bool = False,
-        listener: Listener = unheard,
+        listener: Listener = ignore,
     ) -> Iterator[str | Answer]:
         """The answer in pieces as the model writes them, and at the end the whole of it, checked: see `ask`.
 
@@ -479,7 +478,7 @@ class Trueweave(_Waiting):
         *,
         filter: Filter | None = None,
         rerank: bool = False,
-        listener: Listener = unheard,
+        listener: Listener = ignore,
     ) -> Evidence:
         """What a method finds for a question, and how, without an answer."""
         return self._wait_for(
@@ -493,7 +492,7 @@ class Trueweave(_Waiting):
         *,
         filter: Filter | None = None,
         answers: bool = False,
-        listener: Listener = unheard,
+        listener: Listener = ignore,
     ) -> Comparison:
         """What these methods find for a question, side by side; all methods there are, when none are given."""
         return self._wait_for(
@@ -508,7 +507,7 @@ class Trueweave(_Waiting):
 
     # --- communities ----------------------------------------------------------------------------------
 
-    def find_communities(self) -> Regrouped:
+    def find_communities(self) -> CommunityChanges:
         """Find the communities of the graph as it is settled now; what that changed.
 
         Nothing is done where the graph is as it was. No model is asked: `write_reports` does that.
@@ -519,7 +518,7 @@ class Trueweave(_Waiting):
         """What `write_reports` would take. Nothing is sent to any model."""
         return self._wait_for(lambda trueweave: trueweave.estimate_reports())
 
-    def write_reports(self, listener: Listener = unheard) -> Reported:
+    def write_reports(self, listener: Listener = ignore) -> Reported:
         """Write about all communities that have no report, or a stale one; how many that were.
 
         Without a language model, names and sentences are picked out of the documents. Like `add` it may be stopped at
@@ -537,9 +536,9 @@ class Trueweave(_Waiting):
         """Communities, the largest first: of a level, right within another, or changed since then."""
         return self._wait_for(lambda trueweave: trueweave.communities(level, within=within, since=since, limit=limit))
 
-    def former_communities(self, since: datetime, limit: int = 50) -> list[Former]:
+    def retired_communities(self, since: datetime, limit: int = 50) -> list[RetiredCommunity]:
         """Communities that are no more since then, the latest first."""
-        return self._wait_for(lambda trueweave: trueweave.former_communities(since, limit))
+        return self._wait_for(lambda trueweave: trueweave.retired_communities(since, limit))
 
     def community(self, id: UUID | str) -> Community:
         """The community of this id, or of the one id that begins like this."""
@@ -661,13 +660,13 @@ class Trueweave(_Waiting):
     # --- how it goes ----------------------------------------------------------------------------------
 
     def clock(self) -> datetime:
-        """The time by the database's clock, by which `headway` and receipts count."""
+        """The time by the database's clock, by which `ingest_progress` and receipts count."""
         return self._wait_for(lambda trueweave: trueweave.clock())
 
-    def headway(self, since: datetime | None = None) -> Headway:
+    def ingest_progress(self, since: datetime | None = None) -> IngestProgress:
         """How many documents came in since then, whoever worked them, and how many wait. A database that is away is
         waited for."""
-        return self._wait_for(lambda trueweave: trueweave.headway(since))
+        return self._wait_for(lambda trueweave: trueweave.ingest_progress(since))
 
     def duplicates(self, since: datetime) -> list[Duplicate]:
         """The documents that came in since then and have the very text of one that was there before."""
@@ -692,16 +691,16 @@ class Trueweave(_Waiting):
         where the settings name no extractor that could be used here."""
         return self._wait_for(lambda trueweave: trueweave.out_of_date())
 
-    def set_aside(self, limit: int = 20) -> list[SetAside]:
+    def failed_documents(self, limit: int = 20) -> list[FailedDocument]:
         """Documents that failed for good, with their errors. Adding one again tries it again."""
-        return self._wait_for(lambda trueweave: trueweave.set_aside(limit))
+        return self._wait_for(lambda trueweave: trueweave.failed_documents(limit))
 
     def failed_work(self, limit: int = 20) -> list[FailedWork]:
         """Work that failed by a bug of Trueweave, the latest first. `retry` tries it again."""
         return self._wait_for(lambda trueweave: trueweave.failed_work(limit))
 
-    def retry(self, listener: Listener = unheard) -> int:
-        """Try again what failed: documents that were set aside, and work that failed by a bug; how much that was."""
+    def retry(self, listener: Listener = ignore) -> int:
+        """Try again what failed: failed documents, and work that failed by a bug; how much that was."""
         return self._wait_for(lambda trueweave: trueweave.retry(listener))
 
     def entities(self, limit: int = 50) -> list[Entity]:

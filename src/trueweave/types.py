@@ -438,7 +438,7 @@ class Duplicate:
 
 
 @dataclass(frozen=True, slots=True)
-class SetAside:
+class FailedDocument:
     """A document that failed for good, and why."""
 
     uri: str
@@ -630,7 +630,7 @@ class CommunityReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Former:
+class RetiredCommunity:
     """A community that is no more, and since when."""
 
     id: UUID
@@ -641,7 +641,7 @@ class Former:
 
 
 @dataclass(frozen=True, slots=True)
-class Regrouped:
+class CommunityChanges:
     """What finding communities anew has changed: how many came, have other contents, are as they were, and went."""
 
     came: int

@@ -16,8 +16,8 @@ from tests.chaos.calls import Kind, hash_of
 from tests.chaos.corpus import documents, reply
 from tests.chaos.scene import Scene, scene
 from tests.chaos.worker import WORKSPACE, settings
-from trueweave import AsyncTrueweave, wiring
-from trueweave.events import unheard
+from trueweave import AsyncTrueweave, factory
+from trueweave.events import ignore
 from trueweave.ingest.intake import take_in
 from trueweave.store.embedded import EmbeddedServer
 from trueweave.testing import ModelServer
@@ -85,7 +85,7 @@ async def test_whatever_is_killed_every_document_comes_in_and_no_call_is_repeate
         seconds = time.monotonic() - began
         stage.end()
     _check_calls(stage, seconds)
-    assert await trueweave.set_aside() == []
+    assert await trueweave.failed_documents() == []
     assert (await trueweave.status()).documents == form.documents
     async with ModelServer(reply) as server:
         async with AsyncTrueweave.open(postgres.url, WORKSPACE, settings=settings(server.url)) as whole:
@@ -135,8 +135,8 @@ async def _make_havoc(stage: Scene, trueweave: AsyncTrueweave, form: Form) -> No
 
 
 async def _hand_in(trueweave: AsyncTrueweave, sources: list[Source]) -> None:
-    recipe = wiring.recipe(settings(NOWHERE))
-    await take_in(trueweave.workspace, sources, recipe, unheard)
+    recipe = factory.recipe(settings(NOWHERE))
+    await take_in(trueweave.workspace, sources, recipe, ignore)
 
 
 async def _wait_until_done(stage: Scene, trueweave: AsyncTrueweave, patience: float) -> None:
@@ -145,7 +145,7 @@ async def _wait_until_done(stage: Scene, trueweave: AsyncTrueweave, patience: fl
             return bool(await tx.value("source.any_left") or await tx.value("summary.any_wanted"))
 
     end = time.monotonic() + patience
-    while await trueweave.database.insist(left):
+    while await trueweave.database.retry_while_down(left):
         stage.check_nobody_left()
         assert time.monotonic() < end, f"{await trueweave.status()}\n{stage.said()}"
         await asyncio.sleep(0.2)

@@ -13,7 +13,7 @@ import pytest
 
 from tests.e2e.conftest import PROGRAM, Trueweave, answer, model_server, typed
 from trueweave import AsyncTrueweave
-from trueweave.extract import given
+from trueweave.extract import preannotated
 
 LINES = (
     {
@@ -47,7 +47,7 @@ def filled(url: str, file: Path) -> None:
 
     async def fill() -> None:
         async with AsyncTrueweave.open(url) as index:
-            await index.add_documents(given.read(file))
+            await index.add_documents(preannotated.read(file))
 
     asyncio.run(fill())
 
@@ -344,13 +344,13 @@ def test_documents_that_fail_for_good_are_set_aside_and_shown(trueweave: Truewea
         settle_for(tmp_path, url, tries=1)
         trueweave("init")
         failed = trueweave("add", "notes", code=1)
-        assert "3 documents set aside:\n  notes/ada.md" in failed.stdout
+        assert "3 documents failed:\n  notes/ada.md" in failed.stdout
         assert re.search(r"set aside +3 documents", trueweave("status").stdout)
         assert "notes/mary.txt\n" in trueweave("status", "--failed").stdout
     with model_server() as url:
         settle_for(tmp_path, url)
         assert answer(trueweave("add", "notes", "--model", "openai/better", "--json"))["came_in"] == 3
-    assert answer(trueweave("status", "--json"))["set_aside"] == []
+    assert answer(trueweave("status", "--json"))["failed_documents"] == []
 
 
 @pytest.mark.usefixtures("notes")

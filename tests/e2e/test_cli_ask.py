@@ -20,7 +20,7 @@ import pytest
 from tests.e2e.conftest import PROGRAM, Trueweave, model_server
 from trueweave import AsyncTrueweave
 from trueweave.config import Settings
-from trueweave.extract import given
+from trueweave.extract import preannotated
 from trueweave.testing import Databases
 from trueweave.testing.model_server import Asked
 
@@ -104,7 +104,7 @@ def workspaces(url: str, model_url: str, documents: Path) -> None:
 
     async def fill(**settings: Any) -> None:
         async with AsyncTrueweave.open(settings=Settings(database_url=url, **settings)) as index:
-            await index.add_documents(given.read(documents))
+            await index.add_documents(preannotated.read(documents))
 
     asyncio.run(fill(workspace="plain"))
     asyncio.run(fill(workspace="filled", **embedding))

@@ -133,7 +133,7 @@ def test_no_command_lets_what_steers_a_terminal_through(
 
 
 def _steering(output: str) -> set[str]:
-    """What is left of such characters; escapes of our own for style and cursor are set aside by what EVIL has."""
+    """What is left of such characters; escapes of our own for style and cursor are told apart by what EVIL has."""
     return {mark for mark in ("\x1b[41m", "\x1b]", "\x07", "\x9b", "\u202e") if mark in output}
 
 

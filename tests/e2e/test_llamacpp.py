@@ -24,9 +24,9 @@ from trueweave.evidence import Basis, Claim
 from trueweave.extract.findings import NOTHING_FOUND
 from trueweave.methods import Community, Drift, Fuse
 from trueweave.models import open_chat
-from trueweave.models.around import Listening
 from trueweave.models.checks import check_chat
 from trueweave.models.names import endpoint
+from trueweave.models.wrappers import ReplyStream
 from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder
 from trueweave.types import Message, Prompt, Purpose, Source
@@ -119,7 +119,7 @@ async def test_a_reply_is_heard_while_it_is_written_and_the_server_counts_it(lla
     chat = open_chat(endpoint(MODEL, url=f"{llama}/v1"))
     before = counted(llama)
     question = Prompt((Message("user", "Name three rivers in England."),), max_tokens=60)
-    async with aclosing(Listening(chat.stream(question, Purpose("test")))) as heard:
+    async with aclosing(ReplyStream(chat.stream(question, Purpose("test")))) as heard:
         pieces = [piece async for piece in heard]
     await chat.close()
     after = counted(llama)
@@ -137,11 +137,11 @@ async def test_what_a_small_model_gets_wrong_is_told_and_every_document_is_accou
     after = counted(llama)
 
     came_in = {event.uri: event.notes for event in heard if isinstance(event, Extracted)}
-    aside = {one.uri: one.error for one in await trueweave.set_aside()}
+    aside = {one.uri: one.error for one in await trueweave.failed_documents()}
     assert came_in.keys() | aside.keys() == {TOO_LONG.uri, *(source.uri for source in SHORT)}
     assert came_in.keys().isdisjoint(aside)
-    assert (added.extracted, added.set_aside) == (len(came_in), len(aside))
-    assert {event.uri for event in heard if isinstance(event, Failed) and event.set_aside} == aside.keys()
+    assert (added.extracted, added.failed) == (len(came_in), len(aside))
+    assert {event.uri for event in heard if isinstance(event, Failed) and event.final} == aside.keys()
 
     # llama.cpp's own words, and what to do.
     assert re.search(r"does not take this prompt: 400, .*context size.* make chunks smaller", aside[TOO_LONG.uri])

@@ -50,13 +50,13 @@ class Proxy:
             await self._open.wait()
             back, forth = await asyncio.open_connection(self._target.hostname, self._target.port)
             try:
-                await asyncio.gather(self._pass_on(reader, forth), self._pass_on(back, writer))
+                await asyncio.gather(self._call(reader, forth), self._call(back, writer))
             finally:
                 forth.close()
         finally:
             writer.close()
 
-    async def _pass_on(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+    async def _call(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
         with suppress(ConnectionError):
             while data := await source.read(65536):
                 await self._open.wait()

@@ -320,7 +320,7 @@ EVERY: list[Method] = [
 async def test_what_may_not_speak_reaches_no_prompt(
     database: Database, method: Method, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("trueweave.store.postgres.scope.FEW", few)
+    monkeypatch.setattr("trueweave.store.postgres.document_filter.FEW", few)
     async with ModelServer(model := Scripted("[0] Nobody knows.")) as server:
         trueweave = await AsyncTrueweave.enter(database, "test", HashEmbedder(), settings=priced(server))
         async with aclosing(trueweave):

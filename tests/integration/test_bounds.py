@@ -8,10 +8,10 @@ import pytest
 
 from trueweave.errors import ModelError
 from trueweave.models import open_chat
-from trueweave.models.around import Listening
 from trueweave.models.names import endpoint
 from trueweave.models.openai import OpenAIEmbedder
 from trueweave.models.rerank import RerankServer
+from trueweave.models.wrappers import ReplyStream
 from trueweave.testing.model_server import Fault, ModelServer, Trouble
 from trueweave.types import Message, Prompt, Purpose
 
@@ -28,7 +28,7 @@ async def chat(server: ModelServer, stack: AsyncExitStack) -> object:
 async def stream(server: ModelServer, stack: AsyncExitStack) -> object:
     model = open_chat(endpoint("vllm/any", url=server.url))
     stack.push_async_callback(model.close)
-    return [piece async for piece in Listening(model.stream(PROMPT, Purpose("test")))]
+    return [piece async for piece in ReplyStream(model.stream(PROMPT, Purpose("test")))]
 
 
 async def ollama(server: ModelServer, stack: AsyncExitStack) -> object:

@@ -18,7 +18,7 @@ from trueweave import AsyncTrueweave, Chunk, Document, Filter, Link, Mention
 from trueweave.config import Settings
 from trueweave.errors import BudgetReached, ConfigError, ModelUnavailable, NoReports, UnknownCommunity
 from trueweave.extract.reports import ReportWriter
-from trueweave.graph.succession import LEAST_SHARED
+from trueweave.graph.community_ids import LEAST_SHARED
 from trueweave.ingest.reports import Reporting, write_reports
 from trueweave.methods import Community, Drift, Keyword, Naive
 from trueweave.store.postgres import communities as store
@@ -247,7 +247,7 @@ async def test_what_went_and_what_changed_can_be_asked_for(trueweave: AsyncTruew
     await trueweave.remove([f"Berth/{a}/{b}" for a, b in combinations(FOLK, 2)])
     await trueweave.add_documents([told("Aldar", "smith", "reeve", "owes")])
     await trueweave.find_communities()
-    [gone] = await trueweave.former_communities(then)
+    [gone] = await trueweave.retired_communities(then)
     assert (gone.size, gone.title) == (7, ""), "what was removed is not named any more"
     [changed] = await trueweave.communities(since=then)
     assert changed.since < then < changed.changed

@@ -14,7 +14,7 @@ from tests.integration.test_worker import CAPITALS, Scripted
 from trueweave.errors import DatabaseError, DatabaseUnavailable
 from trueweave.events import Event, Waiting
 from trueweave.ingest.intake import take_in
-from trueweave.ingest.jobs import Pace, WorkerDependencies
+from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings
 from trueweave.ingest.worker import worker_of
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Database, Workspace
@@ -52,7 +52,7 @@ async def opened(url: str, failing: Failing) -> AsyncIterator[Database]:
         yield database
 
 
-async def worked(database: Database, events: list[Event], pace: Pace, *sources: Source) -> None:
+async def worked(database: Database, events: list[Event], pace: WorkerSettings, *sources: Source) -> None:
     workspace = await database.find_workspace("test", make=True)
     assert workspace is not None
     no_more = asyncio.Event()
@@ -74,7 +74,7 @@ async def test_each_retry_is_logged_and_told_with_how_long_it_took_so_far(
     events: list[Event] = []
     async with opened(url, failing) as database:
         failing.error, failing.words = OperationalError("server closed the connection"), "INSERT INTO source"
-        adding = asyncio.create_task(worked(database, events, Pace(gather=0.01), Source("a", "Ada")))
+        adding = asyncio.create_task(worked(database, events, WorkerSettings(gather=0.01), Source("a", "Ada")))
         with caplog.at_level(logging.WARNING, "trueweave"):
             while sum(isinstance(event, Waiting) for event in events) < 3:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
@@ -93,9 +93,9 @@ async def test_a_full_disk_ends_the_run_at_once_and_says_so(url: str, words: str
     async with opened(url, failing) as database:
         failing.error, failing.words = errors.DiskFull("could not extend file: No space left on device"), words
         with pytest.raises(DatabaseError, match=r"No space left on device.*make room"):
-            await worked(database, events, Pace(gather=0.01), Source("a", "Ada"))
+            await worked(database, events, WorkerSettings(gather=0.01), Source("a", "Ada"))
         failing.error = None
-        await worked(database, events, Pace(gather=0.01), Source("a", "Ada"))
+        await worked(database, events, WorkerSettings(gather=0.01), Source("a", "Ada"))
     assert not any(isinstance(event, Waiting) for event in events)
 
 
@@ -105,7 +105,7 @@ async def test_a_run_ends_when_the_database_is_away_for_longer_than_is_worth_wai
     async with opened(url, failing) as database:
         failing.error, failing.words = OperationalError("server closed the connection"), "FROM source WHERE NOT failed"
         with pytest.raises(DatabaseUnavailable, match=r"server closed the connection.*waited for"):
-            await worked(database, events, Pace(gather=0.01, patience=0.3), Source("a", "Ada"))
+            await worked(database, events, WorkerSettings(gather=0.01, patience=0.3), Source("a", "Ada"))
         failing.error = None
     assert any(isinstance(event, Waiting) and event.waited for event in events)
 
@@ -133,5 +133,5 @@ async def test_a_statement_that_may_not_take_so_long_is_not_tried_again(
             await tx.execute("SELECT pg_sleep(5)")
 
     with pytest.raises(DatabaseError, match="statement_timeout"):
-        await database.insist(slow)
+        await database.retry_while_down(slow)
     assert tried == 1

@@ -11,7 +11,7 @@ import pytest
 from trueweave import AsyncTrueweave
 from trueweave.config import Settings
 from trueweave.errors import ChangesGone
-from trueweave.events import unheard
+from trueweave.events import ignore
 from trueweave.ingest.intake import take_in
 from trueweave.ingest.recipe import Recipe
 from trueweave.store.postgres import record
@@ -119,7 +119,7 @@ async def test_a_removed_document_is_found_in_no_table(index: AsyncTrueweave, ur
 
 
 async def test_a_document_that_waits_or_failed_is_erased_too(index: AsyncTrueweave, url: str) -> None:
-    await hand_in(index, marked(), marked("another"), Source("plain.md", SHARED))
+    await submit(index, marked(), marked("another"), Source("plain.md", SHARED))
     with psycopg.connect(url) as connection:
         connection.execute("UPDATE trueweave.source SET failed = true, error = 'bad' WHERE uri = 'another'")
     assert await index.remove([f"notes/{MARKER}.md", "another"]) == 2
@@ -129,8 +129,8 @@ async def test_a_document_that_waits_or_failed_is_erased_too(index: AsyncTruewea
     assert [uri for uri, _ in json.loads(payload)] == ["plain.md"], "what waits beside it still does"
 
 
-async def hand_in(index: AsyncTrueweave, *sources: Source) -> None:
-    await take_in(index.workspace, sources, Recipe(extractor="capitals"), unheard)
+async def submit(index: AsyncTrueweave, *sources: Source) -> None:
+    await take_in(index.workspace, sources, Recipe(extractor="capitals"), ignore)
 
 
 async def test_what_another_document_says_word_for_word_is_kept_and_not_paid_for_again(

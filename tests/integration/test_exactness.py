@@ -235,12 +235,12 @@ class World:
         shuffled.shuffle(survivors)
         early = shuffled.random() < 0.5  # the rules may be there before the documents, or come after them
         if early:
-            await self._lay_down(fresh, rules, how)
+            await self._add_rule(fresh, rules, how)
         while survivors:
             some = [survivors.pop() for _ in range(shuffled.randint(1, len(survivors)))]
             await fresh.add_documents(some)
         if not early:
-            await self._lay_down(fresh, rules, how)
+            await self._add_rule(fresh, rules, how)
         await fresh.settle()
         for one in (trueweave, fresh):
             await one.find_communities()
@@ -251,7 +251,7 @@ class World:
         await fresh.drop()
         await trueweave.drop()
 
-    async def _lay_down(self, fresh: AsyncTrueweave, rules: list[Any], how: ResolutionSettings) -> None:
+    async def _add_rule(self, fresh: AsyncTrueweave, rules: list[Any], how: ResolutionSettings) -> None:
         await resolution.change_settings(fresh.workspace, how)
         for rule in rules:
             await resolution.add_rule(fresh.workspace, rule.kind, rule.names, rule.label)

@@ -57,7 +57,7 @@ ONCE, ALWAYS = "once", "always"
 # What comes of the document.
 IN = "in"  # as if nothing had been amiss
 NOTED = "in, with a note"
-ASIDE = "set aside"  # with its error, after TRIES failures
+ASIDE = "failed"  # with its error, after TRIES failures
 UNAVAILABLE = ModelUnavailable  # the run stops; later it may be run again
 REFUSED = ModelRefused  # the run stops; somebody has to set something
 
@@ -139,8 +139,8 @@ class Desk:
         """
         told = [event for event in self.heard if isinstance(event, Failed) and event.uri == uri]
         tries = 1 if "of no use, twice" in told[-1].error else TRIES
-        assert [event.set_aside for event in told] == [False] * (tries - 1) + [True]
-        [kept] = [one for one in await self.trueweave.set_aside() if one.uri == uri]
+        assert [event.final for event in told] == [False] * (tries - 1) + [True]
+        [kept] = [one for one in await self.trueweave.failed_documents() if one.uri == uri]
         assert (kept.error, kept.failures) == (told[-1].error, tries)
         return [event.error for event in told]
 
@@ -209,13 +209,13 @@ async def test_what_comes_of_a_fault_and_what_the_user_is_told(
         if isinstance(outcome, str):
             added = await at.add(ADA)
             expected = {IN: (1, 0, 0), NOTED: (1, 1, 0), ASIDE: (0, 0, 1)}[outcome]
-            assert (added.extracted, added.noted, added.set_aside) == expected
+            assert (added.extracted, added.noted, added.failed) == expected
             told = await at.errors(ADA.uri) if outcome == ASIDE else at.notes(ADA.uri)
         else:
             with pytest.raises(ModelError) as stopped:
                 await at.add(ADA)
             assert isinstance(stopped.value, outcome)
-            assert await at.trueweave.set_aside() == [], "it is no fault of the document's"
+            assert await at.trueweave.failed_documents() == [], "it is no fault of the document's"
             told = [str(stopped.value)]
         is_in = outcome in (IN, NOTED)
         assert (await at.trueweave.status()).documents == is_in
@@ -243,7 +243,7 @@ async def test_a_run_that_was_stopped_again_and_again_goes_on_once_the_cause_is_
                 await at.add(ADA)
         at.server.trouble = Trouble()
         added = await at.add(ADA, BOB)
-        assert (added.extracted, added.set_aside) == (2, 0), "once each, however often it was handed in"
+        assert (added.extracted, added.failed) == (2, 0), "once each, however often it was handed in"
         assert (await at.names(), at.notes(ADA.uri)) == (ALL, [])
 
 
@@ -256,7 +256,7 @@ async def test_a_document_that_was_set_aside_comes_in_when_it_is_added_again_and
         at.server.trouble = Trouble()
         assert (await at.add()).extracted == 0, "nobody asked for it"
         await at.add(ADA)
-        assert (await at.trueweave.set_aside(), await at.names(), at.notes(ADA.uri)) == ([], ALL, [])
+        assert (await at.trueweave.failed_documents(), await at.names(), at.notes(ADA.uri)) == ([], ALL, [])
 
 
 async def test_a_hopeless_document_is_set_aside_and_the_others_come_in(desk: Desks) -> None:
@@ -266,7 +266,7 @@ async def test_a_hopeless_document_is_set_aside_and_the_others_come_in(desk: Des
     others = [Source(f"notes/{n}", f"{ADA.text} That was in {1840 + n}.") for n in range(5)]
     async with desk(hopeless_about_bob, Trouble()) as at:
         added = await at.add(*others[:2], BOB, *others[2:])
-        assert (added.new, added.extracted, added.noted, added.set_aside) == (6, 5, 0, 1)
+        assert (added.new, added.extracted, added.noted, added.failed) == (6, 5, 0, 1)
         for error in await at.errors(BOB.uri):
             assert error == (
                 "notes/bob: the reply of openai/any for the chunk at character 0 is of no use, twice: it holds no "
@@ -346,5 +346,5 @@ async def test_a_database_that_is_away_when_a_document_fails_does_not_hold_the_r
 
     monkeypatch.setattr(sources, "fail", flaky)
     async with desk(found, trouble(Fault.DECLINED, ALWAYS)) as at:
-        assert (await at.add(ADA)).set_aside == 1
+        assert (await at.add(ADA)).failed == 1
         assert len(await at.errors(ADA.uri)) == TRIES

@@ -12,9 +12,9 @@ from trueweave import AsyncTrueweave
 from trueweave.config import Settings
 from trueweave.errors import ConfigError, Defect, ModelRefused
 from trueweave.events import Failed, WorkFailed
-from trueweave.extract import central
-from trueweave.graph.facts import Facts
+from trueweave.extract import extractive_reports
 from trueweave.graph.plan import Plan
+from trueweave.graph.report_facts import Facts
 from trueweave.ingest import linking
 from trueweave.ingest.jobs import WorkerDependencies
 from trueweave.ingest.plan import Planner
@@ -55,7 +55,7 @@ async def test_a_report_that_fails_is_named_while_the_others_are_written(
     trueweave = mill.trueweave
     await trueweave.add_documents(towns(*TOWNS[:3]))
     await trueweave.find_communities()
-    whole = central.extractive
+    whole = extractive_reports.extractive
 
     def broken(facts: Facts, texts: dict[object, str]) -> CommunityReport:
         if any("Berth" in fact.name for fact in facts.entities):
@@ -63,7 +63,7 @@ async def test_a_report_that_fails_is_named_while_the_others_are_written(
         return whole(facts, texts)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patch:
-        patch.setattr(central, "extractive", broken)
+        patch.setattr(extractive_reports, "extractive", broken)
         assert (await trueweave.write_reports()).reports == 2
         [failed] = await trueweave.failed_work()
         assert (failed.kind, failed.times) == ("report", 1)
@@ -170,7 +170,7 @@ async def test_what_is_queued_fails_by_its_own_settings_and_stops_no_one_else(mi
         await mill.add(Source("old", "Ada"), recipe=other)
     mill.worker = lambda *, patient=False: worker(CAPITALS)  # type: ignore[method-assign]
     await mill.add(Source("new", "Bob"))
-    [aside] = await trueweave.set_aside()
+    [aside] = await trueweave.failed_documents()
     assert (aside.uri, aside.error, aside.failures) == ("old", str(error), 1)
     assert (await trueweave.status()).documents == 1
 
@@ -183,4 +183,4 @@ async def test_a_wrong_setting_of_a_run_is_told_before_anything_is_queued(truewe
             await wrong.add(Source("a", "Ada"))
     finally:
         await wrong.aclose()
-    assert (await trueweave.headway()).waiting == 0
+    assert (await trueweave.ingest_progress()).waiting == 0

@@ -104,7 +104,7 @@ def by(metadata: Mapping[str, object]) -> Filter:
 @pytest.fixture(params=[2000, 0, 1], ids=["few", "many", "one is many"])
 def few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """How many documents are a few."""
-    monkeypatch.setattr("trueweave.store.postgres.scope.FEW", request.param)
+    monkeypatch.setattr("trueweave.store.postgres.document_filter.FEW", request.param)
     return int(request.param)
 
 
@@ -163,7 +163,7 @@ async def test_a_few_and_many_are_found_in_the_same_order(
         for metadata, _ in CASES[:4]:
             orders = []
             for few in (2000, 0):
-                monkeypatch.setattr("trueweave.store.postgres.scope.FEW", few)
+                monkeypatch.setattr("trueweave.store.postgres.document_filter.FEW", few)
                 evidence = await told.retrieve("common thing", method, filter=by(metadata))
                 orders.append(
                     (
@@ -179,7 +179,7 @@ async def test_a_filter_that_few_of_many_pass_still_finds_them(
     trueweave: AsyncTrueweave, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One in fifty passes, and the nearest do not: what is wanted is found behind all of them."""
-    monkeypatch.setattr("trueweave.store.postgres.scope.FEW", 3)
+    monkeypatch.setattr("trueweave.store.postgres.document_filter.FEW", 3)
     near = [Document(f"near {n}", (Chunk("the wanted thing"),), metadata={"kind": "near"}) for n in range(400)]
     far = [Document(f"far {n}", (Chunk(f"a thing far away, {n}"),), metadata={"kind": "far"}) for n in range(8)]
     await trueweave.add_documents([*near, *far])

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from trueweave import AsyncTrueweave, Chunk, Document, Mention, wiring
+from trueweave import AsyncTrueweave, Chunk, Document, Mention, factory
 from trueweave.config import Settings
 from trueweave.errors import ConfigError, InvalidDocument, ModelRefused
-from trueweave.events import Event, Extracted, Refused, Removed, Skipped, unheard
-from trueweave.extract import given
+from trueweave.events import Event, Extracted, Refused, Removed, Skipped, ignore
+from trueweave.extract import preannotated
 from trueweave.ingest.intake import take_in
 from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder
@@ -55,7 +55,7 @@ async def texts(index: AsyncTrueweave) -> dict[str, str]:
 
 
 async def waiting(index: AsyncTrueweave) -> int:
-    return (await index.headway()).waiting
+    return (await index.ingest_progress()).waiting
 
 
 # --- names --------------------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ async def test_a_uri_that_is_given_twice_in_one_run_is_refused_with_both_places(
 async def test_given_documents_that_clash_are_refused_with_both_places(index: AsyncTrueweave) -> None:
     write("a.jsonl", '{"id": 1, "text": "Ada", "entities": ["Ada"]}\n{"id": 1, "text": "Bob", "entities": ["Bob"]}')
     refused: list[Refused] = []
-    assert await index.add_documents(given.read(Path("a.jsonl"), uri="a.jsonl"), refused=refused.append) == 1
+    assert await index.add_documents(preannotated.read(Path("a.jsonl"), uri="a.jsonl"), refused=refused.append) == 1
     assert [one.reason.partition(".")[0] for one in refused] == ["a"]
     assert "its uri 'a.jsonl#1' is that of a.jsonl, line 1 too" in refused[0].reason
     assert await texts(index) == {"a.jsonl#1": "Ada"}
@@ -208,7 +208,7 @@ async def test_an_add_that_a_model_refuses_leaves_nothing_in_the_queue_but_what_
         settings = Settings(model="openai/any", model_url=server.url, project_folder=project)
         index = await AsyncTrueweave.enter(database, "refused", settings=settings)
         other = [Source("d/7.txt", "Ada Lovelace wrote d/7.txt.")]
-        await take_in(index.workspace, other, wiring.recipe(settings), unheard)
+        await take_in(index.workspace, other, factory.recipe(settings), ignore)
         with pytest.raises(ModelRefused):
             await index.add("d")
         await index.aclose()

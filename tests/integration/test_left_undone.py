@@ -122,7 +122,7 @@ async def test_a_document_is_not_blamed_for_a_database_that_went_away_again_and_
     await eventually(is_tried_often)
     mill.extractor.error = None
     await working
-    assert await mill.trueweave.set_aside() == []
+    assert await mill.trueweave.failed_documents() == []
 
 
 async def test_documents_are_handed_in_though_the_database_was_away(url: str) -> None:

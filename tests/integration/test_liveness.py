@@ -14,7 +14,7 @@ from trueweave.store.postgres.connections import Timeouts
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.ledger import Ledger
 from trueweave.store.postgres.liveness import LEASE, Liveness
-from trueweave.store.postgres.pace import Limits, SharedPace
+from trueweave.store.postgres.rate_limit import Limits, SharedRateLimiter
 from trueweave.store.postgres.replies import Replies
 from trueweave.types import Call, Purpose
 
@@ -37,7 +37,7 @@ class Claims:
         self.liveness = liveness
         self.replies = Replies(workspace, liveness, "m")
         self.ledger = Ledger(workspace, liveness)
-        self.pace = SharedPace(database, liveness, "m", Limits(calls_at_once=1))
+        self.pace = SharedRateLimiter(database, liveness, "m", Limits(calls_at_once=1))
 
 
 @asynccontextmanager
@@ -80,13 +80,13 @@ async def test_all_that_a_machine_without_power_claimed_is_taken_over(
             await tx.execute("INSERT INTO purse (token_cap) VALUES (150)")
         assert await dead.replies.ask(key) is None
         await dead.ledger.reserve(CALL)
-        turn = dead.pace.turn(1)
+        turn = dead.pace.acquire(1)
         await turn.__aenter__()
 
         proxy.freeze()  # neither end hears that the other is gone
         asked = asyncio.create_task(alive.replies.ask(key))
         reserved = asyncio.create_task(alive.ledger.reserve(CALL))
-        taken = alive.pace.turn(1)
+        taken = alive.pace.acquire(1)
         slot = asyncio.create_task(taken.__aenter__())
         await asyncio.sleep(SHORT / 3)
         assert not any((asked.done(), reserved.done(), slot.done())), "taken from one who may be alive"
@@ -105,7 +105,7 @@ async def test_all_that_a_machine_without_power_claimed_is_taken_over(
         await eventually(is_back)
         assert former not in processes(url)
         await turn.__aexit__(None, None, None)  # its slot is another's now, and stays that
-        again = asyncio.create_task(dead.pace.turn(1).__aenter__())
+        again = asyncio.create_task(dead.pace.acquire(1).__aenter__())
         await asyncio.sleep(0.5)
         assert not again.done()
         again.cancel()
@@ -120,7 +120,7 @@ async def test_one_whose_lease_ran_out_claims_nothing_under_its_old_number(
         await tx.run("liveness.leave", owner=liveness.owner)
     asked = asyncio.create_task(claims.replies.ask(uuid4()))
     reserved = asyncio.create_task(claims.ledger.reserve(CALL))
-    slot = asyncio.create_task(claims.pace.turn(1).__aenter__())
+    slot = asyncio.create_task(claims.pace.acquire(1).__aenter__())
     await asyncio.sleep(0.5)
     assert not any((asked.done(), reserved.done(), slot.done()))
     async with asyncio.timeout(PATIENCE):  # until it has another

@@ -11,7 +11,7 @@ import pytest
 from tests.integration.test_parsing import write_pdf
 from trueweave import AsyncTrueweave
 from trueweave.answering.check import check
-from trueweave.answering.marks import Mark
+from trueweave.answering.citation_parser import Mark
 from trueweave.answering.verify import RulesVerifier
 from trueweave.evidence import Citation
 from trueweave.methods.keyword import Keyword

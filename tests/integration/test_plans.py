@@ -12,10 +12,10 @@ import pytest
 
 from tests.integration.test_settle import document, store
 from trueweave import AsyncTrueweave, Chunk, Document, Link
-from trueweave.store.postgres.arrays import Numbers, array
+from trueweave.store.postgres.binary_params import Numbers, array
 from trueweave.store.postgres.db import Database, Transaction
 from trueweave.store.postgres.queries import QUERIES
-from trueweave.store.postgres.sources import hand_in
+from trueweave.store.postgres.sources import submit
 from trueweave.testing import HashEmbedder
 from trueweave.types import Source
 
@@ -68,7 +68,7 @@ async def stranger(database: Database, url: str) -> AsyncTrueweave:
     await store(trueweave, *documents("Waiting", 100))
     for some in (known, trueweave):
         texts = [Source(f"Handed/{n}", f"text {n}") for n in range(600)]
-        await hand_in(some.workspace, texts, "{}")
+        await submit(some.workspace, texts, "{}")
     return trueweave
 
 

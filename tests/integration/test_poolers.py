@@ -189,7 +189,7 @@ async def test_documents_are_added_and_asked_about_through_a_pooler(pooled: str,
     settings = Settings(database_url=pooled, direct_database_url=url, workspace="flow")
     async with AsyncTrueweave.open(settings=settings, embedder=HashEmbedder()) as trueweave:
         added = await trueweave.add(tmp_path, Source("note", "Lady Maron lived in the Tower."))
-        assert (added.new, added.set_aside) == (2, 0)
+        assert (added.new, added.failed) == (2, 0)
         found = await trueweave.ask("Who built the Ambrel Bridge?", context_only=True)
         assert any("Lady Maron" in passage.text for passage in found.evidence.passages)
         assert await trueweave.remove(["note"]) == 1

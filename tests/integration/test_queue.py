@@ -13,7 +13,7 @@ from tests.integration.test_worker import CAPITALS, QUICK, Scripted
 from trueweave import AsyncTrueweave
 from trueweave.config import Settings
 from trueweave.errors import ModelRefused, UnknownWorkspace
-from trueweave.events import unheard
+from trueweave.events import ignore
 from trueweave.ingest import worker as workers
 from trueweave.ingest.intake import take_in
 from trueweave.ingest.jobs import WorkerDependencies
@@ -175,7 +175,7 @@ async def test_one_worker_works_for_all_workspaces_on_few_connections(
     monkeypatch.setattr(workers, "_OPEN", 5)
     opened = [await AsyncTrueweave.enter(database, f"tenant {n}", settings=Settings()) for n in range(20)]
     for one in opened:
-        await take_in(one.workspace, [Source("a", "Ada met Bob"), Source("b", "Bob met Cy")], CAPITALS, unheard)
+        await take_in(one.workspace, [Source("a", "Ada met Bob"), Source("b", "Bob met Cy")], CAPITALS, ignore)
     stop = asyncio.Event()
     most = 0
     async with Database(url, connections=4) as own:
@@ -196,7 +196,7 @@ async def test_one_worker_works_for_all_workspaces_on_few_connections(
 async def test_a_workspace_whose_settings_are_at_fault_stops_nobody_else(database: Database, url: str) -> None:
     bad, good = [await AsyncTrueweave.enter(database, name, settings=Settings()) for name in ("bad", "good")]
     for one in (bad, good):
-        await take_in(one.workspace, [Source("a", "Ada met Bob")], CAPITALS, unheard)
+        await take_in(one.workspace, [Source("a", "Ada met Bob")], CAPITALS, ignore)
 
     class Refused(Scripted):
         async def extract(self, source: Source, chunks: Sequence[Chunk]) -> Sequence[Extraction]:

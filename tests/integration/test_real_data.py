@@ -4,12 +4,12 @@ from itertools import islice
 from pathlib import Path
 
 from trueweave import AsyncTrueweave, NameKey, ResolutionSettings
-from trueweave.extract import given
+from trueweave.extract import preannotated
 
 
 async def test_real_triples_come_and_go_exactly(trueweave: AsyncTrueweave, bench: Path) -> None:
     folder = bench / "musique_train100"
-    documents = list(islice(given.read(folder / "corpus.jsonl.gz", folder / "openie.jsonl.gz"), 150))
+    documents = list(islice(preannotated.read(folder / "corpus.jsonl.gz", folder / "openie.jsonl.gz"), 150))
     await trueweave.add_documents(documents)
     assert (await trueweave.status()).relations > 1000
     await trueweave.remove([document.uri for document in documents[::3]])
@@ -23,5 +23,5 @@ async def test_real_triples_come_and_go_exactly(trueweave: AsyncTrueweave, bench
 
 async def test_what_a_model_wrote_in_two_files_is_joined_by_id(bench: Path) -> None:
     folder = bench / "musique_train100"
-    documents = given.read(folder / "corpus.jsonl.gz", folder / "openie.jsonl.gz")
+    documents = preannotated.read(folder / "corpus.jsonl.gz", folder / "openie.jsonl.gz")
     assert sum(len(chunk.links) for document in documents for chunk in document.chunks) == 17234

@@ -13,14 +13,15 @@ import pytest
 from tests.clocks import FastClock
 from trueweave.config import Settings
 from trueweave.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
+from trueweave.factory import ModelFactory, WorkspaceModels
 from trueweave.models import open_chat
-from trueweave.models.around import Listening
 from trueweave.models.budget import most_tokens
 from trueweave.models.cache import CachedLLM, prompt_key
 from trueweave.models.names import endpoint
 from trueweave.models.retry import Patience, Retrying
 from trueweave.models.server import UselessReply
 from trueweave.models.usage import prompt_tokens
+from trueweave.models.wrappers import ReplyStream
 from trueweave.protocols import StreamingLLM
 from trueweave.store.postgres import ledger
 from trueweave.store.postgres.db import Database, Workspace
@@ -29,7 +30,6 @@ from trueweave.store.postgres.replies import Replies
 from trueweave.testing.model_server import Fault, ModelServer, Trouble
 from trueweave.text import tokens
 from trueweave.types import Message, Price, Prompt, Purpose, Reply, Spent
-from trueweave.wiring import ModelFactory, WorkspaceModels
 
 SECRET = "sk-do-not-show-me"
 TEXT = "Ada met Babbage in London,\nand wrote the first program for his engine."
@@ -115,7 +115,7 @@ async def speaking(
 
 async def heard(llm: StreamingLLM, pieces: list[str], prompt: Prompt = PROMPT) -> Reply:
     """The whole reply; its pieces are put into the list as they come."""
-    async with aclosing(Listening(llm.stream(prompt, PURPOSE))) as listening:
+    async with aclosing(ReplyStream(llm.stream(prompt, PURPOSE))) as listening:
         async for piece in listening:
             pieces.append(piece)
     return listening.reply
@@ -165,7 +165,7 @@ async def test_pieces_come_one_by_one_and_add_up_to_the_reply_that_comes_whole(p
 async def test_a_piece_is_there_before_the_next_is_written(provider: str) -> None:
     async with speaking(provider, Trouble(at={0: Fault.SLOW}, pause=0.001)) as (chat, _):
         loop = asyncio.get_running_loop()
-        async with aclosing(Listening(chat.stream(PROMPT, PURPOSE))) as listening:
+        async with aclosing(ReplyStream(chat.stream(PROMPT, PURPOSE))) as listening:
             times = [loop.time() async for _ in listening]
     assert len(times) == len(WORDS)
     assert times[-1] - times[0] > 0.5  # a thousand bytes, a millisecond each
@@ -235,7 +235,7 @@ async def test_what_passes_before_the_first_piece_is_tried_again(provider: str, 
 async def test_a_listener_may_take_longer_than_the_deadline() -> None:
     async with speaking("openai", deadline=0.3) as (chat, _):
         pieces = []
-        async with aclosing(Listening(chat.stream(PROMPT, PURPOSE))) as listening:
+        async with aclosing(ReplyStream(chat.stream(PROMPT, PURPOSE))) as listening:
             async for piece in listening:
                 pieces.append(piece)
                 await asyncio.sleep(0.05)
@@ -257,10 +257,10 @@ async def test_a_stream_that_does_not_end_with_the_reply_is_an_error_whatever_it
                 raise StopAsyncIteration
             return self._said.pop(0)
 
-    async with aclosing(Listening(Words("a", "b", Reply("ab", 1, 2)))) as listening:
+    async with aclosing(ReplyStream(Words("a", "b", Reply("ab", 1, 2)))) as listening:
         assert [piece async for piece in listening] == ["a", "b"]
     assert listening.reply == Reply("ab", 1, 2)
-    async with aclosing(Listening(Words("a"))) as listening:
+    async with aclosing(ReplyStream(Words("a"))) as listening:
         with pytest.raises(BadReply, match="ended without the whole reply"):
             assert [piece async for piece in listening]
 
@@ -343,7 +343,7 @@ async def test_who_has_heard_a_reply_gets_that_one_and_all_others_the_one_that_w
         elsewhere = Replies(workspace, processes[0], llm.model)
         first = json.dumps(["Something else.", 1, 2, "stop"]).encode()
 
-        async with aclosing(Listening(llm.stream(PROMPT, PURPOSE))) as listening:
+        async with aclosing(ReplyStream(llm.stream(PROMPT, PURPOSE))) as listening:
             pieces = [await anext(listening)]
             await elsewhere.keep(prompt_key(llm.model, PROMPT), first, Purpose("answer"))
             pieces += [piece async for piece in listening]

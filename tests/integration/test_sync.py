@@ -148,7 +148,7 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         assert trueweave.community(community.id) == community
         assert trueweave.members(community.id)
         assert trueweave.report(community.id) or community.written == "small"
-        assert trueweave.former_communities(begun) == []
+        assert trueweave.retired_communities(begun) == []
         trueweave.export_graph(tmp_path / "graph.json")
 
         rule = trueweave.merge(NameKey("Ada Lovelace"), NameKey("Countess"))
@@ -172,10 +172,10 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         assert trueweave.budget().price_cap == 1
         assert [spent.stage for spent in trueweave.receipt()] == ["report"]
         assert trueweave.receipt_by_document() == []
-        assert trueweave.headway(begun).waiting == 0
+        assert trueweave.ingest_progress(begun).waiting == 0
         assert trueweave.notes(begun) == []
         assert len(trueweave.list_documents(limit=2)) == 2
-        assert trueweave.set_aside() == []
+        assert trueweave.failed_documents() == []
         assert trueweave.failed_work() == []
         assert trueweave.retry() == 0
         assert trueweave.duplicates(begun) == []
@@ -282,8 +282,8 @@ def test_an_abandoned_stream_ends_the_model_s_call(url: str) -> None:
         gc.collect()
         assert model.ended == 1
         assert model.said < 100
-        unheard = trueweave.stream("Whom did Ada work with?")
-        del unheard  # nothing was asked
+        ignore = trueweave.stream("Whom did Ada work with?")
+        del ignore  # nothing was asked
         assert trueweave.status().documents == 1
     assert model.ended == 1
 

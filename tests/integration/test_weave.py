@@ -14,7 +14,7 @@ from trueweave.methods import Keyword, Naive, Walk, Weave
 from trueweave.testing import HashEmbedder
 from trueweave.text import phrases
 
-Masses = dict[UUID, float]
+Scores = dict[UUID, float]
 T = TypeVar("T")
 
 NAMES = ["Ada Byron", "Babbage", "Cambridge", "Difference Engine", "London", "Menabrea", "Turin", "Royal Society"]
@@ -56,9 +56,9 @@ class Oracle:
         found = phrases.occurrences(phrases.words(question), self._vocabulary)
         return [one for one in found if self.postings[one.phrase]]
 
-    def mass(self, question: str, near: Masses, matching: Masses, similarity: Masses) -> Masses:
+    def mass(self, question: str, near: Scores, matching: Scores, similarity: Scores) -> Scores:
         low, high, top = min(near.values()), max(near.values()), max(matching.values(), default=0.0)
-        seed: Masses = defaultdict(float)
+        seed: Scores = defaultdict(float)
         for id_, value in near.items():
             seed[id_] += 0.7 * (value - low) / (high - low + 1e-9)
         for id_, value in matching.items():
@@ -67,7 +67,7 @@ class Oracle:
         asked = {one.phrase for one in self.names(question)}
         if asked:
             start = share({name: 1 / len(self.postings[name]) for name in asked})
-            restart = mixed(restart, share(self.spread(start, similarity)), self._walk.question_name_share)
+            restart = mixed(restart, share(self.propagate(start, similarity)), self._walk.question_name_share)
         mass = restart
         for step in range(self._walk.iterations):
             names: defaultdict[str, float] = defaultdict(float)
@@ -75,11 +75,11 @@ class Oracle:
                 weights = share({name: 1 / (len(self.postings[name]) + 3) for name in self.inside[id_]})
                 for name, weight in weights.items():
                     names[name] += part * weight
-            mass = mixed(restart, self.spread(names, similarity), self._walk.damping)
+            mass = mixed(restart, self.propagate(names, similarity), self._walk.damping)
         return mass
 
-    def spread(self, names: dict[str, float], similarity: Masses) -> Masses:
-        arrived: Masses = defaultdict(float)
+    def propagate(self, names: dict[str, float], similarity: Scores) -> Scores:
+        arrived: Scores = defaultdict(float)
         for name, mass in names.items():
             weights = {
                 id_: exp(similarity[id_] / 0.2) * (1 if self.defines[id_] == name else 0.03 * min(times, 3))
@@ -90,7 +90,7 @@ class Oracle:
         return arrived
 
 
-def first(weights: Masses, most: int) -> Masses:
+def first(weights: Scores, most: int) -> Scores:
     return dict(sorted(weights.items(), key=lambda pair: -pair[1])[:most])
 
 
@@ -99,7 +99,7 @@ def share(weights: dict[T, float]) -> dict[T, float]:
     return {key: weight / total for key, weight in weights.items()} if total else {}
 
 
-def mixed(a: Masses, b: Masses, part: float) -> Masses:
+def mixed(a: Scores, b: Scores, part: float) -> Scores:
     return {key: (1 - part) * a.get(key, 0) + part * b.get(key, 0) for key in {**a, **b}}
 
 

@@ -9,7 +9,7 @@ import pytest
 from trueweave import AsyncTrueweave, Chunk, Document, Mention
 from trueweave.evidence import Evidence, Query
 from trueweave.methods import Auto, Fuse, Keyword, Weave
-from trueweave.protocols import Index, Weighed
+from trueweave.protocols import Index, RerankFeatures
 from trueweave.testing import HashEmbedder
 from trueweave.text import phrases
 
@@ -30,14 +30,14 @@ class Looking:
     """A method that weighs the chunks of these documents."""
 
     uris: Sequence[str]
-    weighed: list[Weighed] = field(default_factory=list)
+    rerank_features: list[RerankFeatures] = field(default_factory=list)
     subjects: float = 0.0
 
     async def retrieve(self, query: Query, index: Index) -> Evidence:
         found = await Keyword(top_k=50).retrieve(query, index)
         ids: dict[str, UUID] = {passage.uri: passage.id for passage in found.passages}
         [vector] = await index.embed([query.text])
-        self.weighed = await index.weighed([ids[uri] for uri in self.uris], query.text, vector)
+        self.rerank_features = await index.rerank_features([ids[uri] for uri in self.uris], query.text, vector)
         self.subjects = await index.subjects()
         return found
 
@@ -46,7 +46,7 @@ async def test_a_chunk_is_known_by_its_words_its_names_and_what_it_is_about(true
     await trueweave.add_documents([BRIDGE, WORKS, RIVER])
     looking = Looking(["Lhine", "Ambrel Bridge"])
     await trueweave.retrieve(QUESTION, looking)
-    river, bridge = looking.weighed
+    river, bridge = looking.rerank_features
     number = {name: phrases.number(phrases.phrase(name)) for name in ("Lhine", "Ambrel Bridge", "Tovrick Works")}
     assert (river.about, bridge.about) == (number["Lhine"], number["Ambrel Bridge"])
     assert set(river.names) == {number["Lhine"]}

@@ -14,7 +14,7 @@ from trueweave.errors import BadReply, BudgetReached, InvalidDocument, ModelRefu
 from trueweave.events import Event, Extracted, Failed, Unreadable
 from trueweave.graph.contribution import Contribution, contribution
 from trueweave.ingest.intake import take_in
-from trueweave.ingest.jobs import Pace, WorkerDependencies
+from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings
 from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.worker import Worker, worker_of
 from trueweave.protocols import Extractor
@@ -24,7 +24,7 @@ from trueweave.testing import HashEmbedder
 from trueweave.types import Chunk, Document, Extraction, Link, Mention, Source
 
 CAPITALS = Recipe(extractor="capitals")
-QUICK = Pace(try_again_after=0.05, gather=0.01)
+QUICK = WorkerSettings(try_again_after=0.05, gather=0.01)
 
 
 class Scripted:
@@ -111,23 +111,23 @@ async def test_a_document_that_keeps_failing_is_set_aside_with_its_error_and_the
 ) -> None:
     await mill.add(Source("good", "Ada"), Source("bad", text), Source("odd", "odd Bob"))
     assert (await mill.trueweave.status()).documents == 2
-    [aside] = await mill.trueweave.set_aside()
+    [aside] = await mill.trueweave.failed_documents()
     assert (aside.uri, aside.failures) == ("bad", 3)
     assert aside.error.startswith(error)
     assert mill.extractor.worked.count("bad") == 3
-    assert [e.set_aside for e in mill.events if isinstance(e, Failed)] == [False, False, True]
+    assert [e.final for e in mill.events if isinstance(e, Failed)] == [False, False, True]
     assert [e.notes for e in mill.events if isinstance(e, Extracted) and e.uri == "odd"] == [("odd",)]
     await mill.add(Source("bad", text))
     assert mill.extractor.worked.count("bad") == 6, "adding it again tries it again"
     await mill.add(Source("bad", "mended"))
-    assert await mill.trueweave.set_aside() == []
+    assert await mill.trueweave.failed_documents() == []
     assert (await mill.trueweave.status()).documents == 3
 
 
 async def test_a_reply_of_no_use_sets_its_document_aside_at_once(mill: Mill) -> None:
     mill.extractor.error = BadReply("a: of no use, twice")
     await mill.add(Source("a", "Ada"))
-    assert [(aside.uri, aside.failures) for aside in await mill.trueweave.set_aside()] == [("a", 1)]
+    assert [(aside.uri, aside.failures) for aside in await mill.trueweave.failed_documents()] == [("a", 1)]
 
 
 async def test_a_worker_that_is_abandoned_ends_at_once_and_leaves_its_documents_to_others(mill: Mill) -> None:
@@ -154,7 +154,7 @@ async def test_a_run_stops_in_good_order_and_goes_on_when_the_cause_is_mended(mi
     mill.extractor.error = error
     with pytest.raises(type(error), match=str(error)):
         await mill.add(*sources)
-    assert await mill.trueweave.set_aside() == []
+    assert await mill.trueweave.failed_documents() == []
     mill.extractor.error = None
     await mill.add()
     assert (await mill.trueweave.status()).documents == 40
@@ -216,7 +216,7 @@ async def test_a_folder_becomes_an_index_without_any_model(filed: AsyncTrueweave
     (notes / "rows.jsonl").write_text("\n".join(json.dumps({"id": f"r{n}", "text": f"Row {n}"}) for n in range(3)))
     events: list[Event] = []
     added = await filed.add(notes, listener=events.append)
-    assert (added.new, added.unreadable, added.extracted, added.set_aside) == (5, 1, 5, 0)
+    assert (added.new, added.unreadable, added.extracted, added.failed) == (5, 1, 5, 0)
     assert [e.path for e in events if isinstance(e, Unreadable)] == [f"{notes}/broken.txt"]
     names = {e.name for e in await filed.entities()}
     assert {"Ada Lovelace", "Charles Babbage", "Analytical Engine", "London"} <= names

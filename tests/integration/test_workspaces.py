@@ -9,11 +9,11 @@ import pytest
 from trueweave import AsyncTrueweave
 from trueweave.config import Settings, workspace_settings
 from trueweave.errors import ConfigError, ModelUnavailable
+from trueweave.factory import ModelFactory, chat_endpoint
 from trueweave.models.names import Endpoint, provider_of
 from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder
 from trueweave.testing.model_server import ModelServer
-from trueweave.wiring import ModelFactory, chat_endpoint
 
 
 @pytest.fixture

@@ -9,12 +9,12 @@ from rich.console import Console, RenderableType
 
 from trueweave.cli.estimate import shown
 from trueweave.cli.inputs import sort_out
-from trueweave.cli.live import Watch
 from trueweave.cli.money import purse, receipt_table
-from trueweave.cli.tally import Tally
+from trueweave.cli.progress_bar import Watch
+from trueweave.cli.run_summary import Tally
 from trueweave.errors import ConfigError
 from trueweave.events import Found, Skipped, Unreadable
-from trueweave.store.postgres.headway import Headway
+from trueweave.store.postgres.ingest_progress import IngestProgress
 from trueweave.types import Budget, Estimate, Spent
 
 NOTHING = Budget(None, None, Decimal(0), 0, Decimal(0), 0)
@@ -62,18 +62,18 @@ def test_an_estimate_without_a_model_speaks_of_no_price() -> None:
 
 
 def test_progress_counts_what_others_do_and_what_fails_now_but_not_what_had_failed_before() -> None:
-    watch = Watch(Headway(0, 4, 0, 0, set_aside=3), NOTHING, "USD")
-    assert (watch.done, watch.total, watch.set_aside) == (0, 4, 0)
-    watch.see(Headway(1, 5, 1, 0, set_aside=1))  # two of the old ones were handed in again
-    assert (watch.done, watch.total, watch.set_aside) == (1, 7, 0)
-    watch.see(Headway(5, 0, 0, 2, set_aside=3))
-    assert (watch.done, watch.total, watch.set_aside) == (7, 7, 2)
+    watch = Watch(IngestProgress(0, 4, 0, 0, failed=3), NOTHING, "USD")
+    assert (watch.done, watch.total, watch.failed) == (0, 4, 0)
+    watch.see(IngestProgress(1, 5, 1, 0, failed=1))  # two of the old ones were handed in again
+    assert (watch.done, watch.total, watch.failed) == (1, 7, 0)
+    watch.see(IngestProgress(5, 0, 0, 2, failed=3))
+    assert (watch.done, watch.total, watch.failed) == (7, 7, 2)
     spent = Budget(None, None, Decimal("0.0421"), 12_345, Decimal(0), 0)
-    assert watch.notes(spent) == "$0.0421 spent, 2 set aside, 2 descriptions to sum up"
+    assert watch.notes(spent) == "$0.0421 spent, 2 failed, 2 descriptions to sum up"
 
 
 def test_what_is_spent_without_a_known_price_is_shown_in_tokens() -> None:
-    watch = Watch(Headway(0, 1, 0, 0, 0), Budget(None, None, Decimal(0), 1000, Decimal(0), 0), None)
+    watch = Watch(IngestProgress(0, 1, 0, 0, 0), Budget(None, None, Decimal(0), 1000, Decimal(0), 0), None)
     assert watch.notes(Budget(None, None, Decimal(0), 13_345, Decimal(0), 0)) == "12.3k tokens spent"
 
 

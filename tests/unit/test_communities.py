@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trueweave.graph.communities import LARGE, NONE, How, Tree, communities, modularity
-from trueweave.graph.content import contents, of_relations
-from trueweave.graph.moving import Graph, Ints, merged, moved
-from trueweave.graph.succession import LEAST_SHARED, successors
+from trueweave.graph.communities import LARGE, NONE, LeidenSettings, Tree, communities, modularity
+from trueweave.graph.community_ids import LEAST_SHARED, successors
+from trueweave.graph.content_hash import contents, of_relations
+from trueweave.graph.louvain import Graph, Ints, merged, partition
 
 Edge = tuple[int, int, int]
 Sets = list[frozenset[int]]
@@ -57,7 +57,7 @@ def members(tree: Tree) -> Sets:
 
 
 def found(edges: list[Edge], most: int = 4, size: int = SIZE) -> Tree:
-    return communities(graph(edges, size), How(most))
+    return communities(graph(edges, size), LeidenSettings(most))
 
 
 @settings(max_examples=300, deadline=None)
@@ -126,7 +126,7 @@ def test_a_large_community_is_divided_and_a_small_part_of_the_graph_is_one() -> 
 
 def test_two_nodes_and_nothing() -> None:
     assert members(found([(3, 7, 1)])) == [frozenset({3, 7})]
-    empty = communities(graph([], 0), How())
+    empty = communities(graph([], 0), LeidenSettings())
     assert empty.depth == 0
     assert members(found([])) == []
 
@@ -135,7 +135,7 @@ def test_two_nodes_and_nothing() -> None:
 @given(edges_of.filter(bool))
 def test_modularity_is_the_library_s(edges: list[Edge]) -> None:
     whole = graph(edges)
-    top = communities(whole, How(4)).at(0)
+    top = communities(whole, LeidenSettings(4)).at(0)
     listed = [(str(a), str(b), w) for a, b, w in zip(*map(np.ndarray.tolist, whole[1:4]), strict=True)]
     named = {str(node): int(top[node]) for node in {*whole.a.tolist(), *whole.b.tolist()}}
     assert modularity(whole, top) == pytest.approx(graspologic_native.modularity(listed, named))
@@ -160,7 +160,7 @@ def test_a_large_part_falls_into_communities_as_good_as_leiden_s(seed: int) -> N
     edges = random_graph(seed)
     whole = graph(edges, 600)
     assert whole.size > LARGE
-    labels = moved(whole, 1.0)
+    labels = partition(whole, 1.0)
     for label in np.unique(labels):
         assert _hangs_together(frozenset(np.flatnonzero(labels == label).tolist()), edges)
     listed = [(str(a), str(b), w) for a, b, w in zip(*map(np.ndarray.tolist, whole[1:4]), strict=True)]

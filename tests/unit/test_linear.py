@@ -19,37 +19,37 @@ import pytest
 from trueweave import prompts
 from trueweave.answering import quotes, words
 from trueweave.answering.check import check
+from trueweave.answering.citation_parser import CitationParser
 from trueweave.answering.conversation import trimmed
-from trueweave.answering.marks import Marks
 from trueweave.answering.numbers import amount, numbers, values
-from trueweave.answering.thoughts import Thoughts
+from trueweave.answering.reasoning_parser import ReasoningParser
 from trueweave.answering.verify import RulesVerifier
 from trueweave.evidence import Passage
 from trueweave.extract.capitals import CapitalsExtractor
-from trueweave.extract.findings import Harvest
-from trueweave.extract.lenient import Unusable, read
-from trueweave.extract.nearby import topics
+from trueweave.extract.cooccurrence import topics
+from trueweave.extract.findings import ExtractionBuilder
+from trueweave.extract.json_reply import Unusable, read
 from trueweave.extract.schema import Findings
 from trueweave.extract.spans import Finder
 from trueweave.text import names, phrases, rows, sentences, tokens
 from trueweave.text.chunking import ChunkSizes, chunk
-from trueweave.text.draft import Draft
 from trueweave.text.loading import web
 from trueweave.text.loading.markdown import headings
+from trueweave.text.text_builder import TextBuilder
 from trueweave.types import Message, Source
 
 Read = Callable[[str], object]
 
 
-def _marks(text: str) -> Marks:
-    found = Marks()
+def _marks(text: str) -> CitationParser:
+    found = CitationParser()
     found.feed(text)
     found.close()
     return found
 
 
-def _thoughts(text: str) -> Thoughts:
-    found = Thoughts()
+def _thoughts(text: str) -> ReasoningParser:
+    found = ReasoningParser()
     found.feed(text)
     found.close()
     return found
@@ -74,7 +74,7 @@ def _reply(text: str) -> None:
 
 
 def _harvest(text: str) -> None:
-    harvest = Harvest(text, ["person"])
+    harvest = ExtractionBuilder(text, ["person"])
     found = [{"name": name, "type": text, "description": text} for name in ("Ada Lovelace", "Zoë\u00a0Müller", text)]
     harvest.add(Findings.model_validate({"entities": found}))
     harvest.extraction(10)
@@ -109,15 +109,15 @@ READERS: dict[str, Read] = {
     "phrases.title_phrases": _title_phrases,
     "rows.row": rows.row,
     "chunk": lambda text: chunk(Source("a", text), ChunkSizes()),
-    "web.write": lambda text: web.write(text, Draft()),
+    "web.write": lambda text: web.write(text, TextBuilder()),
     "markdown.headings": lambda text: list(headings(text, 0)),
     "capitals": _capitals,
     "nearby.topics": lambda text: topics(Source("a", text, text), chunk(Source("a", "Ada"), ChunkSizes())),
     "spans.Finder": lambda text: [Finder(text).find(name) for name in ("Ada Lovelace", "É a", "a", text[:200])],
     "lenient.read": _reply,
-    "findings.Harvest": _harvest,
-    "Marks": _marks,
-    "Thoughts": _thoughts,
+    "findings.ExtractionBuilder": _harvest,
+    "CitationParser": _marks,
+    "ReasoningParser": _thoughts,
     "Thoughts, unclosed": lambda text: _thoughts(f"<think>{text}"),
     "quotes.occurrences": lambda text: [
         quotes.occurrences(quote, text) for quote in (text[:100], "a … b … c", "a … zz", "Ada Lovelace")

@@ -9,7 +9,7 @@ import pytest
 from trueweave import prompts
 from trueweave.errors import BadReply, ConfigError, ModelUnavailable
 from trueweave.extract.findings import EXAMPLE_WORDS, NOTHING_FOUND
-from trueweave.extract.lenient import CUT_OFF, MENDED
+from trueweave.extract.json_reply import CUT_OFF, MENDED
 from trueweave.extract.llm import LLMExtractor
 from trueweave.text.names import key
 from trueweave.types import Chunk, Extraction, Link, Mention, Prompt, Purpose, Reply, Source

@@ -8,13 +8,13 @@ from decimal import Decimal
 
 from trueweave import prompts
 from trueweave.answering.check import Checked, check
+from trueweave.answering.citation_parser import CitationParser, Mark
 from trueweave.answering.compose import Context, compose
 from trueweave.answering.conversation import trimmed, usage_of
 from trueweave.answering.extractive import extract
-from trueweave.answering.marks import Mark, Marks
 from trueweave.answering.numbers import amount, only_number
+from trueweave.answering.reasoning_parser import ReasoningParser
 from trueweave.answering.repair import repair
-from trueweave.answering.thoughts import Thoughts
 from trueweave.answering.verify.rules import RulesVerifier
 from trueweave.answering.words import language
 from trueweave.errors import BadReply, ConfigError
@@ -140,7 +140,7 @@ class Answering:
         )
 
     async def _checked(
-        self, marks: Marks, thought: Sequence[Mark], context: Context, asked: str, llm: StreamingLLM
+        self, marks: CitationParser, thought: Sequence[Mark], context: Context, asked: str, llm: StreamingLLM
     ) -> _Made:
         """What is made of a reply, checked."""
         known = _is_known(marks.marks)
@@ -155,7 +155,7 @@ class Answering:
         return _Made(repaired.text or NOTHING_FOUND, bool(repaired.text), repaired.checked, repairs=repaired.repairs)
 
     async def _numerical(
-        self, marks: Marks, thought: Sequence[Mark], context: Context, asked: str, *, known: bool
+        self, marks: CitationParser, thought: Sequence[Mark], context: Context, asked: str, *, known: bool
     ) -> _Made:
         """The number with its unit, checked by the marks behind it, or else by those in the thoughts.
 
@@ -189,8 +189,8 @@ class _Listening:
     """What has come of a reply so far: thoughts and answer apart."""
 
     def __init__(self, *, show: bool) -> None:
-        self.thoughts = Thoughts()
-        self.marks = Marks()
+        self.thoughts = ReasoningParser()
+        self.marks = CitationParser()
         self.reply: Reply | None = None
         self._show = show
         self._heard = False
@@ -234,8 +234,8 @@ def _is_known(marks: Sequence[Mark]) -> bool:
     return not zeros or (zeros[0].start > 0 and len(zeros) < len(marks))
 
 
-def _read(text: str) -> Marks:
-    marks = Marks()
+def _read(text: str) -> CitationParser:
+    marks = CitationParser()
     marks.feed(text)
     marks.close()
     return marks
@@ -252,7 +252,7 @@ class _Made:
     repairs: tuple[Repair, ...] = ()
 
 
-def _extracted(marks: Marks, context: Context, *, known: bool) -> _Made:
+def _extracted(marks: CitationParser, context: Context, *, known: bool) -> _Made:
     """The sentences that a reply quotes; quotes that are in no passage are listed as removed."""
     found = extract(marks.marks, context.passages)
     checked = Checked(found.sentences, found.citations, ())

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from trueweave.answering import cite
+from trueweave.answering.citation_parser import Mark
 from trueweave.answering.cite import Cited
-from trueweave.answering.marks import Mark
 from trueweave.errors import BadReply, TrueweaveError
 from trueweave.evidence import Check, Citation, Claim, Judgement, Passage, Sentence, Usage
 from trueweave.protocols import Verifier

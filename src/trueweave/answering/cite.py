@@ -22,7 +22,7 @@ from decimal import Decimal
 from functools import cached_property
 
 from trueweave.answering import quotes, words
-from trueweave.answering.marks import Mark
+from trueweave.answering.citation_parser import Mark
 from trueweave.answering.numbers import Number, numbers, values
 from trueweave.answering.verify import clauses
 from trueweave.answering.verify.roles import is_verb

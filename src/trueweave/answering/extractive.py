@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trueweave.answering import quotes
-from trueweave.answering.marks import Mark
+from trueweave.answering.citation_parser import Mark
 from trueweave.evidence import Citation, Passage, Sentence
 from trueweave.text import sentences
 from trueweave.types import Span

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from trueweave import prompts
 from trueweave.answering import cite
 from trueweave.answering.check import Checked, conclude
+from trueweave.answering.citation_parser import CitationParser
 from trueweave.answering.compose import Context
 from trueweave.answering.conversation import usage_of
-from trueweave.answering.marks import Marks
-from trueweave.answering.thoughts import Thoughts
+from trueweave.answering.reasoning_parser import ReasoningParser
 from trueweave.errors import TrueweaveError
 from trueweave.evidence import Check, Citation, Repair, Sentence, Usage
 from trueweave.protocols import LLM, Verifier
@@ -79,7 +79,7 @@ def _prompt(doubtful: Sequence[Sentence], context: Context, asked: str, max_toke
 
 def _read(reply: str) -> dict[int, str]:
     """The new sentences of a reply by their numbers; an empty one where the model withdraws it."""
-    thoughts = Thoughts()
+    thoughts = ReasoningParser()
     lines = _LINE.findall(thoughts.feed(reply) + thoughts.close())
     return {int(number): "" if _WITHDRAWN.match(line) else line.strip() for number, line in lines}
 
@@ -89,7 +89,7 @@ class _Draft:
     """A sentence that may take the place of another."""
 
     place: int
-    marks: Marks
+    marks: CitationParser
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class _Accepted:
 
 
 def _draft(place: int, written: str) -> _Draft:
-    marks = Marks()
+    marks = CitationParser()
     marks.feed(written)
     marks.close()
     return _Draft(place, marks)

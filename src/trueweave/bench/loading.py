@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from trueweave.bench.types import Dataset, Passage, Question
 from trueweave.errors import ConfigError
 from trueweave.events import Event, Extracted, Failed, Found
-from trueweave.extract import given
+from trueweave.extract import preannotated
 from trueweave.text.json_lines import name_of, rows
 from trueweave.types import Document, Source
 
@@ -35,7 +35,7 @@ def documents(dataset: Dataset) -> Iterator[Document]:
 
 def _document(passage: Passage, said: Mapping[str, Any]) -> Document:
     told = {name: said[name] for name in ("entities", "triples", "relations") if name in said}
-    return given.document({"title": passage.title, "text": passage.whole, **told}, passage.id)
+    return preannotated.document({"title": passage.title, "text": passage.whole, **told}, passage.id)
 
 
 async def load(trueweave: AsyncTrueweave, dataset: Dataset, *, as_said: bool, progress: Progress) -> list[str]:
@@ -111,5 +111,5 @@ class _Heard:
         match event:
             case Found(_, unchanged) if unchanged:
                 self._progress(unchanged)
-            case Extracted() | Failed(set_aside=True):
+            case Extracted() | Failed(final=True):
                 self._progress(1)

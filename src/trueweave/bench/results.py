@@ -251,8 +251,8 @@ def _telling(
         return ()
     asked = [one.question for one in next(iter(by_method.values()))]
     scores = [{name: values[name][leading][at] for name in by_method} for at in range(len(asked))]
-    spread = [max(one.values()) - min(one.values()) for one in scores]
-    furthest = sorted((at for at in range(len(asked)) if spread[at] > 0), key=lambda at: (-spread[at], at))
+    propagate = [max(one.values()) - min(one.values()) for one in scores]
+    furthest = sorted((at for at in range(len(asked)) if propagate[at] > 0), key=lambda at: (-propagate[at], at))
     k = next((one.k for one in measures if one.name == leading), _USUAL_K)
     return tuple(
         Telling(

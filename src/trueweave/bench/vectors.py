@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from trueweave.errors import ConfigError
-from trueweave.models.around import AroundEmbedder
+from trueweave.models.wrappers import EmbedderWrapper
 from trueweave.protocols import Embedder, Vectors
 from trueweave.text.names import key
 
@@ -20,7 +20,7 @@ _AT_ONCE = 500  # keys in one look
 
 
 @dataclass(frozen=True)
-class KeptEmbedder(AroundEmbedder):
+class KeptEmbedder(EmbedderWrapper):
     """An embedder whose vectors are kept by model and text. For documents: a question that is looked up here would seem
     to be answered faster than it is."""
 

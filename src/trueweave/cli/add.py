@@ -17,8 +17,6 @@ from rich.console import RenderableType
 from trueweave.cli import estimate as estimating
 from trueweave.cli.amounts import Allowance, parse_allowance
 from trueweave.cli.inputs import Inputs, sort_out
-from trueweave.cli.live import watched
-from trueweave.cli.models_in_force import check_priced, is_paid, is_priced, of_documents
 from trueweave.cli.money import receipt_table
 from trueweave.cli.options import (
     All,
@@ -35,9 +33,11 @@ from trueweave.cli.options import (
     Yes,
 )
 from trueweave.cli.output import Reply, count, marked, next_step, progress, replying, say, spinning
+from trueweave.cli.pricing import check_priced, is_paid, is_priced, of_documents
+from trueweave.cli.progress_bar import watched
+from trueweave.cli.run_summary import NAMED, Grouped, Tally, grouped, some
 from trueweave.cli.session import in_force, in_workspace, load_settings
 from trueweave.cli.stopping import end_if_stopped
-from trueweave.cli.tally import NAMED, Grouped, Tally, grouped, some
 from trueweave.errors import DatabaseError, TrueweaveError
 from trueweave.types import Note
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from trueweave.config import Settings
     from trueweave.engine import AsyncTrueweave
-    from trueweave.types import Duplicate, Estimate, SetAside, Spent, SyncPlan
+    from trueweave.types import Duplicate, Estimate, FailedDocument, Spent, SyncPlan
 
 Prune = Annotated[
     bool, typer.Option("--prune", help="Remove documents whose files are gone from the folders that are added.")
@@ -90,7 +90,7 @@ def add(
      "entities": ["Ada Lovelace", {"name": "London", "type": "place"}],
      "triples": [["Ada Lovelace", "lived in", "London"]]}
 
-    Exits with 0 when all that can be read has come in, with 1 when documents were refused or set aside, the run was
+    Exits with 0 when all that can be read has come in, with 1 when documents were refused or failed, the run was
     stopped, or nothing could be read.
     """
     with replying(json) as reply:
@@ -118,7 +118,7 @@ class _Outcome:
     came_in: int
     waiting: int
     notes: Sequence[Note]
-    set_aside: Sequence[SetAside]
+    failed: Sequence[FailedDocument]
     receipt: Sequence[Spent]
     duplicates: Sequence[Duplicate] = ()
 
@@ -173,7 +173,7 @@ class Run:
 
     def add_given(self, said: Path | None) -> None:
         """Add what comes with its entities."""
-        from trueweave.extract import given
+        from trueweave.extract import preannotated
         from trueweave.text.json_lines import lines
         from trueweave.text.uris import Naming
 
@@ -184,7 +184,8 @@ class Run:
         async def add_all(trueweave: AsyncTrueweave) -> int:
             with progress("Adding", self.given_read) as done:
                 documents = (
-                    given.read(path, said, uri=naming.uri(path), refused=self.tally) for path in self.inputs.given
+                    preannotated.read(path, said, uri=naming.uri(path), refused=self.tally)
+                    for path in self.inputs.given
                 )
                 since = await trueweave.clock()
                 new = await trueweave.add_documents(chain.from_iterable(documents), done, self.tally)
@@ -207,7 +208,7 @@ class Run:
         if self.allowance:
             await trueweave.allow(price=self.allowance.price, tokens=self.allowance.tokens)
         self._since = await trueweave.clock()
-        self._unsettled = (await trueweave.headway()).unsettled
+        self._unsettled = (await trueweave.ingest_progress()).unsettled
         async with watched(trueweave, self._since, self._currency, self.tally) as watch:
             try:
                 if self.plan:
@@ -218,17 +219,17 @@ class Run:
                 raise
             except TrueweaveError as error:
                 self.error = error
-        return await self._look(trueweave, watch.set_aside)
+        return await self._look(trueweave, watch.failed)
 
-    async def _look(self, trueweave: AsyncTrueweave, set_aside: int = 0) -> _Outcome:
+    async def _look(self, trueweave: AsyncTrueweave, failed: int = 0) -> _Outcome:
         assert self._since is not None
-        now = await trueweave.headway(self._since)
+        now = await trueweave.ingest_progress(self._since)
         from_before = max(self._unsettled - now.unsettled, 0)  # in the record, and settled in this run
         return _Outcome(
             now.came_in + from_before,
             now.waiting + now.unsettled,
             _without_counts(await trueweave.notes(self._since)),
-            await trueweave.set_aside(limit=1000) if set_aside else [],
+            await trueweave.failed_documents(limit=1000) if failed else [],
             await trueweave.receipt(self._since),
             await trueweave.duplicates(self._since),
         )
@@ -264,7 +265,7 @@ def tell(reply: Reply, run: Run, again: str) -> None:
         "waiting": found.waiting,
         **tally.answer(),
         "notes": found.notes,
-        "set_aside": found.set_aside,
+        "failed_documents": found.failed,
         "receipt": found.receipt,
         "duplicates": run.duplicates,
     }
@@ -274,7 +275,7 @@ def tell(reply: Reply, run: Run, again: str) -> None:
         text.append(receipt_table(found.receipt, run.settings.currency))
     end_if_stopped(reply, run, answer, text, again)
     reply(answer, *text, _next(run, again))
-    if found.set_aside or tally.refused or (tally.unreadable and not run.read):
+    if found.failed or tally.refused or (tally.unreadable and not run.read):
         raise typer.Exit(1)
 
 
@@ -290,9 +291,9 @@ def _counts(run: Run) -> list[RenderableType]:
 def _oddities(found: _Outcome) -> list[RenderableType]:
     notes = [Grouped(note.text, note.documents, note.uris) for note in found.notes]
     text = grouped(notes, "document", "with a note", "trueweave documents --notes shows them")
-    if found.set_aside:
-        told = [f"{one.uri}: {one.error}" for one in found.set_aside]
-        text += some(told, "document", "set aside", "trueweave status --failed shows them")
+    if found.failed:
+        told = [f"{one.uri}: {one.error}" for one in found.failed]
+        text += some(told, "document", "failed", "trueweave status --failed shows them")
     return text
 
 
@@ -302,8 +303,8 @@ def _duplicates(run: Run) -> list[RenderableType]:
 
 
 def _next(run: Run, again: str) -> RenderableType:
-    if run.outcome.set_aside:
-        return next_step(again, "once that is mended; it tries them again")
+    if run.outcome.failed:
+        return next_step(again, "once that is fixed; it tries them again")
     if not run.read and not run.tally.removed:
         return next_step("trueweave add --help", "shows what can be added")
     return next_step("trueweave entities", "shows what they speak of most")

@@ -14,9 +14,9 @@ import typer
 from rich.console import RenderableType
 
 from trueweave.cli import estimate as estimating
-from trueweave.cli.models_in_force import is_paid, of_documents
 from trueweave.cli.options import DatabaseUrl, Json, Workspace, Yes
 from trueweave.cli.output import count, marked, next_step, progress, replying, say, spinning, table
+from trueweave.cli.pricing import is_paid, of_documents
 from trueweave.cli.session import in_workspace, load_settings
 from trueweave.errors import ConfigError
 
@@ -118,9 +118,9 @@ class _Run:
     @property
     def under(self) -> dict[str, str]:
         """What the outcomes depend on besides documents and methods, by name."""
-        from trueweave import wiring
+        from trueweave import factory
 
-        extractor = "given with the set" if self.is_said else wiring.recipe(self.settings).extractor
+        extractor = "given with the set" if self.is_said else factory.recipe(self.settings).extractor
         return {
             "embedding model": self.settings.embedding_model or "none",
             "language model": self.settings.model or "none",
@@ -151,7 +151,7 @@ class _Run:
     async def _load(self, trueweave: AsyncTrueweave) -> list[str]:
         """Bring the passages in. Vectors of a model on this machine are kept beside the report: nobody else keeps them,
         and embedding is most of the work."""
-        from trueweave import models, wiring
+        from trueweave import factory, models
         from trueweave.bench import loading, vectors
         from trueweave.engine import AsyncTrueweave
 
@@ -160,7 +160,7 @@ class _Run:
             name = self.settings.embedding_model
             if not (name and name.startswith("onnx/")):
                 return await loading.load(trueweave, self.dataset, as_said=self.is_said, progress=done)
-            embedder = await models.open_embedder(wiring.embedding_endpoint(self.settings, name))
+            embedder = await models.open_embedder(factory.embedding_endpoint(self.settings, name))
             _make(self.folder)
             async with vectors.kept(embedder, self.folder / "vectors.sqlite") as kept:
                 beside = await AsyncTrueweave.enter(
@@ -172,7 +172,7 @@ class _Run:
 
 def _agreed(run: _Run, yes: bool) -> bool:
     """Show what will be asked of a model that has to be paid; whether to go on."""
-    from trueweave import wiring
+    from trueweave import factory
     from trueweave.bench import loading
 
     if run.answers and not run.settings.model:
@@ -181,7 +181,7 @@ def _agreed(run: _Run, yes: bool) -> bool:
             "it out, and what is found is measured alone."
         )
     asks = 0
-    if run.answers and run.settings.model and wiring.price(run.settings, run.settings.model) != wiring.FREE:
+    if run.answers and run.settings.model and factory.price(run.settings, run.settings.model) != factory.FREE:
         asks = len(run.dataset.questions) * len(run.methods)
         say(f"{count(asks, 'answer')} will be asked of {run.settings.model}, those that are kept excepted.")
     if run.dataset.passages is not None and not run.is_said and is_paid(run.settings, of_documents(run.settings)):

@@ -13,14 +13,14 @@ from rich.console import RenderableType
 
 from trueweave.cli import estimate as estimating
 from trueweave.cli.amounts import Allowance, parse_allowance
-from trueweave.cli.live import writing
-from trueweave.cli.models_in_force import check_priced, is_paid, is_priced, of_reports
 from trueweave.cli.money import receipt_table
 from trueweave.cli.options import Budget, DatabaseUrl, Json, Model, Workspace, Yes
 from trueweave.cli.output import Reply, count, marked, next_step, replying, say, spinning
+from trueweave.cli.pricing import check_priced, is_paid, is_priced, of_reports
+from trueweave.cli.progress_bar import writing
+from trueweave.cli.run_summary import ReportTally
 from trueweave.cli.session import in_force, in_workspace, load_settings
 from trueweave.cli.stopping import end_if_stopped
-from trueweave.cli.tally import ReportTally
 from trueweave.errors import ConfigError, TrueweaveError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from trueweave.config import Settings
     from trueweave.engine import AsyncTrueweave
-    from trueweave.types import Regrouped, ReportEstimate, Spent
+    from trueweave.types import CommunityChanges, ReportEstimate, Spent
 
 EstimateOnly = Annotated[
     bool, typer.Option("--estimate", help="Show what the reports would cost, and do not write them.")
@@ -89,7 +89,7 @@ class _Run:
     """Reports being written by one call of `trueweave communities build`."""
 
     def __init__(
-        self, settings: Settings, found: Regrouped, wanted: ReportEstimate, allowance: Allowance | None
+        self, settings: Settings, found: CommunityChanges, wanted: ReportEstimate, allowance: Allowance | None
     ) -> None:
         self.settings = settings
         self.found = found
@@ -151,15 +151,15 @@ def _tell(reply: Reply, run: _Run, again: str) -> None:
     reply(answer, *text, *_next(run.found, is_written=True))
 
 
-def _answer(found: Regrouped) -> dict[str, object]:
+def _answer(found: CommunityChanges) -> dict[str, object]:
     return {"communities": _number(found), **asdict(found)}
 
 
-def _number(found: Regrouped) -> int:
+def _number(found: CommunityChanges) -> int:
     return found.came + found.changed + found.same
 
 
-def _found(found: Regrouped) -> str:
+def _found(found: CommunityChanges) -> str:
     number = count(_number(found), "community")
     if not (found.came or found.changed or found.gone):
         return f"{number}, as before." if found.same else "There are no communities: no two entities are related."
@@ -187,7 +187,7 @@ def _without_model(run: _Run) -> list[RenderableType]:
     return [marked(f"{failed}: sentences picked out of the documents.")]
 
 
-def _next(found: Regrouped, *, is_written: bool = False) -> list[RenderableType]:
+def _next(found: CommunityChanges, *, is_written: bool = False) -> list[RenderableType]:
     if not _number(found):
         return [next_step("trueweave add PATH", "brings documents in")]
     shown = next_step("trueweave communities", "shows them")

@@ -11,7 +11,7 @@ import typer
 from rich.console import RenderableType
 
 from trueweave.cli import building, reports
-from trueweave.cli.moments import parse_moment, written
+from trueweave.cli.dates import parse_moment, written
 from trueweave.cli.options import DatabaseUrl, Json, Limit, Workspace
 from trueweave.cli.output import count, marked, next_step, replying, spinning
 from trueweave.cli.reports import Branch, Page
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from trueweave.engine import AsyncTrueweave
-    from trueweave.types import Community, Former, Hierarchy, Status
+    from trueweave.types import Community, Hierarchy, RetiredCommunity, Status
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The community's id, or how it begins.")]
 Root = Annotated[str | None, typer.Argument(metavar="ID", help="The id of one to begin with, or how it begins.")]
@@ -183,12 +183,12 @@ class _Changes:
 
     hierarchy: Hierarchy | None
     there: Sequence[Community]
-    gone: Sequence[Former]
+    gone: Sequence[RetiredCommunity]
 
 
 async def _changes(trueweave: AsyncTrueweave, since: datetime) -> _Changes:
     there = await trueweave.communities(since=since, limit=_MOST_CHANGES)
-    return _Changes(await trueweave.hierarchy(), there, await trueweave.former_communities(since, _MOST_CHANGES))
+    return _Changes(await trueweave.hierarchy(), there, await trueweave.retired_communities(since, _MOST_CHANGES))
 
 
 def _left_out(found: _Changes) -> list[RenderableType]:

@@ -64,9 +64,9 @@ def init(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Js
 
 
 def _in_force(settings: Settings) -> dict[str, str]:
-    from trueweave import wiring
+    from trueweave import factory
 
-    chosen = wiring.recipe(settings)
+    chosen = factory.recipe(settings)
     return {
         "extractor": chosen.extractor,
         "model": chosen.model or "none",

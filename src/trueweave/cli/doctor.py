@@ -35,7 +35,7 @@ _MARKS = {True: ("✓", "green"), False: ("✗", "bold red"), None: ("·", "dim"
 
 
 def doctor(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
-    """Check database, models and installation; say what to mend.
+    """Check database, models and installation; say what to fix.
 
     Nothing is changed. The model is asked one short question, and the embedding model to embed two words.
 
@@ -47,7 +47,7 @@ def doctor(workspace: Workspace = None, database_url: DatabaseUrl = None, json: 
             found = asyncio.run(_all(settings))
         wrong = sum(check.ok is False for check in found)
         verdict = (
-            Text(f"{count(wrong, 'thing')} to mend.", style="bold red")
+            Text(f"{count(wrong, 'problem')} to fix.", style="bold red")
             if wrong
             else Text("All is well.", style="bold green")
         )
@@ -149,7 +149,7 @@ async def _space(url: str, settings: Settings) -> Space | None:
 
 
 async def _chat(settings: Settings) -> AsyncIterator[Check]:
-    from trueweave import models, wiring
+    from trueweave import factory, models
     from trueweave.models.checks import Check, check_chat
     from trueweave.models.ollama import CONTEXT
 
@@ -157,7 +157,7 @@ async def _chat(settings: Settings) -> AsyncIterator[Check]:
         yield Check("language model", None, 'none is set, as in model = "ollama/llama3.1:8b"')
         return
     try:
-        where = wiring.chat_endpoint(settings, settings.model)
+        where = factory.chat_endpoint(settings, settings.model)
         chat = models.open_chat(where, context=settings.context_length or CONTEXT, deadline=settings.deadline)
     except ConfigError as error:
         yield Check(f"language model: {settings.model}", False, "", str(error))
@@ -170,7 +170,7 @@ async def _chat(settings: Settings) -> AsyncIterator[Check]:
 
 
 async def _embedding(settings: Settings, space: Space | None) -> AsyncIterator[Check]:
-    from trueweave import models, wiring
+    from trueweave import factory, models
     from trueweave.models.checks import Check, check_embedder
     from trueweave.models.openai import OpenAIEmbedder
 
@@ -179,7 +179,7 @@ async def _embedding(settings: Settings, space: Space | None) -> AsyncIterator[C
         yield Check("embedding model", None, "none is set, so there are no vectors")
         return
     try:
-        embedder = await models.open_embedder(wiring.embedding_endpoint(settings, name), deadline=settings.deadline)
+        embedder = await models.open_embedder(factory.embedding_endpoint(settings, name), deadline=settings.deadline)
     except (ConfigError, ModelError) as error:
         yield Check(f"embedding model: {name}", False, "", str(error))
         return

@@ -10,8 +10,8 @@ from rich.console import RenderableType
 from trueweave.cli.inputs import sort_out
 from trueweave.cli.options import All, DatabaseUrl, Extractor, FollowLinks, Json, Model, Paths, Uri, Workspace
 from trueweave.cli.output import count, next_step, pairs, replying, spinning
+from trueweave.cli.run_summary import Tally
 from trueweave.cli.session import in_force, in_workspace, load_settings
-from trueweave.cli.tally import Tally
 from trueweave.types import money
 
 if TYPE_CHECKING:

@@ -12,26 +12,26 @@ from rich.console import RenderableType
 from rich.table import Table as BoxedTable
 from rich.text import Text
 
-from trueweave.cli.moments import written
+from trueweave.cli.dates import written
 from trueweave.cli.money import purse
 from trueweave.cli.options import DatabaseUrl, Json, Limit, Workspace, Yes
 from trueweave.cli.output import count, indented, marked, next_step, pairs, progress, replying, say, table
+from trueweave.cli.run_summary import some
 from trueweave.cli.session import in_force, in_workspace, load_settings, place
 from trueweave.cli.tables import Table
-from trueweave.cli.tally import some
 
 if TYPE_CHECKING:
     from trueweave.config import Settings
     from trueweave.engine import AsyncTrueweave
-    from trueweave.store.postgres.headway import Headway
+    from trueweave.store.postgres.ingest_progress import IngestProgress
     from trueweave.types import (
         Budget,
         Difference,
         DocumentInfo,
         Entity,
+        FailedDocument,
         FailedWork,
         OutOfDate,
-        SetAside,
         Status,
         Verdict,
         WorkKind,
@@ -52,7 +52,7 @@ _KINDS: dict[WorkKind, str] = {
 
 
 def status(
-    failed: Annotated[bool, typer.Option("--failed", help="List what failed: documents set aside, and jobs.")] = False,
+    failed: Annotated[bool, typer.Option("--failed", help="List failed documents and jobs.")] = False,
     limit: Annotated[int, typer.Option(min=1, help="How many of those to list.")] = 1000,
     workspace: Workspace = None,
     database_url: DatabaseUrl = None,
@@ -71,7 +71,7 @@ def status(
             **asdict(found.index),
             "waiting_to_be_worked": found.work.waiting,
             "waiting_to_be_summed_up": found.work.descriptions,
-            "set_aside": found.aside,
+            "failed_documents": found.aside,
             "out_of_date": found.outdated,
             "failed_work": found.failed,
             "budget": asdict(found.budget),
@@ -84,16 +84,16 @@ class _Found:
     """All that `trueweave status` shows."""
 
     index: Status
-    work: Headway
+    work: IngestProgress
     budget: Budget
-    aside: list[SetAside]
+    aside: list[FailedDocument]
     outdated: list[OutOfDate]
     failed: list[FailedWork]
 
 
 async def _look(trueweave: AsyncTrueweave, limit: int) -> _Found:
-    work = await trueweave.headway()
-    aside = await trueweave.set_aside(limit) if work.set_aside else []
+    work = await trueweave.ingest_progress()
+    aside = await trueweave.failed_documents(limit) if work.failed else []
     failed, outdated = await trueweave.failed_work(limit), await trueweave.out_of_date()
     return _Found(await trueweave.status(), work, await trueweave.budget(), aside, outdated, failed)
 
@@ -108,7 +108,7 @@ def remove(
     """Remove documents, and all that only they said.
 
     A folder or pattern stands for all documents whose files are or were there, and a .jsonl or .csv file for its rows.
-    Documents that wait or were set aside are removed, too. Exits with 1 when something is not found; the rest is
+    Documents that wait or failed are removed, too. Exits with 1 when something is not found; the rest is
     removed all the same.
     """
     with replying(json) as reply:
@@ -245,7 +245,7 @@ def _sizes(found: _Found) -> dict[str, str]:
         "relations": f"{index.relations:,}",
         "vectors": index.embedding_model or "none",
         "waiting": ", ".join(count(number, what) + end for number, what, end in waiting if number) or "nothing",
-        **({"set aside": count(work.set_aside, "document")} if work.set_aside else {}),
+        **({"failed": count(work.failed, "document")} if work.failed else {}),
         **({"out of date": ", ".join(map(_why, found.outdated))} if found.outdated else {}),
         **({"failed": f"{count(len(found.failed), 'job')}, by a bug of Trueweave"} if found.failed else {}),
     }
@@ -269,8 +269,8 @@ def _advice(found: _Found, settings: Settings) -> list[Text]:
     if settings.embedding_model and not _is_of(found.index.embedding_model, settings.embedding_model):
         why = f"the settings name that model, and vectors are by {found.index.embedding_model}"
         advice.append(next_step(f"trueweave reembed {settings.embedding_model}", why))
-    if found.work.set_aside:
-        advice.append(next_step("trueweave status --failed", "shows why documents were set aside"))
+    if found.work.failed:
+        advice.append(next_step("trueweave status --failed", "shows why documents failed"))
     elif found.failed:
         advice.append(next_step("trueweave status --failed", "shows what failed, and why"))
     if found.work.waiting or found.index.waiting_documents or found.index.waiting_names:
@@ -291,15 +291,15 @@ def _is_of(space: str, model: str) -> bool:
 
 
 def _failed(found: _Found) -> list[RenderableType]:
-    """Documents that were set aside, and jobs that failed by a bug."""
+    """Failed documents, and jobs that failed by a bug."""
     if not found.aside and not found.failed:
-        return ["No document is set aside, and no job failed."]
-    more = found.work.set_aside - len(found.aside)
+        return ["No document and no job failed."]
+    more = found.work.failed - len(found.aside)
     return [
         *(part for one in found.aside for part in (Text(one.uri, style="bold"), indented(one.error))),
-        *([marked(f"… and {more:,} more: --limit {found.work.set_aside} shows them all.")] if more > 0 else []),
+        *([marked(f"… and {more:,} more: --limit {found.work.failed} shows them all.")] if more > 0 else []),
         *(part for work in found.failed for part in (_named(work), indented(work.error))),
-        next_step("trueweave retry", "tries them again, once that is mended; or trueweave remove URI"),
+        next_step("trueweave retry", "tries them again, once that is fixed; or trueweave remove URI"),
     ]
 
 
@@ -326,7 +326,7 @@ def _named(work: FailedWork) -> Text:
 
 
 def retry(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
-    """Try again what failed: documents that were set aside, and jobs."""
+    """Try failed documents and jobs again."""
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
 

@@ -13,10 +13,10 @@ from rich.console import RenderableType
 
 from trueweave.cli import estimate as estimating
 from trueweave.cli.amounts import Allowance, parse_allowance
-from trueweave.cli.models_in_force import check_priced, is_paid
 from trueweave.cli.money import receipt_table
 from trueweave.cli.options import Budget, DatabaseUrl, Json, Workspace, Yes
 from trueweave.cli.output import count, marked, next_step, progress, replying, say, spinning
+from trueweave.cli.pricing import check_priced, is_paid
 from trueweave.cli.session import in_force, in_workspace, load_settings
 from trueweave.cli.stopping import end_if_stopped
 from trueweave.errors import TrueweaveError

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 from rich.text import Text
 
+from trueweave.cli.dates import written
 from trueweave.cli.evidence import one_line
-from trueweave.cli.moments import written
 from trueweave.cli.output import count, indented, marked, next_step, pairs, table
 from trueweave.cli.tables import Table
 
 if TYPE_CHECKING:
-    from trueweave.types import Community, CommunityReport, Entity, Finding, Former, Hierarchy, Written
+    from trueweave.types import Community, CommunityReport, Entity, Finding, Hierarchy, RetiredCommunity, Written
 
 SHORT = 8  # characters of an id that are shown; any that tell it from the others will do
 
@@ -230,7 +230,7 @@ def _first(shown: int, there: int) -> str:
 
 
 def changes(
-    came: Sequence[Community], changed: Sequence[Community], gone: Sequence[Former], limit: int
+    came: Sequence[Community], changed: Sequence[Community], gone: Sequence[RetiredCommunity], limit: int
 ) -> list[RenderableType]:
     """Communities that came, changed and went, as many of each as that."""
     text: list[RenderableType] = []
@@ -243,7 +243,7 @@ def changes(
     return text
 
 
-def _former(found: Sequence[Former]) -> Table:
+def _former(found: Sequence[RetiredCommunity]) -> Table:
     made = table("id", ">level", ">entities", "gone", "title")
     for one in found:
         made.add_row(short(one.id), f"{one.level}", f"{one.size:,}", written(one.gone), one.title)

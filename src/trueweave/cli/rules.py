@@ -63,7 +63,7 @@ def merge(names: Names, workspace: Workspace = None, database_url: DatabaseUrl =
     """Let these names be one entity."""
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
-        laid = in_workspace(lambda trueweave: _lay_down(trueweave, trueweave.merge(*names)), settings)
+        laid = in_workspace(lambda trueweave: _add_rule(trueweave, trueweave.merge(*names)), settings)
         reply(laid.as_json(), f"{listed(laid.rule.names)} are one entity now.", *_notes(laid))
 
 
@@ -75,7 +75,7 @@ def split(names: Names, workspace: Workspace = None, database_url: DatabaseUrl =
     """
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
-        laid = in_workspace(lambda trueweave: _lay_down(trueweave, trueweave.split(*names)), settings)
+        laid = in_workspace(lambda trueweave: _add_rule(trueweave, trueweave.split(*names)), settings)
         reply(laid.as_json(), f"{listed(laid.rule.names)}: an entity apart from now on.", *_notes(laid))
 
 
@@ -90,7 +90,7 @@ def rename(
     """Let the entity of this name be called LABEL."""
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
-        laid = in_workspace(lambda trueweave: _lay_down(trueweave, trueweave.rename(name, label)), settings)
+        laid = in_workspace(lambda trueweave: _add_rule(trueweave, trueweave.rename(name, label)), settings)
         reply(laid.as_json(), f"{listed(laid.rule.names)} is called {laid.rule.label} now.", *_notes(laid))
 
 
@@ -174,7 +174,7 @@ class _LaidDown:
         return {"rule": self.rule, "names": matched, "unknown": self.unknown}
 
 
-async def _lay_down(trueweave: AsyncTrueweave, laying: Awaitable[Rule]) -> _LaidDown:
+async def _add_rule(trueweave: AsyncTrueweave, laying: Awaitable[Rule]) -> _LaidDown:
     rule = await laying
     return _LaidDown(rule, await trueweave.mentioned(rule.names))
 

@@ -13,11 +13,11 @@ from rich.console import RenderableType
 from trueweave.cli.add import Run, agreed, tell
 from trueweave.cli.amounts import parse_allowance
 from trueweave.cli.inputs import Inputs
-from trueweave.cli.models_in_force import check_priced, is_paid, of_documents
 from trueweave.cli.options import All, Budget, DatabaseUrl, Extractor, FollowLinks, Json, Model, Workspace, Yes
 from trueweave.cli.output import count, replying, say, spinning
+from trueweave.cli.pricing import check_priced, is_paid, of_documents
+from trueweave.cli.run_summary import SHOWN, Tally, some
 from trueweave.cli.session import in_force, in_workspace, load_settings
-from trueweave.cli.tally import SHOWN, Tally, some
 from trueweave.errors import ConfigError
 
 if TYPE_CHECKING:

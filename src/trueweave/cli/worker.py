@@ -47,7 +47,7 @@ def worker(workspace: Workspace = None, database_url: DatabaseUrl = None, json: 
                 stopped_at_once = in_workspace(lambda trueweave: _work(trueweave, log), settings)
             else:
                 stopped_at_once = in_database(lambda opened: _work_for_all(opened, settings, log), settings)
-        said = f"{count(log.added.extracted, 'document')} worked, {log.added.set_aside:,} set aside."
+        said = f"{count(log.added.extracted, 'document')} worked, {log.added.failed:,} failed."
         reply({"documents": log.added.extracted, **asdict(log.added)}, said)
         if stopped_at_once:
             raise SystemExit(INTERRUPTED)
@@ -80,8 +80,8 @@ class _Log:
 
         self.added = self.added.after(event)
         match event:
-            case Failed(uri, error, set_aside):
-                self.line(f"{uri}: {'set aside' if set_aside else 'failed, and is tried again'}: {error}", "yellow")
+            case Failed(uri, error, final):
+                self.line(f"{uri}: {'failed for good' if final else 'failed, and is tried again'}: {error}", "yellow")
             case WorkFailed(kind, about, error):
                 self.line(f"{kind}{f' of {about}' if about else ''} failed: {error}", "yellow")
             case Waiting(reason) if reason != self._reason:
@@ -103,14 +103,14 @@ class _Log:
     async def watch(self, trueweave: AsyncTrueweave) -> None:
         """Keep the live line up to date with what waits."""
         while self._live:
-            now = await trueweave.headway()
+            now = await trueweave.ingest_progress()
             self._waiting = now.waiting + now.unsettled
             self._show()
             await asyncio.sleep(_LOOK_AGAIN)
 
     def _show(self) -> None:
         if self._live:
-            aside = f", {self.added.set_aside:,} set aside" if self.added.set_aside else ""
+            aside = f", {self.added.failed:,} failed" if self.added.failed else ""
             self._live.update(f"{count(self.added.extracted, 'document')} worked{aside}, {self._waiting:,} waiting")
 
     def line(self, text: str, style: str = "") -> None:

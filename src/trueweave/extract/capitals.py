@@ -15,7 +15,7 @@ from itertools import chain, dropwhile, pairwise
 from typing import NamedTuple
 
 from trueweave.events import chunks_done
-from trueweave.extract.nearby import Sighting, links, mentions, topics, with_topics
+from trueweave.extract.cooccurrence import Sighting, links, mentions, topics, with_topics
 from trueweave.extract.spans import LONGEST_NAME
 from trueweave.extract.words import COMMON, INSIDE, NEVER_ALONE, SHORTENED, TITLES
 from trueweave.text.names import key

@@ -21,7 +21,7 @@ EXAMPLE_WORDS = ("Quendrith", "Vossalar", "Ambrelhine", "Tovrick")
 _Name = tuple[str, str]
 
 
-class Harvest:
+class ExtractionBuilder:
     """What the replies for one chunk come to.
 
     Of two findings of the same name and type the first is kept, with the description of the second where it had none.

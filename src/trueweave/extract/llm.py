@@ -13,8 +13,8 @@ from itertools import count
 from trueweave import prompts
 from trueweave.errors import BadReply, ConfigError
 from trueweave.events import chunks_done
-from trueweave.extract.findings import OTHER, Harvest, example
-from trueweave.extract.lenient import Unusable, read
+from trueweave.extract.findings import OTHER, ExtractionBuilder, example
+from trueweave.extract.json_reply import Unusable, read
 from trueweave.extract.schema import Findings, schema
 from trueweave.protocols import LLM
 from trueweave.text.names import key, tidy
@@ -98,7 +98,7 @@ class LLMExtractor:
         if not chunk.text.strip():
             return Extraction(notes=(_BLANK,))
         asked = self._question(chunk)
-        harvest = Harvest(chunk.text, self._types)
+        harvest = ExtractionBuilder(chunk.text, self._types)
         findings, notes = await self._findings(asked, "extract", uri, chunk)
         harvest.add(findings)
         for _ in range(self._passes - 1):

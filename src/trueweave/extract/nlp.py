@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from trueweave.errors import ConfigError, InvalidDocument
 from trueweave.events import chunks_done
-from trueweave.extract.nearby import Sighting, links, mentions, spellings, topics, with_topics
+from trueweave.extract.cooccurrence import Sighting, links, mentions, spellings, topics, with_topics
 from trueweave.extract.spans import LONGEST_NAME
 from trueweave.extract.triples import Triple, triples
 from trueweave.text.names import key, tidy

@@ -14,8 +14,8 @@ from pydantic import BeforeValidator
 
 from trueweave import prompts
 from trueweave.errors import BadReply
-from trueweave.extract.lenient import Figure, Lenient, Unusable, an_object, read
-from trueweave.graph.facts import EntityFact, Facts, RelationFact
+from trueweave.extract.json_reply import Figure, Lenient, Unusable, an_object, read
+from trueweave.graph.report_facts import EntityFact, Facts, RelationFact
 from trueweave.protocols import LLM
 from trueweave.text import tokens
 from trueweave.text.names import tidy

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, model_validator
 
-from trueweave.extract.lenient import Figure, Lenient, an_object
+from trueweave.extract.json_reply import Figure, Lenient, an_object
 
 Words = Annotated[Sequence[str], BeforeValidator(lambda v: re.split(r"[,;]", v) if isinstance(v, str) else v)]
 

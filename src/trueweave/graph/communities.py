@@ -19,7 +19,7 @@ from typing import NamedTuple
 import graspologic_native
 import numpy as np
 
-from trueweave.graph.moving import Graph, Ints, moved, reached, rows
+from trueweave.graph.louvain import Graph, Ints, partition, reached, rows
 
 LIBRARY = f"graspologic-native {version('graspologic-native')}, moving 1"  # raised whenever moving.py finds others
 NONE = -1
@@ -27,7 +27,7 @@ LARGE = 300  # nodes of a part that is divided by moving
 
 
 @dataclass(frozen=True, slots=True)
-class How:
+class LeidenSettings:
     """How communities are found. A community of more than `most` members is divided further, where it can be."""
 
     most: int = 10
@@ -60,7 +60,7 @@ class Tree(NamedTuple):
         return int(self.level.max()) + 1 if self.level.size else 0
 
 
-def communities(whole: Graph, how: How) -> Tree:
+def communities(whole: Graph, how: LeidenSettings) -> Tree:
     """All communities of a graph."""
     growing = _Growing(whole.size)
     growing.divide(whole, how)
@@ -107,7 +107,7 @@ class _Growing:
         self._count = 0
         self._leaf: Ints = np.full(size, NONE, np.int64)
 
-    def divide(self, whole: Graph, how: How) -> None:
+    def divide(self, whole: Graph, how: LeidenSettings) -> None:
         part = _Part(np.arange(whole.size), whole)
         waiting: list[_Division] = []
         groups = _Groups(part, reached(whole.size, whole.a, whole.b))
@@ -201,14 +201,14 @@ class _Groups:
         return _Part(self.nodes[own], Graph(own.size, a, b, self._weight[edges], self._marks[own]))
 
 
-def _divided(part: Graph, how: How) -> Ints:
+def _divided(part: Graph, how: LeidenSettings) -> Ints:
     """A label for each node of a part: 0 for the community of the first node, 1 for that of the first not in it, …"""
-    labels = moved(part, how.resolution) if part.size > LARGE else _by_leiden(part, how)
+    labels = partition(part, how.resolution) if part.size > LARGE else _by_leiden(part, how)
     _, first, which = np.unique(labels, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[which]
 
 
-def _by_leiden(part: Graph, how: How) -> Ints:
+def _by_leiden(part: Graph, how: LeidenSettings) -> Ints:
     starts, others, weights = rows(part)
     _, found = graspologic_native.leiden_csr(
         starts, others.astype(np.int32), weights, part.size, resolution=how.resolution, seed=how.seed

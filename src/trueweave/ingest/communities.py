@@ -7,18 +7,18 @@ from typing import NamedTuple
 from uuid import UUID
 
 from trueweave.graph import communities
-from trueweave.graph.communities import LIBRARY, How, Tree
-from trueweave.graph.content import Contents
-from trueweave.graph.succession import successors
+from trueweave.graph.communities import LIBRARY, LeidenSettings, Tree
+from trueweave.graph.community_ids import successors
+from trueweave.graph.content_hash import Contents
 from trueweave.store.postgres import communities as store
 from trueweave.store.postgres import vectors
 from trueweave.store.postgres.communities import Known, Network
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.locks import lock, one_grouper
-from trueweave.types import Hierarchy, Regrouped
+from trueweave.types import CommunityChanges, Hierarchy
 
 
-async def regroup(workspace: Workspace, how: How) -> Regrouped:
+async def regroup(workspace: Workspace, how: LeidenSettings) -> CommunityChanges:
     """Find the communities of the graph, unless that was done since it last changed.
 
     Labels and reports go over to those that share most with the communities that had them.
@@ -27,7 +27,7 @@ async def regroup(workspace: Workspace, how: How) -> Regrouped:
         async with workspace.transaction(snapshot=True, unhurried=True) as moment:
             known = await store.hierarchy(moment)
             if known and _is_up_to_date(known, how):
-                return Regrouped(0, 0, sum(level.communities for level in known.levels), 0)
+                return CommunityChanges(0, 0, sum(level.communities for level in known.levels), 0)
             graph = await store.network(moment)
             before = await store.known(moment, graph.leaves)
         found = await asyncio.to_thread(_find, graph, before, how)
@@ -48,7 +48,7 @@ class _Found(NamedTuple):
     modularity: float
 
 
-def _find(graph: Network, before: Known, how: How) -> _Found:
+def _find(graph: Network, before: Known, how: LeidenSettings) -> _Found:
     whole = graph.graph
     tree = communities.communities(whole, how)
     said = store.contents(graph, tree)
@@ -57,7 +57,7 @@ def _find(graph: Network, before: Known, how: How) -> _Found:
     return _Found(tree, said, store.labels(follows, before.ids), score)
 
 
-def _is_up_to_date(known: Hierarchy, how: How) -> bool:
+def _is_up_to_date(known: Hierarchy, how: LeidenSettings) -> bool:
     found_by = known.library, known.most, known.resolution, known.seed
     return not known.behind and found_by == (LIBRARY, how.most, how.resolution, how.seed)
 
@@ -69,9 +69,9 @@ async def _forget(tx: Transaction, gone: list[UUID]) -> None:
         await vectors.write(tx, space, (), [("community", id_) for id_ in gone])
 
 
-def _counted(before: Known, found: _Found) -> Regrouped:
+def _counted(before: Known, found: _Found) -> CommunityChanges:
     had = dict(zip(before.ids, before.hashes, strict=True))
     has = dict(zip(found.labels, found.said.hashes, strict=True))
     stayed = had.keys() & has.keys()
     same = sum(had[id_] == has[id_] for id_ in stayed)
-    return Regrouped(len(has) - len(stayed), len(stayed) - same, same, len(had) - len(stayed))
+    return CommunityChanges(len(has) - len(stayed), len(stayed) - same, same, len(had) - len(stayed))

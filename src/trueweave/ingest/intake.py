@@ -94,7 +94,7 @@ async def _hand_in(
     def told(reason: str, waited: float) -> None:
         listener(Waiting(reason, waited))
 
-    return await workspace.insist(lambda: sources.hand_in(workspace, found, recipe.packed(), made), told=told)
+    return await workspace.retry_while_down(lambda: sources.submit(workspace, found, recipe.packed(), made), told=told)
 
 
 def incoming(what: Iterable[str | Path | Source], files: Files, seen: Seen) -> Iterator[Loaded]:

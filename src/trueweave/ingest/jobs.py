@@ -37,11 +37,11 @@ from trueweave.ingest.stages import work
 from trueweave.ingest.summaries import Summarise, summarise_some
 from trueweave.protocols import Embedder, Extractor
 from trueweave.store.postgres import communities, failed_work, record, resolution, sources, summaries, vectors
+from trueweave.store.postgres.batcher import Batcher
 from trueweave.store.postgres.db import Workspace
 from trueweave.store.postgres.failures import DRIVER_ERRORS
 from trueweave.store.postgres.queue import Kind, absorb, ask_for, enqueue
 from trueweave.store.postgres.sources import Begun, Job
-from trueweave.store.postgres.together import Together
 from trueweave.types import WorkKind
 
 _GLANCE = 0.02  # seconds
@@ -63,7 +63,7 @@ class Postponed(Exception):
 
 
 @dataclass(frozen=True)
-class Pace:
+class WorkerSettings:
     """How a worker goes about it. Times are in seconds."""
 
     documents_at_once: int = 128
@@ -103,7 +103,7 @@ class WorkerControls:
     """How the jobs of a workspace reach the worker that runs them."""
 
     tell: Listener
-    pace: Pace
+    pace: WorkerSettings
     places: asyncio.Semaphore  # for documents of all workspaces
     is_stopping: Callable[[], bool]
     postponed: Callable[[Exception], Postponed]
@@ -121,9 +121,9 @@ class WorkspaceJobs:
         self._pace = controls.pace
         self._under_way: set[Job] = set()
         self._settling = 0
-        self._begin = Together(self._begin_all)
-        self._let_go = Together(self._let_go_all)
-        self._store = Together(self._store_all, most=64)
+        self._begin = Batcher(self._begin_all)
+        self._let_go = Batcher(self._let_go_all)
+        self._store = Batcher(self._store_all, most=64)
         self._acts: dict[Kind, Callable[[bytes], Awaitable[None]]] = {
             "document": self._documents,
             "settle": self._settle,
@@ -247,7 +247,7 @@ class WorkspaceJobs:
         except Exception as error:  # noqa: BLE001 (it must not keep documents from being settled, and is kept)
             await self._mark("link", error)
         if settled.documents:
-            await vectors.shelve(self._workspace, settled.vectors)
+            await vectors.move_to_own_table(self._workspace, settled.vectors)
             self._tell(Settled(settled.documents))
         return settled.documents
 
@@ -283,7 +283,7 @@ class WorkspaceJobs:
         return await sources.begin(self._workspace, jobs)
 
     async def _let_go_all(self, jobs: Sequence[Job]) -> list[None]:
-        await self._workspace.insist(lambda: sources.let_go(self._workspace, jobs))
+        await self._workspace.retry_while_down(lambda: sources.release(self._workspace, jobs))
         return [None] * len(jobs)
 
     async def _store_all(self, rows: Sequence[Contribution]) -> list[None]:

@@ -15,11 +15,11 @@ from uuid import UUID, uuid4
 from pgvector import HalfVector
 
 from trueweave.errors import BadReply
-from trueweave.events import Listener, Reported, WorkFailed, unheard
-from trueweave.extract import central, reports
+from trueweave.events import Listener, Reported, WorkFailed, ignore
+from trueweave.extract import extractive_reports, reports
 from trueweave.extract.reports import ReportWriter
 from trueweave.graph.aggregate import report_text
-from trueweave.graph.facts import Facts
+from trueweave.graph.report_facts import Facts
 from trueweave.models.cache import prompt_key
 from trueweave.protocols import Embedder
 from trueweave.store.postgres import communities as store
@@ -49,7 +49,7 @@ class Reporting:
 
 
 async def write_reports(
-    workspace: Workspace, how: Reporting, listener: Listener = unheard
+    workspace: Workspace, how: Reporting, listener: Listener = ignore
 ) -> AsyncGenerator[Reported, None]:
     """Write all reports that are missing or stale, unless another process is at it; told page by page.
 
@@ -65,7 +65,7 @@ async def write_reports(
             async with workspace.transaction() as tx:
                 wanted = await store.wanted(tx, after, _page(how), by_model=how.by_model)
                 facts = await _facts(tx, wanted, how)
-                texts = await store.texts(tx, chain.from_iterable(map(central.chunks_of, facts)))
+                texts = await store.texts(tx, chain.from_iterable(map(extractive_reports.chunks_of, facts)))
             if not wanted:
                 return
             told = [(one, about) for one, about in zip(wanted, facts, strict=True) if about.entities]
@@ -89,7 +89,7 @@ def _page(how: Reporting) -> int:
 
 
 async def _facts(tx: Transaction, of: Sequence[Wanted], how: Reporting) -> list[Facts]:
-    most = reports.MOST_FACTS if how.by_model else central.MOST_FACTS
+    most = reports.MOST_FACTS if how.by_model else extractive_reports.MOST_FACTS
     entities = await store.entities(tx, of, most)
     relations = await store.relations(tx, of, most, between=False)
     # Sentences are picked out from what all members say; only a model needs what is written about parts.
@@ -113,7 +113,9 @@ async def _written(facts: Facts, texts: dict[UUID, str], writer: ReportWriter | 
 
 
 def _picked(facts: Facts, texts: dict[UUID, str]) -> CommunityReport:
-    return central.extractive(facts, {id_: texts[id_] for id_ in central.chunks_of(facts) if id_ in texts})
+    return extractive_reports.extractive(
+        facts, {id_: texts[id_] for id_ in extractive_reports.chunks_of(facts) if id_ in texts}
+    )
 
 
 async def _keep(

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from trueweave.errors import BadReply
-from trueweave.events import Listener, WorkFailed, unheard
+from trueweave.events import Listener, WorkFailed, ignore
 from trueweave.store.postgres import failed_work, summaries
 from trueweave.store.postgres.db import Workspace
 
@@ -15,7 +15,7 @@ Summarise = Callable[[str, str], Awaitable[str]]  # (name, descriptions) -> one 
 AT_ONCE = 32
 
 
-async def summarise_some(workspace: Workspace, summarise: Summarise, listener: Listener = unheard) -> int:
+async def summarise_some(workspace: Workspace, summarise: Summarise, listener: Listener = ignore) -> int:
     """Sum up some of the descriptions that wait for it; how many were worked through, 0 when none wait.
 
     One that the model fails at is wanted no longer: the description itself serves, until it changes. One that fails by

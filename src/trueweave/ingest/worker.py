@@ -16,13 +16,13 @@ from dataclasses import dataclass, field
 from psycopg import Error
 
 from trueweave.errors import DatabaseError, UnknownWorkspace
-from trueweave.events import Listener, Waiting, unheard
+from trueweave.events import Listener, Waiting, ignore
 from trueweave.ingest.jobs import (
     WAITED_FOR,
-    Pace,
     Postponed,
     WorkerControls,
     WorkerDependencies,
+    WorkerSettings,
     WorkspaceJobs,
 )
 from trueweave.store.postgres.db import Database, Workspace
@@ -62,8 +62,8 @@ class Worker:
         self,
         database: Database,
         dependencies: Dependencies,
-        listener: Listener = unheard,
-        pace: Pace = Pace(),  # noqa: B008 (immutable)
+        listener: Listener = ignore,
+        pace: WorkerSettings = WorkerSettings(),  # noqa: B008 (immutable)
         *,
         only: Workspace | None = None,
         patient: bool = False,
@@ -145,7 +145,7 @@ class Worker:
         assert self._only, "it is only known of one workspace when nothing waits in it"
         await no_more.wait()
         jobs = (await self._open(self._only.id)).jobs
-        while jobs.is_busy or not await self._only.insist(jobs.is_done, self._pace.patience, told):  # noqa: ASYNC110
+        while jobs.is_busy or not await self._only.retry_while_down(jobs.is_done, self._pace.patience, told):  # noqa: ASYNC110
             await asyncio.sleep(self._pace.look_again)
         self.stop()
 
@@ -270,8 +270,8 @@ class Worker:
 def worker_of(
     workspace: Workspace,
     dependencies: WorkerDependencies,
-    listener: Listener = unheard,
-    pace: Pace = Pace(),  # noqa: B008 (immutable)
+    listener: Listener = ignore,
+    pace: WorkerSettings = WorkerSettings(),  # noqa: B008 (immutable)
     *,
     patient: bool = False,
     liveness: Liveness | None = None,

@@ -15,7 +15,7 @@ from pydantic.dataclasses import dataclass
 from trueweave import prompts
 from trueweave.errors import BadReply
 from trueweave.evidence import Evidence, Query, Report, Scored
-from trueweave.extract.lenient import Figure, Lenient, Unusable, an_object, read
+from trueweave.extract.json_reply import Figure, Lenient, Unusable, an_object, read
 from trueweave.methods import reports
 from trueweave.methods.parameters import CHECKED
 from trueweave.protocols import LLM, Index, ReportFound, forget_reply

@@ -12,7 +12,7 @@ from pydantic.dataclasses import dataclass
 from trueweave import prompts
 from trueweave.errors import BadReply
 from trueweave.evidence import Evidence, Query, Report, Scored
-from trueweave.extract.lenient import Lenient, Unusable, an_object, read
+from trueweave.extract.json_reply import Lenient, Unusable, an_object, read
 from trueweave.methods import reports
 from trueweave.methods.combine import Fuse
 from trueweave.methods.parameters import CHECKED

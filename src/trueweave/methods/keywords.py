@@ -11,7 +11,7 @@ from trueweave import prompts
 from trueweave.errors import BadReply
 from trueweave.evidence import Query, Scored
 from trueweave.extract.capitals import CapitalsExtractor
-from trueweave.extract.lenient import Lenient, Unusable, an_object, read
+from trueweave.extract.json_reply import Lenient, Unusable, an_object, read
 from trueweave.extract.words import NEVER_ALONE
 from trueweave.protocols import LLM, Index, forget_reply
 from trueweave.text.names import tidy

@@ -6,12 +6,12 @@ from pydantic.dataclasses import dataclass
 
 from trueweave.evidence import Evidence, Query, Scored
 from trueweave.methods.parameters import CHECKED
-from trueweave.methods.walking import Walking, best
+from trueweave.methods.walking import GraphWalk, best
 from trueweave.protocols import Index
 
 
 @dataclass(frozen=True, config=CHECKED)
-class Walk(Walking):
+class Walk(GraphWalk):
     """A walk from chunk to name to chunk, from the best chunks and the names in the question."""
 
     async def retrieve(self, query: Query, index: Index) -> Evidence:

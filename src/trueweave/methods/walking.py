@@ -21,7 +21,7 @@ from pydantic.dataclasses import dataclass
 
 from trueweave.evidence import Query, Scored
 from trueweave.methods.parameters import CHECKED
-from trueweave.protocols import Bounds, Index, Masses, Name, Reached, Vectors
+from trueweave.protocols import Index, Name, Reached, Scores, Vectors, WalkLimits
 
 K = TypeVar("K")
 
@@ -36,13 +36,13 @@ class Walked(NamedTuple):
     """How much mass each chunk has at the end, how well each chunk of both lists fits by itself, from 0 to 1, and what
     is asked beside names, as a vector."""
 
-    mass: Masses
-    seed: Masses
+    mass: Scores
+    seed: Scores
     asked: Vectors
 
 
 @dataclass(frozen=True, config=CHECKED)
-class Walking:
+class GraphWalk:
     """How a walk starts, how it goes, and how far."""
 
     top_k: int = Field(default=5, ge=1, le=100, description="How many passages to keep.")
@@ -68,23 +68,23 @@ class Walking:
         restart = normalised({id_: exp((s - 1) / _SEED_TEMPERATURE) for id_, s in best(seed, _SEEDS).items()})
         # A chunk on the way need not speak of the names that the way began with: what else is asked counts as well.
         looked_for = (1 - self.asked_share) * vector + self.asked_share * asked
-        bounds = Bounds(max_names=self.max_names, passages_per_name=self.passages_per_name, df_cap=self.df_cap)
+        bounds = WalkLimits(max_names=self.max_names, passages_per_name=self.passages_per_name, df_cap=self.df_cap)
         bounds = replace(bounds, similarity_scale=bounds.similarity_scale / float(np.linalg.norm(looked_for)))
         pool = list(seed)
         if names:
             shares = normalised({name: 1 / name.chunks for name in {name.id: name for name in names}.values()})
             start = [Scored(name, share) for name, share in shares.items()]
-            entry = _arrived(await index.spread(start, looked_for, pool, bounds, query.filter))
+            entry = _arrived(await index.propagate(start, looked_for, pool, bounds, query.filter))
             restart = _mixed(restart, normalised(entry), self.question_name_share) if entry else restart
         mass = restart
         for step in range(self.iterations):
             frontier = best(mass, self.frontier if step else _FIRST_FRONTIER)
-            reached = await index.spread(frontier, looked_for, pool, bounds, query.filter)
+            reached = await index.propagate(frontier, looked_for, pool, bounds, query.filter)
             mass = _mixed(restart, _arrived(reached), self.damping)
         return Walked(mass, seed, asked)
 
 
-def best(weights: Mapping[UUID, float], most: int) -> Masses:
+def best(weights: Mapping[UUID, float], most: int) -> Scores:
     """The largest, largest first."""
     return dict(sorted(weights.items(), key=lambda pair: (-pair[1], pair[0]))[:most])
 
@@ -104,19 +104,19 @@ def _without(text: str, names: Sequence[Name]) -> str:
     return " ".join("".join(left).split()) or text
 
 
-def _by_vector(near: Masses) -> Masses:
+def _by_vector(near: Scores) -> Scores:
     """Similarities from the lowest to the highest, as 0 to 1."""
     low, high = min(near.values(), default=0.0), max(near.values(), default=0.0)
     return {id_: (value - low) / (high - low + 1e-9) for id_, value in near.items()}
 
 
-def _by_words(matching: Masses) -> Masses:
+def _by_words(matching: Scores) -> Scores:
     """Scores by the best."""
     top = max(matching.values(), default=0.0)
     return {id_: value / (top + 1e-9) for id_, value in matching.items()}
 
 
-def _arrived(reached: Sequence[Reached]) -> Masses:
+def _arrived(reached: Sequence[Reached]) -> Scores:
     """The mass that arrives at each chunk: what a name has is shared out among the chunks that it leads to."""
     totals: defaultdict[int, float] = defaultdict(float)
     for one in reached:

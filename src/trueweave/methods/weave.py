@@ -10,15 +10,15 @@ from pydantic.dataclasses import dataclass
 
 from trueweave.evidence import Evidence, Query, Scored
 from trueweave.methods.parameters import CHECKED
-from trueweave.methods.walking import Walked, Walking, best
-from trueweave.protocols import Index, Weighed
+from trueweave.methods.walking import GraphWalk, Walked, best
+from trueweave.protocols import Index, RerankFeatures
 
 _PARTNERS = 10  # of the first chunks, that another is seen together with
 _NAMING = 5  # of those, that may name what another is about
 
 
 @dataclass(frozen=True, config=CHECKED)
-class Weave(Walking):
+class Weave(GraphWalk):
     """A walk from chunk to name to chunk, and then all that can be known of the best chunks. No language model."""
 
     depth: int = Field(default=40, ge=1, le=200, description="How many chunks are weighed once more.")
@@ -29,13 +29,13 @@ class Weave(Walking):
         walked = await self.walk(query, index)
         everything = {**walked.mass, **walked.seed}
         likely = {id_: log(walked.mass.get(id_, 0.0) + 1e-6) + walked.seed.get(id_, 0.0) for id_ in everything}
-        found = await index.weighed(list(best(likely, self.depth)), query.text, walked.asked)
+        found = await index.rerank_features(list(best(likely, self.depth)), query.text, walked.asked)
         score = {one.chunk: _score(one, found, walked) for one in found}
         ranked = [Scored(id_, value) for id_, value in best(score, self.depth).items()]
         return Evidence(tuple(await index.passages(ranked, self.top_k, query.filter)))
 
 
-def _score(one: Weighed, found: Sequence[Weighed], walked: Walked) -> float:
+def _score(one: RerankFeatures, found: Sequence[RerankFeatures], walked: Walked) -> float:
     """How likely a chunk is one of those that it takes.
 
     The weights are those under which the supporting passages of 200 training questions (of MuSiQue and HotpotQA) are
@@ -56,11 +56,11 @@ def _score(one: Weighed, found: Sequence[Weighed], walked: Walked) -> float:
     )
 
 
-def _together(one: Weighed, other: Weighed) -> float:
+def _together(one: RerankFeatures, other: RerankFeatures) -> float:
     """What two chunks have of the question."""
     return sum(map(max, one.shares, other.shares))
 
 
-def _added(one: Weighed, other: Weighed) -> float:
+def _added(one: RerankFeatures, other: RerankFeatures) -> float:
     """What a chunk has of the question that another has not."""
     return sum(mine for mine, theirs in zip(one.shares, other.shares, strict=True) if not theirs)

@@ -16,8 +16,8 @@ from typing import TypeVar
 from uuid import UUID
 
 from trueweave.errors import ModelError
-from trueweave.models.around import AroundEmbedder, AroundLLM, AroundReranker, Ask, Listening, Stream
 from trueweave.models.usage import at_least
+from trueweave.models.wrappers import Ask, EmbedderWrapper, LLMWrapper, ReplyStream, RerankerWrapper, Stream
 from trueweave.protocols import Ledger, Vectors
 from trueweave.text import tokens
 from trueweave.types import Call, Price, Prompt, Purpose
@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class BudgetedLLM(AroundLLM):
+class BudgetedLLM(LLMWrapper):
     """A chat model whose every call is paid from a purse. A `price` of None is not known, and booked as such.
 
     `doubted` is told of counts of the server that cannot be.
@@ -40,13 +40,13 @@ class BudgetedLLM(AroundLLM):
     price: Price | None
     doubted: Callable[[str], None] = field(default=lambda _: None, repr=False)
 
-    async def _pass_on(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
+    async def _call(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
         """The model's reply, paid for, with its price; BudgetReached when it might cost more than is left."""
         most = most_tokens(prompt)
         price = self.price.of(most, prompt.max_tokens) if self.price else None
         id_ = await self.ledger.reserve(Call(self.model, purpose, most, prompt.max_tokens, price))
         try:
-            async with aclosing(Listening(ask())) as heard:
+            async with aclosing(ReplyStream(ask())) as heard:
                 async for piece in heard:
                     yield piece
         except BaseException as error:
@@ -61,7 +61,7 @@ class BudgetedLLM(AroundLLM):
 
 
 @dataclass(frozen=True)
-class BudgetedEmbedder(AroundEmbedder):
+class BudgetedEmbedder(EmbedderWrapper):
     """An embedding model whose every call is paid from a purse. Its tokens are counted here, not by the server."""
 
     ledger: Ledger
@@ -73,7 +73,7 @@ class BudgetedEmbedder(AroundEmbedder):
 
 
 @dataclass(frozen=True)
-class BudgetedReranker(AroundReranker):
+class BudgetedReranker(RerankerWrapper):
     """A model that reranks, whose every call is paid from a purse. Its tokens are counted here, not by the server."""
 
     ledger: Ledger

@@ -12,7 +12,7 @@ from uuid import UUID
 
 import numpy as np
 
-from trueweave.models.around import AroundEmbedder, AroundLLM, Ask, Listening, Stream
+from trueweave.models.wrappers import Ask, EmbedderWrapper, LLMWrapper, ReplyStream, Stream
 from trueweave.protocols import Replies, Vectors
 from trueweave.text.names import key
 from trueweave.types import Prompt, Purpose, Reply
@@ -22,18 +22,18 @@ _FIRST_LOOK, _LATER_LOOKS = 0.05, 0.5  # seconds between looks at what others as
 
 
 @dataclass(frozen=True)
-class CachedLLM(AroundLLM):
+class CachedLLM(LLMWrapper):
     """A chat model that is asked the same thing once, by whichever process comes first."""
 
     replies: Replies
 
-    async def _pass_on(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
+    async def _call(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
         """The reply that is kept, in one piece, or else the model's."""
         asked = prompt_key(self.model, prompt)
         kept = await self.replies.ask(asked)
         if kept is None:
             try:
-                async with aclosing(Listening(ask())) as heard:
+                async with aclosing(ReplyStream(ask())) as heard:
                     async for piece in heard:
                         yield piece
             except BaseException:
@@ -54,7 +54,7 @@ class CachedLLM(AroundLLM):
 
 
 @dataclass(frozen=True)
-class CachedEmbedder(AroundEmbedder):
+class CachedEmbedder(EmbedderWrapper):
     """An embedding model that is given the same text once, by whichever process comes first."""
 
     replies: Replies

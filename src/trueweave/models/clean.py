@@ -6,7 +6,7 @@ import codecs
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
-from trueweave.models.around import AroundLLM, Ask, Listening, Stream
+from trueweave.models.wrappers import Ask, LLMWrapper, ReplyStream, Stream
 from trueweave.types import Prompt, Purpose
 
 _CODE = "utf-16-le"
@@ -29,13 +29,13 @@ def cleaned(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class CleanLLM(AroundLLM):
+class CleanLLM(LLMWrapper):
     """A chat model whose replies can be stored and shown."""
 
-    async def _pass_on(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
+    async def _call(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
         """The model's reply, cleaned."""
         cleaning = Cleaning()
-        async with aclosing(Listening(ask())) as heard:
+        async with aclosing(ReplyStream(ask())) as heard:
             async for piece in heard:
                 if clean := cleaning.feed(piece):
                     yield clean

@@ -6,48 +6,48 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from trueweave.models.around import AroundEmbedder, AroundLLM, AroundReranker, Ask, Listening, Stream
 from trueweave.models.budget import most_tokens, pairs
-from trueweave.protocols import Pace, Vectors
+from trueweave.models.wrappers import Ask, EmbedderWrapper, LLMWrapper, ReplyStream, RerankerWrapper, Stream
+from trueweave.protocols import RateLimiter, Vectors
 from trueweave.types import Prompt, Purpose
 
 _BYTES_A_TOKEN = 3  # of most text; pacing needs no exact count
 
 
 @dataclass(frozen=True)
-class LimitedLLM(AroundLLM):
-    """A chat model that is called at an agreed pace."""
+class LimitedLLM(LLMWrapper):
+    """A chat model that is called at an agreed limiter."""
 
-    pace: Pace
+    limiter: RateLimiter
 
-    async def _pass_on(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
+    async def _call(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
         """The model's reply, when it is this call's turn, which is over when the reply is."""
         tokens = most_tokens(prompt) // _BYTES_A_TOKEN + prompt.max_tokens
-        async with self.pace.turn(tokens), aclosing(Listening(ask())) as heard:
+        async with self.limiter.acquire(tokens), aclosing(ReplyStream(ask())) as heard:
             async for piece in heard:
                 yield piece
         yield heard.reply
 
 
 @dataclass(frozen=True)
-class LimitedEmbedder(AroundEmbedder):
-    """An embedding model that is called at an agreed pace."""
+class LimitedEmbedder(EmbedderWrapper):
+    """An embedding model that is called at an agreed limiter."""
 
-    pace: Pace
+    limiter: RateLimiter
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """One row per text, in order, when it is this call's turn."""
-        async with self.pace.turn(sum(len(text.encode()) for text in texts) // _BYTES_A_TOKEN):
+        async with self.limiter.acquire(sum(len(text.encode()) for text in texts) // _BYTES_A_TOKEN):
             return await self.embedder.embed(texts)
 
 
 @dataclass(frozen=True)
-class LimitedReranker(AroundReranker):
-    """A model that reranks, called at an agreed pace."""
+class LimitedReranker(RerankerWrapper):
+    """A model that reranks, called at an agreed limiter."""
 
-    pace: Pace
+    limiter: RateLimiter
 
     async def score(self, question: str, texts: Sequence[str]) -> Sequence[float]:
         """One score per text, in order, when it is this call's turn."""
-        async with self.pace.turn(sum(len(text.encode()) for text in pairs(question, texts)) // _BYTES_A_TOKEN):
+        async with self.limiter.acquire(sum(len(text.encode()) for text in pairs(question, texts)) // _BYTES_A_TOKEN):
             return await self.reranker.score(question, texts)

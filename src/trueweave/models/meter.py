@@ -6,7 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from trueweave.evidence import Usage
-from trueweave.models.around import AroundLLM, Ask, Listening, Stream
+from trueweave.models.wrappers import Ask, LLMWrapper, ReplyStream, Stream
 from trueweave.types import Prompt, Purpose, Reply
 
 
@@ -22,13 +22,13 @@ class Meter:
 
 
 @dataclass(frozen=True)
-class MeteredLLM(AroundLLM):
+class MeteredLLM(LLMWrapper):
     """A chat model whose replies a meter counts."""
 
     meter: Meter
 
-    async def _pass_on(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
-        async with aclosing(Listening(ask())) as heard:
+    async def _call(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
+        async with aclosing(ReplyStream(ask())) as heard:
             async for piece in heard:
                 yield piece
         self.meter.count(heard.reply)

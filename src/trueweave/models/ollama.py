@@ -14,11 +14,11 @@ from contextlib import aclosing
 from typing import Any
 
 from trueweave.errors import ModelRefused
-from trueweave.models.around import Stream
 from trueweave.models.names import Endpoint
 from trueweave.models.openai import DEADLINE, cut, reply_bytes, stream_bytes
 from trueweave.models.server import CutPrompt, Server, UselessReply
 from trueweave.models.usage import counted, prompt_tokens
+from trueweave.models.wrappers import Stream
 from trueweave.text import tokens
 from trueweave.types import Finish, Prompt, Purpose, Reply
 

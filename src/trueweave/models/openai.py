@@ -13,10 +13,10 @@ from typing import Any, Self
 import numpy as np
 
 from trueweave.errors import ModelError
-from trueweave.models.around import Stream
 from trueweave.models.names import Endpoint
 from trueweave.models.server import MOST_BYTES, CutPrompt, Server, Unsupported, UselessReply
 from trueweave.models.usage import counted, prompt_tokens
+from trueweave.models.wrappers import Stream
 from trueweave.protocols import Vectors
 from trueweave.text import tokens
 from trueweave.types import Finish, Metric, Prompt, Purpose, Reply

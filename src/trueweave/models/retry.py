@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from trueweave.errors import ModelUnavailable
 from trueweave.events import is_question
-from trueweave.models.around import AroundEmbedder, AroundLLM, AroundReranker, Ask, Listening, Stream
+from trueweave.models.wrappers import Ask, EmbedderWrapper, LLMWrapper, ReplyStream, RerankerWrapper, Stream
 from trueweave.protocols import Vectors
 from trueweave.types import Prompt, Purpose
 
@@ -61,19 +61,19 @@ def _untold(_: str) -> None:
 
 
 @dataclass(frozen=True)
-class Retrying(AroundLLM):
+class Retrying(LLMWrapper):
     """A chat model that is asked again while it is unavailable. `waiting` is told why, before each longer wait."""
 
     patience: Patience = Patience()
     clock: Clock = field(default_factory=Clock, repr=False)
     waiting: Callable[[str], None] = field(default=_untold, repr=False)
 
-    async def _pass_on(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
+    async def _call(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
         """The model's reply, after as many tries as it takes. Once a piece was passed on there is no other try: a
         listener cannot be made to forget it."""
         tries = _Tries(self.patience, self.clock, self.waiting)
         while True:
-            async with aclosing(Listening(ask())) as heard:
+            async with aclosing(ReplyStream(ask())) as heard:
                 try:
                     async for piece in heard:
                         yield piece
@@ -88,7 +88,7 @@ class Retrying(AroundLLM):
 
 
 @dataclass(frozen=True)
-class RetryingEmbedder(AroundEmbedder):
+class RetryingEmbedder(EmbedderWrapper):
     """An embedder that is asked again while it is unavailable."""
 
     patience: Patience = Patience()
@@ -101,7 +101,7 @@ class RetryingEmbedder(AroundEmbedder):
 
 
 @dataclass(frozen=True)
-class RetryingReranker(AroundReranker):
+class RetryingReranker(RerankerWrapper):
     """A model that reranks, asked again while it is unavailable."""
 
     patience: Patience = Patience()

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from trueweave.errors import ConfigError
 from trueweave.text import tokens
-from trueweave.text.borders import SENTENCE, WORD, Borders
+from trueweave.text.boundaries import SENTENCE, WORD, Borders
 from trueweave.types import Chunk, Source
 
 VERSION = "1"  # of the rules below: another version, other chunks

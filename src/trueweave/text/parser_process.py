@@ -27,7 +27,7 @@ def main(parser: str, path: Path, limits: dict[str, int], answer: int) -> None:
     _confine(limits)
     check_archive(path, limits)
     module, function = parser.split(":")
-    draft = import_module("trueweave.text.draft").Draft(limits["text"])
+    draft = import_module("trueweave.text.text_builder").TextBuilder(limits["text"])
     source = draft.source(str(path), getattr(import_module(module), function)(path, draft))
     places = [(place.start, place.kind, place.label, place.level, place.offset) for place in source.places]
     _say(answer, {"title": source.title, "text": source.text, "places": places})

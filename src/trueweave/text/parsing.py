@@ -18,7 +18,7 @@ from pathlib import Path
 
 from trueweave.errors import UnreadableFile
 from trueweave.text import parser_process
-from trueweave.text.draft import MOST_TEXT
+from trueweave.text.text_builder import MOST_TEXT
 from trueweave.types import Place, Source
 
 _GIB, _MIB = 2**30, 2**20

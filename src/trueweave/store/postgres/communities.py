@@ -12,20 +12,20 @@ from uuid import UUID, uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from trueweave.graph import content
+from trueweave.graph import content_hash
 from trueweave.graph.aggregate import report_text
-from trueweave.graph.communities import LIBRARY, NONE, How, Tree
-from trueweave.graph.content import Contents
-from trueweave.graph.facts import EntityFact, RelationFact
-from trueweave.graph.moving import Floats, Graph, Ints, merged
-from trueweave.store.postgres import blocks
-from trueweave.store.postgres.arrays import Ids, Numbers, Texts
-from trueweave.store.postgres.blocks import Column, Kind
+from trueweave.graph.communities import LIBRARY, NONE, LeidenSettings, Tree
+from trueweave.graph.content_hash import Contents
+from trueweave.graph.louvain import Floats, Graph, Ints, merged
+from trueweave.graph.report_facts import EntityFact, RelationFact
+from trueweave.store.postgres import binary_copy
+from trueweave.store.postgres.binary_copy import Column, Kind
+from trueweave.store.postgres.binary_params import Ids, Numbers, Texts
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Transaction
 from trueweave.store.postgres.read import entity
 from trueweave.text.names import key
-from trueweave.types import Community, CommunityReport, Entity, Finding, Former, Hierarchy, Level
+from trueweave.types import Community, CommunityReport, Entity, Finding, Hierarchy, Level, RetiredCommunity
 
 LEAST_MEMBERS = 3  # of a community that is written about: two things and what is between them are a relation
 
@@ -56,7 +56,7 @@ class Network(NamedTuple):
 
     @property
     def graph(self) -> Graph:
-        marks = np.ascontiguousarray(blocks.halves(self.anchors)[:, 1])
+        marks = np.ascontiguousarray(binary_copy.halves(self.anchors)[:, 1])
         return merged(len(self.entities), self.source, self.target, self.weight, marks)
 
 
@@ -73,11 +73,11 @@ async def network(tx: Transaction) -> Network:
     """The graph, streamed out in numbers."""
     await tx.run("community.plan")
     version = int(await tx.value("community.graph"))
-    nodes = await blocks.read(tx, "community.nodes", _NODES)
-    edges = await blocks.read(tx, "community.edges", _EDGES)
-    said, anchors = blocks.halves(nodes["hash"]), blocks.halves(nodes["anchor"])
-    source, target = blocks.places(nodes["entity"], edges["source"], edges["target"])
-    stated = content.of_relations(blocks.halves(edges["hash"]), anchors[source], anchors[target])
+    nodes = await binary_copy.read(tx, "community.nodes", _NODES)
+    edges = await binary_copy.read(tx, "community.edges", _EDGES)
+    said, anchors = binary_copy.halves(nodes["hash"]), binary_copy.halves(nodes["anchor"])
+    source, target = binary_copy.places(nodes["entity"], edges["source"], edges["target"])
+    stated = content_hash.of_relations(binary_copy.halves(edges["hash"]), anchors[source], anchors[target])
     named = nodes["entity"], nodes["anchor"], said, nodes["leaf"]
     return Network(version, *named, source, target, edges["weight"], stated)
 
@@ -91,7 +91,13 @@ async def known(tx: Transaction, leaves: Ints) -> Known:
 
 
 async def write(
-    tx: Transaction, graph: Network, tree: Tree, said: Contents, labels: Sequence[UUID], how: How, modularity: float
+    tx: Transaction,
+    graph: Network,
+    tree: Tree,
+    said: Contents,
+    labels: Sequence[UUID],
+    how: LeidenSettings,
+    modularity: float,
 ) -> list[UUID]:
     """Put these communities in the place of those that are there; the ones that are gone, with their reports."""
     await tx.run("community.stage")
@@ -101,9 +107,9 @@ async def write(
         "id": _packed(labels), "anchor": graph.anchors[smallest], "size": said.members, "relations": said.relations,
         "hash": _packed(said.hashes),
     }  # fmt: skip
-    await blocks.write(tx, "stage_community", _COMMUNITIES, rows)
+    await binary_copy.write(tx, "stage_community", _COMMUNITIES, rows)
     inside = tree.leaf != NONE
-    await blocks.write(tx, "stage_member", _MEMBERS, {"entity": graph.entities[inside], "leaf": tree.leaf[inside]})
+    await binary_copy.write(tx, "stage_member", _MEMBERS, {"entity": graph.entities[inside], "leaf": tree.leaf[inside]})
     await tx.run("community.retire")
     await tx.run("community.forget_former")
     await tx.run("community.keep_dates")
@@ -125,7 +131,7 @@ def labels(follows: Ints, before: Sequence[UUID]) -> list[UUID]:
 
 def contents(graph: Network, tree: Tree) -> Contents:
     """What communities say, by hashes."""
-    return content.contents(tree, graph.hashes, graph.source, graph.target, graph.relations)
+    return content_hash.contents(tree, graph.hashes, graph.source, graph.target, graph.relations)
 
 
 def _smallest(tree: Tree, size: int) -> Ints:
@@ -173,9 +179,9 @@ async def beginning(tx: Transaction, start: str) -> list[UUID]:
     return [id_ for (id_,) in await tx.rows("community.beginning", beginning=start)]
 
 
-async def former(tx: Transaction, since: datetime, limit: int) -> list[Former]:
+async def former(tx: Transaction, since: datetime, limit: int) -> list[RetiredCommunity]:
     """Communities that went since then, the latest first."""
-    return [Former(*row) for row in await tx.rows("community.former", since=since, limit=limit)]
+    return [RetiredCommunity(*row) for row in await tx.rows("community.former", since=since, limit=limit)]
 
 
 async def members(tx: Transaction, community: UUID, limit: int) -> list[Entity]:

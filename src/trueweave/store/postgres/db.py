@@ -19,7 +19,7 @@ from psycopg import AsyncConnection, AsyncCursor, Error
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from trueweave.errors import DatabaseError, DatabaseUnavailable, NotIsolated, UnknownWorkspace
-from trueweave.store.postgres import arrays
+from trueweave.store.postgres import binary_params
 from trueweave.store.postgres.connections import (
     KEEPALIVE,
     NONE,
@@ -38,7 +38,7 @@ from trueweave.store.postgres.queries import QUERIES
 from trueweave.types import Resolution
 
 T = TypeVar("T")
-Told = Callable[[str, float], None]  # why the database is waited for, and for how many seconds so far
+ChunkMention = Callable[[str, float], None]  # why the database is waited for, and for how many seconds so far
 
 _log = logging.getLogger(__name__)
 
@@ -253,8 +253,8 @@ class Database:
         named = {} if workspace is None else {"trueweave.workspace": str(int(workspace))}
         return f"SELECT {set_all({**_SETTINGS, **timeouts.settings, **named}, local=True)}"
 
-    async def insist(
-        self, act: Callable[[], Awaitable[T]], patience: float = 600, told: Told = lambda _reason, _waited: None
+    async def retry_while_down(
+        self, act: Callable[[], Awaitable[T]], patience: float = 600, told: ChunkMention = lambda _reason, _waited: None
     ) -> T:
         """What `act` gives, tried again while the database is away; `act` must be one that may be carried out twice.
 
@@ -333,7 +333,7 @@ class Database:
         if row != (True,):
             raise NotIsolated(f"role {ROLE} is not bound by row-level security here; run `trueweave init` as the owner")
         await register_vector_async(connection)
-        arrays.register(connection)
+        binary_params.register(connection)
 
 
 @dataclass(frozen=True)
@@ -353,11 +353,11 @@ class Workspace:
         """The rows of one statement that only reads: see `Database.read`."""
         return await self.database.read(self.id, query, params)
 
-    async def insist(
-        self, act: Callable[[], Awaitable[T]], patience: float = 600, told: Told = lambda _reason, _waited: None
+    async def retry_while_down(
+        self, act: Callable[[], Awaitable[T]], patience: float = 600, told: ChunkMention = lambda _reason, _waited: None
     ) -> T:
-        """What `act` gives, tried again while the database is away: see `Database.insist`."""
-        return await self.database.insist(act, patience, told)
+        """What `act` gives, tried again while the database is away: see `Database.retry_while_down`."""
+        return await self.database.retry_while_down(act, patience, told)
 
 
 class OpenedWorkspace(NamedTuple):

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from trueweave.graph.aggregate import report_text
 from trueweave.store.postgres import resolution, vectors
-from trueweave.store.postgres.arrays import Ids, Texts
+from trueweave.store.postgres.binary_params import Ids, Texts
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.locks import lock
 from trueweave.text.names import key

@@ -19,28 +19,28 @@ from trueweave.errors import ConfigError, DatabaseError, NoVectors
 from trueweave.evidence import Copy, Filter, Passage, Scored, Step, place_at
 from trueweave.protocols import (
     LLM,
-    Around,
-    Bounds,
+    ChunkMention,
     Embedder,
-    Masses,
     Name,
+    Neighbourhood,
     Reached,
     RelationFound,
     ReportFound,
     Reranker,
-    Told,
+    RerankFeatures,
+    Scores,
     Vectors,
-    Weighed,
+    WalkLimits,
 )
 from trueweave.store.postgres import search
-from trueweave.store.postgres.arrays import Halves, Ids, Numbers
+from trueweave.store.postgres.binary_params import Halves, Ids, Numbers
 from trueweave.store.postgres.communities import read_findings
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Workspace
+from trueweave.store.postgres.document_filter import ALL, FilterShape, Scope, scope
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.read import entity, relation
-from trueweave.store.postgres.scope import ALL, Scope, Shape, scope
-from trueweave.store.postgres.search import Layout
+from trueweave.store.postgres.search import VectorLayout
 from trueweave.store.postgres.vectors import Space, half
 from trueweave.text import phrases
 from trueweave.types import Entity, Place, Relation, VectorKind
@@ -53,12 +53,12 @@ _WEIGHED = 2000  # chunks, when words are searched
 _DEEPER, _DEEPEST = 4, 1000  # how far a search goes on where many chunks have the same text
 
 
-class Whereabouts:
+class VectorLayoutCache:
     """Remembers where a workspace's vectors are, for all questions of a process."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
-        self.layout: Layout | None = None
+        self.layout: VectorLayout | None = None
 
 
 class PostgresIndex:
@@ -66,7 +66,7 @@ class PostgresIndex:
 
     def __init__(
         self,
-        where: Whereabouts,
+        where: VectorLayoutCache,
         embedder: Embedder | None = None,
         llm: LLM | None = None,
         reranker: Reranker | None = None,
@@ -157,7 +157,9 @@ class PostgresIndex:
         rows = await self._located(told, lambda at: search.near(kind, at, workspace, limit, shape), params)
         return _by_vector(rows, len(vectors), (await self._layout(told)).space)
 
-    async def _located(self, told: _Telling, statement: Callable[[Layout], bytes], params: dict[str, Any]) -> list[Row]:
+    async def _located(
+        self, told: _Telling, statement: Callable[[VectorLayout], bytes], params: dict[str, Any]
+    ) -> list[Row]:
         """The rows of a statement that knows where the vectors are, as long as they are there."""
         for _ in range(_TRIES):
             layout = await self._layout(told)
@@ -176,11 +178,11 @@ class PostgresIndex:
         self._where.layout = None
         self._once.pop("layout", None)
 
-    async def _layout(self, told: _Telling) -> Layout:
+    async def _layout(self, told: _Telling) -> VectorLayout:
         known = self._where.layout
         return known if known else await self.once("layout", lambda: self._look(told))
 
-    async def _look(self, told: _Telling) -> Layout:
+    async def _look(self, told: _Telling) -> VectorLayout:
         rows = await self._rows(told, QUERIES["search.layout"].encode(), {})
         if not rows:
             raise NoVectors(
@@ -188,7 +190,7 @@ class PostgresIndex:
                 "trueweave.toml and run `trueweave add` once more, or ask with --method keyword."
             )
         *space, own = rows[0]
-        self._where.layout = layout = Layout(Space(*space), tuple(own))
+        self._where.layout = layout = VectorLayout(Space(*space), tuple(own))
         return layout
 
     # --- by words -------------------------------------------------------------------------------------
@@ -211,14 +213,18 @@ class PostgresIndex:
 
     # --- by the graph ---------------------------------------------------------------------------------
 
-    async def around(self, entities: Sequence[UUID], followed: Sequence[UUID], each: int, filter: Filter) -> Around:
+    async def around(
+        self, entities: Sequence[UUID], followed: Sequence[UUID], each: int, filter: Filter
+    ) -> Neighbourhood:
         """The relations of these entities, and for each one that is followed the chunks that tell most of it."""
         with self._step("around", f"{len(entities)} entities") as told:
             rows = await self._from_ids(
                 told, partial(search.from_ids, "around"), filter, {"each": each}, entities=entities, followed=followed
             )
             chunks = zip(*(part or () for part in rows[0][:3]), strict=True) if rows else ()
-            found = Around([relation(*row[3:]) for row in rows if row[3] is not None], [Told(*row) for row in chunks])
+            found = Neighbourhood(
+                [relation(*row[3:]) for row in rows if row[3] is not None], [ChunkMention(*row) for row in chunks]
+            )
             told.list(Scored(_arrow(r), r.weight) for r in found.relations)
         return found
 
@@ -283,7 +289,7 @@ class PostgresIndex:
     async def _from_ids(
         self,
         told: _Telling,
-        statement: Callable[[Shape], bytes],
+        statement: Callable[[FilterShape], bytes],
         filter: Filter,
         others: Mapping[str, Any] | None = None,
         **ids: Sequence[UUID],
@@ -297,15 +303,15 @@ class PostgresIndex:
 
     # --- by names that occur --------------------------------------------------------------------------
 
-    async def both_lists(self, text: str, vector: Vectors, limit: int, filter: Filter) -> tuple[Masses, Masses]:
+    async def both_lists(self, text: str, vector: Vectors, limit: int, filter: Filter) -> tuple[Scores, Scores]:
         """The chunks nearest to a vector with their similarity, and those that match a text with their score."""
         with self._step("both lists", text) as told:
             scope_ = await self._scope(told, filter)
             if scope_.is_empty:
                 return {}, {}
             params = {"vector": half(vector), "text": text, **scope_.params}
-            near: Masses = {}
-            matching: Masses = {}
+            near: Scores = {}
+            matching: Scores = {}
             for depth in _deeper(limit):
                 rows = await self._both(told, depth, scope_.shape, params)
                 by_vector = [(id_, value) for is_near, id_, value in rows if is_near]
@@ -319,7 +325,7 @@ class PostgresIndex:
             told.found = len(near) + len(matching)
         return {id_: space.similarity(value) for id_, value in near.items()}, matching
 
-    async def _both(self, told: _Telling, depth: int, shape: Shape, params: dict[str, Any]) -> list[Row]:
+    async def _both(self, told: _Telling, depth: int, shape: FilterShape, params: dict[str, Any]) -> list[Row]:
         workspace = self._where.workspace.id
         return await self._located(told, lambda at: search.both_lists(at, workspace, depth, shape), params)
 
@@ -330,9 +336,9 @@ class PostgresIndex:
             params = {"ids": Ids(unknown), **scope_.params}
             self._same |= dict(await self._rows(told, search.same_texts(scope_.shape), params))
 
-    def _merged(self, found: Sequence[tuple[UUID, float]], limit: int) -> Masses:
+    def _merged(self, found: Sequence[tuple[UUID, float]], limit: int) -> Scores:
         """What was found, each text once."""
-        first: Masses = {}
+        first: Scores = {}
         for id_, value in found:
             first.setdefault(self._same.get(id_, id_), value)
         return dict(list(first.items())[:limit])
@@ -361,8 +367,13 @@ class PostgresIndex:
             told.list(Scored(name.name, 1 / name.chunks) for name in names)
         return names
 
-    async def spread(
-        self, start: Sequence[Scored[Name]] | Masses, vector: Vectors, pool: Sequence[UUID], how: Bounds, filter: Filter
+    async def propagate(
+        self,
+        start: Sequence[Scored[Name]] | Scores,
+        vector: Vectors,
+        pool: Sequence[UUID],
+        how: WalkLimits,
+        filter: Filter,
     ) -> list[Reached]:
         """Where the mass of names, or of the names in chunks, goes: to which chunks, and how it is shared out there."""
         with self._step("spread", f"{len(start)}") as told:
@@ -371,19 +382,19 @@ class PostgresIndex:
                 return []
             workspace, shape, given = self._where.workspace.id, scope_.shape, not isinstance(start, Mapping)
             params = {"vector": half(vector), "pool": Ids(pool), **asdict(how), **_mass(start), **scope_.params}
-            rows = await self._located(told, lambda at: search.spread(at, workspace, shape, given=given), params)
+            rows = await self._located(told, lambda at: search.propagate(at, workspace, shape, given=given), params)
             told.found = len(rows)
         return [one._replace(chunk=self._same.get(one.chunk, one.chunk)) for one in (Reached(*row) for row in rows)]
 
-    async def weighed(self, chunks: Sequence[UUID], text: str, vector: Vectors) -> list[Weighed]:
+    async def rerank_features(self, chunks: Sequence[UUID], text: str, vector: Vectors) -> list[RerankFeatures]:
         """These chunks once more, in order, beside a question and a vector of what is asked."""
         with self._step("weighed", f"{len(chunks)} chunks") as told:
             if not chunks:
                 return []
             params = {"chunks": Ids(chunks), "text": text, "vector": half(vector)}
-            rows = await self._located(told, lambda at: search.weighed(at, self._where.workspace.id), params)
+            rows = await self._located(told, lambda at: search.rerank_features(at, self._where.workspace.id), params)
             told.found = len(rows)
-        return [Weighed(*row) for row in rows]
+        return [RerankFeatures(*row) for row in rows]
 
     # --- by communities -------------------------------------------------------------------------------
 
@@ -528,7 +539,7 @@ def _copy(text: str, uri: str, title: str, start: int, places: Sequence[Sequence
     return Copy(uri, title, start, Passage(UUID(int=0), uri, title, text, start, 0.0, places=known).source)
 
 
-def _mass(start: Sequence[Scored[Name]] | Masses) -> dict[str, Any]:
+def _mass(start: Sequence[Scored[Name]] | Scores) -> dict[str, Any]:
     if isinstance(start, Mapping):
         return {"chunks": Ids(start), "masses": list(start.values())}
     names = [one.item for one in start]

@@ -10,10 +10,10 @@ from typing import Literal, NamedTuple
 from uuid import UUID, uuid4
 
 from trueweave.errors import BudgetReached, PriceUnknown
-from trueweave.store.postgres.arrays import Ids, Numbers, Texts
+from trueweave.store.postgres.batcher import Background, Batcher
+from trueweave.store.postgres.binary_params import Ids, Numbers, Texts
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.liveness import Liveness
-from trueweave.store.postgres.together import Background, Together
 from trueweave.types import Budget, Call, Spent, SpentOn, money
 
 _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
@@ -41,8 +41,8 @@ class Ledger:
         self._looked = -_LOOK_FOR_ABANDONED
         self._currency = currency
         self._background = Background()
-        self._reserve = Together(self._reserve_all, unclaimed=self._give_back)
-        self._close = Together(self._close_all)
+        self._reserve = Batcher(self._reserve_all, unclaimed=self._give_back)
+        self._close = Batcher(self._close_all)
 
     async def aclose(self) -> None:
         """Wait until what was held back for nobody is free again."""
@@ -96,7 +96,7 @@ class Ledger:
                     await _close(tx, [_Closed(id_, "gone") for id_, _ in calls])
                 return await self._reserve_in(tx, calls)
 
-        return await self._workspace.insist(reserve)
+        return await self._workspace.retry_while_down(reserve)
 
     async def _reserve_in(self, tx: Transaction, calls: Sequence[tuple[UUID, Call]]) -> list[_Verdict]:
         purse = await _lock(tx)
@@ -139,7 +139,7 @@ class Ledger:
                 await _lock(tx)
                 await _close(tx, closed)
 
-        await self._workspace.insist(close)
+        await self._workspace.retry_while_down(close)
         return [None] * len(closed)
 
 

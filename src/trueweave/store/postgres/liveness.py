@@ -18,9 +18,9 @@ from typing import Self
 
 from psycopg import InterfaceError, OperationalError
 
+from trueweave.store.postgres.batcher import Batcher
 from trueweave.store.postgres.connections import Connection
 from trueweave.store.postgres.db import Database
-from trueweave.store.postgres.together import Together
 
 LEASE = 15.0  # seconds
 _BEATS = 5  # renewals within a lease
@@ -39,7 +39,7 @@ class Liveness:
         self._sure_until = 0.0
         self._connection: Connection | None = None
         self._renewing: asyncio.Task[None] | None = None
-        self._give_back = Together(self._give_back_all)
+        self._give_back = Batcher(self._give_back_all)
 
     @property
     def owner(self) -> int:
@@ -51,7 +51,7 @@ class Liveness:
         return owner == self._owner and time.monotonic() < self._sure_until
 
     async def __aenter__(self) -> Self:
-        await self._database.insist(self._register)
+        await self._database.retry_while_down(self._register)
         self._renewing = asyncio.create_task(self._renew_for_ever())
         return self
 
@@ -78,7 +78,7 @@ class Liveness:
                 rows = await tx.rows("liveness.take_slots", model=model, most=most, wanted=wanted, owner=owner)
             return owner, [slot for (slot,) in rows]
 
-        return await self._database.insist(take)
+        return await self._database.retry_while_down(take)
 
     async def give_back_slot(self, model: str, slot: int, owner: int) -> None:
         """Let others have a slot. One that was taken over meanwhile is left to whoever has it."""
@@ -91,7 +91,7 @@ class Liveness:
             async with self._database.transaction(None) as tx:
                 await tx.run("liveness.give_back_slots", models=models, slots=numbers, owners=owners)
 
-        await self._database.insist(give_back)
+        await self._database.retry_while_down(give_back)
         return [None] * len(slots)
 
     # --- the lease ------------------------------------------------------------------------------------

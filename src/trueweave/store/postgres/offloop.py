@@ -13,7 +13,7 @@ from typing import Any, LiteralString, TypeVar
 
 from psycopg import AsyncCursor
 
-from trueweave.store.postgres.arrays import packed
+from trueweave.store.postgres.binary_params import packed
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Transaction
 

@@ -57,4 +57,4 @@ async def _renew_again_and_again(workspace: Workspace) -> None:
     while True:
         await asyncio.sleep(_RENEWED_EVERY)
         with suppress(DatabaseError):  # whoever uses the workspace looks again at the end
-            await workspace.insist(lambda: renew(workspace))
+            await workspace.retry_while_down(lambda: renew(workspace))

@@ -8,9 +8,9 @@ from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 from typing import Literal, NamedTuple
 
+from trueweave.store.postgres.batcher import Batcher
 from trueweave.store.postgres.db import Database, Transaction, Workspace
 from trueweave.store.postgres.liveness import Liveness
-from trueweave.store.postgres.together import Together
 
 Kind = Literal["document", "settle", "large", "summary", "report"]
 
@@ -84,8 +84,8 @@ class Queue:
         self._after = random.randrange(2**31)
         self._worker = random.getrandbits(63)
         self._reclaimed = -_RECLAIM_EVERY
-        self.finish = Together(self._finish_all)
-        self.release = Together(self._release_all)
+        self.finish = Batcher(self._finish_all)
+        self.release = Batcher(self._release_all)
 
     async def claim(self, most: int, now: float) -> list[ClaimedJob]:
         """Up to so many jobs that are due: one of each workspace in turn. `now` is a clock's time in seconds."""
@@ -123,7 +123,7 @@ class Queue:
                 for owner in {job.owner for job in jobs}:
                     await tx.run("queue.finish", owner=owner, ids=[job.id for job in jobs if job.owner == owner])
 
-        await self._database.insist(finish)
+        await self._database.retry_while_down(finish)
         return [None] * len(jobs)
 
     async def _release_all(self, jobs: Sequence[tuple[ClaimedJob, float]]) -> list[None]:
@@ -134,5 +134,5 @@ class Queue:
                     ids, delays = map(list, zip(*some, strict=True))
                     await tx.run("queue.release", owner=owner, ids=ids, delays=delays)
 
-        await self._database.insist(release)
+        await self._database.retry_while_down(release)
         return [None] * len(jobs)

@@ -11,7 +11,7 @@ from uuid import UUID
 from psycopg.errors import UniqueViolation
 
 from trueweave.graph.contribution import Contribution, DocumentRow, Made, MentionRow
-from trueweave.store.postgres.arrays import Ids
+from trueweave.store.postgres.binary_params import Ids
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.locks import names_may_arrive

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Sequence
 from uuid import UUID
 
-from trueweave.store.postgres.arrays import Ids, Texts
+from trueweave.store.postgres.batcher import Background, Batcher
+from trueweave.store.postgres.binary_params import Ids, Texts
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.liveness import Liveness
-from trueweave.store.postgres.together import Background, Together
 from trueweave.types import Purpose
 
 _FIRST_LOOK, _LATER_LOOKS = 0.05, 0.5
@@ -24,9 +24,9 @@ class Replies:
         self._model = model
         self._asking: set[UUID] = set()
         self._background = Background()
-        self._ask = Together(self._ask_all, unclaimed=self._give_back)
-        self._keep = Together(self._keep_all, pause=0.004)  # until it is kept, it can be lost
-        self._forget = Together(self._forget_all)
+        self._ask = Batcher(self._ask_all, unclaimed=self._give_back)
+        self._keep = Batcher(self._keep_all, pause=0.004)  # until it is kept, it can be lost
+        self._forget = Batcher(self._forget_all)
 
     async def aclose(self) -> None:
         """Wait until what nobody asks for any longer is given back."""
@@ -78,7 +78,7 @@ class Replies:
             async with self._workspace.transaction() as tx:
                 await tx.run("reply.forget", keys=Ids(keys), owner=self._liveness.owner)
 
-        await self._workspace.insist(forget)
+        await self._workspace.retry_while_down(forget)
         return [None] * len(keys)
 
     async def drop(self, key: UUID) -> None:
@@ -88,7 +88,7 @@ class Replies:
             async with self._workspace.transaction() as tx:
                 await tx.run("reply.drop", keys=Ids([key]))
 
-        await self._workspace.insist(drop)
+        await self._workspace.retry_while_down(drop)
 
     async def _ask_all(self, keys: Sequence[UUID]) -> list[bytes | None]:
         async def ask() -> dict[UUID, bytes | None]:
@@ -101,7 +101,7 @@ class Replies:
                     found |= dict.fromkeys(await self._take_over(tx, missing), None)
             return found
 
-        found = await self._workspace.insist(ask)
+        found = await self._workspace.retry_while_down(ask)
         given: list[bytes | None] = []
         for key in keys:
             reply = found.get(key, _BUSY)
@@ -136,7 +136,7 @@ class Replies:
                 )
             return dict(rows)
 
-        kept = await self._workspace.insist(keep)
+        kept = await self._workspace.retry_while_down(keep)
         return [kept[key] for key, *_ in replies]
 
 

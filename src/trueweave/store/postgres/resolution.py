@@ -13,7 +13,7 @@ import numpy as np
 
 from trueweave.errors import RuleError
 from trueweave.graph.alike import alike, compared, keys, mask, most_changes, probes
-from trueweave.store.postgres.arrays import Ids, Numbers, Texts
+from trueweave.store.postgres.binary_params import Ids, Numbers, Texts
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.locks import WHOLE, bump, lock, names_may_arrive, nothing_moves

@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from trueweave.graph.aggregate import DESCRIPTIONS_KEPT, KEYWORDS_KEPT
+from trueweave.store.postgres.document_filter import FilterShape
 from trueweave.store.postgres.queries import QUERIES
-from trueweave.store.postgres.scope import Shape
 from trueweave.store.postgres.vectors import Space
 from trueweave.types import VectorKind
 
@@ -42,7 +42,7 @@ _OPERATORS = {"cosine": "<=>", "l2": "<->", "inner": "<#>"}
 _DOCUMENT_OF: dict[VectorKind, str] = {"chunk": "c.document", "entity": "m.document", "relation": "l.document"}
 
 
-class Layout(NamedTuple):
+class VectorLayout(NamedTuple):
     """Where a workspace's vectors are: the space, and the kinds that have a table of their own."""
 
     space: Space
@@ -55,7 +55,7 @@ class Layout(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def near(kind: VectorKind, layout: Layout, workspace: int, limit: int, shape: Shape) -> bytes:
+def near(kind: VectorKind, layout: VectorLayout, workspace: int, limit: int, shape: FilterShape) -> bytes:
     """The things of a kind nearest to each vector."""
     tables = _nearest(kind, layout, workspace, limit, shape)
     columns, details = _COLUMNS[kind](shape)
@@ -64,7 +64,7 @@ def near(kind: VectorKind, layout: Layout, workspace: int, limit: int, shape: Sh
 
 
 @lru_cache(maxsize=256)
-def both_lists(layout: Layout, workspace: int, limit: int, shape: Shape) -> bytes:
+def both_lists(layout: VectorLayout, workspace: int, limit: int, shape: FilterShape) -> bytes:
     """The chunks nearest to a vector, and those that match a text."""
     tables = _nearest("chunk", layout, workspace, limit, shape)
     scope = "%(scope)s" if shape.by_ids else "NULL"
@@ -73,7 +73,7 @@ def both_lists(layout: Layout, workspace: int, limit: int, shape: Shape) -> byte
 
 
 @lru_cache(maxsize=64)
-def spread(layout: Layout, workspace: int, shape: Shape, *, given: bool) -> bytes:
+def propagate(layout: VectorLayout, workspace: int, shape: FilterShape, *, given: bool) -> bytes:
     """The chunks that names lead to: names that are given, or those of given chunks."""
     each = [f"SELECT v FROM {table} WHERE id = o.chunk" for table in _tables("chunk", layout, workspace)]
     rows = _piece(
@@ -86,14 +86,14 @@ def spread(layout: Layout, workspace: int, shape: Shape, *, given: bool) -> byte
 
 
 @lru_cache(maxsize=64)
-def weighed(layout: Layout, workspace: int) -> bytes:
+def rerank_features(layout: VectorLayout, workspace: int) -> bytes:
     """Some chunks once more, by all that can be known of each."""
     each = [f"SELECT v FROM {table} WHERE id = u.id" for table in _tables("chunk", layout, workspace)]
     return _located(_piece("weighed", vectors=" UNION ALL ".join(each)))
 
 
 @lru_cache(maxsize=64)
-def reports(layout: Layout, workspace: int) -> bytes:
+def reports(layout: VectorLayout, workspace: int) -> bytes:
     """The reports of a level that are nearest to a vector."""
     each = [f"SELECT v FROM {table} WHERE id = c.id" for table in _tables("community", layout, workspace)]
     near = _piece("report_near", vectors=" UNION ALL ".join(each), operator=_OPERATORS[layout.space.metric])
@@ -107,7 +107,7 @@ def largest_reports() -> bytes:
 
 
 @lru_cache(maxsize=256)
-def matching(limit: int, shape: Shape) -> bytes:
+def matching(limit: int, shape: FilterShape) -> bytes:
     """The chunks that match a text."""
     columns, details = _chunk_columns(shape)
     scope = "%(scope)s" if shape.by_ids else "NULL"
@@ -115,34 +115,34 @@ def matching(limit: int, shape: Shape) -> bytes:
 
 
 @lru_cache(maxsize=64)
-def passages(shape: Shape) -> bytes:
+def passages(shape: FilterShape) -> bytes:
     """Chunks by their ids."""
     columns, details = _chunk_columns(shape)
     return _whole("passages", columns=columns, details=details)
 
 
 @lru_cache(maxsize=64)
-def same_texts(shape: Shape) -> bytes:
+def same_texts(shape: FilterShape) -> bytes:
     """For chunks by their ids those that stand for all with their text."""
     return _whole("same_texts", c_visible=_chunk_visible(shape))
 
 
 @lru_cache(maxsize=64)
-def entities(shape: Shape) -> bytes:
+def entities(shape: FilterShape) -> bytes:
     """Entities by their ids."""
     columns, details = _entity_columns(shape)
     return _whole("entities", columns=columns, details=details, e_visible=_is_told_of("entity", "e.id", shape))
 
 
 @lru_cache(maxsize=256)
-def from_ids(query: str, shape: Shape) -> bytes:
+def from_ids(query: str, shape: FilterShape) -> bytes:
     """What is next to things of these ids, by a query that bounds what it follows from each."""
     visible = {f"{letter}_visible": shape.visible(f"{letter}.document") for letter in "ml"}
     return _whole(query, columns=_relation("r", shape), edges=_edges("given", shape), **visible)
 
 
 @lru_cache(maxsize=64)
-def neighbourhood(hops: int, shape: Shape) -> bytes:
+def neighbourhood(hops: int, shape: FilterShape) -> bytes:
     """The relations that lead away from entities, hop by hop."""
     steps = ["reached_0 AS (SELECT id FROM unnest(%(entities)s::uuid[]) AS g (id))"]
     for n in range(1, hops + 1):
@@ -151,12 +151,12 @@ def neighbourhood(hops: int, shape: Shape) -> bytes:
     return _whole("neighbourhood", hops=",\n".join(steps), all=every, columns=_relation("r", shape))
 
 
-def _tables(kind: VectorKind, layout: Layout, workspace: int) -> list[str]:
+def _tables(kind: VectorKind, layout: VectorLayout, workspace: int) -> list[str]:
     common = f"vector_{layout.space.id}_{kind}"
     return [common, *([f"{common}_{workspace}"] if kind in layout.own else [])]
 
 
-def _nearest(kind: VectorKind, layout: Layout, workspace: int, limit: int, shape: Shape) -> str:
+def _nearest(kind: VectorKind, layout: VectorLayout, workspace: int, limit: int, shape: FilterShape) -> str:
     """The nearest of each table, for a vector q."""
     tables = _tables(kind, layout, workspace)
     parts = {"operator": _OPERATORS[layout.space.metric], "limit": limit}
@@ -176,11 +176,11 @@ def _effort(limit: int) -> int:
     return min(max(LEAST_EFFORT, 2 * limit), 1000)
 
 
-def _edges(given: str, shape: Shape) -> str:
+def _edges(given: str, shape: FilterShape) -> str:
     return _piece("edges", given=given, r_visible=_is_told_of("relation", "r.id", shape))
 
 
-def _is_told_of(kind: VectorKind, id_: str, shape: Shape) -> str:
+def _is_told_of(kind: VectorKind, id_: str, shape: FilterShape) -> str:
     """A condition on a column that holds a chunk, an entity or a relation: some visible document speaks of it."""
     if shape.is_all:
         return "true"
@@ -188,19 +188,19 @@ def _is_told_of(kind: VectorKind, id_: str, shape: Shape) -> str:
     return _piece(f"visible_{kind}", id=id_, **{f"{column[0]}_visible": shape.visible(column)})
 
 
-def _chunk_columns(shape: Shape) -> tuple[str, str]:
+def _chunk_columns(shape: FilterShape) -> tuple[str, str]:
     return _piece("chunk_columns"), _piece("chunk_details", c_visible=_chunk_visible(shape))
 
 
-def _chunk_visible(shape: Shape) -> str:
+def _chunk_visible(shape: FilterShape) -> str:
     return "true" if shape.is_all else shape.visible("c.document")
 
 
-def _entity_columns(shape: Shape) -> tuple[str, str]:
+def _entity_columns(shape: FilterShape) -> tuple[str, str]:
     return _entity("e", shape), _piece("entity_details")
 
 
-def _relation_columns(shape: Shape) -> tuple[str, str]:
+def _relation_columns(shape: FilterShape) -> tuple[str, str]:
     columns = (_relation("r", shape), _entity("s", shape), _entity("t", shape))
     return ", ".join(columns), _piece("relation_details")
 
@@ -208,7 +208,7 @@ def _relation_columns(shape: Shape) -> tuple[str, str]:
 _COLUMNS = {"chunk": _chunk_columns, "entity": _entity_columns, "relation": _relation_columns}
 
 
-def _entity(alias: str, shape: Shape) -> str:
+def _entity(alias: str, shape: FilterShape) -> str:
     """The columns of an entity; under a filter, what visible documents say of it, and how they call it."""
     if shape.is_all:
         own = {what: f"{alias}.{what}" for what in ("name", "type", "description", "aliases")}
@@ -218,7 +218,7 @@ def _entity(alias: str, shape: Shape) -> str:
     return _piece("entity_columns", e=alias, description=said, aliases="ARRAY[]::text[]", summary="''", **named)
 
 
-def _relation(alias: str, shape: Shape) -> str:
+def _relation(alias: str, shape: FilterShape) -> str:
     """The columns of a relation, likewise."""
     if shape.is_all:
         own = {what: f"{alias}.{what}" for what in ("source_name", "target_name", "description", "keywords")}
@@ -229,7 +229,7 @@ def _relation(alias: str, shape: Shape) -> str:
     return _piece("relation_columns", r=alias, description=said, keywords=keywords, summary="''", **ends)
 
 
-def _called(id_: str, what: str, shape: Shape) -> str:
+def _called(id_: str, what: str, shape: FilterShape) -> str:
     called = _piece("entity_called", id=id_, what=what, m_visible=shape.visible("m.document"))
     return f"coalesce({called}, '')"
 

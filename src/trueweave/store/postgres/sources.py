@@ -9,11 +9,11 @@ from typing import NamedTuple
 from uuid import UUID
 
 from trueweave.graph.contribution import metadata_json, places_json
-from trueweave.store.postgres.arrays import Ids, Texts
+from trueweave.store.postgres.binary_params import Ids, Texts
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.queue import enqueue, take_waiting
 from trueweave.text.names import key
-from trueweave.types import Place, SetAside, Source
+from trueweave.types import FailedDocument, Place, Source
 
 _HANDFUL = 16
 _HANDFUL_CHARACTERS = 16_000
@@ -86,7 +86,7 @@ class HandedIn(NamedTuple):
     queued: list[Job]
 
 
-async def hand_in(workspace: Workspace, sources: Sequence[Source], recipe: str, made: UUID | None = None) -> HandedIn:
+async def submit(workspace: Workspace, sources: Sequence[Source], recipe: str, made: UUID | None = None) -> HandedIn:
     """Hand in those of the sources that are new or changed, with a job for each, in one transaction. With
     `made`, also those that were made in another way.
 
@@ -99,7 +99,7 @@ async def hand_in(workspace: Workspace, sources: Sequence[Source], recipe: str, 
         queued: list[Job] = []
         if new:
             handed_in = await tx.rows(
-                "source.hand_in",
+                "source.submit",
                 uris=Texts(row.source.uri for row in new),
                 ids=Ids(row.id for row in new),
                 titles=Texts(row.source.title for row in new),
@@ -149,7 +149,7 @@ def _handfuls(jobs: Sequence[Job], sizes: Sequence[int]) -> Iterator[list[Job]]:
 
 
 async def begin(workspace: Workspace, jobs: Sequence[Job]) -> list[Begun | None]:
-    """The sources of these jobs; None for each that has been finished, replaced, removed or set aside."""
+    """The sources of these jobs; None for each that has been finished, replaced, removed or failed."""
     async with workspace.transaction() as tx:
         rows = await tx.rows("source.begin", uris=Texts(j.uri for j in jobs), ids=Ids(j.id for j in jobs))
     begun = {
@@ -164,16 +164,16 @@ async def begin(workspace: Workspace, jobs: Sequence[Job]) -> list[Begun | None]
     return [begun.get(job) for job in jobs]
 
 
-async def let_go(workspace: Workspace, jobs: Sequence[Job]) -> None:
+async def release(workspace: Workspace, jobs: Sequence[Job]) -> None:
     """Whoever began these has to leave them for later, and lives: that they were begun does not count."""
     async with workspace.transaction() as tx:
-        await tx.run("source.let_go", uris=Texts(j.uri for j in jobs), ids=Ids(j.id for j in jobs))
+        await tx.run("source.release", uris=Texts(j.uri for j in jobs), ids=Ids(j.id for j in jobs))
 
 
 async def fail(workspace: Workspace, job: Job, error: str, tries: int) -> bool | None:
-    """Keep what went wrong; whether that was once too often, and the document has been set aside.
+    """Keep what went wrong; whether that was once too often, and the document has been failed.
 
-    None when nobody waits for it any longer: it was replaced, removed or set aside meanwhile.
+    None when nobody waits for it any longer: it was replaced, removed or failed meanwhile.
     """
     async with workspace.transaction() as tx:
         failed: bool | None = await tx.value("source.fail", uri=job.uri, id=job.id, error=error, tries=tries)
@@ -190,9 +190,9 @@ async def uris(tx: Transaction, after: str, limit: int = _PAGE) -> list[str]:
     return [uri for (uri,) in await tx.rows("source.uris", after=after, limit=limit)]
 
 
-async def set_aside(tx: Transaction, limit: int = 20) -> list[SetAside]:
+async def failed_documents(tx: Transaction, limit: int = 20) -> list[FailedDocument]:
     """Documents that failed for good, with their errors."""
-    return [SetAside(*row) for row in await tx.rows("source.failed", limit=limit)]
+    return [FailedDocument(*row) for row in await tx.rows("source.failed", limit=limit)]
 
 
 async def retry(tx: Transaction) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 from trueweave.errors import RuleError
 from trueweave.graph.alike import alike, compared, keys, mask, most_changes, probes, ratio
 from trueweave.store.postgres import resolution
-from trueweave.store.postgres.arrays import Ids, Numbers, Texts
+from trueweave.store.postgres.binary_params import Ids, Numbers, Texts
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.text.names import key, normalise, pair_key
 from trueweave.types import NameKey, NamePassage, ResolutionSettings, Rule, SuggestedName, Suggestion

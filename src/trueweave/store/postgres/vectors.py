@@ -23,7 +23,7 @@ from trueweave.errors import ConfigError, SpaceMismatch
 from trueweave.graph.aggregate import entity_text, relation_text, report_text
 from trueweave.graph.plan import Text
 from trueweave.protocols import Embedder, Vectors
-from trueweave.store.postgres.arrays import Ids
+from trueweave.store.postgres.binary_params import Ids
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.locks import WHOLE, bump, lock
@@ -151,7 +151,7 @@ def half(vector: Vectors) -> HalfVector:
     return HalfVector(vector.astype(np.float16))
 
 
-async def shelve(workspace: Workspace, written: int) -> None:
+async def move_to_own_table(workspace: Workspace, written: int) -> None:
     """Move vectors to the workspace's own tables, kind by kind, where there are too many of them in the common one.
 
     `written` is how many the caller has just put there. To look costs more than to write a few, so of those who wrote a
@@ -214,7 +214,7 @@ async def change_space(
             async with workspace.transaction() as tx:
                 await tx.run("vectors.pause", lasts=_PAUSE)
     await clear_other_spaces(workspace)
-    await shelve(workspace, MOST_IN_COMMON)
+    await move_to_own_table(workspace, MOST_IN_COMMON)
     return rounds >= _FREE_ROUNDS
 
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from trueweave.graph.aggregate import EntityRow, NameRow, RelationRow, TieRow, tie_id
 from trueweave.graph.components import NameRule
 from trueweave.graph.plan import Batch, Pair, Plan, Sums, Tally, Text, sums
-from trueweave.store.postgres.arrays import Ids, Numbers, array
+from trueweave.store.postgres.binary_params import Ids, Numbers, array
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Transaction
 from trueweave.text.names import key

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from trueweave.errors import NotText, UnreadableFile
-from trueweave.text.draft import MOST_TEXT
 from trueweave.text.names import storable
+from trueweave.text.text_builder import MOST_TEXT
 
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _CONTROLS = bytes({*range(32)} - {*b"\t\n\r\f\v\x1a\x1b"} | {0x7F})

@@ -14,10 +14,10 @@ from typing import Any
 
 from trueweave.errors import InvalidDocument, UnreadableFile
 from trueweave.events import Refused
-from trueweave.text.draft import MOST_TEXT
 from trueweave.text.json_lines import broken, lines, parsed, place, row_uri
 from trueweave.text.loading.reading import open_text, undecodable
 from trueweave.text.names import storable
+from trueweave.text.text_builder import MOST_TEXT
 from trueweave.types import Json, Source
 
 _TEXT_COLUMNS = ("text", "content", "body")

@@ -14,9 +14,9 @@ from html import unescape
 from pathlib import Path
 from typing import NamedTuple
 
-from trueweave.text.draft import CELL, LINE, PARAGRAPH, SPACE, Draft
 from trueweave.text.loading.reading import Text, decode, read_bytes
 from trueweave.text.names import storable
+from trueweave.text.text_builder import CELL, LINE, PARAGRAPH, SPACE, TextBuilder
 from trueweave.types import Source
 
 _NAME = re.compile(r"</?([a-zA-Z][^\s/>]*+)")
@@ -46,7 +46,7 @@ class Web:
     suffixes: frozenset[str] = frozenset({".html", ".htm", ".xhtml"})
 
     def load(self, path: Path, uri: str) -> Iterator[Source]:
-        draft = Draft()
+        draft = TextBuilder()
         page, notes = text_of(read_bytes(path), str(path))
         title = write(page, draft)
         first = next((place.label for place in draft.places if place.level == 1), "")
@@ -64,7 +64,7 @@ def text_of(data: bytes, name: str) -> Text:
     return decode(data, name)
 
 
-def write(page: str, draft: Draft, *, offsets: bool = True) -> str:
+def write(page: str, draft: TextBuilder, *, offsets: bool = True) -> str:
     """Add what can be read on a page to the draft, and return the page's title.
 
     With `offsets`, headings know where in the page they are.
@@ -138,7 +138,7 @@ def _after_remark(page: str, at: int) -> int:
 class _Writer:
     """Takes tokens one after another, and writes down what can be read."""
 
-    def __init__(self, draft: Draft, skipped: frozenset[str], offsets: bool) -> None:
+    def __init__(self, draft: TextBuilder, skipped: frozenset[str], offsets: bool) -> None:
         self.title = ""
         self._offsets = offsets
         self._draft = draft

@@ -10,15 +10,15 @@ from xml.etree import ElementTree
 from zipfile import ZipFile
 
 from trueweave.errors import UnreadableFile
-from trueweave.text.draft import Draft
 from trueweave.text.loading import web
+from trueweave.text.text_builder import TextBuilder
 
 _CONTAINER = "META-INF/container.xml"
 _HEADING = re.compile(r"<h[1-6]\b", re.IGNORECASE)
 _PAGES = ("application/xhtml+xml", "text/html")
 
 
-def read(path: Path, draft: Draft) -> str:
+def read(path: Path, draft: TextBuilder) -> str:
     """Write the chapters into the draft, and return the title."""
     with ZipFile(path) as archive:
         if _CONTAINER not in archive.namelist():
@@ -42,10 +42,10 @@ def _spine(package: ElementTree.Element, folder: str) -> list[str]:
     return [pages[id_] for id_ in order if id_ in pages]
 
 
-def _write_chapter(page: str, name: str, draft: Draft) -> None:
+def _write_chapter(page: str, name: str, draft: TextBuilder) -> None:
     """Add a chapter, under its title, if it has no headings of its own."""
     if not _HEADING.search(page):
-        trial = Draft()
+        trial = TextBuilder()
         title = web.write(page, trial)
         if trial.text:
             draft.heading(title or posixpath.basename(name), 1)

@@ -8,12 +8,12 @@ from pathlib import Path
 import pypdfium2  # type: ignore[import-untyped]
 
 from trueweave.errors import UnreadableFile
-from trueweave.text.draft import PARAGRAPH, Draft
+from trueweave.text.text_builder import PARAGRAPH, TextBuilder
 
 _HYPHEN_AT_LINE_END = re.compile(r"[\x02\xad\ufffe]\r?\n?")
 
 
-def read(path: Path, draft: Draft) -> str:
+def read(path: Path, draft: TextBuilder) -> str:
     """Write the pages into the draft, and return the title."""
     try:
         document = pypdfium2.PdfDocument(path)

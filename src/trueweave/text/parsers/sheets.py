@@ -9,10 +9,10 @@ from typing import Any
 from openpyxl import load_workbook
 from openpyxl.worksheet._reader import WorkSheetParser
 
-from trueweave.text.draft import LINE, Draft
+from trueweave.text.text_builder import LINE, TextBuilder
 
 
-def read(path: Path, draft: Draft) -> str:
+def read(path: Path, draft: TextBuilder) -> str:
     """Write the sheets into the draft, and return the title. Formulas are there as what they came to."""
     book = load_workbook(path, read_only=True, data_only=True, keep_links=False)
     for sheet in book.worksheets:

@@ -11,10 +11,10 @@ from pptx.shapes.base import BaseShape
 from pptx.shapes.graphfrm import GraphicFrame
 from pptx.shapes.group import GroupShape
 
-from trueweave.text.draft import Draft
+from trueweave.text.text_builder import TextBuilder
 
 
-def read(path: Path, draft: Draft) -> str:
+def read(path: Path, draft: TextBuilder) -> str:
     """Write the slides into the draft, and return the title."""
     with path.open("rb") as file:
         presentation = Presentation(file)

@@ -11,14 +11,14 @@ from docx.oxml.xmlchemy import BaseOxmlElement
 from docx.table import Table, _Row
 from docx.text.paragraph import Paragraph
 
-from trueweave.text.draft import LINE, PARAGRAPH, Draft
+from trueweave.text.text_builder import LINE, PARAGRAPH, TextBuilder
 
 _PARAGRAPH, _TABLE, _ROW = qn("w:p"), qn("w:tbl"), qn("w:tr")
 _TEXT = qn("w:t"), qn("w:noBreakHyphen")
 _HEADING = re.compile(r"Heading (\d)")
 
 
-def read(path: Path, draft: Draft) -> str:
+def read(path: Path, draft: TextBuilder) -> str:
     """Write the body into the draft, and return the title."""
     with path.open("rb") as file:
         document = docx.Document(file)
@@ -44,7 +44,7 @@ def _level(style: str) -> int:
     return int(heading[1]) if heading else int(style == "Title")
 
 
-def _write_paragraph(paragraph: Paragraph, levels: dict[str, int], draft: Draft) -> None:
+def _write_paragraph(paragraph: Paragraph, levels: dict[str, int], draft: TextBuilder) -> None:
     style = paragraph._p.style  # noqa: SLF001 - the public way searches all styles each time, for milliseconds
     if level := levels.get(style or "", 0):
         draft.heading(paragraph.text, level)
@@ -52,7 +52,7 @@ def _write_paragraph(paragraph: Paragraph, levels: dict[str, int], draft: Draft)
         draft.block(paragraph.text)
 
 
-def _write_table(table: Table, draft: Draft) -> None:
+def _write_table(table: Table, draft: TextBuilder) -> None:
     draft.gap(PARAGRAPH)
     for row in table._tbl.iterchildren(_ROW):  # noqa: SLF001 - as above: only rows with something in them
         if _has_text(row):

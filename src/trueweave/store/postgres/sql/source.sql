@@ -8,7 +8,7 @@ CROSS JOIN LATERAL (SELECT FROM document WHERE uri = h.uri AND wanted AND source
     AND (%(made)s::uuid IS NULL OR recipe = %(made)s) OFFSET 0) d
 WHERE NOT EXISTS (SELECT FROM source s WHERE s.uri = h.uri)
 
--- name: hand_in
+-- name: submit
 -- Notes are lines of one text each, as arrays of arrays must be rectangular.
 INSERT INTO source (uri, id, title, text, metadata, places, notes, recipe)
 SELECT uri, id, title, text, metadata::jsonb, places::jsonb, string_to_array(notes, E'\n'), %(recipe)s::jsonb
@@ -54,7 +54,7 @@ RETURNING uri, id
 -- name: withdraw
 DELETE FROM source WHERE uri = ANY(%(uris)s) RETURNING uri
 
--- name: let_go
+-- name: release
 -- They were begun, and whoever began them lives: that start does not count.
 UPDATE source SET starts = greatest(starts - 1, 0)
 WHERE uri = ANY(ARRAY(

@@ -5,7 +5,7 @@ from __future__ import annotations
 _TAGS = ("reasoning", "think", "thinking")
 
 
-class Thoughts:
+class ReasoningParser:
     """Takes a reply in pieces and gives back what is not thought.
 
     Thoughts stand at the beginning; what looks like one of these tags further down is part of the answer.

@@ -10,7 +10,7 @@ import pytest
 
 from trueweave.errors import InvalidDocument
 from trueweave.events import Refused
-from trueweave.extract.given import read
+from trueweave.extract.preannotated import read
 from trueweave.types import Chunk, Document, Link, Mention
 
 FULL_RELATION = {

@@ -14,7 +14,7 @@ def _ignore(_item: object, _result: object) -> None:
     """A result that means nothing to anybody else."""
 
 
-class Together(Generic[Item, Result]):
+class Batcher(Generic[Item, Result]):
     """Gathers what arrives within a `pause` of ten milliseconds, or while another batch is under way.
 
     An error of a batch reaches all its callers. A caller who is cancelled before its batch begins is left out of it.

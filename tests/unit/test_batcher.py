@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from trueweave.store.postgres.together import Together
+from trueweave.store.postgres.batcher import Batcher
 
 
 class Batches:
@@ -23,7 +23,7 @@ class Batches:
 
 async def test_those_who_come_during_one_batch_make_the_next_and_each_gets_its_own_result() -> None:
     batches = Batches()
-    together = Together(batches.double, most=4)
+    together = Batcher(batches.double, most=4)
     first = asyncio.create_task(together(1))
     await asyncio.sleep(0.05)
     others = [asyncio.create_task(together(n)) for n in range(2, 8)]
@@ -36,7 +36,7 @@ async def test_those_who_come_during_one_batch_make_the_next_and_each_gets_its_o
 async def test_an_error_reaches_all_of_its_batch_and_nobody_else() -> None:
     batches = Batches()
     batches.gate.set()
-    together = Together(batches.double)
+    together = Batcher(batches.double)
     outcomes = await asyncio.gather(together(13), together(1), return_exceptions=True)
     assert [type(outcome) for outcome in outcomes] == [ValueError, ValueError]
     assert await together(2) == 4
@@ -44,7 +44,7 @@ async def test_an_error_reaches_all_of_its_batch_and_nobody_else() -> None:
 
 async def test_a_caller_who_is_cancelled_leaves_the_others_alone() -> None:
     batches = Batches()
-    together = Together(batches.double)
+    together = Batcher(batches.double)
     leaving, staying = asyncio.create_task(together(1)), asyncio.create_task(together(2))
     await asyncio.sleep(0.05)
     leaving.cancel()
@@ -57,7 +57,7 @@ async def test_a_caller_who_is_cancelled_leaves_the_others_alone() -> None:
 async def test_a_caller_who_is_cancelled_before_its_batch_begins_is_left_out_of_it() -> None:
     batches = Batches()
     batches.gate.set()
-    together = Together(batches.double)
+    together = Batcher(batches.double)
     leaving, staying = asyncio.create_task(together(1)), asyncio.create_task(together(2))
     await asyncio.sleep(0)
     leaving.cancel()
@@ -69,7 +69,7 @@ async def test_a_caller_who_is_cancelled_before_its_batch_begins_is_left_out_of_
 async def test_what_came_for_a_caller_who_was_cancelled_is_told_as_unclaimed(moment: str) -> None:
     batches = Batches()
     unclaimed: list[tuple[int, int]] = []
-    together = Together(batches.double, unclaimed=lambda item, result: unclaimed.append((item, result)))
+    together = Batcher(batches.double, unclaimed=lambda item, result: unclaimed.append((item, result)))
     leaving = asyncio.create_task(together.all([1, 2]))
     await asyncio.sleep(0.05)
     batches.gate.set()
@@ -86,7 +86,7 @@ async def test_a_result_that_came_before_another_of_the_same_call_failed_is_uncl
     batches = Batches()
     batches.gate.set()
     unclaimed: list[tuple[int, int]] = []
-    together = Together(batches.double, most=1, unclaimed=lambda item, result: unclaimed.append((item, result)))
+    together = Batcher(batches.double, most=1, unclaimed=lambda item, result: unclaimed.append((item, result)))
     with pytest.raises(ValueError, match="13"):
         await together.all([1, 13, 2])
     await asyncio.sleep(0.05)
@@ -95,7 +95,7 @@ async def test_a_result_that_came_before_another_of_the_same_call_failed_is_uncl
 
 
 async def test_callers_end_with_the_loop_that_carries_out_their_batch() -> None:
-    together = Together(Batches().double)
+    together = Batcher(Batches().double)
     calling = asyncio.create_task(together(1))
     await asyncio.sleep(0.05)
     assert together._running

@@ -10,7 +10,7 @@ import pytest
 from psycopg.adapt import Dumper
 from psycopg.pq import Format
 
-from trueweave.store.postgres.arrays import (
+from trueweave.store.postgres.binary_params import (
     Halves,
     Ids,
     Numbers,

@@ -37,7 +37,7 @@ from trueweave.protocols import Embedder, Extractor, Reranker, StreamingLLM
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.ledger import Ledger
 from trueweave.store.postgres.liveness import LEASE, Liveness
-from trueweave.store.postgres.pace import Limits, SharedPace
+from trueweave.store.postgres.rate_limit import Limits, SharedRateLimiter
 from trueweave.store.postgres.replies import Replies
 from trueweave.types import Price
 
@@ -116,7 +116,7 @@ class ModelFactory:
         self._chats: dict[tuple[Endpoint, int, float], OpenAIChat | OllamaChat] = {}
         self._opened: dict[tuple[object, ...], asyncio.Task[Any]] = {}
         self._pipelines: dict[str, NlpExtractor] = {}
-        self._limiters: dict[tuple[str, Limits], SharedPace] = {}
+        self._limiters: dict[tuple[str, Limits], SharedRateLimiter] = {}
 
     async def aclose(self) -> None:
         """Give the connections to model servers back, and the process's lease."""
@@ -186,11 +186,11 @@ class ModelFactory:
             self._pipelines[name] = NlpExtractor(name)
         return self._pipelines[name]
 
-    def rate_limiter(self, model: str, limits: Limits) -> SharedPace:
+    def rate_limiter(self, model: str, limits: Limits) -> SharedRateLimiter:
         """What bounds the calls to a model."""
         key = model, limits
         if key not in self._limiters:
-            self._limiters[key] = SharedPace(self._database, self._liveness, model, limits)
+            self._limiters[key] = SharedRateLimiter(self._database, self._liveness, model, limits)
         return self._limiters[key]
 
 
@@ -345,7 +345,7 @@ class WorkspaceModels:
         most = min(MAX_TOKENS, self._settings.max_reply_tokens)
         return ReportWriter(llm, budget=self._settings.report_tokens, max_tokens=most, forget=llm.forget)
 
-    def _limiter(self, model: str, key_variable: str | None) -> SharedPace:
+    def _limiter(self, model: str, key_variable: str | None) -> SharedRateLimiter:
         """A key of one's own has limits of its own."""
         return self._factory.rate_limiter(f"{model}@{key_variable}" if key_variable else model, self._limits)
 

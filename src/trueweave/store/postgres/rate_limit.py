@@ -35,8 +35,8 @@ class _Slot:
     since: float
 
 
-class SharedPace:
-    """The rate limiter of one model, shared by all workspaces of a process. Implements `trueweave.protocols.Pace`.
+class SharedRateLimiter:
+    """The rate limiter of one model, for all workspaces of a process. Implements `trueweave.protocols.RateLimiter`.
 
     A slot belongs to a process for as long as that is alive, and goes from call to call within it, which takes no
     statement at all. One whose lease has run out makes no more calls with the slots that it had.
@@ -53,7 +53,7 @@ class SharedPace:
         self._returning: asyncio.Task[None] | None = None
 
     @asynccontextmanager
-    async def turn(self, tokens: int) -> AsyncIterator[None]:
+    async def acquire(self, tokens: int) -> AsyncIterator[None]:
         """Entered when a call of so many tokens may be made, left when it is over."""
         slot = await self._take()
         try:
@@ -138,14 +138,14 @@ class SharedPace:
         async def promise() -> float:
             async with self._database.transaction(None) as tx:
                 seconds = await tx.value(
-                    "pace.promise",
+                    "rate_limit.promise",
                     model=self._model,
                     request=timedelta(minutes=1 / request if request else 0),
                     token=timedelta(minutes=tokens / token if token else 0),
                 )
                 return float(seconds)
 
-        wait = await self._database.insist(promise)
+        wait = await self._database.retry_while_down(promise)
         if wait > 0:
             await asyncio.sleep(wait)
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trueweave.answering.marks import LONGEST, Marks
-from trueweave.answering.thoughts import Thoughts
+from trueweave.answering.citation_parser import LONGEST, CitationParser
+from trueweave.answering.reasoning_parser import ReasoningParser
 
 # Texts that are rich in what the reader must decide on.
 scraps = st.sampled_from(
@@ -14,8 +14,8 @@ scraps = st.sampled_from(
 texts = st.lists(scraps, max_size=30).map("".join)
 
 
-def read(*pieces: str) -> Marks:
-    marks = Marks()
+def read(*pieces: str) -> CitationParser:
+    marks = CitationParser()
     shown = "".join([marks.feed(piece) for piece in pieces] + [marks.close()])
     assert shown == marks.text
     return marks
@@ -96,7 +96,7 @@ def test_number_zero_is_not_shown_and_stands_before_what_follows_it() -> None:
 
 
 def test_text_is_shown_as_soon_as_it_cannot_be_a_mark() -> None:
-    marks = Marks()
+    marks = CitationParser()
     assert marks.feed("Ada wrote") == "Ada wrote"
     assert marks.feed(" [") == ""
     assert marks.feed("s") == " [s"
@@ -131,7 +131,7 @@ def test_time_stays_bounded_whatever_is_written(hostile: str) -> None:
 
 
 def thought(*pieces: str) -> tuple[str, str, bool]:
-    thoughts = Thoughts()
+    thoughts = ReasoningParser()
     shown = "".join([thoughts.feed(piece) for piece in pieces] + [thoughts.close()])
     return shown.strip(), thoughts.reasoning, thoughts.unfinished
 

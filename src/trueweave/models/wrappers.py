@@ -16,7 +16,7 @@ Ask = Callable[[], AsyncIterator[str | Reply]]
 Stream = AsyncGenerator[str | Reply, None]
 
 
-class Listening:
+class ReplyStream:
     """The pieces of a reply as they come. `reply` is the whole of it, once all were heard; `begun`, whether any was."""
 
     reply: Reply
@@ -45,7 +45,7 @@ class Listening:
 
 
 @dataclass(frozen=True)
-class AroundLLM(ABC):
+class LLMWrapper(ABC):
     """Something round a chat model. What it does, it does for replies that are streamed and for those that are not: to
     it, one that comes whole is a stream without pieces."""
 
@@ -57,22 +57,22 @@ class AroundLLM(ABC):
 
     async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
         """The model's whole reply."""
-        whole = self._pass_on(prompt, purpose, lambda: _whole(self.llm.complete(prompt, purpose)))
-        async with aclosing(Listening(whole)) as heard:
+        whole = self._call(prompt, purpose, lambda: _whole(self.llm.complete(prompt, purpose)))
+        async with aclosing(ReplyStream(whole)) as heard:
             async for _ in heard:
                 pass
         return heard.reply
 
     def stream(self, prompt: Prompt, purpose: Purpose) -> Stream:
         """The pieces of the reply as they come, and at the end the whole of it."""
-        return self._pass_on(prompt, purpose, lambda: self.llm.stream(prompt, purpose))
+        return self._call(prompt, purpose, lambda: self.llm.stream(prompt, purpose))
 
     async def forget(self, prompt: Prompt) -> None:
         """Keep the reply to this no longer, where one is kept further in."""
         await forget_reply(self.llm, prompt)
 
     @abstractmethod
-    def _pass_on(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
+    def _call(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
         """What comes of asking the model, which each call of `ask` does once."""
 
 
@@ -81,7 +81,7 @@ async def _whole(reply: Awaitable[Reply]) -> Stream:
 
 
 @dataclass(frozen=True)
-class AroundEmbedder:
+class EmbedderWrapper:
     """Something round an embedder."""
 
     embedder: Embedder
@@ -100,7 +100,7 @@ class AroundEmbedder:
 
 
 @dataclass(frozen=True)
-class AroundReranker:
+class RerankerWrapper:
     """Something round a model that reranks."""
 
     reranker: Reranker

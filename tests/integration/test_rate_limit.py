@@ -6,7 +6,7 @@ import pytest
 
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.liveness import Liveness
-from trueweave.store.postgres.pace import Limits, SharedPace
+from trueweave.store.postgres.rate_limit import Limits, SharedRateLimiter
 
 
 class Calls:
@@ -15,8 +15,8 @@ class Calls:
     def __init__(self) -> None:
         self.now = self.most = self.made = 0
 
-    async def make(self, pace: SharedPace, seconds: float = 0.02, tokens: int = 0) -> None:
-        async with pace.turn(tokens):
+    async def make(self, pace: SharedRateLimiter, seconds: float = 0.02, tokens: int = 0) -> None:
+        async with pace.acquire(tokens):
             self.now += 1
             self.most = max(self.most, self.now)
             await asyncio.sleep(seconds)
@@ -27,7 +27,7 @@ class Calls:
 async def test_no_more_calls_at_once_than_agreed_over_all_processes(
     database: Database, workspace: Workspace, processes: list[Liveness]
 ) -> None:
-    paces = [SharedPace(database, p, "m", Limits(calls_at_once=5)) for p in processes]
+    paces = [SharedRateLimiter(database, p, "m", Limits(calls_at_once=5)) for p in processes]
     calls = Calls()
     await asyncio.wait_for(asyncio.gather(*(calls.make(paces[n % 3]) for n in range(150))), 20)
     assert calls.made == 150
@@ -37,7 +37,7 @@ async def test_no_more_calls_at_once_than_agreed_over_all_processes(
 async def test_two_models_have_limits_of_their_own(
     database: Database, workspace: Workspace, processes: list[Liveness]
 ) -> None:
-    paces = [SharedPace(database, processes[0], model, Limits(calls_at_once=1)) for model in ("a", "b")]
+    paces = [SharedRateLimiter(database, processes[0], model, Limits(calls_at_once=1)) for model in ("a", "b")]
     calls = Calls()
     await asyncio.gather(*(calls.make(pace, 0.2) for pace in paces))
     assert calls.most == 2
@@ -49,11 +49,11 @@ async def test_the_slots_of_a_process_that_dies_are_free_at_once(
     limits = Limits(calls_at_once=2)
     calls = Calls()
     async with Liveness(database) as dying:
-        held = SharedPace(database, dying, "m", limits)
+        held = SharedRateLimiter(database, dying, "m", limits)
         stuck = [asyncio.create_task(calls.make(held, 60)) for _ in range(2)]
         await asyncio.sleep(0.2)
         assert calls.now == 2
-        waiting = asyncio.create_task(calls.make(SharedPace(database, processes[0], "m", limits)))
+        waiting = asyncio.create_task(calls.make(SharedRateLimiter(database, processes[0], "m", limits)))
         await asyncio.sleep(0.3)
         assert not waiting.done()
     await asyncio.wait_for(waiting, 2)
@@ -65,7 +65,7 @@ async def test_the_slots_of_a_process_that_dies_are_free_at_once(
 async def test_a_caller_who_leaves_the_line_takes_no_slot_with_it(
     database: Database, workspace: Workspace, processes: list[Liveness]
 ) -> None:
-    pace = SharedPace(database, processes[0], "m", Limits(calls_at_once=1))
+    pace = SharedRateLimiter(database, processes[0], "m", Limits(calls_at_once=1))
     calls = Calls()
     first = asyncio.create_task(calls.make(pace, 0.3))
     await asyncio.sleep(0.05)
@@ -81,7 +81,7 @@ async def test_calls_are_spread_as_agreed_over_all_processes(
     database: Database, workspace: Workspace, processes: list[Liveness], limits: Limits
 ) -> None:
     """Both limits let a call of 100 tokens go every 50 ms."""
-    paces = [SharedPace(database, p, "m", limits) for p in processes]
+    paces = [SharedRateLimiter(database, p, "m", limits) for p in processes]
     calls = Calls()
     began = asyncio.get_running_loop().time()
     await asyncio.wait_for(asyncio.gather(*(calls.make(paces[n % 3], 0, tokens=100) for n in range(21))), 20)

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 def of_documents(settings: Settings) -> list[str]:
     """The models that are called when documents are worked."""
-    from trueweave import wiring
+    from trueweave import factory
 
-    return [name for name in (wiring.recipe(settings).model, settings.embedding_model) if name]
+    return [name for name in (factory.recipe(settings).model, settings.embedding_model) if name]
 
 
 def of_reports(settings: Settings) -> list[str]:
@@ -25,25 +25,25 @@ def of_reports(settings: Settings) -> list[str]:
 
 def is_priced(settings: Settings, models: Sequence[str]) -> bool:
     """Whether what is spent can be told in money: the price of each model is known, and one costs something."""
-    from trueweave import wiring
+    from trueweave import factory
 
-    prices = [wiring.price(settings, name) for name in models]
-    return None not in prices and any(price != wiring.FREE for price in prices)
+    prices = [factory.price(settings, name) for name in models]
+    return None not in prices and any(price != factory.FREE for price in prices)
 
 
 def is_paid(settings: Settings, models: Sequence[str]) -> bool:
     """Whether a model has to be paid, as far as anybody knows."""
-    from trueweave import wiring
+    from trueweave import factory
 
-    return any(wiring.price(settings, name) != wiring.FREE for name in models)
+    return any(factory.price(settings, name) != factory.FREE for name in models)
 
 
 def check_priced(settings: Settings, models: Sequence[str]) -> None:
     """Raise PriceUnknown if a budget in money cannot be kept."""
-    from trueweave import wiring
+    from trueweave import factory
 
     for name in models:
-        if wiring.price(settings, name) is None:
+        if factory.price(settings, name) is None:
             raise PriceUnknown(
                 f"a budget in money needs a price, and that of {name} is not known. Set it under [prices] in "
                 f'trueweave.toml, for a million tokens to it and from it, as in "{name}" = [0.50, 2.00]; or give the '

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import from_json
 
-from trueweave.extract import mending
+from trueweave.extract import json_repair
 
 CUT_OFF = "the reply was cut off; what was complete in it is kept"
 MENDED = "the reply was not plain JSON and was mended"
@@ -82,7 +82,7 @@ def _mended(form: type[Lenient], body: str) -> object:
     except ValueError:
         pass
     try:
-        found = mending.loads(body)
+        found = json_repair.loads(body)
     except ValueError as error:  # nested too deep
         raise Unusable(f"it is not JSON: {error}") from error
     if isinstance(found, list):  # several values one after the other

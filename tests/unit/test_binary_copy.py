@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from trueweave.store.postgres.blocks import Column, places
+from trueweave.store.postgres.binary_copy import Column, places
 
 
 def ids(*pairs: tuple[int, int]) -> Column:

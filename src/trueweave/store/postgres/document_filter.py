@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from trueweave.evidence import Filter
-from trueweave.store.postgres.arrays import Ids, Texts
+from trueweave.store.postgres.binary_params import Ids, Texts
 from trueweave.store.postgres.db import Workspace
 from trueweave.store.postgres.queries import QUERIES
 
 FEW = 2000  # documents
 
 
-class Shape(NamedTuple):
+class FilterShape(NamedTuple):
     """What of a scope changes a statement: whether it is by ids, and how many facets it has."""
 
     by_ids: bool
@@ -43,8 +43,8 @@ class Scope:
     facets: tuple[str, ...] = ()
 
     @property
-    def shape(self) -> Shape:
-        return Shape(self.few is not None, len(self.facets))
+    def shape(self) -> FilterShape:
+        return FilterShape(self.few is not None, len(self.facets))
 
     @property
     def is_empty(self) -> bool:

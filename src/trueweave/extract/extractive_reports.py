@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
-from trueweave.graph.facts import EntityFact, Facts, RelationFact
+from trueweave.graph.report_facts import EntityFact, Facts, RelationFact
 from trueweave.text import phrases, sentences
 from trueweave.text.names import tidy
 from trueweave.types import CommunityReport, Finding

@@ -14,7 +14,7 @@ from rich.text import Text
 from trueweave.cli.amounts import short
 from trueweave.cli.output import Pace, count, err
 from trueweave.cli.printable import printable
-from trueweave.cli.tally import ReportTally, Tally
+from trueweave.cli.run_summary import ReportTally, Tally
 from trueweave.types import money
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from trueweave.engine import AsyncTrueweave
     from trueweave.events import Working
-    from trueweave.store.postgres.headway import Headway
+    from trueweave.store.postgres.ingest_progress import IngestProgress
     from trueweave.types import Budget
 
 _PAUSE = 0.5  # seconds
@@ -32,25 +32,25 @@ _SHARE = 20  # a look at a large index takes longer, and may take a twentieth of
 class Watch:
     """What has been seen of a run so far. What is spent is told in a currency, or without one in tokens."""
 
-    def __init__(self, before: Headway, purse: Budget, currency: str | None) -> None:
-        self._fewest = before.set_aside
+    def __init__(self, before: IngestProgress, purse: Budget, currency: str | None) -> None:
+        self._fewest = before.failed
         self._purse = purse
         self._currency = currency
         self.now = before
 
-    def see(self, now: Headway) -> None:
-        # A document that was set aside before is no longer when it is handed in again.
-        self._fewest = min(self._fewest, now.set_aside)
+    def see(self, now: IngestProgress) -> None:
+        # A document that failed before is no longer when it is handed in again.
+        self._fewest = min(self._fewest, now.failed)
         self.now = now
 
     @property
-    def set_aside(self) -> int:
-        """How many documents were set aside in this run."""
-        return self.now.set_aside - self._fewest
+    def failed(self) -> int:
+        """How many documents failed in this run."""
+        return self.now.failed - self._fewest
 
     @property
     def done(self) -> int:
-        return self.now.came_in + self.set_aside
+        return self.now.came_in + self.failed
 
     @property
     def total(self) -> int:
@@ -65,7 +65,7 @@ class Watch:
             _spent(self._purse, purse, self._currency),
             _how_far(working[0]) if working else "",
             f"{self.now.unsettled:,} being settled" if self.now.unsettled and not self.now.waiting else "",
-            f"{self.set_aside:,} set aside" if self.set_aside else "",
+            f"{self.failed:,} failed" if self.failed else "",
             f"{count(self.now.descriptions, 'description')} to sum up" if last else "",
         )
         return ", ".join(filter(None, parts))
@@ -89,13 +89,13 @@ async def watched(
 ) -> AsyncIterator[Watch]:
     """A bar on stderr, if that is a terminal, while something runs which `tally` hears of; and what was seen when it is
     over."""
-    watch = Watch(await trueweave.headway(since), await trueweave.budget(), currency)
+    watch = Watch(await trueweave.ingest_progress(since), await trueweave.budget(), currency)
     with _bar("Adding") as bar:
         task = bar.add_task("", total=None, notes="")
 
         async def look() -> None:
-            watch.see(await trueweave.headway(since))
-            purse = await trueweave.database.insist(trueweave.budget)
+            watch.see(await trueweave.ingest_progress(since))
+            purse = await trueweave.database.retry_while_down(trueweave.budget)
             bar.update(
                 task,
                 completed=watch.done,
@@ -118,7 +118,7 @@ async def writing(
         task = bar.add_task("", total=wanted, notes="")
 
         async def look() -> None:
-            purse = await trueweave.database.insist(trueweave.budget)
+            purse = await trueweave.database.retry_while_down(trueweave.budget)
             bar.update(task, completed=tally.reports, notes=_spent(before, purse, currency))
 
         async with _looking(look):

@@ -43,7 +43,7 @@ class Mark:
     end: int
 
 
-class Marks:
+class CitationParser:
     """Takes a text in pieces and gives it back as it may be shown; keeps the marks.
 
     A mark is a number in brackets, or several, each with any number of quotes. All other brackets stay as they are;

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueweave.graph.communities import NONE, Tree
-from trueweave.graph.moving import Ints
+from trueweave.graph.louvain import Ints
 
 Halves = NDArray[np.uint64]  # two for each hash
 

@@ -13,7 +13,7 @@ _GAPS = ("", " ", " | ", "\n", "\n\n")
 SPACE, CELL, LINE, PARAGRAPH = _GAPS[1:]
 
 
-class Draft:
+class TextBuilder:
     """Text that grows. Between two pieces stands the widest of the gaps that were asked for."""
 
     def __init__(self, most: int = MOST_TEXT) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from trueweave.graph.communities import NONE, Tree
-from trueweave.graph.moving import Ints
+from trueweave.graph.louvain import Ints
 
 LEAST_SHARED = 1 / 3  # of the members that two communities have together
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-Marks = NDArray[np.uint64]
+CitationParser = NDArray[np.uint64]
 
 _TURNS = 64
 _LAST = np.iinfo(np.uint64).max
@@ -32,10 +32,10 @@ class Graph(NamedTuple):
     a: Ints
     b: Ints
     weight: Floats
-    marks: Marks
+    marks: CitationParser
 
 
-def moved(whole: Graph, resolution: float) -> Ints:
+def partition(whole: Graph, resolution: float) -> Ints:
     """A label for each node of a graph that hangs together."""
     labels = np.arange(whole.size)
     grouped, inside = whole, np.zeros(whole.size)
@@ -117,7 +117,7 @@ class _State(NamedTuple):
     degree: Floats
     total: Floats
     share: float
-    marks: Marks
+    marks: CitationParser
 
     def move(self, movers: Ints, edges: Rows) -> Ints:
         """Let these nodes, each with an edge at least, go where they have most to do; those that went."""
@@ -164,7 +164,7 @@ def _contracted(graph: Graph, inside: Floats, which: Ints) -> tuple[Graph, Float
     return merged(size, which[graph.a[across]], which[graph.b[across]], graph.weight[across], marks), held
 
 
-def merged(size: int, source: Ints, target: Ints, weight: Floats, marks: Marks) -> Graph:
+def merged(size: int, source: Ints, target: Ints, weight: Floats, marks: CitationParser) -> Graph:
     """A graph of edges in any order and direction: those between the same two nodes add up."""
     low, high = np.minimum(source, target), np.maximum(source, target)
     ends, which = np.unique(low * size + high, return_inverse=True)
