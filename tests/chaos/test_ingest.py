@@ -23,6 +23,8 @@ from trueweave.store.embedded import EmbeddedServer
 from trueweave.testing import ModelServer
 from trueweave.types import Source
 
+pytestmark = pytest.mark.serial  # what is killed must be under way, which takes a machine that is not busy
+
 SEED = 7
 WORKERS = 3
 PROBE = "trueweave"  # the word that an embedder is opened with, to learn its dimension
