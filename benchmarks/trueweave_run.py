@@ -36,14 +36,14 @@ _SIZES = {1: {}, 20: {"min_chunk_size": 100, "max_chunk_size": 170}}  # with whi
 
 # What is watched, and under which heading its processor time is listed.
 STAGES = {
-    "trueweave.store.postgres.sources:hand_in": "hand in",
+    "trueweave.store.postgres.sources:submit": "submit",
     "trueweave.store.postgres.sources:begin": "take from the queue",
     "trueweave.ingest.stages:chunk": "chunking",
     "trueweave.extract.llm:LLMExtractor._extract": "extraction",
     "trueweave.extract.llm:read": "extraction: reading replies",
-    "trueweave.extract.findings:Harvest.add": "extraction: findings",
-    "trueweave.extract.findings:Harvest.extraction": "extraction: findings",
-    "trueweave.extract.findings:Harvest.as_json": "extraction: findings",
+    "trueweave.extract.findings:ExtractionBuilder.add": "extraction: findings",
+    "trueweave.extract.findings:ExtractionBuilder.extraction": "extraction: findings",
+    "trueweave.extract.findings:ExtractionBuilder.as_json": "extraction: findings",
     "trueweave.extract.capitals:CapitalsExtractor.extract": "extraction",
     "trueweave.extract.nlp:NlpExtractor._extract": "extraction: spaCy",
     "trueweave.extract.nlp:_Pipeline.__init__": "loading spaCy",
@@ -60,12 +60,12 @@ STAGES = {
     "trueweave.ingest.stages:contribution": "rows of the record",
     "trueweave.store.postgres.record:store": "record",
     "trueweave.store.postgres.resolution:find_alike": "names alike",
-    "trueweave.ingest.worker:settle": "settle",
+    "trueweave.ingest.jobs:settle": "settle",
     "trueweave.ingest.plan:Planner.plan": "settle: plan",
     "trueweave.store.postgres.view:write": "settle: write",
     "trueweave.store.postgres.vectors:write": "settle: vectors",
-    "trueweave.store.postgres.vectors:shelve": "settle: vectors",
-    "trueweave.ingest.worker:summarise_some": "summaries",
+    "trueweave.store.postgres.vectors:move_to_own_table": "settle: vectors",
+    "trueweave.ingest.jobs:summarise_some": "summaries",
 }
 
 

@@ -138,12 +138,12 @@ def spinning(what: str) -> Iterator[None]:
 def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
     """A bar on stderr, if that is a terminal; call what it gives with how many more are done."""
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,.0f} of {task.total:,.0f}"))
-    with Progress(*columns, Pace(), console=err, disable=not err.is_terminal) as bar:
+    with Progress(*columns, Rate(), console=err, disable=not err.is_terminal) as bar:
         task = bar.add_task(what, total=total)
         yield lambda done: bar.advance(task, done)
 
 
-class Pace(ProgressColumn):
+class Rate(ProgressColumn):
     """How many a second since the beginning, how long it has taken, and how long it will take at that rate."""
 
     def render(self, task: Task) -> Text:

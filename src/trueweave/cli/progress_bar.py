@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
 from rich.text import Text
 
 from trueweave.cli.amounts import short
-from trueweave.cli.output import Pace, count, err
+from trueweave.cli.output import Rate, count, err
 from trueweave.cli.printable import printable
 from trueweave.cli.run_summary import ReportTally, Tally
 from trueweave.types import money
@@ -127,7 +127,7 @@ async def writing(
 
 def _bar(what: str) -> Progress:
     bar = BarColumn(24 if err.width >= 100 else 12)  # so that all of it is on one line
-    columns = TextColumn(what), bar, _Done(), Pace(), TextColumn("{task.fields[notes]}", style="dim")
+    columns = TextColumn(what), bar, _Done(), Rate(), TextColumn("{task.fields[notes]}", style="dim")
     return Progress(*columns, console=err, disable=not err.is_terminal)
 
 

@@ -4,7 +4,7 @@ Nodes are numbers, and what comes out depends on nothing but the graph and the s
 into is looked at alone, and so is each community that is divided further: what is in one place does not depend on what
 is elsewhere, so that a change here leaves communities there as they were. Small parts are divided by the Leiden
 algorithm, always from the same seed; large ones, in which that would make other choices everywhere after any change, by
-moving (moving.py).
+moving (louvain.py).
 
 A part of a few nodes is one community as it is. A node without neighbours is in none.
 """
