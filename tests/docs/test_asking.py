@@ -27,11 +27,11 @@ DOCUMENT = {
 ADD = f"""
 import asyncio
 from trueweave import AsyncTrueweave
-from trueweave.extract import given
+from trueweave.extract import preannotated
 
 async def add():
     async with AsyncTrueweave.open() as trueweave:
-        await trueweave.add_documents([given.document({DOCUMENT!r}, "notes/engine.md")])
+        await trueweave.add_documents([preannotated.document({DOCUMENT!r}, "notes/engine.md")])
 
 asyncio.run(add())
 """

@@ -345,7 +345,7 @@ def test_documents_that_fail_for_good_are_set_aside_and_shown(trueweave: Truewea
         trueweave("init")
         failed = trueweave("add", "notes", code=1)
         assert "3 documents failed:\n  notes/ada.md" in failed.stdout
-        assert re.search(r"set aside +3 documents", trueweave("status").stdout)
+        assert re.search(r"failed +3 documents", trueweave("status").stdout)
         assert "notes/mary.txt\n" in trueweave("status", "--failed").stdout
     with model_server() as url:
         settle_for(tmp_path, url)
