@@ -5,6 +5,7 @@ import os
 import signal
 import tempfile
 from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
@@ -67,9 +68,10 @@ async def database(url: str) -> AsyncIterator[Database]:
 
 
 @pytest.fixture
-async def trueweave(database: Database) -> AsyncTrueweave:
+async def trueweave(database: Database) -> AsyncIterator[AsyncTrueweave]:
     """An empty workspace with a hash embedder."""
-    return await AsyncTrueweave.enter(database, "test", HashEmbedder())
+    async with aclosing(await AsyncTrueweave.enter(database, "test", HashEmbedder())) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="session")

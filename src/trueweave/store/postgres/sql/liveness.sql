@@ -8,9 +8,11 @@ UPDATE process SET since = CASE WHEN expires < clock_timestamp() THEN clock_time
 WHERE id = %(owner)s
 
 -- name: end_others
--- Those that have run out, seen by one who has renewed his own for a while. One that is just being renewed is passed by.
+-- Expired leases, ended by a process whose own is current and has been renewed for a while: where its own has expired as
+-- well, all have, as after the database was away. A lease that is being renewed just now is skipped.
 DELETE FROM process WHERE id IN (
-    SELECT p.id FROM process p JOIN process mine ON mine.id = %(owner)s AND mine.since < clock_timestamp() - %(grace)s
+    SELECT p.id FROM process p JOIN process mine
+        ON mine.id = %(owner)s AND mine.since < clock_timestamp() - %(grace)s AND mine.expires > clock_timestamp()
     WHERE p.expires < clock_timestamp() FOR UPDATE OF p SKIP LOCKED)
 
 -- name: leave
