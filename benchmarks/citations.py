@@ -28,7 +28,7 @@ from typing import Any
 from uuid import UUID
 
 from trueweave.answering.check import conclude
-from trueweave.answering.citation_parser import CitationParser
+from trueweave.answering.citation_parser import parse
 from trueweave.answering.cite import read
 from trueweave.answering.verify import EntailmentVerifier, JudgeVerifier, RulesVerifier
 from trueweave.evidence import Passage, Sentence
@@ -67,9 +67,7 @@ async def judged(batch: Sequence[Claim], verifiers: Sequence[Verifier]) -> list[
     """The sentences of claims that the labels are about: the first of each."""
     cited = []
     for claim in batch:
-        marks = CitationParser()
-        marks.feed(claim.text)
-        marks.close()
+        marks = parse(claim.text)
         cited.append(read(marks.text, marks.marks, [claim.passage], claim.question)[:1])
     found, checks = await conclude(cited, verifiers)
     for problem in filter(None, (check.problem for check in checks)):

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import (
     AsyncGenerator,
     AsyncIterator,
+    Awaitable,
     Callable,
     Collection,
     Coroutine,
@@ -18,6 +19,7 @@ from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 from uuid import UUID, uuid4
@@ -46,7 +48,7 @@ from trueweave.ingest.seen import Seen
 from trueweave.ingest.settle import Settled, settle
 from trueweave.ingest.stages import made_by
 from trueweave.ingest.verify import compare_with, moment
-from trueweave.ingest.worker import Worker, worker_of
+from trueweave.ingest.worker import Worker, until_stopped, worker_of
 from trueweave.protocols import Embedder, Method, StreamingLLM, Vectors, Verifier
 from trueweave.store.embedded import EmbeddedServer, default_directory
 from trueweave.store.postgres import (
@@ -347,9 +349,9 @@ class AsyncTrueweave:
         counted = _Counted(listener, Added())
         recipe = factory.recipe(self._settings)
         with in_run(counted), Seen() as seen:
-            kit, liveness = await self.worker_dependencies(), await self._liveness()
+            kit = await self.worker_dependencies()
             made = made_by(recipe, kit.extractor(recipe).fingerprint)  # what it lacks is an error, before all else
-            worker = worker_of(self.workspace, kit, counted, self._pace(), liveness=liveness)
+            worker = await self._worker(kit, counted)
             files = self._files(seen)
             coming = incoming(what, files, seen)
             taking = take_in(self.workspace, coming, recipe, counted, seen, made.id if refresh else None)
@@ -398,22 +400,14 @@ class AsyncTrueweave:
     async def work(self, listener: Listener = ignore, stop: asyncio.Event | None = None) -> None:
         """Take jobs of this workspace from the queue until `stop` is set; then end what is begun."""
         with in_run(listener):
-            kit, liveness = await self.worker_dependencies(), await self._liveness()
-            worker = worker_of(self.workspace, kit, listener, self._pace(), patient=True, liveness=liveness)
+            worker = await self._worker(await self.worker_dependencies(), listener, patient=True)
             working = asyncio.create_task(worker.run())
-        stopping = asyncio.create_task((stop or asyncio.Event()).wait())
         sweeping = asyncio.create_task(self._sweep_again_and_again())
-        try:
-            await asyncio.wait((working, stopping, sweeping), return_when=asyncio.FIRST_COMPLETED)
-            if sweeping.done():
-                await sweeping
-            worker.stop()
-            await working
-        finally:
-            worker.abandon()
-            stopping.cancel()
-            sweeping.cancel()
-            await asyncio.gather(working, stopping, sweeping, return_exceptions=True)
+        await until_stopped(worker, working, sweeping, stop)
+
+    async def _worker(self, dependencies: WorkerDependencies, listener: Listener, *, patient: bool = False) -> Worker:
+        how, liveness = WorkerSettings.of(self._settings), await self._liveness()
+        return worker_of(self.workspace, dependencies, listener, how, patient=patient, liveness=liveness)
 
     async def worker_dependencies(self) -> WorkerDependencies:
         """What a worker needs for the jobs of this workspace."""
@@ -429,9 +423,6 @@ class AsyncTrueweave:
         """What reads files, and names them."""
         naming = Naming(self._settings.project_folder)
         return Files(naming, follow_links=self._settings.follow_links, whole=seen.whole)
-
-    def _pace(self) -> WorkerSettings:
-        return WorkerSettings(tries=self._settings.tries, try_again_after=self._settings.try_again_after)
 
     async def add_documents(
         self,
@@ -545,16 +536,18 @@ class AsyncTrueweave:
         """
         from trueweave.asking import whole
 
+        answering = partial(
+            self._answering,
+            use_cot=use_cot,
+            numerical_answer=numerical_answer,
+            extractive=extractive,
+            repair=repair,
+            verifiers=verifiers,
+        )
         with in_run(listener, is_question=True):
-            asking, query, chosen = await self._prepare_question(question, method, filter, rerank=rerank)
-            answering = await self._answering(
-                use_cot=use_cot,
-                numerical_answer=numerical_answer,
-                extractive=extractive,
-                repair=repair,
-                verifiers=verifiers,
+            return await whole(
+                self._stream(question, method, filter, history, answering, rerank=rerank, context_only=context_only)
             )
-            return await whole(asking.stream(query, chosen, answering, history, context_only=context_only))
 
     def stream(
         self,
@@ -575,18 +568,15 @@ class AsyncTrueweave:
 
         Who leaves early may close the stream, or let go of it: the model is hung up on either way.
         """
-        pieces = self._stream(
-            question,
-            method,
-            filter,
-            history,
+        answering = partial(
+            self._answering,
             use_cot=use_cot,
             numerical_answer=numerical_answer,
             extractive=extractive,
             repair=repair,
             verifiers=verifiers,
-            rerank=rerank,
         )
+        pieces = self._stream(question, method, filter, history, answering, rerank=rerank, context_only=False)
         return self._streams.hand_out(pieces, listener)
 
     async def _stream(
@@ -595,23 +585,14 @@ class AsyncTrueweave:
         method: str | Method | None,
         filter: Filter | None,
         history: Sequence[Message],
+        answering: Callable[[], Awaitable[Answering]],
         *,
-        use_cot: bool,
-        numerical_answer: bool,
-        extractive: bool,
-        repair: bool | None,
-        verifiers: Sequence[str | Verifier] | None,
         rerank: bool,
+        context_only: bool,
     ) -> AsyncGenerator[str | Answer, None]:
         asking, query, chosen = await self._prepare_question(question, method, filter, rerank=rerank)
-        answering = await self._answering(
-            use_cot=use_cot,
-            numerical_answer=numerical_answer,
-            extractive=extractive,
-            repair=repair,
-            verifiers=verifiers,
-        )
-        async with aclosing(asking.stream(query, chosen, answering, history, context_only=False)) as pieces:
+        stream = asking.stream(query, chosen, await answering(), history, context_only=context_only)
+        async with aclosing(stream) as pieces:
             async for piece in pieces:
                 yield piece
 
@@ -754,8 +735,7 @@ class AsyncTrueweave:
         no_more = asyncio.Event()
         no_more.set()
         with in_run(listener):
-            kit, liveness = await self.worker_dependencies(), await self._liveness()
-            worker = worker_of(self.workspace, kit, listener, self._pace(), liveness=liveness)
+            worker = await self._worker(await self.worker_dependencies(), listener)
             working = asyncio.create_task(worker.run_until_done(no_more))
         try:
             await asyncio.wait((working,))

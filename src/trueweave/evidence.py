@@ -236,6 +236,11 @@ class Basis:
     text: str
     before: str = ""
 
+    @property
+    def in_context(self) -> str:
+        """The sentence after the one before it, which tells what a pronoun in it means."""
+        return f"{self.before} {self.text}".strip()
+
 
 @dataclass(frozen=True, slots=True)
 class Claim:
@@ -255,6 +260,11 @@ class Claim:
     def shown(self) -> str:
         """The sentences that it rests on, as one text."""
         return " ".join(one.text for one in self.basis)
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """The titles of the cited passages."""
+        return tuple(passage.split("\n", 1)[0] for passage in self.passages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,6 +341,11 @@ class Sentence:
         """Whether the check vouches for it."""
         return self.status in VOUCHED
 
+    @property
+    def doubtful(self) -> bool:
+        """Whether it claims something that the check does not vouch for."""
+        return self.claims and not self.vouched
+
 
 @dataclass(frozen=True, slots=True)
 class Check:
@@ -380,7 +395,7 @@ class Answer:
     @property
     def doubtful(self) -> tuple[Sentence, ...]:
         """The sentences that claim something and that the check does not vouch for."""
-        return tuple(sentence for sentence in self.sentences if sentence.claims and not sentence.vouched)
+        return tuple(sentence for sentence in self.sentences if sentence.doubtful)
 
 
 @dataclass(frozen=True, slots=True)

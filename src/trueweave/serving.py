@@ -12,7 +12,7 @@ from trueweave.errors import TrueweaveError, UnknownWorkspace
 from trueweave.events import Listener, Waiting, ignore, in_run
 from trueweave.factory import ModelFactory
 from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings
-from trueweave.ingest.worker import Worker
+from trueweave.ingest.worker import Worker, until_stopped
 from trueweave.store.postgres import queue
 from trueweave.store.postgres.db import Database, Workspace
 
@@ -74,32 +74,20 @@ async def work_for_all(
     """Carry out the jobs of all workspaces, one of each in turn, until `stop` is set; then end what is begun."""
     async with ModelFactory(database, settings.lease) as models:
         serving = Serving(database, settings, models)
-        pace = WorkerSettings(tries=settings.tries, try_again_after=settings.try_again_after)
         liveness = await models.liveness()
         with in_run(listener):
             worker = Worker(
                 database,
                 serving.dependencies,
                 listener,
-                pace,
+                WorkerSettings.of(settings),
                 patient=True,
                 limit=settings.jobs_at_once,
                 liveness=liveness,
             )
             working = asyncio.create_task(worker.run())
             cleaning = asyncio.create_task(_clean_up_every_hour(serving, listener))
-        stopping = asyncio.create_task((stop or asyncio.Event()).wait())
-        try:
-            await asyncio.wait((working, stopping, cleaning), return_when=asyncio.FIRST_COMPLETED)
-            if cleaning.done():
-                await cleaning
-            worker.stop()
-            await working
-        finally:
-            worker.abandon()
-            stopping.cancel()
-            cleaning.cancel()
-            await asyncio.gather(working, stopping, cleaning, return_exceptions=True)
+        await until_stopped(worker, working, cleaning, stop)
 
 
 async def _clean_up_every_hour(serving: Serving, listener: Listener) -> None:

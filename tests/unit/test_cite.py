@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trueweave.answering.check import Checked, check
-from trueweave.answering.citation_parser import CitationParser
+from trueweave.answering.citation_parser import parse
 from trueweave.answering.numbers import amount, only_number, values
 from trueweave.answering.quotes import is_elided, long_enough, occurrences
 from trueweave.answering.verify import RulesVerifier
@@ -51,9 +51,7 @@ def judged(reply: str, asked: str = QUESTION) -> Checked:
 
 
 def judged_with(passages: Sequence[Passage], reply: str, asked: str) -> Checked:
-    marks = CitationParser()
-    marks.feed(reply)
-    marks.close()
+    marks = parse(reply)
     return asyncio.run(check(marks.text, marks.marks, passages, asked, [RulesVerifier()]))
 
 

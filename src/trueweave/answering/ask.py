@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from trueweave import prompts
 from trueweave.answering.check import Checked, check
-from trueweave.answering.citation_parser import CitationParser, Mark
+from trueweave.answering.citation_parser import CitationParser, Mark, parse
 from trueweave.answering.compose import Context, compose
 from trueweave.answering.conversation import trimmed, usage_of
 from trueweave.answering.extractive import extract
@@ -120,7 +120,7 @@ class Answering:
         llm: StreamingLLM,
     ) -> Answer:
         asked = "\n".join((*(message.content for message in history if message.role == "user"), question))
-        thoughts = _read(listening.thoughts.reasoning)
+        thoughts = parse(listening.thoughts.reasoning)
         made = await self._checked(listening.marks, thoughts.marks, context, asked, llm)
         usage = evidence.trace.usage + usage_of(reply)
         return Answer(
@@ -232,13 +232,6 @@ def _is_known(marks: Sequence[Mark]) -> bool:
     """Whether anything is answered: number 0 is neither in front of all, nor the only one."""
     zeros = [mark for mark in marks if not mark.number]
     return not zeros or (zeros[0].start > 0 and len(zeros) < len(marks))
-
-
-def _read(text: str) -> CitationParser:
-    marks = CitationParser()
-    marks.feed(text)
-    marks.close()
-    return marks
 
 
 @dataclass(frozen=True, slots=True)

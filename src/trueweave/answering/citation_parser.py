@@ -152,6 +152,14 @@ class CitationParser:
         self._gap.clear()
 
 
+def parse(text: str) -> CitationParser:
+    """A whole text, read: as it may be shown, and its marks."""
+    parser = CitationParser()
+    parser.feed(text)
+    parser.close()
+    return parser
+
+
 class _Held:
     """What may become a mark: read character by character, until it is one or cannot become one."""
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from trueweave import prompts
-from trueweave.answering.reasoning_parser import ReasoningParser
+from trueweave.answering.reasoning_parser import without_reasoning
 from trueweave.errors import BadReply
 from trueweave.evidence import Usage
 from trueweave.protocols import LLM, forget_reply
@@ -40,8 +40,7 @@ async def standalone(question: str, history: Sequence[Message], llm: LLM | None)
     )
     prompt = Prompt(messages, MAX_TOKENS)
     reply = await llm.complete(prompt, Purpose("rewrite"))
-    thoughts = ReasoningParser()
-    written = tidy(thoughts.feed(reply.text) + thoughts.close())
+    written = tidy(without_reasoning(reply.text))
     if not written or reply.finish == "length":
         await forget_reply(llm, prompt)
         raise BadReply(

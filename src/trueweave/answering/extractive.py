@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from trueweave.answering import quotes
 from trueweave.answering.citation_parser import Mark
+from trueweave.answering.cite import Shown
 from trueweave.evidence import Citation, Passage, Sentence
-from trueweave.text import sentences
 from trueweave.types import Span
 
 NAME = "quotes"  # under which sentences say who vouches for them
@@ -30,45 +30,35 @@ class Extract:
 
 def extract(marks: Sequence[Mark], passages: Sequence[Passage]) -> Extract:
     """The sentences of the passages that these marks quote, each once, in the order of the marks."""
+    shown = [Shown(passage) for passage in passages]
     places: dict[tuple[int, Span], None] = {}
     missing: list[Sentence] = []
     for mark in marks:
         for quote in mark.quotes if mark.number else ():
-            found = _find(quote, mark.number, passages)
+            found = _around(quote, shown[mark.number - 1]) if mark.number <= len(shown) else None
             if found is None:
                 reason = f"it is not in passage {mark.number}"
                 missing.append(Sentence(quote, 0, 0, (mark.number,), "not checked", reason))
             else:
                 places[mark.number, found] = None
-    return _composed(list(places), passages, tuple(missing))
+    return _composed([shown[number - 1].cited(number, span, verbatim=True) for number, span in places], tuple(missing))
 
 
-def _find(quote: str, number: int, passages: Sequence[Passage]) -> Span | None:
-    if number > len(passages) or not quotes.long_enough(quote):
-        return None
-    text = passages[number - 1].text
-    found = quotes.occurrences(quote, text)
+def _around(quote: str, shown: Shown) -> Span | None:
+    """The sentences that hold a quote, if it is there."""
+    found = quotes.occurrences(quote, shown.passage.text) if quotes.long_enough(quote) else []
     if not found:
         return None
-    touched = [span for span in sentences.split(text) if span[0] < found[0][1] and found[0][0] < span[1]]
-    return (touched[0][0], touched[-1][1]) if touched else found[0]
+    touched = shown.touched(found[0])
+    return (shown.spans[touched[0]][0], shown.spans[touched[-1]][1]) if touched else found[0]
 
 
-def _composed(
-    places: Sequence[tuple[int, Span]], passages: Sequence[Passage], missing: tuple[Sentence, ...]
-) -> Extract:
-    lines: list[str] = []
+def _composed(citations: Sequence[Citation], missing: tuple[Sentence, ...]) -> Extract:
     made: list[Sentence] = []
-    citations: list[Citation] = []
     at = 0
-    for number, (start, end) in places:
-        passage = passages[number - 1]
-        words = " ".join(passage.text[start:end].split())
-        line = f"“{words}” [{number}]"
-        made.append(Sentence(line, at, at + len(line), (number,), "quoted", basis=words, verifier=NAME))
-        citations.append(
-            Citation(number, passage, passage.text[start:end], passage.start + start, passage.start + end, True)
-        )
-        lines.append(line)
+    for one in citations:
+        words = " ".join(one.quote.split())
+        line = f"“{words}” [{one.mark}]"
+        made.append(Sentence(line, at, at + len(line), (one.mark,), "quoted", basis=words, verifier=NAME))
         at += len(line) + 1
-    return Extract("\n".join(lines), tuple(made), tuple(citations), missing)
+    return Extract("\n".join(one.text for one in made), tuple(made), tuple(citations), missing)

@@ -65,3 +65,9 @@ class ReasoningParser:
             self._tag = self._begun = ""
             self._held.clear()
         return ""
+
+
+def without_reasoning(reply: str) -> str:
+    """A whole reply without what the model thought first."""
+    parser = ReasoningParser()
+    return parser.feed(reply) + parser.close()

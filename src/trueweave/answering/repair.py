@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from trueweave import prompts
 from trueweave.answering import cite
 from trueweave.answering.check import Checked, conclude
-from trueweave.answering.citation_parser import CitationParser
+from trueweave.answering.citation_parser import CitationParser, parse
 from trueweave.answering.compose import Context
 from trueweave.answering.conversation import usage_of
-from trueweave.answering.reasoning_parser import ReasoningParser
+from trueweave.answering.reasoning_parser import without_reasoning
 from trueweave.errors import TrueweaveError
 from trueweave.evidence import Check, Citation, Repair, Sentence, Usage
 from trueweave.protocols import LLM, Verifier
@@ -50,7 +50,7 @@ async def repair(
 ) -> Repaired:
     """The answer with its doubtful sentences written anew where that helps; as it is where the model cannot be asked,
     which the checks tell."""
-    places = [at for at, one in enumerate(checked.sentences) if one.claims and not one.vouched][:MOST_SENTENCES]
+    places = [at for at, one in enumerate(checked.sentences) if one.doubtful][:MOST_SENTENCES]
     if not places:
         return Repaired(text, checked, ())
     doubtful = [checked.sentences[at] for at in places]
@@ -62,7 +62,7 @@ async def repair(
     except TrueweaveError as error:
         problem = str(error)
     cost = Check(NAME, len(places), time.perf_counter() - begun, usage, problem)
-    drafts = [_draft(place, written[number]) for number, place in enumerate(places, 1) if number in written]
+    drafts = [_Draft(place, parse(written[number])) for number, place in enumerate(places, 1) if number in written]
     accepted, checks = await _accepted(drafts, context, asked, verifiers)
     made = _assembled(text, checked, accepted)
     return replace(made, checked=replace(made.checked, checks=(*checked.checks, cost, *checks)))
@@ -79,8 +79,7 @@ def _prompt(doubtful: Sequence[Sentence], context: Context, asked: str, max_toke
 
 def _read(reply: str) -> dict[int, str]:
     """The new sentences of a reply by their numbers; an empty one where the model withdraws it."""
-    thoughts = ReasoningParser()
-    lines = _LINE.findall(thoughts.feed(reply) + thoughts.close())
+    lines = _LINE.findall(without_reasoning(reply))
     return {int(number): "" if _WITHDRAWN.match(line) else line.strip() for number, line in lines}
 
 
@@ -99,13 +98,6 @@ class _Accepted:
     citations: tuple[Citation, ...]
 
 
-def _draft(place: int, written: str) -> _Draft:
-    marks = CitationParser()
-    marks.feed(written)
-    marks.close()
-    return _Draft(place, marks)
-
-
 async def _accepted(
     drafts: Sequence[_Draft], context: Context, asked: str, verifiers: Sequence[Verifier]
 ) -> tuple[dict[int, _Accepted], tuple[Check, ...]]:
@@ -114,7 +106,7 @@ async def _accepted(
     concluded, checks = await conclude(cited, verifiers)
     accepted = {}
     for draft, found, made in zip(drafts, cited, concluded, strict=True):
-        if all(one.vouched or not one.claims for one in made):
+        if not any(one.doubtful for one in made):
             citations = tuple(citation for one in found for citation in one.citations)
             accepted[draft.place] = _Accepted(draft.marks.text, tuple(made), citations)
     return accepted, checks

@@ -56,16 +56,6 @@ def read(form: type[Form], text: str, *, cut_off: bool) -> tuple[Form, tuple[str
     return _validated(form, _mended(form, body[: body.rfind("}") + 1] or body)), (MENDED,)
 
 
-def an_object(properties: dict[str, Any]) -> dict[str, Any]:
-    """The JSON schema of an object, every field of which is required, as some servers take no schema otherwise."""
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
 def _validated(form: type[Form], found: object) -> Form:
     try:
         return form.model_validate(found)

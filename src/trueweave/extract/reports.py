@@ -14,8 +14,9 @@ from pydantic import BeforeValidator
 
 from trueweave import prompts
 from trueweave.errors import BadReply
-from trueweave.extract.json_reply import Figure, Lenient, Unusable, an_object, read
+from trueweave.extract.json_reply import Figure, Lenient, Unusable, read
 from trueweave.graph.report_facts import EntityFact, Facts, RelationFact
+from trueweave.prompts import object_schema
 from trueweave.protocols import LLM
 from trueweave.text import tokens
 from trueweave.text.names import tidy
@@ -51,9 +52,9 @@ class _ReportFound(Lenient):
 
 _TEXT = {"type": "string"}
 # References as text, not as a list: a model that has begun to count would not find its end.
-_FINDING = an_object({"summary": _TEXT, "text": _TEXT, "references": _TEXT})
+_FINDING = object_schema({"summary": _TEXT, "text": _TEXT, "references": _TEXT})
 _SCHEMA = json.dumps(
-    an_object(
+    object_schema(
         {
             "title": _TEXT,
             "summary": _TEXT,

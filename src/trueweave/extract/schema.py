@@ -9,7 +9,8 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, model_validator
 
-from trueweave.extract.json_reply import Figure, Lenient, an_object
+from trueweave.extract.json_reply import Figure, Lenient
+from trueweave.prompts import object_schema
 
 Words = Annotated[Sequence[str], BeforeValidator(lambda v: re.split(r"[,;]", v) if isinstance(v, str) else v)]
 
@@ -51,4 +52,5 @@ def schema(types: Sequence[str]) -> str:
     relation = {"source": text, "target": text, "description": text, "keywords": words}
     relation |= {"strength": figure, "emphasis": figure}
     lists = {"entities": entity, "relations": relation}
-    return json.dumps(an_object({name: {"type": "array", "items": an_object(item)} for name, item in lists.items()}))
+    arrays = {name: {"type": "array", "items": object_schema(item)} for name, item in lists.items()}
+    return json.dumps(object_schema(arrays))

@@ -12,9 +12,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from itertools import chain
+from typing import Self
 
 from psycopg import DataError
 
+from trueweave.config import Settings
 from trueweave.errors import (
     BadReply,
     BudgetReached,
@@ -74,6 +76,12 @@ class WorkerSettings:
     look_again: float = 0.1
     idle: float = 1.0  # between looks at the queue while nothing waits in it
     hold: float = 60.0  # before a workspace is tried again whose settings are at fault, by a worker for all
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """As the settings say, where they say something."""
+        return cls(tries=settings.tries, try_again_after=settings.try_again_after)
+
     patience: float = 600.0  # with a database that is away, once all documents are submitted
 
 

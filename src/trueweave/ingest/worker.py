@@ -267,6 +267,27 @@ class Worker:
         return Postponed(reason)
 
 
+async def until_stopped(
+    worker: Worker, working: asyncio.Task[None], beside: asyncio.Task[None], stop: asyncio.Event | None
+) -> None:
+    """Wait until `stop` is set, then let the worker end what is begun. What fails in either task ends both.
+
+    `working` is the worker's run, `beside` goes on for as long as it does.
+    """
+    stopping = asyncio.create_task((stop or asyncio.Event()).wait())
+    try:
+        await asyncio.wait((working, stopping, beside), return_when=asyncio.FIRST_COMPLETED)
+        if beside.done():
+            await beside
+        worker.stop()
+        await working
+    finally:
+        worker.abandon()
+        stopping.cancel()
+        beside.cancel()
+        await asyncio.gather(working, stopping, beside, return_exceptions=True)
+
+
 def worker_of(
     workspace: Workspace,
     dependencies: WorkerDependencies,

@@ -15,9 +15,10 @@ from pydantic.dataclasses import dataclass
 from trueweave import prompts
 from trueweave.errors import BadReply
 from trueweave.evidence import Evidence, Query, Report, Scored
-from trueweave.extract.json_reply import Figure, Lenient, Unusable, an_object, read
+from trueweave.extract.json_reply import Figure, Lenient, Unusable, read
 from trueweave.methods import reports
 from trueweave.methods.parameters import CHECKED
+from trueweave.prompts import object_schema
 from trueweave.protocols import LLM, Index, ReportFound, forget_reply
 from trueweave.text import tokens
 from trueweave.types import Finding, Message, Prompt, Purpose
@@ -44,7 +45,7 @@ class _Points(Lenient):
 _TEXT = {"type": "string"}
 # As text, not as a list: a model that has begun to count would not find its end.
 _POINT = {"text": _TEXT, "helpfulness": {"type": "number"}, "references": _TEXT}
-_SCHEMA = json.dumps(an_object({"points": {"type": "array", "items": an_object(_POINT)}}))
+_SCHEMA = json.dumps(object_schema({"points": {"type": "array", "items": object_schema(_POINT)}}))
 
 
 class _Point(NamedTuple):

@@ -12,11 +12,12 @@ from pydantic.dataclasses import dataclass
 from trueweave import prompts
 from trueweave.errors import BadReply
 from trueweave.evidence import Evidence, Query, Report, Scored
-from trueweave.extract.json_reply import Lenient, Unusable, an_object, read
+from trueweave.extract.json_reply import Lenient, Unusable, read
 from trueweave.methods import reports
 from trueweave.methods.combine import Fuse
 from trueweave.methods.parameters import CHECKED
 from trueweave.methods.weave import Weave
+from trueweave.prompts import object_schema
 from trueweave.protocols import LLM, Index, Method, ReportFound, forget_reply
 from trueweave.types import Message, Prompt, Purpose
 
@@ -30,7 +31,7 @@ class _Plan(Lenient):
 
 
 _TEXT = {"type": "string"}
-_SCHEMA = json.dumps(an_object({"answer": _TEXT, "follow_ups": {"type": "array", "items": _TEXT}}))
+_SCHEMA = json.dumps(object_schema({"answer": _TEXT, "follow_ups": {"type": "array", "items": _TEXT}}))
 
 
 @dataclass(frozen=True, config=CHECKED)

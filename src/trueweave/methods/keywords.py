@@ -11,8 +11,9 @@ from trueweave import prompts
 from trueweave.errors import BadReply
 from trueweave.evidence import Query, Scored
 from trueweave.extract.capitals import CapitalsExtractor
-from trueweave.extract.json_reply import Lenient, Unusable, an_object, read
+from trueweave.extract.json_reply import Lenient, Unusable, read
 from trueweave.extract.words import NEVER_ALONE
+from trueweave.prompts import object_schema
 from trueweave.protocols import LLM, Index, forget_reply
 from trueweave.text.names import tidy
 from trueweave.types import Chunk, Message, Prompt, Purpose, Source
@@ -36,7 +37,7 @@ class _Found(Lenient):
 
 
 _WORDS = {"type": "array", "items": {"type": "string"}}
-_SCHEMA = json.dumps(an_object({"low_level": _WORDS, "high_level": _WORDS}))
+_SCHEMA = json.dumps(object_schema({"low_level": _WORDS, "high_level": _WORDS}))
 
 
 async def keywords(query: Query, index: Index) -> Keywords:

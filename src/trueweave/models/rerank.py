@@ -203,9 +203,5 @@ def _read(text: str) -> dict[int, float]:
     return {one.passage: min(_BEST, max(0.0, one.grade)) for one in reversed(found.grades)}
 
 
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
-
-
-_GRADE = _object({"passage": {"type": "integer"}, "grade": {"type": "integer"}})
-_SCHEMA = json.dumps(_object({"grades": {"type": "array", "items": _GRADE}}))
+_GRADE = prompts.object_schema({"passage": {"type": "integer"}, "grade": {"type": "integer"}})
+_SCHEMA = json.dumps(prompts.object_schema({"grades": {"type": "array", "items": _GRADE}}))

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 
@@ -34,6 +35,11 @@ class Template:
 def load(name: str) -> Template:
     """The prompt of this name."""
     return Template(name, (files(__name__) / f"{name}.md").read_text(encoding="utf-8").strip())
+
+
+def object_schema(properties: dict[str, Any]) -> dict[str, Any]:
+    """The JSON schema of an object, every field of which is required, as some servers take no schema otherwise."""
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
 def fence(text: str) -> str:

@@ -26,8 +26,7 @@ def uncovered(claim: Claim) -> str:
         return f"“{mixed}” mixes letters of two alphabets"
     if unknown := _names(claim.text) - stems("\n".join((*claim.passages, claim.question))):
         return f"the passage has no name “{_spelt(min(unknown), claim.text)}”"
-    titles = (passage.split("\n", 1)[0] for passage in claim.passages)
-    near = " ".join((claim.shown, *(one.before for one in claim.basis), *titles))
+    near = " ".join((claim.shown, *(one.before for one in claim.basis), *claim.titles))
     said, given = content(claim.text), numbers(claim.text)
     shared = len(said & content(near)) or len(Text(claim.text).content & Text(near).content)
     known = shared + sum(number.among(values(near)) for number in given)

@@ -40,4 +40,4 @@ class EntailmentVerifier:
 
 
 def _premise(claim: Claim) -> str:
-    return " ".join(f"{one.before} {one.text}".strip() for one in claim.basis)
+    return " ".join(one.in_context for one in claim.basis)

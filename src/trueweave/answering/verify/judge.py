@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import from_json
 
 from trueweave import prompts
 from trueweave.answering.conversation import usage_of
 from trueweave.errors import BadReply
 from trueweave.evidence import CheckStatus, Claim, Judgement
+from trueweave.extract.json_reply import Lenient, Unusable, read
 from trueweave.protocols import LLM, Verified, forget_reply
 from trueweave.text.sentences import cut
 from trueweave.types import Message, Prompt, Purpose, Reply
@@ -32,6 +32,10 @@ class _Verdict(BaseModel):
     reason: str = ""
 
 
+class _Verdicts(Lenient):
+    verdicts: list[Any]  # each is looked at by itself, so that one of another form costs no other
+
+
 class JudgeVerifier:
     """Asks a language model whether the cited sentences imply each claim.
 
@@ -49,7 +53,7 @@ class JudgeVerifier:
         judged = claims[:MOST_CLAIMS]
         prompt = _prompt(judged)
         reply = await self._llm.complete(prompt, _VERIFY)
-        verdicts = _read(reply.text)
+        verdicts = _read(reply)
         if verdicts.keys().isdisjoint(range(1, len(judged) + 1)):
             await forget_reply(self._llm, prompt)
             raise BadReply(self._failure(reply, len(judged)))
@@ -71,24 +75,22 @@ def _prompt(claims: Sequence[Claim]) -> Prompt:
 
 
 def _shown(claim: Claim) -> str:
-    """A claim, and what it rests on: the cited sentences, each after the one before it, which tells what "it" is."""
-    basis = "\n".join(f"{one.before} {one.text}".strip() for one in claim.basis)
-    titles = "; ".join(dict.fromkeys(passage.split("\n", 1)[0] for passage in claim.passages))
+    basis = "\n".join(one.in_context for one in claim.basis)
+    titles = "; ".join(dict.fromkeys(filter(None, claim.titles)))
     return (
         f"Passage{f' from {titles}' if titles else ''}:\n{prompts.fence(cut(basis, LONGEST))}\n"
         f"Claim:\n{prompts.fence(cut(claim.text, LONGEST))}"
     )
 
 
-def _read(text: str) -> dict[int, _Verdict]:
+def _read(reply: Reply) -> dict[int, _Verdict]:
     """The verdicts in a reply by the claims' numbers, without those that have another form; the first of each."""
     try:
-        found = from_json(text[text.find("{") : text.rfind("}") + 1])
-    except ValueError:
+        found, _ = read(_Verdicts, reply.text, cut_off=reply.finish == "length")
+    except Unusable:
         return {}
-    rows = found.get("verdicts") if isinstance(found, dict) else None
     verdicts: dict[int, _Verdict] = {}
-    for row in rows if isinstance(rows, list) else ():
+    for row in found.verdicts:
         try:
             verdict = _Verdict.model_validate(row)
         except ValidationError:
@@ -106,25 +108,9 @@ def _judgement(verdict: _Verdict | None) -> Judgement:
     return Judgement(verdict.verdict, reason)
 
 
-_SCHEMA = json.dumps(
-    {
-        "type": "object",
-        "properties": {
-            "verdicts": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "claim": {"type": "integer"},
-                        "verdict": {"type": "string", "enum": ["entailed", "contradicted", "not stated"]},
-                        "reason": {"type": "string"},
-                    },
-                    "required": ["claim", "verdict", "reason"],
-                    "additionalProperties": False,
-                },
-            }
-        },
-        "required": ["verdicts"],
-        "additionalProperties": False,
-    }
-)
+_VERDICT = {
+    "claim": {"type": "integer"},
+    "verdict": {"type": "string", "enum": ["entailed", "contradicted", "not stated"]},
+    "reason": {"type": "string"},
+}
+_SCHEMA = json.dumps(prompts.object_schema({"verdicts": {"type": "array", "items": prompts.object_schema(_VERDICT)}}))
