@@ -18,7 +18,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from trueweave.cli import app, output
+from trueweave.cli import app
+from trueweave.cli.render import console as consoles
 
 Trueweave = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -30,7 +31,7 @@ WIDTH = 200  # columns
 @pytest.fixture(autouse=True)
 def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
     """Consoles in this process are wide whatever runs the tests: Rich reads COLUMNS once, on import."""
-    for console in (output.out, output.err):
+    for console in (consoles.out, consoles.err):
         monkeypatch.setattr(console, "_width", WIDTH)
 
 

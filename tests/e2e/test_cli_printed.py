@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from trueweave.cli import app
-from trueweave.cli.printable import printable
+from trueweave.cli.render.printable import printable
 
 EVIL = "\x1b[41m\x1b]0;owned\x07\x9b2J\u202e"
 SHOWN = "�[41m�]0;owned��2J�"

@@ -7,7 +7,8 @@ from decimal import Decimal
 import pytest
 
 from trueweave import AsyncTrueweave
-from trueweave.cli import answers, compare
+from trueweave.cli.render.answers import answer_json
+from trueweave.cli.render.comparison import comparison_lines
 from trueweave.config import Settings
 from trueweave.errors import BadReply, BudgetReached
 from trueweave.evidence import Filter
@@ -44,12 +45,12 @@ async def test_subgraph_with_nothing_above_its_threshold_names_it_and_what_to_lo
         answer = await trueweave.ask("Who wrote the first program?", STRICT)
         assert answer.text == f"Nothing was found: {evidence.reason}"
         assert not answer.known
-        told = answers.as_json(answer, is_answered=True)
+        told = answer_json(answer, is_answered=True)
         assert told["evidence"]["reason"] == evidence.reason  # type: ignore[index]
         pieces = [piece async for piece in trueweave.stream("Who wrote the first program?", STRICT)]
         assert pieces[0] == answer.text
         compared = await trueweave.compare("Who wrote the first program?", [STRICT, "naive"])
-        assert any(evidence.reason in str(part) for part in compare.shown(compared, "USD"))
+        assert any(evidence.reason in str(part) for part in comparison_lines(compared, "USD"))
 
 
 async def test_what_is_made_of_methods_passes_their_reasons_on(database: Database) -> None:

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from trueweave.cli.amounts import Allowance, parse_allowance, short, written
+from trueweave.cli.render.amounts import Allowance, allowance_words, parse_allowance, short_number
 from trueweave.errors import ConfigError
 from trueweave.types import money
 
@@ -56,9 +56,9 @@ def test_money_has_its_currency_and_as_many_digits_as_tell_something(price: str,
 
 
 def test_large_numbers_are_short_where_there_is_little_room() -> None:
-    assert [short(n) for n in (0, 950, 12_345, 4_100_000)] == ["0", "950", "12.3k", "4.1M"]
+    assert [short_number(n) for n in (0, 950, 12_345, 4_100_000)] == ["0", "950", "12.3k", "4.1M"]
 
 
 def test_an_allowance_is_written_in_words() -> None:
     known = [Allowance(price=Decimal(2)), Allowance(tokens=500_000), Allowance()]
-    assert [written(one, "CHF") for one in known] == ["2.00 CHF", "500,000 tokens", "no limit"]
+    assert [allowance_words(one, "CHF") for one in known] == ["2.00 CHF", "500,000 tokens", "no limit"]

@@ -9,11 +9,12 @@ from uuid import UUID
 import pytest
 from rich.console import Console, RenderableType
 
-from trueweave.cli.answers import checked, citations, spent, took
-from trueweave.cli.compare import shown
-from trueweave.cli.evidence import excerpt, one_line, passages
 from trueweave.cli.questions import read_filter, read_history, read_parameters
-from trueweave.cli.writing import Writer
+from trueweave.cli.render.answers import check_lines, citation_lines, cost_line, usage_words
+from trueweave.cli.render.comparison import comparison_lines
+from trueweave.cli.render.evidence import excerpt, passage_lines
+from trueweave.cli.render.lines import one_line
+from trueweave.cli.render.writer import Writer
 from trueweave.errors import ConfigError, UnreadableFile
 from trueweave.evidence import (
     Answer,
@@ -54,17 +55,17 @@ def cited(mark: int, quote: str, *, verbatim: bool = True) -> Citation:
 
 
 def test_a_passage_is_named_once_with_all_that_is_quoted_from_it() -> None:
-    found = text(*citations([cited(2, "Ada wrote\nNote G"), cited(2, "a program", verbatim=False)]))
+    found = text(*citation_lines([cited(2, "Ada wrote\nNote G"), cited(2, "a program", verbatim=False)]))
     assert found.splitlines() == ["", "[2] Notes, page 3", "  “Ada wrote Note G”", "  nearest: “a program”"]
-    assert citations([]) == []
+    assert citation_lines([]) == []
 
 
 def test_a_text_that_stands_in_several_places_names_them() -> None:
     places = tuple(Copy(f"copy/{n}", "", 0, f"copy/{n}, page 1") for n in range(5))
     passage = replace(PASSAGE, copies=7, also=places)
     named = "  also in copy/0, page 1; copy/1, page 1; copy/2, page 1 and 4 more"
-    assert text(*passages([passage], "Who?")).splitlines()[:2] == ["[1] Notes, page 3  0.500", named]
-    assert text(*citations([replace(cited(1, "Ada"), passage=passage)])).splitlines()[2] == named
+    assert text(*passage_lines([passage], "Who?")).splitlines()[:2] == ["[1] Notes, page 3  0.500", named]
+    assert text(*citation_lines([replace(cited(1, "Ada"), passage=passage)])).splitlines()[2] == named
 
 
 def test_what_is_not_confirmed_has_its_reason_and_what_the_passage_says() -> None:
@@ -73,7 +74,7 @@ def test_what_is_not_confirmed_has_its_reason_and_what_the_passage_says() -> Non
         said("No.", "not checked", "it cites no passage"),
         said("It fell.", "contradicted", "“fall” where the passage says “rise”", "It rose."),
     ]
-    assert text(*checked(answered(*sentences))).splitlines() == [
+    assert text(*check_lines(answered(*sentences))).splitlines() == [
         "",
         "Not confirmed:",
         "  No.",
@@ -87,43 +88,43 @@ def test_what_is_not_confirmed_has_its_reason_and_what_the_passage_says() -> Non
 
 
 def test_what_is_computed_shows_how() -> None:
-    found = text(*checked(answered(said("It grew by 3.", "computed", "5 − 2 = 3"))))
+    found = text(*check_lines(answered(said("It grew by 3.", "computed", "5 − 2 = 3"))))
     assert found.splitlines()[1:4] == ["Computed:", "  It grew by 3.", "    5 − 2 = 3"]
     assert "Not confirmed" not in found
 
 
 def test_what_was_repaired_shows_what_it_was() -> None:
     repairs = (Repair(said("It fell.", "contradicted"), "It rose [1]."), Repair(said("So.", "not checked", "why"), ""))
-    found = text(*checked(replace(answered(said("It rose [1].", "quoted")), repairs=repairs)))
+    found = text(*check_lines(replace(answered(said("It rose [1].", "quoted")), repairs=repairs)))
     assert found.splitlines()[1:4] == ["Repaired:", "  was: It fell.", "    now: It rose [1]."]
     assert found.splitlines()[4:6] == ["  was: So.", "    removed: why"]
 
 
 def test_a_verifier_that_failed_is_told() -> None:
     failed = (Check("rules", 1, 0.1), Check("llm", 1, 0.1, problem="the server is away"))
-    found = text(*checked(replace(answered(said("Yes.", "not checked", "the verifier llm failed")), checks=failed)))
+    found = text(*check_lines(replace(answered(said("Yes.", "not checked", "the verifier llm failed")), checks=failed)))
     assert "The check by llm failed: the server is away" in found
     assert "Checked by rules and llm: 1 not checked" in found
 
 
 def test_that_the_documents_do_not_say_needs_no_confirmation_but_what_is_added_to_it_does() -> None:
     unsaid = said("They do not say.", "not checked", "it cites no passage")
-    assert "Not confirmed" not in text(*checked(answered(unsaid, known=False)))
+    assert "Not confirmed" not in text(*check_lines(answered(unsaid, known=False)))
     added = said("It was Ada.", "not checked", "it cites no passage")
-    found = text(*checked(answered(unsaid, added, known=False)))
+    found = text(*check_lines(answered(unsaid, added, known=False)))
     assert "  It was Ada.\n    not checked: it cites no passage" in found
     assert "do not say" not in found
 
 
 def test_what_it_took_is_one_line() -> None:
     evidence = Evidence((PASSAGE,), trace=Trace("fuse", seconds=0.0312))
-    assert str(took(evidence, Usage(), "USD")) == "fuse: 1 passage in 31 ms"
+    assert str(cost_line(evidence, Usage(), "USD")) == "fuse: 1 passage in 31 ms"
     paid = Usage(2, 1, 1000, 234, Decimal("0.0042"))
-    assert str(took(evidence, paid, "USD", 1.26)) == (
+    assert str(cost_line(evidence, paid, "USD", 1.26)) == (
         "fuse: 1 passage in 31 ms, answered in 1.3 s, 2 calls, 1,234 tokens, $0.0042, 1 reply kept from before"
     )
-    assert spent(Usage(1, 0, 5, 5, None), "USD") == ["1 call", "10 tokens", "price not known"]
-    assert spent(Usage(1, 0, 5, 5), "USD") == ["1 call", "10 tokens"]
+    assert usage_words(Usage(1, 0, 5, 5, None), "USD") == ["1 call", "10 tokens", "price not known"]
+    assert usage_words(Usage(1, 0, 5, 5), "USD") == ["1 call", "10 tokens"]
 
 
 def test_an_excerpt_begins_where_the_question_is_spoken_of() -> None:
@@ -139,7 +140,7 @@ def test_an_excerpt_begins_where_the_question_is_spoken_of() -> None:
 
 def test_methods_that_cannot_be_used_are_grouped_by_why() -> None:
     rows = (Compared("keyword", Evidence((PASSAGE,))), *(Compared(n, Evidence(), problem="no.") for n in ("a", "b")))
-    found = text(*shown(Comparison("Who?", rows), "USD"))
+    found = text(*comparison_lines(Comparison("Who?", rows), "USD"))
     assert "Cannot be used here:\n  a, b: no." in found
     assert "in common" not in found
     assert "calls" not in found

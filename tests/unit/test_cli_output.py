@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console, RenderableType
 
-from trueweave.cli.estimate import shown
 from trueweave.cli.inputs import sort_out
-from trueweave.cli.money import purse, receipt_table
-from trueweave.cli.progress_bar import Watch
-from trueweave.cli.run_summary import Tally
+from trueweave.cli.render.estimates import document_estimate
+from trueweave.cli.render.money import budget_rows, receipt_table
+from trueweave.cli.render.run_progress import IngestWatch
+from trueweave.cli.render.run_summary import Tally
 from trueweave.errors import ConfigError
 from trueweave.events import Found, Skipped, Unreadable
 from trueweave.store.postgres.ingest_progress import IngestProgress
@@ -38,16 +38,16 @@ def estimated(**values: object) -> Estimate:
 
 
 def test_an_estimate_shows_what_is_expected_what_is_possible_and_what_it_rests_on() -> None:
-    found = text(*shown(estimated(), "EUR"))
+    found = text(*document_estimate(estimated(), "EUR"))
     assert "3 new or changed, 2 unchanged" in found
     assert "8 to openai/some (1 chunk answered already)" in found
     assert "0.0200 EUR expected, 0.0700 EUR at most" in found
     assert "assumed: 1.5 for each token of text" in found
-    assert "as it wrote here so far" in text(*shown(estimated(learnt=True), "EUR"))
+    assert "as it wrote here so far" in text(*document_estimate(estimated(learnt=True), "EUR"))
 
 
 def test_an_estimate_without_a_price_says_where_to_set_it() -> None:
-    found = text(*shown(estimated(price=None, most_price=None), "EUR"))
+    found = text(*document_estimate(estimated(price=None, most_price=None), "EUR"))
     assert "not known" in found
     assert (
         '[prices] in trueweave.toml, for a million tokens to it and from it, as in: "openai/some" = [0.50, 2.00]'
@@ -56,13 +56,13 @@ def test_an_estimate_without_a_price_says_where_to_set_it() -> None:
 
 
 def test_an_estimate_without_a_model_speaks_of_no_price() -> None:
-    found = text(*shown(estimated(model="", calls=0, price=Decimal(0), most_price=Decimal(0)), "EUR"))
+    found = text(*document_estimate(estimated(model="", calls=0, price=Decimal(0), most_price=Decimal(0)), "EUR"))
     assert "nothing is asked, nothing is paid" in found
     assert "expected" not in found
 
 
 def test_progress_counts_what_others_do_and_what_fails_now_but_not_what_had_failed_before() -> None:
-    watch = Watch(IngestProgress(0, 4, 0, 0, failed=3), NOTHING, "USD")
+    watch = IngestWatch(IngestProgress(0, 4, 0, 0, failed=3), NOTHING, "USD")
     assert (watch.done, watch.total, watch.failed) == (0, 4, 0)
     watch.see(IngestProgress(1, 5, 1, 0, failed=1))  # two of the old ones were handed in again
     assert (watch.done, watch.total, watch.failed) == (1, 7, 0)
@@ -73,7 +73,7 @@ def test_progress_counts_what_others_do_and_what_fails_now_but_not_what_had_fail
 
 
 def test_what_is_spent_without_a_known_price_is_shown_in_tokens() -> None:
-    watch = Watch(IngestProgress(0, 1, 0, 0, 0), Budget(None, None, Decimal(0), 1000, Decimal(0), 0), None)
+    watch = IngestWatch(IngestProgress(0, 1, 0, 0, 0), Budget(None, None, Decimal(0), 1000, Decimal(0), 0), None)
     assert watch.notes(Budget(None, None, Decimal(0), 13_345, Decimal(0), 0)) == "12.3k tokens spent"
 
 
@@ -119,14 +119,14 @@ def test_a_receipt_adds_up_and_knows_no_sum_where_a_price_is_missing() -> None:
 
 
 def test_a_budget_is_shown_as_what_is_left_of_it() -> None:
-    assert purse(NOTHING, "USD") == {"budget": "no limit", "spent": "0 tokens"}
+    assert budget_rows(NOTHING, "USD") == {"budget": "no limit", "spent": "0 tokens"}
     capped = Budget(Decimal(3), None, Decimal(1), 500, Decimal("0.5"), 90)
-    assert purse(capped, "USD") == {
+    assert budget_rows(capped, "USD") == {
         "budget": "$1.50 left",
         "spent": "$1.00 and 500 tokens",
         "held": "$0.5000 and 90 tokens, for calls under way",
     }
-    assert purse(Budget(None, 100, Decimal(0), 120, Decimal(0), 0), "USD")["budget"] == "0 tokens left"
+    assert budget_rows(Budget(None, 100, Decimal(0), 120, Decimal(0), 0), "USD")["budget"] == "0 tokens left"
 
 
 def test_only_json_lines_that_say_what_is_in_them_are_taken_as_given(tmp_path: Path) -> None:

@@ -10,9 +10,10 @@ import pytest
 from rich.progress import Progress, TextColumn
 from rich.text import Text
 
-from trueweave.cli.output import SafeConsole, make_stderr_safe, table
-from trueweave.cli.printable import escaped, printable
-from trueweave.cli.writing import Writer
+from trueweave.cli.render.console import SafeConsole, make_stderr_safe
+from trueweave.cli.render.printable import escaped, printable
+from trueweave.cli.render.tables import table
+from trueweave.cli.render.writer import Writer
 
 HOSTILE = "a\x1b[41m\x1b]0;title\x07b\x9b2Jc\u202egnp.exe\u2066d\x7f\udcff\x08e"
 SHOWN = "a�[41m�]0;title�b�2Jc�gnp.exe�d���e"

@@ -7,10 +7,11 @@ import pytest
 from rich.cells import cell_len
 from rich.console import RenderableType
 
-from trueweave.cli.compare import shown as compared
-from trueweave.cli.index import _entities
-from trueweave.cli.money import _by_document, receipt_table
-from trueweave.cli.output import SafeConsole, pairs, table
+from trueweave.cli.render.comparison import comparison_lines as compared
+from trueweave.cli.render.console import SafeConsole
+from trueweave.cli.render.entities import entity_table
+from trueweave.cli.render.money import receipt_by_document, receipt_table
+from trueweave.cli.render.tables import pairs, table
 from trueweave.evidence import Compared, Comparison, Evidence, Passage, Trace, Usage
 from trueweave.methods import registry
 from trueweave.types import Entity, Spent, SpentOn
@@ -41,14 +42,14 @@ def entity(name: str) -> Entity:
 @pytest.mark.parametrize("width", [40, 60, 80, 120, 200])
 @pytest.mark.parametrize("name", NAMES)
 def test_a_name_is_never_cut_away_and_no_line_is_too_long(name: str, width: int) -> None:
-    shown = printed(_entities([entity("Ada"), entity(name)]), width)
+    shown = printed(entity_table([entity("Ada"), entity(name)]), width)
     assert max(map(cell_len, shown.splitlines())) <= width
     letters = iter(squeezed(shown))  # in order, with those of other columns between
     assert all(letter in letters for letter in squeezed(f"Ada{name}"))
 
 
 def test_at_80_columns_descriptions_are_cut_and_all_else_is_there() -> None:
-    shown = printed(_entities([entity("Ada Lovelace"), entity("Charles Babbage")]), 80)
+    shown = printed(entity_table([entity("Ada Lovelace"), entity("Charles Babbage")]), 80)
     lines = shown.splitlines()
     assert lines[0].split()[:4] == ["name", "type", "mentions", "relations"]
     assert lines[1].startswith("Ada Lovelace     organization     1,234        987")
@@ -58,7 +59,7 @@ def test_at_80_columns_descriptions_are_cut_and_all_else_is_there() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_in_a_pipe_nothing_is_cut_or_broken(name: str) -> None:
-    shown = printed(_entities([entity("Ada"), entity(name)]), None)
+    shown = printed(entity_table([entity("Ada"), entity(name)]), None)
     [_, _, line] = shown.splitlines()
     assert line.startswith(name)
     assert line.endswith(DESCRIPTION.strip())
@@ -107,7 +108,9 @@ def test_where_even_names_and_numbers_do_not_fit_each_row_is_a_paragraph() -> No
 @pytest.mark.parametrize("width", [80, None])
 def test_receipts_name_their_models_and_documents(name: str, width: int | None) -> None:
     by_stage = receipt_table([Spent("extract", f"openai/{name}", 12_345, 3, 10**9, 10**8, None)], "USD")
-    by_document = _by_document([SpentOn(f"notes/{name}.md", f"openai/{name}", 12_345, 10**9, 10**8, None)], "USD")
+    by_document = receipt_by_document(
+        [SpentOn(f"notes/{name}.md", f"openai/{name}", 12_345, 10**9, 10**8, None)], "USD"
+    )
     for part in (by_stage, by_document):
         shown = printed(part, width)
         assert squeezed(name)[:9] in squeezed(shown)

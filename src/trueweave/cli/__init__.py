@@ -1,6 +1,9 @@
-"""The `trueweave` command: parse, call the engine, show. Each command is a function of its own.
+"""The `trueweave` command: parse, call the engine, show. Each command has a file of its own, named after it.
 
-Modules here import the engine inside functions, as `trueweave --help` should not wait for it.
+`render` turns values into text. What several commands share is in `options`, `session` (settings, database,
+workspace), `reply` (text or JSON, errors, exit codes), `stopping`, `pricing`, `inputs`, `questions` and `ingest_run`.
+
+Modules here import the engine and progress bars inside functions, so that `trueweave --help` does not load them.
 """
 
 import logging
@@ -13,22 +16,30 @@ from trueweave.cli import (
     add,
     ask,
     bench,
+    budget,
     communities,
     compare,
-    database,
+    db,
     doctor,
+    documents,
+    entities,
     estimate,
-    index,
+    init,
     methods,
-    money,
+    receipt,
     reembed,
+    remove,
+    resolution,
+    retry,
     rules,
-    suggestions,
+    status,
+    sweep,
     sync,
+    verify,
     worker,
-    workspace_settings,
+    workspace,
 )
-from trueweave.cli.output import make_stderr_safe
+from trueweave.cli.render.console import make_stderr_safe
 
 logging.getLogger("psycopg").addHandler(logging.NullHandler())  # commands say themselves why they wait
 
@@ -36,7 +47,7 @@ app = typer.Typer(
     help="A knowledge graph over your documents, kept exactly up to date, in PostgreSQL.",
     no_args_is_help=True,
     rich_markup_mode=None,
-    pretty_exceptions_enable=False,  # a bug shows the plain traceback, without what variables hold
+    pretty_exceptions_enable=False,  # a bug shows the plain traceback, without the values of variables
 )
 
 
@@ -56,7 +67,7 @@ def main(
     make_stderr_safe()
 
 
-app.command()(database.init)
+app.command()(init.init)
 app.command()(add.add)
 app.command()(sync.sync)
 app.command()(ask.ask)
@@ -64,24 +75,20 @@ app.command()(compare.compare)
 app.command()(methods.methods)
 app.command()(bench.bench)
 app.command()(estimate.estimate)
-app.command()(index.remove)
-app.command()(index.status)
-app.command()(index.documents)
-app.command()(money.receipt)
-app.command()(money.budget)
+app.command()(remove.remove)
+app.command()(status.status)
+app.command()(documents.documents)
+app.command()(receipt.receipt)
+app.command()(budget.budget)
 app.command()(worker.worker)
-app.command()(index.entities)
+app.command()(entities.entities)
 app.command()(doctor.doctor)
 app.command()(reembed.reembed)
-app.command()(index.retry)
-app.command()(index.verify)
-app.command()(index.sweep)
-app.command()(rules.resolution)
+app.command()(retry.retry)
+app.command()(verify.verify)
+app.command()(sweep.sweep)
+app.command()(resolution.resolution)
 app.add_typer(communities.app, name="communities")
-rules.app.command()(suggestions.suggest)
-rules.app.command()(suggestions.accept)
-rules.app.command()(suggestions.reject)
 app.add_typer(rules.app, name="rules")
-app.add_typer(database.server, name="db")
-database.workspaces.command("settings")(workspace_settings.settings)
-app.add_typer(database.workspaces, name="workspace")
+app.add_typer(db.app, name="db")
+app.add_typer(workspace.app, name="workspace")

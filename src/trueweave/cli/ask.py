@@ -1,8 +1,7 @@
-"""`trueweave ask`: a question is answered while you watch, and every sentence of the answer is checked."""
+"""`trueweave ask`: answer a question while the answer is written, and check every sentence of it."""
 
 from __future__ import annotations
 
-import shlex
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, aclosing
@@ -11,13 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import RenderableType
-from rich.text import Text
 
-from trueweave.cli import answers
-from trueweave.cli import evidence as finding
 from trueweave.cli.options import DatabaseUrl, Json, Model, Workspace
-from trueweave.cli.output import INTERRUPTED, Reply, indented, marked, next_step, out, replying, spinning
 from trueweave.cli.questions import (
     Documents,
     Question,
@@ -30,8 +24,12 @@ from trueweave.cli.questions import (
     tell_waiting,
     write_history,
 )
+from trueweave.cli.render.answers import answer_advice, answer_json, answer_notes, cost_line, no_answer_lines
+from trueweave.cli.render.console import out, spinner
+from trueweave.cli.render.evidence import evidence_lines
+from trueweave.cli.render.writer import Writer
+from trueweave.cli.reply import INTERRUPTED, Reply, replying
 from trueweave.cli.session import in_force, in_workspace, load_settings
-from trueweave.cli.writing import Writer
 
 if TYPE_CHECKING:
     from trueweave.config import Settings
@@ -162,7 +160,7 @@ def _asked(asked: Asked, settings: Settings, *, is_shown: bool) -> tuple[Answer,
     """The answer, shown as it comes if that is wanted, and how many seconds it took."""
     writer = Writer(out)
     with ExitStack() as until_it_writes:
-        until_it_writes.enter_context(spinning("Looking …"))
+        until_it_writes.enter_context(spinner("Looking …"))
 
         def write(piece: str) -> None:
             until_it_writes.close()
@@ -234,58 +232,18 @@ def _said(asked: Asked, answer: Answer) -> list[Message]:
 
 
 def _tell(reply: Reply, asked: Asked, answer: Answer, seconds: float, *, show_evidence: bool) -> None:
-    text = _answered(answer) if asked.is_answered else _unanswered(asked, answer, show_evidence=show_evidence)
+    if asked.is_answered:
+        text = answer_notes(answer)
+    else:
+        text = no_answer_lines(answer, context_only=asked.context_only, show_evidence=show_evidence)
     if show_evidence:
-        text += [*([""] if text else []), *finding.shown(answer.evidence, asked.question)]
+        text += [*([""] if text else []), *evidence_lines(answer.evidence, asked.question)]
     if not asked.context_only:
         text += [
             "",
-            answers.took(answer.evidence, answer.usage, asked.currency, seconds if asked.is_answered else None),
+            cost_line(answer.evidence, answer.usage, asked.currency, seconds if asked.is_answered else None),
         ]
-        text += _advice(asked, answer, show_evidence=show_evidence)
-    reply(answers.as_json(answer, is_answered=asked.is_answered), *text)
-
-
-def _answered(answer: Answer) -> list[RenderableType]:
-    """What comes under an answer."""
-    text: list[RenderableType] = []
-    if answer.finish == "length":
-        text += ["", marked("The answer was cut off: it is as long as max_answer_tokens in the settings allows.")]
-    return [*text, *_reasoning(answer), *answers.citations(answer.citations), *answers.checked(answer)]
-
-
-def _unanswered(asked: Asked, answer: Answer, *, show_evidence: bool) -> list[RenderableType]:
-    """What stands in for an answer: the context as it is, or the passages."""
-    if not answer.evidence:
-        return [
-            marked(f"Nothing was found: {answer.evidence.reason}" if answer.evidence.reason else "Nothing was found.")
-        ]
-    if asked.context_only:
-        return [Text(answer.context)]
-    return [] if show_evidence else finding.texts(answer.evidence, asked.question)
-
-
-def _reasoning(answer: Answer) -> list[RenderableType]:
-    if not answer.reasoning:
-        return []
-    return ["", Text("Reasoning", style="bold"), *(indented(line) for line in answer.reasoning.splitlines())]
-
-
-def _advice(asked: Asked, answer: Answer, *, show_evidence: bool) -> list[RenderableType]:
-    """What to do now, where there is something to do."""
-    question = shlex.quote(asked.question)
-    if not answer.evidence and asked.filter:
-        return [Text("Check --document and --where: only what they let through was looked at.")]
-    others = next_step(f"trueweave compare {question}", "shows what other methods find")
-    if not answer.evidence:
-        there = next_step("trueweave documents", "shows which documents are there")
-        return [others, there] if answer.evidence.reason else [there]
-    if not asked.is_answered:
-        how = 'To have it answered, set a language model in trueweave.toml, as in model = "ollama/llama3.1:8b".'
-        return [Text(how)]
-    if answer.known:
-        return []
-    advice = [marked("Not answered: what was found does not say it.")]
-    if not show_evidence:
-        advice.append(next_step(f"trueweave ask {question} --show-evidence", "shows what was found"))
-    return [*advice, others]
+        text += answer_advice(
+            answer, is_answered=asked.is_answered, is_filtered=bool(asked.filter), show_evidence=show_evidence
+        )
+    reply(answer_json(answer, is_answered=asked.is_answered), *text)

@@ -1,4 +1,4 @@
-"""`trueweave bench`: which method finds most, in numbers."""
+"""`trueweave bench`: measure methods on questions whose passages are known."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import RenderableType
 
-from trueweave.cli import estimate as estimating
 from trueweave.cli.options import DatabaseUrl, Json, Workspace, Yes
-from trueweave.cli.output import count, marked, next_step, progress, replying, say, spinning, table
 from trueweave.cli.pricing import is_paid, of_documents
+from trueweave.cli.render.console import say, spinner
+from trueweave.cli.render.estimates import document_estimate
+from trueweave.cli.render.lines import count, next_step
+from trueweave.cli.render.scores import score_table
+from trueweave.cli.reply import replying
 from trueweave.cli.session import in_workspace, load_settings
 from trueweave.errors import ConfigError
 
@@ -93,7 +95,7 @@ def bench(
         page, told = report.write(results, folder)
         reply(
             {"verdict": verdict(results), "report": str(page), "results": str(told), **answer(results)},
-            *_shown(results, verdict(results)),
+            *score_table(results, verdict(results)),
             next_step(str(page), "open it in a browser; it shows where the methods differ", heading="Report"),
         )
 
@@ -133,6 +135,7 @@ class _Run:
         from trueweave.bench.experiment import Experiment
         from trueweave.bench.measures import usual
         from trueweave.bench.results import results
+        from trueweave.cli.render.progress_bar import progress
 
         dataset, notes = self.dataset, list[str]()
         if dataset.passages is None:
@@ -153,6 +156,7 @@ class _Run:
         and embedding is most of the work."""
         from trueweave import factory, models
         from trueweave.bench import loading, vectors
+        from trueweave.cli.render.progress_bar import progress
         from trueweave.engine import AsyncTrueweave
 
         passages = sum(1 for _ in self.dataset.passages or ())
@@ -185,12 +189,12 @@ def _agreed(run: _Run, yes: bool) -> bool:
         asks = len(run.dataset.questions) * len(run.methods)
         say(f"{count(asks, 'answer')} will be asked of {run.settings.model}, those that are kept excepted.")
     if run.dataset.passages is not None and not run.is_said and is_paid(run.settings, of_documents(run.settings)):
-        with spinning("Counting …"):
+        with spinner("Counting …"):
             wanted = list(loading.sources(run.dataset))
             found = in_workspace(lambda trueweave: trueweave.estimate(*wanted), run.settings, make=True)
         if found.documents:
             asks += 1
-            say(*estimating.shown(found, run.settings.currency))
+            say(*document_estimate(found, run.settings.currency))
     return not asks or yes or not sys.stdin.isatty() or typer.confirm("Go on?", err=True)
 
 
@@ -225,22 +229,6 @@ def _depths(given: str) -> list[int]:
     if not depths or depths[0] < 1 or depths[-1] > 1000:
         raise ConfigError(f"--k {given} is no list of depths. Write numbers from 1 to 1000, as in --k 2,5,10.")
     return depths
-
-
-def _shown(results: Results, verdict: str) -> list[RenderableType]:
-    """A table of scores, what was left out, and the verdict."""
-    made = table("method", *(f">{measure}" for measure in results.measures), ">ms")
-    for one in results.methods:
-        scores = (f"{100 * one.scores[m].mean:.1f}{_mark(results, m, one.name)}" for m in results.measures)
-        made.add_row(one.name, *scores, f"{1000 * one.p50:,.0f}")
-    left_out = [marked(f"{name} is left out: {reason}") for name, reason in results.left_out.items()]
-    legend = "In percent; * is behind the best by more than chance would explain."
-    return [made, legend, *left_out, *map(marked, results.notes), "", verdict]
-
-
-def _mark(results: Results, measure: str, method: str) -> str:
-    behind = results.difference(measure, method)
-    return "*" if behind and behind.significant else " "
 
 
 def _make(folder: Path) -> None:

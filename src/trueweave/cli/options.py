@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 import typer
 
 ExtractorName = Literal["auto", "llm", "nlp", "capitals"]
-
 DatabaseUrl = Annotated[
     str | None,
     typer.Option(help="The PostgreSQL database, if not the one in the settings.", metavar="URL"),

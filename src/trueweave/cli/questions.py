@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trueweave.cli.output import marked, say
+from trueweave.cli.render.console import say
+from trueweave.cli.render.lines import warning
 from trueweave.errors import ConfigError, UnreadableFile
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def tell_waiting(event: Event) -> None:
 
     match event:
         case Waiting(what) | Noted(what):
-            say(marked(what))
+            say(warning(what))
 
 
 def read_question(given: str) -> str:

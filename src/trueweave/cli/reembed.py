@@ -1,4 +1,4 @@
-"""`trueweave reembed`: all vectors anew, by another embedding model."""
+"""`trueweave reembed`: embed everything again with another model."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import RenderableType
 
-from trueweave.cli import estimate as estimating
-from trueweave.cli.amounts import Allowance, parse_allowance
-from trueweave.cli.money import receipt_table
 from trueweave.cli.options import Budget, DatabaseUrl, Json, Workspace, Yes
-from trueweave.cli.output import count, marked, next_step, progress, replying, say, spinning
 from trueweave.cli.pricing import check_priced, is_paid
+from trueweave.cli.render.amounts import Allowance, parse_allowance
+from trueweave.cli.render.console import say, spinner
+from trueweave.cli.render.estimates import embedding_estimate
+from trueweave.cli.render.lines import count, next_step, warning
+from trueweave.cli.render.money import receipt_table
+from trueweave.cli.reply import replying
 from trueweave.cli.session import in_force, in_workspace, load_settings
 from trueweave.cli.stopping import end_if_stopped
 from trueweave.errors import TrueweaveError
@@ -63,11 +65,11 @@ def reembed(
         allowance = parse_allowance(budget) if budget else None
         if allowance and allowance.price is not None:
             check_priced(settings, [model])
-        with spinning("Counting …"):
+        with spinner("Counting …"):
             wanted = in_workspace(lambda trueweave: trueweave.estimate_reembed(model), settings)
         again = _again(model, embedding_url, budget)
         if estimate:
-            reply(asdict(wanted), *estimating.embedding_shown(wanted, settings.currency), next_step(again, "does it"))
+            reply(asdict(wanted), *embedding_estimate(wanted, settings.currency), next_step(again, "does it"))
             return
         if not _agreed(wanted, settings, yes):
             raise typer.Exit(1)
@@ -105,6 +107,8 @@ class _Run:
             self.receipt = in_workspace(lambda trueweave: trueweave.receipt(since), self.settings)
 
     async def _embed(self, trueweave: AsyncTrueweave) -> None:
+        from trueweave.cli.render.progress_bar import progress
+
         if self.allowance:
             await trueweave.allow(price=self.allowance.price, tokens=self.allowance.tokens)
         self._since = await trueweave.clock()
@@ -124,7 +128,7 @@ def _agreed(wanted: EmbeddingEstimate, settings: Settings, yes: bool) -> bool:
     """Show what it will cost; whether to go on."""
     if not wanted.texts or not is_paid(settings, [str(settings.embedding_model)]):
         return True
-    say(*estimating.embedding_shown(wanted, settings.currency))
+    say(*embedding_estimate(wanted, settings.currency))
     return yes or not sys.stdin.isatty() or typer.confirm("Go on?", err=True)
 
 
@@ -136,10 +140,10 @@ def _kept_in_settings(changes: dict[str, str]) -> list[RenderableType]:
     file = find_file()
     for name, value in changes.items():
         if variable := outweighing(name):
-            said.append(marked(f"{variable} in the environment outweighs the settings file: set it to {value}."))
+            said.append(warning(f"{variable} in the environment outweighs the settings file: set it to {value}."))
         elif file is None:
             how = f"Make one with `trueweave init`, and this line: {line(name, value)}"
-            said.append(marked(f"There is no {FILE} here. {how}"))
+            said.append(warning(f"There is no {FILE} here. {how}"))
         else:
             change_file(file, name, value)
             said.append(f"{file.name} says {line(name, value)} now.")

@@ -1,25 +1,30 @@
-"""`trueweave rules` and `trueweave resolution`: which names are one entity, and who says so."""
+"""`trueweave rules`: which names are one entity, and what it is called."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.text import Text
 
 from trueweave.cli.options import DatabaseUrl, Json, Workspace
-from trueweave.cli.output import marked, next_step, pairs, replying, table
+from trueweave.cli.render.console import spinner
+from trueweave.cli.render.rules import (
+    AddedRule,
+    accepted_lines,
+    name_key,
+    names_text,
+    rule_notes,
+    rule_table,
+    suggestion_lines,
+)
+from trueweave.cli.reply import replying
 from trueweave.cli.session import in_workspace, load_settings
-from trueweave.cli.tables import Table
 from trueweave.errors import RuleError
-from trueweave.types import NameKey, Resolution, ResolutionSettings, Rule, Sameness
+from trueweave.types import NameKey, Rule
 
 if TYPE_CHECKING:
     from trueweave.engine import AsyncTrueweave
-
-SHORT = 8  # characters of a rule's id that are shown; any that tell it from the others will do
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -32,19 +37,6 @@ app = typer.Typer(
     Rules hold for documents to come as well. A later rule outweighs an earlier one.
     """,
 )
-
-
-def name_key(text: str) -> NameKey:
-    """A name and its type from NAME or NAME::TYPE."""
-    name, colons, type_ = text.rpartition("::")
-    return NameKey(name, type_) if colons else NameKey(text)
-
-
-def written(key: NameKey) -> str:
-    """NAME or NAME::TYPE, as `name_key` takes it."""
-    return f"{key.name}::{key.type}" if key.type or "::" in key.name else key.name
-
-
 NAME = "NAME::TYPE"
 Name = Annotated[NameKey, typer.Argument(parser=name_key, metavar=NAME, help="A name of the entity.")]
 Names = Annotated[list[NameKey], typer.Argument(parser=name_key, metavar=NAME, help="The names.")]
@@ -55,7 +47,7 @@ def list_(workspace: Workspace = None, database_url: DatabaseUrl = None, json: J
     """Show all rules, the oldest first."""
     with replying(json) as reply:
         rules = in_workspace(lambda trueweave: trueweave.rules(), load_settings(database_url, workspace))
-        reply({"rules": rules}, _table(rules) if rules else "There are no rules.")
+        reply({"rules": rules}, rule_table(rules) if rules else "There are no rules.")
 
 
 @app.command()
@@ -63,8 +55,8 @@ def merge(names: Names, workspace: Workspace = None, database_url: DatabaseUrl =
     """Let these names be one entity."""
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
-        laid = in_workspace(lambda trueweave: _add_rule(trueweave, trueweave.merge(*names)), settings)
-        reply(laid.as_json(), f"{listed(laid.rule.names)} are one entity now.", *_notes(laid))
+        added = in_workspace(lambda trueweave: _add_rule(trueweave, trueweave.merge(*names)), settings)
+        reply(added.as_json(), f"{names_text(added.rule.names)} are one entity now.", *rule_notes(added))
 
 
 @app.command()
@@ -75,8 +67,8 @@ def split(names: Names, workspace: Workspace = None, database_url: DatabaseUrl =
     """
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
-        laid = in_workspace(lambda trueweave: _add_rule(trueweave, trueweave.split(*names)), settings)
-        reply(laid.as_json(), f"{listed(laid.rule.names)}: an entity apart from now on.", *_notes(laid))
+        added = in_workspace(lambda trueweave: _add_rule(trueweave, trueweave.split(*names)), settings)
+        reply(added.as_json(), f"{names_text(added.rule.names)}: an entity apart from now on.", *rule_notes(added))
 
 
 @app.command()
@@ -90,8 +82,8 @@ def rename(
     """Let the entity of this name be called LABEL."""
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
-        laid = in_workspace(lambda trueweave: _add_rule(trueweave, trueweave.rename(name, label)), settings)
-        reply(laid.as_json(), f"{listed(laid.rule.names)} is called {laid.rule.label} now.", *_notes(laid))
+        added = in_workspace(lambda trueweave: _add_rule(trueweave, trueweave.rename(name, label)), settings)
+        reply(added.as_json(), f"{names_text(added.rule.names)} is called {added.rule.label} now.", *rule_notes(added))
 
 
 @app.command()
@@ -113,92 +105,69 @@ def undo(
 
     with replying(json) as reply:
         undone = in_workspace(find_and_undo, load_settings(database_url, workspace))
-        reply({"undone": undone}, f"Undone: {undone.kind} {listed(undone.names)}.")
+        reply({"undone": undone}, f"Undone: {undone.kind} {names_text(undone.names)}.")
 
 
-def resolution(
-    mode: Annotated[
-        Resolution | None,
-        typer.Argument(
-            help="exact: names are one that are equal but for case, accents, punctuation, spacing and legal forms "
-            "(Inc, GmbH); fuzzy: alike ones are; off: none are."
-        ),
-    ] = None,
+async def _add_rule(trueweave: AsyncTrueweave, laying: Awaitable[Rule]) -> AddedRule:
+    rule = await laying
+    return AddedRule(rule, await trueweave.mentioned(rule.names))
+
+
+Which = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="ID|N", help="Suggestions by their ids, or how these begin, or by their numbers in the last list."
+    ),
+]
+
+
+@app.command()
+def suggest(
     threshold: Annotated[
         int | None,
-        typer.Option(
-            min=70,
-            max=100,
-            metavar="PERCENT",
-            help="How alike names must be if fuzzy, or to be suggested: 70 (loose) to 100.",
-        ),
+        typer.Option(min=70, max=100, metavar="PERCENT", help="How alike. Without it, as the resolution says."),
     ] = None,
-    same: Annotated[
-        Sameness | None, typer.Option(help="What must agree for two names to be one: name and type, or the name alone.")
+    limit: Annotated[int, typer.Option(min=1, max=9999, help="How many pairs to show.")] = 20,
+    auto: Annotated[
+        int | None,
+        typer.Option(min=70, max=100, metavar="PERCENT", help="Accept all pairs that are more alike than this."),
     ] = None,
+    rejected: Annotated[bool, typer.Option("--rejected", help="Show the pairs that were rejected.")] = False,
     workspace: Workspace = None,
     database_url: DatabaseUrl = None,
     json: Json = False,
 ) -> None:
-    """Show or change what makes two names one entity.
+    """List names that are alike and may be one thing, with passages of both.
 
-    A change resolves all names of the workspace anew.
+    Nothing is merged before somebody accepts it. What was rejected is not listed again.
     """
-
-    async def show_or_change(trueweave: AsyncTrueweave) -> ResolutionSettings:
-        now = await trueweave.resolution()
-        wanted = ResolutionSettings(mode or now.mode, threshold or now.threshold, same or now.same)
-        if wanted != now:
-            await trueweave.change_resolution(wanted)
-        return wanted
-
     with replying(json) as reply:
-        found = in_workspace(show_or_change, load_settings(database_url, workspace))
-        reply(asdict(found), pairs(asdict(found)))
+        settings = load_settings(database_url, workspace)
+        with spinner("comparing names"):
+            if auto is not None:
+                above = auto
+                rules = in_workspace(lambda trueweave: trueweave.accept_above(above), settings)
+                reply({"rules": rules}, *accepted_lines(rules))
+                return
+            found = in_workspace(
+                lambda trueweave: trueweave.suggestions(threshold, limit=limit, rejected=rejected), settings
+            )
+        reply({"suggestions": found}, *suggestion_lines(found))
 
 
-@dataclass(frozen=True)
-class _LaidDown:
-    """A rule, and for each of its names those that documents mention now."""
-
-    rule: Rule
-    matched: dict[NameKey, tuple[NameKey, ...]]
-
-    @property
-    def unknown(self) -> list[NameKey]:
-        """Names that no document mentions: a slip of the pen, perhaps."""
-        return [name for name, found in self.matched.items() if not found]
-
-    def as_json(self) -> dict[str, object]:
-        matched = [{"name": name, "matched": found} for name, found in self.matched.items()]
-        return {"rule": self.rule, "names": matched, "unknown": self.unknown}
+@app.command()
+def accept(which: Which, workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
+    """Let the names of these suggestions be one entity: each becomes a merge rule."""
+    with replying(json) as reply:
+        settings = load_settings(database_url, workspace)
+        rules = in_workspace(lambda trueweave: trueweave.accept(*which), settings)
+        reply({"rules": rules}, *accepted_lines(rules))
 
 
-async def _add_rule(trueweave: AsyncTrueweave, laying: Awaitable[Rule]) -> _LaidDown:
-    rule = await laying
-    return _LaidDown(rule, await trueweave.mentioned(rule.names))
-
-
-def listed(names: Iterable[NameKey]) -> str:
-    """Names for a sentence."""
-    return " and ".join(map(written, names))
-
-
-def _notes(laid: _LaidDown) -> list[Text]:
-    found = [name for matched in laid.matched.values() for name in matched]
-    notes = [Text(f"In the documents now: {', '.join(map(_with_type, found))}.")] if found else []
-    if laid.unknown:
-        waiting = ", ".join(map(written, laid.unknown))
-        notes.append(marked(f"No document mentions {waiting} yet, written just so; the rule waits for one."))
-    return [*notes, next_step(f"trueweave rules undo {str(laid.rule.id)[:SHORT]}", heading="To take it back")]
-
-
-def _with_type(name: NameKey) -> str:
-    return f"{name.name} ({name.type or 'no type'})"
-
-
-def _table(rules: list[Rule]) -> Table:
-    made = table("id", "rule", "names", "label")
-    for rule in rules:
-        made.add_row(str(rule.id)[:SHORT], rule.kind, listed(rule.names), rule.label)
-    return made
+@app.command()
+def reject(which: Which, workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
+    """Leave the names of these suggestions apart, and do not suggest them again."""
+    with replying(json) as reply:
+        settings = load_settings(database_url, workspace)
+        pairs = in_workspace(lambda trueweave: trueweave.reject(*which), settings)
+        reply({"rejected": pairs}, *(f"{names_text(pair)}: not suggested again." for pair in pairs))

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, TypeVar
 
-from trueweave.cli.output import err
+from trueweave.cli.render.console import err
 
 if TYPE_CHECKING:
     from trueweave.cli.options import ExtractorName

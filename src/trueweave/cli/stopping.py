@@ -9,11 +9,12 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from trueweave.cli.output import INTERRUPTED, Reply, next_step
+from trueweave.cli.render.lines import next_step
+from trueweave.cli.reply import INTERRUPTED, Reply
 from trueweave.errors import BudgetReached, TrueweaveError
 
 if TYPE_CHECKING:
-    from trueweave.cli.amounts import Allowance
+    from trueweave.cli.render.amounts import Allowance
 
 
 class Run(Protocol):

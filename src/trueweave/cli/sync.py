@@ -1,27 +1,26 @@
-"""`trueweave sync`: the index follows folders."""
+"""`trueweave sync`: bring the index up to date with folders."""
 
 from __future__ import annotations
 
 import shlex
 import sys
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich.console import RenderableType
 
-from trueweave.cli.add import Run, agreed, tell
-from trueweave.cli.amounts import parse_allowance
+from trueweave.cli.ingest_run import IngestRun, agreed, tell
 from trueweave.cli.inputs import Inputs
 from trueweave.cli.options import All, Budget, DatabaseUrl, Extractor, FollowLinks, Json, Model, Workspace, Yes
-from trueweave.cli.output import count, replying, say, spinning
 from trueweave.cli.pricing import check_priced, is_paid, of_documents
-from trueweave.cli.run_summary import SHOWN, Tally, some
+from trueweave.cli.render.amounts import parse_allowance
+from trueweave.cli.render.console import say, spinner
+from trueweave.cli.render.ingest_run import sync_plan
+from trueweave.cli.render.lines import count
+from trueweave.cli.render.run_summary import Tally
+from trueweave.cli.reply import replying
 from trueweave.cli.session import in_force, in_workspace, load_settings
 from trueweave.errors import ConfigError
-
-if TYPE_CHECKING:
-    from trueweave.types import SyncPlan
 
 Folders = Annotated[list[str], typer.Argument(metavar="FOLDER", help="Folders whose files the index follows.")]
 
@@ -53,29 +52,20 @@ def sync(
         if allowance and allowance.price is not None:
             check_priced(settings, of_documents(settings))
         tally = Tally(show_all=show_all)
-        with spinning("Comparing …"):
+        with spinner("Comparing …"):
             plan = in_workspace(lambda trueweave: trueweave.plan_sync(*folders, listener=tally), settings)
         if not (plan.new or plan.changed or plan.gone):
             said = f"Up to date: {count(plan.unchanged, 'document')}, all unchanged."
             reply({**asdict(plan), "removed": [], **tally.answer()}, said, *tally.lines())
             return
-        say(*_shown(plan, show_all=show_all))
-        run = Run(settings, Inputs((), tuple(folders)), allowance, Tally(show_all=show_all), plan=plan)
+        say(*sync_plan(plan, show_all=show_all))
+        run = IngestRun(settings, Inputs((), tuple(folders)), allowance, Tally(show_all=show_all), plan=plan)
         if plan.gone and not yes and not _may_remove(len(plan.gone)):
             raise typer.Exit(1)
         if plan.new + plan.changed and is_paid(settings, of_documents(settings)) and not agreed(run, yes):
             raise typer.Exit(1)
         run.add_files()
         tell(reply, run, shlex.join(["trueweave", "sync", *folders, *(("--budget", budget) if budget else ())]))
-
-
-def _shown(plan: SyncPlan, *, show_all: bool) -> list[RenderableType]:
-    figures = [(plan.new, "new"), (plan.changed, "changed"), (plan.unchanged, "unchanged"), (len(plan.gone), "gone")]
-    lines: list[RenderableType] = [", ".join(f"{number:,} {what}" for number, what in figures)]
-    if plan.gone:
-        most = len(plan.gone) if show_all else SHOWN
-        lines += some(plan.gone, "document", "to be removed, as their files are gone", "--all shows them", most)
-    return lines
 
 
 def _may_remove(documents: int) -> bool:

@@ -1,31 +1,24 @@
-"""`trueweave worker`: works what others have handed in, until it is told to stop."""
+"""`trueweave worker`: work documents that wait, until it is stopped."""
 
 from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine
 from dataclasses import asdict
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from rich.text import Text
-
 from trueweave.cli.options import DatabaseUrl, Json, Workspace
-from trueweave.cli.output import INTERRUPTED, count, err, next_step, replying, say
+from trueweave.cli.render.console import say
+from trueweave.cli.render.lines import count, next_step
+from trueweave.cli.render.worker_log import WorkerLog, live_line
+from trueweave.cli.reply import INTERRUPTED, replying
 from trueweave.cli.session import in_database, in_workspace, load_settings
 
 if TYPE_CHECKING:
-    from rich.status import Status
-
     from trueweave.config import Settings
     from trueweave.engine import AsyncTrueweave
-    from trueweave.events import Event
     from trueweave.store.postgres.db import Database
-
-
-_LOOK_AGAIN = 2.0  # seconds
 
 
 def worker(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
@@ -41,8 +34,8 @@ def worker(workspace: Workspace = None, database_url: DatabaseUrl = None, json: 
             f"Working in {settings.workspace}." if workspace else "Working in all workspaces.",
             next_step("Ctrl-C", "ends what is begun; twice: at once", heading="To stop"),
         )
-        with _live() as live:
-            log = _Log(live)
+        with live_line() as live:
+            log = WorkerLog(live)
             if workspace:
                 stopped_at_once = in_workspace(lambda trueweave: _work(trueweave, log), settings)
             else:
@@ -53,71 +46,7 @@ def worker(workspace: Workspace = None, database_url: DatabaseUrl = None, json: 
             raise SystemExit(INTERRUPTED)
 
 
-@contextmanager
-def _live() -> Iterator[Status | None]:
-    """A line that changes, on a terminal."""
-    if not err.is_terminal:
-        yield None
-        return
-    with err.status("waiting for work …") as status:
-        yield status
-
-
-class _Log:
-    """A listener that tells what a person should know of, a line each, and counts the rest."""
-
-    def __init__(self, live: Status | None) -> None:
-        from trueweave.events import Added
-
-        self.added = Added()
-        self._live = live
-        self._reason = ""
-        self._waiting = 0
-        self._noted: set[str] = set()
-
-    def __call__(self, event: Event) -> None:
-        from trueweave.events import Extracted, Failed, Noted, Reported, Waiting, WorkFailed
-
-        self.added = self.added.after(event)
-        match event:
-            case Failed(uri, error, final):
-                self.line(f"{uri}: {'failed for good' if final else 'failed, and is tried again'}: {error}", "yellow")
-            case WorkFailed(kind, about, error):
-                self.line(f"{kind}{f' of {about}' if about else ''} failed: {error}", "yellow")
-            case Waiting(reason) if reason != self._reason:
-                self._reason = reason
-                self.line(f"waiting: {reason}", "yellow")
-            case Noted(what) if what not in self._noted:
-                self._noted.add(what)
-                self.line(what, "yellow")
-            case Extracted() if self._reason:
-                self._reason = ""
-                self.line("going on", "green")
-            case Reported(reports, without):
-                alone = f", {without:,} of them without the model" if without else ""
-                self.line(f"{count(reports, 'report')} about communities written{alone}", "dim")
-            case Extracted(_, _, notes) if notes:
-                self.line(f"{event.uri}: {'; '.join(notes)}", "dim")
-        self._show()
-
-    async def watch(self, trueweave: AsyncTrueweave) -> None:
-        """Keep the live line up to date with what waits."""
-        while self._live:
-            now = await trueweave.ingest_progress()
-            self._waiting = now.waiting + now.unsettled
-            self._show()
-            await asyncio.sleep(_LOOK_AGAIN)
-
-    def _show(self) -> None:
-        if self._live:
-            aside = f", {self.added.failed:,} failed" if self.added.failed else ""
-            self._live.update(f"{count(self.added.extracted, 'document')} worked{aside}, {self._waiting:,} waiting")
-
-    def line(self, text: str, style: str = "") -> None:
-        say(Text.assemble((f"{datetime.now().astimezone():%H:%M:%S} ", "dim"), (text, style)))
-
-
-async def _work(trueweave: AsyncTrueweave, log: _Log) -> bool:
+async def _work(trueweave: AsyncTrueweave, log: WorkerLog) -> bool:
     """Work in one workspace until a signal comes; whether a second one came, too."""
     watching = asyncio.create_task(log.watch(trueweave))
     try:
@@ -127,14 +56,14 @@ async def _work(trueweave: AsyncTrueweave, log: _Log) -> bool:
         await asyncio.gather(watching, return_exceptions=True)
 
 
-async def _work_for_all(database: Database, settings: Settings, log: _Log) -> bool:
+async def _work_for_all(database: Database, settings: Settings, log: WorkerLog) -> bool:
     """The same in all workspaces."""
     from trueweave.serving import work_for_all
 
     return await _until_stopped(lambda stop: work_for_all(database, settings, log, stop), log)
 
 
-async def _until_stopped(work: Callable[[asyncio.Event], Coroutine[Any, Any, None]], log: _Log) -> bool:
+async def _until_stopped(work: Callable[[asyncio.Event], Coroutine[Any, Any, None]], log: WorkerLog) -> bool:
     stop = asyncio.Event()
     working = asyncio.create_task(work(stop))
 

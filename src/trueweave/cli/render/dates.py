@@ -27,6 +27,6 @@ def parse_moment(text: str) -> datetime:
         ) from error
 
 
-def written(moment: datetime) -> str:
+def local_time(moment: datetime) -> str:
     """A moment in local time, to the minute."""
     return f"{moment.astimezone():%Y-%m-%d %H:%M}"

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 from rich.text import Text
 
-from trueweave.cli.output import count, indented, marked, say
+from trueweave.cli.render.console import say
+from trueweave.cli.render.lines import count, indented, warning
 
 if TYPE_CHECKING:
     from trueweave.events import Event, Refused, Unreadable, Working
@@ -72,13 +73,13 @@ class Tally:
             case Failed(uri):
                 self.working.pop(uri, None)
             case WorkFailed(error=error):
-                say(marked(f"A job failed: {error} `trueweave status --failed` shows it."))
+                say(warning(f"A job failed: {error} `trueweave status --failed` shows it."))
             case Waiting(reason) if not self._waits:
                 self._waits = True
-                say(marked(f"Waiting: {reason}"))
+                say(warning(f"Waiting: {reason}"))
             case Noted(what) if what not in self._noted:
                 self._noted.add(what)
-                say(marked(what))
+                say(warning(what))
 
     def answer(self) -> dict[str, object]:
         """For programs."""
@@ -91,15 +92,15 @@ class Tally:
             shown += self._some([one.reason for one in self.unreadable], "file", "could not be read")
         if self.refused:
             shown += self._some([one.reason for one in self.refused], "document", "refused")
-        skipped = [Grouped(reason, number, self._names[reason]) for reason, number in self.skipped.items()]
-        return shown + grouped(skipped, "file", "passed over", "--all shows them")
+        skipped = [Reason(reason, number, self._names[reason]) for reason, number in self.skipped.items()]
+        return shown + grouped_lines(skipped, "file", "passed over", "--all shows them")
 
     def _some(self, reasons: list[str], noun: str, what: str) -> list[RenderableType]:
-        return some(reasons, noun, what, "--all shows them", len(reasons) if self._show_all else SHOWN)
+        return first_of(reasons, noun, what, "--all shows them", len(reasons) if self._show_all else SHOWN)
 
 
 @dataclass(frozen=True)
-class Grouped:
+class Reason:
     """A reason, how many things it holds for, and the names of the first of them, or of all."""
 
     reason: str
@@ -124,28 +125,28 @@ class ReportTally:
                 self.without_model += without_model
                 self._waits = False
             case WorkFailed(error=error):
-                say(marked(f"A report failed: {error} `trueweave status --failed` shows it."))
+                say(warning(f"A report failed: {error} `trueweave status --failed` shows it."))
             case Waiting(reason) if not self._waits:
                 self._waits = True
-                say(marked(f"Waiting: {reason}"))
+                say(warning(f"Waiting: {reason}"))
 
 
-def some(problems: Sequence[str], noun: str, what: str, how: str, most: int = SHOWN) -> list[RenderableType]:
+def first_of(problems: Sequence[str], noun: str, what: str, how: str, most: int = SHOWN) -> list[RenderableType]:
     """The first of some problems, under a heading that counts them; and `how` to see the others."""
     more = len(problems) - most
     return [
-        marked(f"{count(len(problems), noun)} {what}:"),
+        warning(f"{count(len(problems), noun)} {what}:"),
         *(indented(problem) for problem in problems[:most]),
         *([Text(f"  … and {more:,} more ({how})", style="dim")] if more > 0 else []),
     ]
 
 
-def grouped(reasons: Iterable[Grouped], noun: str, what: str, how: str) -> list[RenderableType]:
+def grouped_lines(reasons: Iterable[Reason], noun: str, what: str, how: str) -> list[RenderableType]:
     """One line for each reason, the most frequent first, with names; and `how` to see those that are left out."""
     ordered = sorted(reasons, key=lambda one: (-one.number, one.reason))
     return [Text(f"{count(one.number, noun)} {what}: {one.reason} ({_named(one, how)})") for one in ordered]
 
 
-def _named(one: Grouped, how: str) -> str:
+def _named(one: Reason, how: str) -> str:
     more = one.number - len(one.names)
     return ", ".join(one.names) + (f" and {more:,} more: {how}" if more > 0 else "")

@@ -7,7 +7,7 @@ even names and numbers do not fit side by side, each row becomes a paragraph.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from rich.cells import cell_len
@@ -15,10 +15,9 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.text import Text
 
-from trueweave.cli.printable import printable
+from trueweave.cli.render.printable import printable
 
 Kind = Literal["name", "number", "description"]
-
 _LEAST_NAME = 16  # columns, for one that is longer
 _LEAST_DESCRIPTION = 12
 _KINDS: dict[str, Kind] = {">": "number", "~": "description"}
@@ -109,6 +108,19 @@ class Table:
             first, *others = [(heading, cell) for heading, kind, cell in told if kind != "description"]
             yield Text(first[1], style=style or "bold")
             yield Padding(", ".join(f"{heading} {cell}" for heading, cell in others), (0, 0, 0, 2))
+
+
+def table(*headings: str, gap: int = 2, styles: Sequence[str] = ()) -> Table:
+    """A table in the house style: > before a heading is for numbers, ~ for descriptions, which are cut to fit."""
+    return Table(headings, gap=gap, styles=styles)
+
+
+def pairs(values: Mapping[str, object]) -> Table:
+    """Names and values, one pair a line."""
+    made = Table(("name", "value"), styles=("dim",), headed=False)
+    for name, value in values.items():
+        made.add_row(name, str(value))
+    return made
 
 
 def _fitted(wanted: dict[int, int], room: int) -> dict[int, int]:

@@ -39,14 +39,14 @@ def parse_allowance(text: str) -> Allowance:
     )
 
 
-def written(allowance: Allowance, currency: str) -> str:
+def allowance_words(allowance: Allowance, currency: str) -> str:
     """An allowance in words."""
     if allowance.price is not None:
         return money(allowance.price, currency)
     return "no limit" if allowance.tokens is None else f"{allowance.tokens:,} tokens"
 
 
-def short(number: int) -> str:
+def short_number(number: int) -> str:
     """A number where there is little room: `950`, `12.3k`, `4.1M`."""
     for size, unit in ((1_000_000, "M"), (1_000, "k")):
         if number >= size:

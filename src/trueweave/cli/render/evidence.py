@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 from rich.text import Text
 
-from trueweave.cli.output import count, indented, table
-from trueweave.cli.tables import Table
+from trueweave.cli.render.entities import described_entities
+from trueweave.cli.render.lines import count, indented, one_line
+from trueweave.cli.render.tables import Table, table
 
 if TYPE_CHECKING:
     from trueweave.evidence import Evidence, Passage, Path, Report, Scored, Step, Trace
@@ -23,21 +24,21 @@ _LONGEST = 60  # characters of a source
 _HEADING = re.compile(r"^#{1,6}[ \t].*\n*", re.MULTILINE)  # the source names them
 
 
-def shown(evidence: Evidence, question: str) -> list[RenderableType]:
+def evidence_lines(evidence: Evidence, question: str) -> list[RenderableType]:
     """All that was found and how, the most telling part of each passage in place of the whole."""
-    parts: list[RenderableType] = [*texts(evidence, question)]
+    parts: list[RenderableType] = [*text_lines(evidence, question)]
     if evidence.entities:
-        parts += [*_headed("Entities", len(evidence.entities)), _entities(evidence)]
+        parts += [*_headed("Entities", len(evidence.entities)), described_entities(evidence.entities[:_MOST])]
     if evidence.relations:
         parts += [*_headed("Relations", len(evidence.relations)), _relations(evidence)]
     if evidence.paths:
         parts += [*_headed("Paths", len(evidence.paths)), *(_path(one) for one in evidence.paths[:_MOST])]
-    return [*parts, *trace(evidence.trace)]
+    return [*parts, *trace_lines(evidence.trace)]
 
 
-def texts(evidence: Evidence, question: str) -> list[RenderableType]:
+def text_lines(evidence: Evidence, question: str) -> list[RenderableType]:
     """Reports, if there are any, and passages."""
-    parts = passages(evidence.passages, question)
+    parts = passage_lines(evidence.passages, question)
     if not evidence.reports:
         return parts
     told = [part for report in evidence.reports[:_MOST] for part in ("", *_report(report, question))]
@@ -55,7 +56,7 @@ def _report(report: Report, question: str) -> list[RenderableType]:
     return [head, indented(excerpt(report.text, question))]
 
 
-def passages(found: Sequence[Passage], question: str) -> list[RenderableType]:
+def passage_lines(found: Sequence[Passage], question: str) -> list[RenderableType]:
     """Passages by their numbers, each with its score, its source and the part that comes nearest to the question."""
     parts: list[RenderableType] = []
     for number, passage in enumerate(found, 1):
@@ -64,13 +65,13 @@ def passages(found: Sequence[Passage], question: str) -> list[RenderableType]:
             Text.assemble(
                 (f"[{number}] ", "cyan"), (one_line(passage.source), "bold"), (f"  {passage.score:.3f}", "dim")
             ),
-            *also(passage),
+            *copies_line(passage),
             indented(excerpt(passage.text, question)),
         ]
     return parts
 
 
-def also(passage: Passage) -> list[RenderableType]:
+def copies_line(passage: Passage) -> list[RenderableType]:
     """A line that says where else a text stands, if it does."""
     if not passage.copies:
         return []
@@ -79,7 +80,7 @@ def also(passage: Passage) -> list[RenderableType]:
     return [indented(f"also in {'; '.join(named)}{f' and {more:,} more' if more else ''}")]
 
 
-def trace(found: Trace) -> list[RenderableType]:
+def trace_lines(found: Trace) -> list[RenderableType]:
     """How evidence was found, step by step."""
     made = table("step", "~searched for", ">found", ">ms", ">SQL", "~best")
     for step in found.steps:
@@ -106,20 +107,14 @@ def excerpt(text: str, question: str) -> str:
     return f"… {part}" if text[:start].strip() else part
 
 
-def one_line(text: str, longest: int = 200) -> str:
-    """A text on one line, cut between words where it is too long."""
-    line = " ".join(text.split())
-    return line if len(line) <= longest else f"{line[: longest + 1].rpartition(' ')[0] or line[:longest]} …"
-
-
-def answer(evidence: Evidence) -> dict[str, object]:
+def evidence_json(evidence: Evidence) -> dict[str, object]:
     """Evidence for programs, without its trace."""
     found = asdict(evidence)
     del found["trace"]
     return found
 
 
-def trace_answer(found: Trace) -> dict[str, object]:
+def trace_json(found: Trace) -> dict[str, object]:
     """A trace for programs."""
     return {**asdict(found), "statements": found.statements}
 
@@ -127,14 +122,6 @@ def trace_answer(found: Trace) -> dict[str, object]:
 def _headed(what: str, number: int) -> list[RenderableType]:
     more = f"  {number:,}, the first {_MOST} of them; --json has all" if number > _MOST else f"  {number:,}"
     return ["", Text.assemble((what, "bold"), (more, "dim"))]
-
-
-def _entities(evidence: Evidence) -> Table:
-    made = table("name", "type", ">mentions", ">relations", "~description")
-    for entity in evidence.entities[:_MOST]:
-        described = entity.summary or entity.description
-        made.add_row(entity.name, entity.type, f"{entity.count:,}", f"{entity.degree:,}", described)
-    return made
 
 
 def _relations(evidence: Evidence) -> Table:

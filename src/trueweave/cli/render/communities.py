@@ -9,40 +9,30 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 from rich.text import Text
 
-from trueweave.cli.dates import written
-from trueweave.cli.evidence import one_line
-from trueweave.cli.output import count, indented, marked, next_step, pairs, table
-from trueweave.cli.tables import Table
+from trueweave.cli.render.dates import local_time
+from trueweave.cli.render.entities import described_entities
+from trueweave.cli.render.lines import count, indented, next_step, one_line, short_id, warning
+from trueweave.cli.render.tables import Table, pairs, table
 
 if TYPE_CHECKING:
     from trueweave.types import Community, CommunityReport, Entity, Finding, Hierarchy, RetiredCommunity, Written
-
-SHORT = 8  # characters of an id that are shown; any that tell it from the others will do
 
 _LONGEST = 1000  # characters of what is meant to be a sentence
 _STATES: dict[Written, str] = {"written": "written", "stale": "stale", "unwritten": "not yet", "small": "too small"}
 
 
-def short(id_: object) -> str:
-    """An id as it is shown and typed."""
-    return str(id_)[:SHORT]
-
-
-def titled(one: Community) -> str:
+def community_title(one: Community) -> str:
     """The title of a community; where none is written, the names of its most related members."""
     more = one.size - len(one.names)
     return one_line(one.title) or one_line(f"{', '.join(one.names)}{f' and {more:,} more' if more else ''}")
 
 
-# --- the whole ----------------------------------------------------------------------------------------
-
-
-def overview(found: Hierarchy, largest: Sequence[Community]) -> list[RenderableType]:
+def overview_lines(found: Hierarchy, largest: Sequence[Community]) -> list[RenderableType]:
     """The communities as a whole, the largest of them, and what to do now."""
     number = sum(level.communities for level in found.levels)
     how = f"by {found.library}, seed {found.seed}, resolution {found.resolution:g}"
     facts = {
-        "found": f"{written(found.found)} {how}",
+        "found": f"{local_time(found.found)} {how}",
         "modularity": f"{found.modularity:.2f} at level 0, the outermost",
     }
     if found.alone:
@@ -50,7 +40,7 @@ def overview(found: Hierarchy, largest: Sequence[Community]) -> list[RenderableT
     text: list[RenderableType] = [f"{count(number, 'community')} on {count(len(found.levels), 'level')}."]
     text += [pairs(facts), "", _levels(found)]
     there = f"{len(largest):,} of {found.levels[0].communities:,} at level 0"
-    return [*text, "", _headed("The largest", there), listed(largest), "", *_advice(found)]
+    return [*text, "", _headed("The largest", there), community_table(largest), "", *_advice(found)]
 
 
 def _levels(found: Hierarchy) -> Table:
@@ -65,20 +55,20 @@ def _advice(found: Hierarchy) -> list[RenderableType]:
     missing = sum(max(one.communities - one.small - one.written, 0) for one in found.levels)
     stale = sum(one.stale for one in found.levels)
     if found.behind:
-        return [marked("The graph has changed since."), next_step("trueweave communities build", "finds them anew")]
+        return [warning("The graph has changed since."), next_step("trueweave communities build", "finds them anew")]
     if missing or stale:
         states = (missing, "without a report"), (stale, "with a stale one")
         told = ", ".join(f"{number:,} {what}" for number, what in states if number)
-        return [marked(f"{told}."), next_step("trueweave communities build", "writes what is wanting")]
+        return [warning(f"{told}."), next_step("trueweave communities build", "writes what is wanting")]
     return [
         next_step("trueweave communities show ID", "shows what is written about one"),
         next_step("trueweave communities tree", "shows them within each other"),
     ]
 
 
-def listed(found: Sequence[Community], *, with_level: bool = False) -> Table:
+def community_table(found: Sequence[Community], *, with_level: bool = False) -> Table:
     """Communities, one a line: each with its level where they are of several, or else with how many parts it has."""
-    return _lines([(one, titled(one)) for one in found], with_level=with_level)
+    return _lines([(one, community_title(one)) for one in found], with_level=with_level)
 
 
 def _lines(rows: Sequence[tuple[Community | None, str]], *, with_level: bool = False, title: str = "title") -> Table:
@@ -96,14 +86,11 @@ def _cells(one: Community, *, with_level: bool, with_report: bool) -> list[str]:
     parts = f"{one.parts:,}" if one.parts else ""
     sizes = (f"{one.level}", f"{one.size:,}") if with_level else (f"{one.size:,}", parts)
     rating = "" if one.rating is None else f"{one.rating:.1f}"
-    return [short(one.id), *sizes, rating, *([_STATES[one.written]] if with_report else [])]
+    return [short_id(one.id), *sizes, rating, *([_STATES[one.written]] if with_report else [])]
 
 
 def _headed(what: str, more: str) -> Text:
     return Text.assemble((what, "bold"), (f"  {more}" if more else "", "dim"))
-
-
-# --- one within another -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -118,9 +105,9 @@ class Branch:
         return {**asdict(self.community), "within": [one.as_json() for one in self.within]}
 
 
-def tree(branches: Sequence[Branch], more: int = 0) -> Table:
+def tree_table(branches: Sequence[Branch], more: int = 0) -> Table:
     """Communities, each over those within it; and how many `more` there are beside the first."""
-    rows = [row for one in branches for row in ((one.community, titled(one.community)), *_within(one))]
+    rows = [row for one in branches for row in ((one.community, community_title(one.community)), *_within(one))]
     # A title on a second line would stand across the lines that lead to others.
     return _lines([*rows, *([(None, _and_more(more))] if more else [])], title="~title")
 
@@ -130,7 +117,7 @@ def _within(branch: Branch, before: str = "") -> Iterator[tuple[Community | None
     more = branch.community.parts - len(branch.within) if branch.within else 0
     for n, one in enumerate(branch.within, 1):
         is_last = n == len(branch.within) and not more
-        yield one.community, f"{before}{'└── ' if is_last else '├── '}{titled(one.community)}"
+        yield one.community, f"{before}{'└── ' if is_last else '├── '}{community_title(one.community)}"
         yield from _within(one, f"{before}{'    ' if is_last else '│   '}")
     if more:
         yield None, f"{before}└── {_and_more(more)}"
@@ -138,9 +125,6 @@ def _within(branch: Branch, before: str = "") -> Iterator[tuple[Community | None
 
 def _and_more(number: int) -> str:
     return f"… and {number:,} more (--limit shows more of them)"
-
-
-# --- one of them --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -153,17 +137,21 @@ class Page:
     parts: Sequence[Community]
 
 
-def page(found: Page) -> list[RenderableType]:
+def page_lines(found: Page) -> list[RenderableType]:
     """A community with its report, its members and its parts."""
     one = found.community
-    text: list[RenderableType] = [Text(titled(one), style="bold"), pairs(_facts(found))]
+    text: list[RenderableType] = [Text(community_title(one), style="bold"), pairs(_facts(found))]
     text += _report(found.report) if found.report else [_unwritten(one)]
-    text += ["", _headed("Members", _first(len(found.members), one.size)), _members(found.members)]
+    text += ["", _headed("Members", _first(len(found.members), one.size)), described_entities(found.members)]
     if found.parts:
-        text += ["", _headed("Parts", _first(len(found.parts), one.parts)), listed(found.parts)]
-        return [*text, "", next_step(f"trueweave communities tree {short(one.id)}", "shows all that is within it")]
+        text += ["", _headed("Parts", _first(len(found.parts), one.parts)), community_table(found.parts)]
+        return [*text, "", next_step(f"trueweave communities tree {short_id(one.id)}", "shows all that is within it")]
     if one.parent:
-        return [*text, "", next_step(f"trueweave communities show {short(one.parent)}", "shows what it is a part of")]
+        return [
+            *text,
+            "",
+            next_step(f"trueweave communities show {short_id(one.parent)}", "shows what it is a part of"),
+        ]
     return text
 
 
@@ -171,22 +159,22 @@ def _facts(found: Page) -> dict[str, str]:
     one, report = found.community, found.report
     facts = {
         "id": str(one.id),
-        "level": f"{one.level}, within {short(one.parent)}" if one.parent else f"{one.level}, the outermost",
+        "level": f"{one.level}, within {short_id(one.parent)}" if one.parent else f"{one.level}, the outermost",
         "size": f"{count(one.size, 'entity')}, {count(one.relations, 'relation')}",
-        "since": written(one.since) + (f", changed {written(one.changed)}" if one.changed > one.since else ""),
+        "since": local_time(one.since) + (f", changed {local_time(one.changed)}" if one.changed > one.since else ""),
     }
     if report and report.made:
         by = f"by {report.author}" if report.author else "without a model: sentences picked out of the documents"
-        facts["written"] = f"{written(report.made)} {by}"
+        facts["written"] = f"{local_time(report.made)} {by}"
     return facts
 
 
 def _report(found: CommunityReport) -> list[RenderableType]:
     text: list[RenderableType] = []
     if found.problem:
-        text.append(marked(f"A model was to write this: {one_line(found.problem, _LONGEST)}"))
+        text.append(warning(f"A model was to write this: {one_line(found.problem, _LONGEST)}"))
     if found.stale:
-        text.append(marked("This is stale: the community has changed since it was written."))
+        text.append(warning("This is stale: the community has changed since it was written."))
         text.append(next_step("trueweave communities build", "writes it anew"))
     reason = one_line(found.reason, _LONGEST)
     text += ["", Text(found.summary), "", Text(f"Rated {found.rating:.1f} of 10. {reason}".rstrip())]
@@ -200,7 +188,7 @@ def _report(found: CommunityReport) -> list[RenderableType]:
 def _finding(number: int, one: Finding) -> list[RenderableType]:
     rests_on = (len(one.entities), "entity"), (len(one.relations), "relation"), (len(one.chunks), "passage")
     told = ", ".join(count(many, what) for many, what in rests_on if many)
-    rests = Text(f"  rests on {told}", style="dim") if told else marked("  names nothing that it rests on")
+    rests = Text(f"  rests on {told}", style="dim") if told else warning("  names nothing that it rests on")
     return [
         Text.assemble((f"{number}. ", "cyan"), (one_line(one.summary, _LONGEST), "bold")),
         *([indented(one.text)] if one.text else []),
@@ -214,22 +202,11 @@ def _unwritten(one: Community) -> RenderableType:
     return next_step("trueweave communities build", "nothing is written about it yet")
 
 
-def _members(found: Sequence[Entity]) -> Table:
-    made = table("name", "type", ">mentions", ">relations", "~description")
-    for one in found:
-        described = one.summary or one.description
-        made.add_row(one.name, one.type, f"{one.count:,}", f"{one.degree:,}", described)
-    return made
-
-
 def _first(shown: int, there: int) -> str:
     return f"{there:,}" if shown >= there else f"{there:,}, the first {shown:,} of them"
 
 
-# --- what has changed ---------------------------------------------------------------------------------
-
-
-def changes(
+def change_lines(
     came: Sequence[Community], changed: Sequence[Community], gone: Sequence[RetiredCommunity], limit: int
 ) -> list[RenderableType]:
     """Communities that came, changed and went, as many of each as that."""
@@ -237,7 +214,7 @@ def changes(
     for what, some in (("Came", came), ("Changed", changed)):
         if some:
             heading = _headed(what, _first(min(limit, len(some)), len(some)))
-            text += [heading, listed(some[:limit], with_level=True), ""]
+            text += [heading, community_table(some[:limit], with_level=True), ""]
     if gone:
         text += [_headed("Gone", _first(min(limit, len(gone)), len(gone))), _former(gone[:limit]), ""]
     return text
@@ -246,5 +223,20 @@ def changes(
 def _former(found: Sequence[RetiredCommunity]) -> Table:
     made = table("id", ">level", ">entities", "gone", "title")
     for one in found:
-        made.add_row(short(one.id), f"{one.level}", f"{one.size:,}", written(one.gone), one.title)
+        made.add_row(short_id(one.id), f"{one.level}", f"{one.size:,}", local_time(one.gone), one.title)
     return made
+
+
+def no_communities(found: Hierarchy | None) -> list[RenderableType]:
+    """What to say where there are no communities: they were not looked for, or there are none."""
+    if found is None:
+        return ["There are no communities yet.", next_step("trueweave communities build", "finds them")]
+    advice = behind_lines(found) or [next_step("trueweave add PATH", "brings documents in")]
+    return ["There are no communities: no two entities are related.", *advice]
+
+
+def behind_lines(found: Hierarchy) -> list[RenderableType]:
+    """A word on changes of the graph since communities were found."""
+    if not found.behind:
+        return []
+    return [warning("The graph has changed since they were found."), next_step("trueweave communities build")]

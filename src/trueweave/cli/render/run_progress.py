@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
 from rich.text import Text
 
-from trueweave.cli.amounts import short
-from trueweave.cli.output import Rate, count, err
-from trueweave.cli.printable import printable
-from trueweave.cli.run_summary import ReportTally, Tally
+from trueweave.cli.render.amounts import short_number
+from trueweave.cli.render.console import err
+from trueweave.cli.render.lines import count
+from trueweave.cli.render.printable import printable
+from trueweave.cli.render.progress_bar import Rate
+from trueweave.cli.render.run_summary import ReportTally, Tally
 from trueweave.types import money
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ _PAUSE = 0.5  # seconds
 _SHARE = 20  # a look at a large index takes longer, and may take a twentieth of the time
 
 
-class Watch:
+class IngestWatch:
     """What has been seen of a run so far. What is spent is told in a currency, or without one in tokens."""
 
     def __init__(self, before: IngestProgress, purse: Budget, currency: str | None) -> None:
@@ -84,12 +86,12 @@ class _Done(ProgressColumn):
 
 
 @asynccontextmanager
-async def watched(
+async def watching_ingest(
     trueweave: AsyncTrueweave, since: datetime, currency: str | None, tally: Tally
-) -> AsyncIterator[Watch]:
+) -> AsyncIterator[IngestWatch]:
     """A bar on stderr, if that is a terminal, while something runs which `tally` hears of; and what was seen when it is
     over."""
-    watch = Watch(await trueweave.ingest_progress(since), await trueweave.budget(), currency)
+    watch = IngestWatch(await trueweave.ingest_progress(since), await trueweave.budget(), currency)
     with _bar("Adding") as bar:
         task = bar.add_task("", total=None, notes="")
 
@@ -109,7 +111,7 @@ async def watched(
 
 
 @asynccontextmanager
-async def writing(
+async def writing_reports(
     trueweave: AsyncTrueweave, tally: ReportTally, wanted: int, currency: str | None
 ) -> AsyncIterator[None]:
     """A bar on stderr, if that is a terminal, while so many reports are written, which `tally` counts."""
@@ -134,7 +136,7 @@ def _bar(what: str) -> Progress:
 def _spent(before: Budget, now: Budget, currency: str | None) -> str:
     """What was spent between, in money where that can be told; nothing where nothing was."""
     tokens = now.tokens - before.tokens
-    spent = money(now.price - before.price, currency) if currency else f"{short(tokens)} tokens"
+    spent = money(now.price - before.price, currency) if currency else f"{short_number(tokens)} tokens"
     return f"{spent} spent" if tokens else ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -10,9 +11,8 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 from rich.text import Text
 
-from trueweave.cli import evidence as finding
-from trueweave.cli.evidence import one_line
-from trueweave.cli.output import count, indented, marked
+from trueweave.cli.render.evidence import copies_line, evidence_json, text_lines, trace_json
+from trueweave.cli.render.lines import count, indented, next_step, one_line, warning
 from trueweave.types import money
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _LONGEST_QUOTE = 400
 
 
-def citations(found: Sequence[Citation]) -> list[RenderableType]:
+def citation_lines(found: Sequence[Citation]) -> list[RenderableType]:
     """What is cited: each page or section of a passage once, with all that is quoted from it."""
     by_place: defaultdict[tuple[int, str], list[Citation]] = defaultdict(list)
     for one in sorted(found, key=lambda one: (one.mark, one.start)):
@@ -29,12 +29,12 @@ def citations(found: Sequence[Citation]) -> list[RenderableType]:
     parts: list[RenderableType] = []
     for (mark, source), cited in by_place.items():
         parts.append(Text.assemble((f"[{mark}] ", "cyan"), (one_line(source), "bold")))
-        parts += finding.also(cited[0].passage)
+        parts += copies_line(cited[0].passage)
         parts += [indented(_quote(one)) for one in cited]
     return ["", *parts] if parts else []
 
 
-def checked(answer: Answer) -> list[RenderableType]:
+def check_lines(answer: Answer) -> list[RenderableType]:
     """What checking found: what was computed, what was not confirmed, each with its reason and what the passage says,
     what was replaced, and how many sentences have which status."""
     return [*_computed(answer), *_unconfirmed(answer), *_repaired(answer), *_counted(answer)]
@@ -52,7 +52,7 @@ def _unconfirmed(answer: Answer) -> list[RenderableType]:
     if not answer.known and found and found[0] is answer.sentences[0] and not found[0].marks:
         found = found[1:]
     lines = [line for one in found for line in _doubt(one)]
-    return ["", marked("Not confirmed:"), *lines] if found else []
+    return ["", warning("Not confirmed:"), *lines] if found else []
 
 
 def _repaired(answer: Answer) -> list[RenderableType]:
@@ -73,22 +73,22 @@ def _counted(answer: Answer) -> list[RenderableType]:
     if not answer.checks:
         return []
     statuses = Counter(one.status for one in answer.sentences if one.claims)
-    failed = [marked(f"The check by {one.verifier} failed: {one.problem}") for one in answer.checks if one.problem]
+    failed = [warning(f"The check by {one.verifier} failed: {one.problem}") for one in answer.checks if one.problem]
     by = " and ".join(dict.fromkeys(one.verifier for one in answer.checks))
     told = ", ".join(f"{number} {status}" for status, number in statuses.items())
     return ["", *failed, Text(f"Checked by {by}: {told}", style="dim")]
 
 
-def took(evidence: Evidence, usage: Usage, currency: str, seconds: float | None = None) -> Text:
+def cost_line(evidence: Evidence, usage: Usage, currency: str, seconds: float | None = None) -> Text:
     """One quiet line: the method, what it found, how long it took, and what models were given for it."""
     trace = evidence.trace
     method = " → ".join([trace.method, *(step.best[0].item for step in trace.steps if step.what == "chose")])
     found = f"{method}: {count(len(evidence.passages), 'passage')} in {1000 * trace.seconds:,.0f} ms"
     answered = [f"answered in {seconds:.1f} s"] if seconds is not None else []
-    return Text(", ".join([found, *answered, *spent(usage, currency)]), style="dim")
+    return Text(", ".join([found, *answered, *usage_words(usage, currency)]), style="dim")
 
 
-def spent(usage: Usage, currency: str) -> list[str]:
+def usage_words(usage: Usage, currency: str) -> list[str]:
     """What models took, in words; nothing where none was asked."""
     words = [count(usage.calls, "call"), f"{usage.tokens_in + usage.tokens_out:,} tokens"] if usage.calls else []
     if usage.calls and usage.price != 0:
@@ -97,7 +97,7 @@ def spent(usage: Usage, currency: str) -> list[str]:
     return [*words, *([kept] if usage.kept else [])]
 
 
-def as_json(answer: Answer, *, is_answered: bool) -> dict[str, object]:
+def answer_json(answer: Answer, *, is_answered: bool) -> dict[str, object]:
     """An answer for programs. `answer` and `known` are null where nobody was asked."""
     return {
         "question": answer.question,
@@ -112,8 +112,8 @@ def as_json(answer: Answer, *, is_answered: bool) -> dict[str, object]:
         "checks": answer.checks,
         "repairs": answer.repairs,
         "context": answer.context,
-        "evidence": finding.answer(answer.evidence),
-        "trace": finding.trace_answer(answer.evidence.trace),
+        "evidence": evidence_json(answer.evidence),
+        "trace": trace_json(answer.evidence.trace),
         "usage": answer.usage,
     }
 
@@ -145,3 +145,48 @@ def _doubt(sentence: Sentence) -> list[RenderableType]:
 
 def _claimed(sentence: Sentence) -> str:
     return one_line(sentence.text, _LONGEST_QUOTE)
+
+
+def answer_notes(answer: Answer) -> list[RenderableType]:
+    """What comes under an answer."""
+    text: list[RenderableType] = []
+    if answer.finish == "length":
+        text += ["", warning("The answer was cut off: it is as long as max_answer_tokens in the settings allows.")]
+    return [*text, *_reasoning(answer), *citation_lines(answer.citations), *check_lines(answer)]
+
+
+def no_answer_lines(answer: Answer, *, context_only: bool, show_evidence: bool) -> list[RenderableType]:
+    """What is shown when no model was asked: the context as it is, or the passages."""
+    if not answer.evidence:
+        return [
+            warning(f"Nothing was found: {answer.evidence.reason}" if answer.evidence.reason else "Nothing was found.")
+        ]
+    if context_only:
+        return [Text(answer.context)]
+    return [] if show_evidence else text_lines(answer.evidence, answer.question)
+
+
+def _reasoning(answer: Answer) -> list[RenderableType]:
+    if not answer.reasoning:
+        return []
+    return ["", Text("Reasoning", style="bold"), *(indented(line) for line in answer.reasoning.splitlines())]
+
+
+def answer_advice(answer: Answer, *, is_answered: bool, is_filtered: bool, show_evidence: bool) -> list[RenderableType]:
+    """What to do now, where there is something to do."""
+    question = shlex.quote(answer.question)
+    if not answer.evidence and is_filtered:
+        return [Text("Check --document and --where: only what they let through was looked at.")]
+    others = next_step(f"trueweave compare {question}", "shows what other methods find")
+    if not answer.evidence:
+        there = next_step("trueweave documents", "shows which documents are there")
+        return [others, there] if answer.evidence.reason else [there]
+    if not is_answered:
+        how = 'To have it answered, set a language model in trueweave.toml, as in model = "ollama/llama3.1:8b".'
+        return [Text(how)]
+    if answer.known:
+        return []
+    advice = [warning("Not answered: what was found does not say it.")]
+    if not show_evidence:
+        advice.append(next_step(f"trueweave ask {question} --show-evidence", "shows what was found"))
+    return [*advice, others]

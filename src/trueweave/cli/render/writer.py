@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from trueweave.cli.printable import printable
+from trueweave.cli.render.printable import printable
 
 _WORD = re.compile(r"\s+|\S+")
 _MARK = re.compile(r"\[\d{1,3}\]")
@@ -28,7 +28,7 @@ class Writer:
         """Take a piece, and write what is whole."""
         self.has_written = self.has_written or bool(piece)
         if not self._console.is_terminal:
-            self._prepare_question(printable(piece))
+            self._print(printable(piece))
             return
         *whole, last = [*_WORD.findall(self._held + printable(piece)), ""][:-1] or [""]
         for word in whole:
@@ -40,19 +40,19 @@ class Writer:
         self._place(self._held)
         self._held = ""
         if self.has_written:
-            self._prepare_question("\n")
+            self._print("\n")
 
     def _place(self, word: str) -> None:
         if "\n" in word:
             self._column = cell_len(word.rpartition("\n")[2])
         elif not word.isspace() and self._column and self._column + cell_len(word) > self._console.width:
-            self._prepare_question("\n")
+            self._print("\n")
             self._column = cell_len(word)
         else:
             self._column += cell_len(word)
-        self._prepare_question(word)
+        self._print(word)
 
-    def _prepare_question(self, text: str) -> None:
+    def _print(self, text: str) -> None:
         shown = Text(text)
         shown.highlight_regex(_MARK, "cyan")
         self._console.print(shown, end="", soft_wrap=True)  # which flushes

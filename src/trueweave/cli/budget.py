@@ -1,0 +1,51 @@
+"""`trueweave budget`: show or set what may be spent on models."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from trueweave.cli.options import DatabaseUrl, Json, Workspace
+from trueweave.cli.render.amounts import allowance_words, parse_allowance
+from trueweave.cli.render.lines import next_step
+from trueweave.cli.render.money import budget_rows
+from trueweave.cli.render.tables import pairs
+from trueweave.cli.reply import replying
+from trueweave.cli.session import in_force, in_workspace, load_settings
+
+if TYPE_CHECKING:
+    from trueweave.engine import AsyncTrueweave
+    from trueweave.types import Budget
+
+
+def budget(
+    amount: Annotated[
+        str | None, typer.Argument(metavar="AMOUNT", help='2.00 is money, "500k tokens" are tokens, none is no limit.')
+    ] = None,
+    workspace: Workspace = None,
+    database_url: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
+    """Show or set what may be spent on models from now on.
+
+    The budget is one for all workers of a workspace, and is never exceeded: what a call may cost at most is held back
+    before it is made.
+    """
+
+    async def show_or_set(trueweave: AsyncTrueweave) -> Budget:
+        if amount is None:
+            return await trueweave.budget()
+        wanted = parse_allowance(amount)
+        return await trueweave.allow(price=wanted.price, tokens=wanted.tokens)
+
+    with replying(json) as reply:
+        settings = in_force(load_settings(database_url, workspace))
+        found = in_workspace(show_or_set, settings)
+        said = [f"From now on: {allowance_words(parse_allowance(amount), settings.currency)}."] if amount else []
+        capped = found.price_cap is not None or found.token_cap is not None
+        advice = (
+            [] if amount or capped else [next_step("trueweave budget AMOUNT", "sets what may be spent from now on")]
+        )
+        reply(asdict(found), *said, pairs(budget_rows(found, settings.currency)), *advice)

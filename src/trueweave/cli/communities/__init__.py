@@ -1,0 +1,13 @@
+"""`trueweave communities`: communities of the graph, and what is written about them."""
+
+import typer
+
+from trueweave.cli.communities import build, changes, export, overview, show, tree
+
+app = typer.Typer(invoke_without_command=True)
+app.callback()(overview.overview)
+app.command()(build.build)
+app.command()(tree.tree)
+app.command()(show.show)
+app.command()(changes.changes)
+app.command()(export.export)

@@ -1,0 +1,75 @@
+"""`trueweave communities changes`: which communities are new, changed or gone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import RenderableType
+
+from trueweave.cli.options import DatabaseUrl, Json, Limit, Workspace
+from trueweave.cli.render.communities import behind_lines, change_lines, no_communities
+from trueweave.cli.render.dates import local_time, parse_moment
+from trueweave.cli.render.lines import next_step, warning
+from trueweave.cli.reply import replying
+from trueweave.cli.session import in_workspace, load_settings
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from trueweave.engine import AsyncTrueweave
+    from trueweave.types import Community, Hierarchy, RetiredCommunity
+
+
+Since = Annotated[str, typer.Option(metavar="DATE", help="2026-07-01, 2026-07-01T14:30, or how long ago: 12h, 7d, 2w.")]
+_MOST_CHANGES = 1000
+
+
+def changes(
+    since: Since,
+    limit: Limit = 10,
+    workspace: Workspace = None,
+    database_url: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
+    """Show which communities came, changed and went.
+
+    They do when `trueweave communities build` finds them anew. Those that went are remembered for a year.
+    """
+    with replying(json) as reply:
+        moment = parse_moment(since)
+        found = in_workspace(lambda trueweave: _changes(trueweave, moment), load_settings(database_url, workspace))
+        came = [one for one in found.there if one.since >= moment]
+        changed = [one for one in found.there if one.since < moment]
+        answer = {"since": moment, "came": came, "changed": changed, "gone": found.gone}
+        if not found.hierarchy:
+            reply(answer, *no_communities(found.hierarchy))
+        elif not (found.there or found.gone):
+            reply(answer, f"No community has changed since {local_time(moment)}.", *behind_lines(found.hierarchy))
+        else:
+            shown = change_lines(came, changed, found.gone, limit)
+            advice = next_step("trueweave communities show ID", "shows one of them")
+            reply(answer, *shown, *_left_out(found), *behind_lines(found.hierarchy), advice)
+
+
+@dataclass(frozen=True)
+class _Changes:
+    """What there is now and has changed, and what is no more."""
+
+    hierarchy: Hierarchy | None
+    there: Sequence[Community]
+    gone: Sequence[RetiredCommunity]
+
+
+async def _changes(trueweave: AsyncTrueweave, since: datetime) -> _Changes:
+    there = await trueweave.communities(since=since, limit=_MOST_CHANGES)
+    return _Changes(await trueweave.hierarchy(), there, await trueweave.retired_communities(since, _MOST_CHANGES))
+
+
+def _left_out(found: _Changes) -> list[RenderableType]:
+    """A word on changes that are too many to be looked at."""
+    if max(len(found.there), len(found.gone)) < _MOST_CHANGES:
+        return []
+    return [warning(f"There may be more: only the first {_MOST_CHANGES:,} were looked at.")]

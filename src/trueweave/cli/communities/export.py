@@ -1,0 +1,52 @@
+"""`trueweave communities export`: the graph with its communities as a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from trueweave.cli.options import DatabaseUrl, Json, Workspace
+from trueweave.cli.render.communities import behind_lines, no_communities
+from trueweave.cli.render.console import spinner
+from trueweave.cli.render.lines import count
+from trueweave.cli.reply import replying
+from trueweave.cli.session import in_workspace, load_settings
+from trueweave.errors import ConfigError
+
+if TYPE_CHECKING:
+    from trueweave.engine import AsyncTrueweave
+    from trueweave.types import Hierarchy, Status
+
+
+File = Annotated[
+    Path, typer.Argument(metavar="FILE", dir_okay=False, help="GraphML or JSON, as its name ends: graph.graphml.")
+]
+
+
+def export(file: File, workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
+    """Write the graph with its communities to a file.
+
+    In .graphml each entity has the id of its innermost community; in .json there are all communities, with reports. A
+    file that is there is written over.
+    """
+
+    async def write(trueweave: AsyncTrueweave) -> tuple[Status, Hierarchy | None]:
+        try:
+            await trueweave.export_graph(file)
+        except OSError as error:
+            raise ConfigError(f"cannot write {file}: {error.strerror}. Name another file.") from error
+        return await trueweave.status(), await trueweave.hierarchy()
+
+    with replying(json) as reply:
+        with spinner("Writing …"):
+            index, found = in_workspace(write, load_settings(database_url, workspace))
+        number = sum(level.communities for level in found.levels) if found else 0
+        sizes = {"entities": index.entities, "relations": index.relations, "communities": number}
+        told = f"{count(index.entities, 'entity')}, {count(index.relations, 'relation')}, {count(number, 'community')}"
+        reply(
+            {"file": file, **sizes},
+            f"Wrote {file}: {told}.",
+            *(behind_lines(found) if found else no_communities(found)),
+        )

@@ -1,0 +1,43 @@
+"""`trueweave communities`: the communities as a whole, and the largest of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from trueweave.cli.options import DatabaseUrl, Json, Limit, Workspace
+from trueweave.cli.render.communities import no_communities, overview_lines
+from trueweave.cli.reply import replying
+from trueweave.cli.session import in_workspace, load_settings
+
+if TYPE_CHECKING:
+    from trueweave.engine import AsyncTrueweave
+    from trueweave.types import Community, Hierarchy
+
+_LARGEST = 10
+
+
+def overview(
+    context: typer.Context,
+    limit: Limit = _LARGEST,
+    workspace: Workspace = None,
+    database_url: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
+    """Show what hangs together in the graph, and what is written about it.
+
+    Entities that are related to each other more than to others are a community. Large ones have parts, level by level.
+    """
+    if command := context.invoked_subcommand:
+        if (limit, workspace, database_url, json) != (_LARGEST, None, None, False):
+            context.fail(f"Write the options after the command: trueweave communities {command} [OPTIONS]")
+        return
+
+    async def look(trueweave: AsyncTrueweave) -> tuple[Hierarchy | None, list[Community]]:
+        return await trueweave.hierarchy(), await trueweave.communities(0, limit=limit)
+
+    with replying(json) as reply:
+        found, largest = in_workspace(look, load_settings(database_url, workspace))
+        shown = overview_lines(found, largest) if found and found.levels else no_communities(found)
+        reply({"hierarchy": found, "communities": largest}, *shown)

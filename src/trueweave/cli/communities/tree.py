@@ -1,0 +1,60 @@
+"""`trueweave communities tree`: communities within each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from trueweave.cli.options import DatabaseUrl, Json, Workspace
+from trueweave.cli.render.communities import Branch, no_communities, tree_table
+from trueweave.cli.render.lines import next_step
+from trueweave.cli.reply import replying
+from trueweave.cli.session import in_workspace, load_settings
+
+if TYPE_CHECKING:
+    from trueweave.engine import AsyncTrueweave
+    from trueweave.types import Community, Hierarchy
+
+
+Root = Annotated[str | None, typer.Argument(metavar="ID", help="The id of one to begin with, or how it begins.")]
+Depth = Annotated[int, typer.Option(min=1, help="How many levels to show.")]
+Each = Annotated[int, typer.Option("--limit", min=1, help="How many to show within each.")]
+
+
+def tree(
+    root: Root = None,
+    depth: Depth = 2,
+    limit: Each = 10,
+    workspace: Workspace = None,
+    database_url: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
+    """Show communities within each other, the largest first."""
+
+    async def look(trueweave: AsyncTrueweave) -> tuple[Hierarchy | None, list[Branch]]:
+        if root is not None:
+            one = await trueweave.community(root)
+            return await trueweave.hierarchy(), [Branch(one, await _within(trueweave, one, depth, limit))]
+        outermost = await trueweave.communities(0, limit=limit)
+        return await trueweave.hierarchy(), [
+            Branch(one, await _within(trueweave, one, depth - 1, limit)) for one in outermost
+        ]
+
+    with replying(json) as reply:
+        found, branches = in_workspace(look, load_settings(database_url, workspace))
+        answer = {"communities": [one.as_json() for one in branches]}
+        if not found or not branches:
+            reply(answer, *no_communities(found))
+            return
+        more = found.levels[0].communities - len(branches) if root is None else 0
+        advice = next_step("trueweave communities show ID", "shows what is written about one")
+        reply(answer, tree_table(branches, more), "", advice)
+
+
+async def _within(trueweave: AsyncTrueweave, one: Community, depth: int, limit: int) -> list[Branch]:
+    """What is within a community, so many levels deep."""
+    if not (depth and one.parts):
+        return []
+    parts = await trueweave.communities(within=one.id, limit=limit)
+    return [Branch(part, await _within(trueweave, part, depth - 1, limit)) for part in parts]

@@ -1,0 +1,33 @@
+"""`trueweave documents`: list documents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from trueweave.cli.options import DatabaseUrl, Json, Limit, Workspace
+from trueweave.cli.render.documents import document_lines
+from trueweave.cli.reply import replying
+from trueweave.cli.session import in_workspace, load_settings
+
+if TYPE_CHECKING:
+    from trueweave.engine import AsyncTrueweave
+    from trueweave.types import DocumentInfo
+
+
+def documents(
+    notes: Annotated[bool, typer.Option("--notes", help="Only those with a note, with what was noted.")] = False,
+    limit: Limit = 50,
+    workspace: Workspace = None,
+    database_url: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
+    """List the documents that are there, by name."""
+
+    async def look(trueweave: AsyncTrueweave) -> tuple[list[DocumentInfo], int]:
+        return await trueweave.list_documents(limit, noted=notes), (await trueweave.status()).documents
+
+    with replying(json) as reply:
+        found, there = in_workspace(look, load_settings(database_url, workspace))
+        reply({"documents": found, "number": there}, *document_lines(found, there, limit, with_notes=notes))

@@ -1,0 +1,217 @@
+"""One run of `trueweave add` or `trueweave sync`."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+from rich.console import RenderableType
+
+from trueweave.cli.inputs import Inputs
+from trueweave.cli.pricing import is_priced, of_documents
+from trueweave.cli.render.amounts import Allowance
+from trueweave.cli.render.console import say, spinner
+from trueweave.cli.render.estimates import document_estimate
+from trueweave.cli.render.ingest_run import Outcome, count_line, duplicate_lines, note_lines, stopped_line
+from trueweave.cli.render.lines import count, next_step, warning
+from trueweave.cli.render.money import receipt_table
+from trueweave.cli.render.run_summary import NAMED, Tally
+from trueweave.cli.reply import Reply
+from trueweave.cli.session import in_workspace
+from trueweave.cli.stopping import end_if_stopped
+from trueweave.errors import DatabaseError, TrueweaveError
+from trueweave.types import Note
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from trueweave.config import Settings
+    from trueweave.engine import AsyncTrueweave
+    from trueweave.types import Duplicate, Estimate, SyncPlan
+
+
+class IngestRun:
+    """One call of `trueweave add`, or of `trueweave sync` with its plan."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        inputs: Inputs,
+        allowance: Allowance | None,
+        tally: Tally,
+        *,
+        prune: bool = False,
+        refresh: bool = False,
+        plan: SyncPlan | None = None,
+    ) -> None:
+        self.settings = settings
+        self.inputs = inputs
+        self.allowance = allowance
+        self.refresh = refresh
+        self.tally = tally
+        self.prune = prune
+        self.plan = plan
+        self.given_read = 0
+        self.given_new = 0
+        self.given_duplicates: Sequence[Duplicate] = ()
+        self.error: TrueweaveError | None = None
+        self.is_interrupted = False
+        self.outcome = Outcome(0, 0, (), (), ())
+        self._since: datetime | None = None
+        self._unsettled = 0
+
+    @property
+    def _currency(self) -> str | None:
+        """What is spent is told in this currency; in tokens, if there is none."""
+        return self.settings.currency if is_priced(self.settings, of_documents(self.settings)) else None
+
+    @property
+    def read(self) -> int:
+        return self.given_read + self.tally.new + self.tally.unchanged
+
+    @property
+    def duplicates(self) -> list[Duplicate]:
+        """The documents that came in with the very text of another."""
+        return [*self.given_duplicates, *self.outcome.duplicates]
+
+    @property
+    def new(self) -> int:
+        return self.given_new + self.tally.new
+
+    def add_given(self, said: Path | None) -> None:
+        """Add what comes with its entities."""
+        from trueweave.cli.render.progress_bar import progress
+        from trueweave.extract import preannotated
+        from trueweave.text.json_lines import lines
+        from trueweave.text.uris import Naming
+
+        self.given_read = sum(1 for path in self.inputs.given for _ in lines(path))
+
+        naming = Naming(self.settings.project_folder)
+
+        async def add_all(trueweave: AsyncTrueweave) -> int:
+            with progress("Adding", self.given_read) as done:
+                documents = (
+                    preannotated.read(path, said, uri=naming.uri(path), refused=self.tally)
+                    for path in self.inputs.given
+                )
+                since = await trueweave.clock()
+                new = await trueweave.add_documents(chain.from_iterable(documents), done, self.tally)
+                self.given_duplicates = await trueweave.duplicates(since)
+                return new
+
+        self.given_new = in_workspace(add_all, self.settings)
+        self.given_read -= len(self.tally.refused)
+
+    def add_files(self) -> None:
+        """Add what has to be worked. What stops it is kept to be told."""
+        try:
+            self.outcome = in_workspace(self._work, self.settings)
+        except KeyboardInterrupt:
+            self.is_interrupted = True
+            if self._since:
+                self.outcome = in_workspace(self._look, self.settings)
+
+    async def _work(self, trueweave: AsyncTrueweave) -> Outcome:
+        from trueweave.cli.render.run_progress import watching_ingest
+
+        if self.allowance:
+            await trueweave.allow(price=self.allowance.price, tokens=self.allowance.tokens)
+        self._since = await trueweave.clock()
+        self._unsettled = (await trueweave.ingest_progress()).unsettled
+        async with watching_ingest(trueweave, self._since, self._currency, self.tally) as watch:
+            try:
+                if self.plan:
+                    await trueweave.sync(*map(str, self.inputs.files), plan=self.plan, listener=self.tally)
+                else:
+                    await trueweave.add(*self.inputs.files, listener=self.tally, prune=self.prune, refresh=self.refresh)
+            except DatabaseError:  # what the run has come to cannot be looked up
+                raise
+            except TrueweaveError as error:
+                self.error = error
+        return await self._look(trueweave, watch.failed)
+
+    async def _look(self, trueweave: AsyncTrueweave, failed: int = 0) -> Outcome:
+        assert self._since is not None
+        now = await trueweave.ingest_progress(self._since)
+        from_before = max(self._unsettled - now.unsettled, 0)  # in the record, and settled in this run
+        return Outcome(
+            now.came_in + from_before,
+            now.waiting + now.unsettled,
+            _without_counts(await trueweave.notes(self._since)),
+            await trueweave.failed_documents(limit=1000) if failed else [],
+            await trueweave.receipt(self._since),
+            await trueweave.duplicates(self._since),
+        )
+
+
+def agreed(run: IngestRun, yes: bool) -> bool:
+    """Show what it will cost; whether to go on."""
+    with spinner("Counting …"):
+        found = in_workspace(lambda trueweave: trueweave.estimate(*run.inputs.files, refresh=run.refresh), run.settings)
+    if not found.documents:
+        return True
+    say(*document_estimate(found, run.settings.currency))
+    if run.allowance and _is_short(run.allowance, found):
+        say(warning("The budget is less than expected: the run will stop on the way."))
+    return yes or not sys.stdin.isatty() or typer.confirm("Go on?", err=True)
+
+
+def _is_short(allowance: Allowance, found: Estimate) -> bool:
+    """Whether more will be needed, as far as anybody can tell."""
+    if allowance.price is not None:
+        return allowance.price < (found.price or 0) + (found.embedding_price or 0)
+    return allowance.tokens is not None and allowance.tokens < found.tokens_in + found.tokens_out
+
+
+def tell(reply: Reply, run: IngestRun, again: str) -> None:
+    """Reply with what a run has done, and exit with 1 where documents failed or none could be read."""
+    found, tally = run.outcome, run.tally
+    answer = {
+        "documents": run.read,
+        "new": run.new,
+        "unchanged": run.read - run.new,
+        "came_in": found.came_in + run.given_new,
+        "removed": tally.removed,
+        "waiting": found.waiting,
+        **tally.answer(),
+        "notes": found.notes,
+        "failed_documents": found.failed,
+        "receipt": found.receipt,
+        "duplicates": run.duplicates,
+    }
+    removed = [f"{count(len(tally.removed), 'document')} removed, as their files are gone."] if tally.removed else []
+    came_in = found.came_in + run.given_new
+    is_stopped = run.is_interrupted or run.error is not None
+    counted = stopped_line(found) if is_stopped else count_line(run.read, run.new, came_in)
+    text = [counted, *removed, *tally.lines(), *note_lines(found), *duplicate_lines(run.duplicates)]
+    if found.receipt:
+        text.append(receipt_table(found.receipt, run.settings.currency))
+    end_if_stopped(reply, run, answer, text, again)
+    reply(answer, *text, _next(run, again))
+    if found.failed or tally.refused or (tally.unreadable and not run.read):
+        raise typer.Exit(1)
+
+
+def _next(run: IngestRun, again: str) -> RenderableType:
+    if run.outcome.failed:
+        return next_step(again, "once that is fixed; it tries them again")
+    if not run.read and not run.tally.removed:
+        return next_step("trueweave add --help", "shows what can be added")
+    return next_step("trueweave entities", "shows what they speak of most")
+
+
+def _without_counts(notes: Iterable[Note]) -> list[Note]:
+    """Notes of documents, without the number of chunks that each is about."""
+    found: dict[str, Note] = {}
+    for note in notes:
+        text = re.sub(r" \([\d,]+ chunks\)$", "", note.text)
+        before = found.get(text, Note(text, 0, ()))
+        uris = tuple(sorted({*before.uris, *note.uris})[:NAMED])
+        found[text] = Note(text, before.documents + note.documents, uris)
+    return list(found.values())

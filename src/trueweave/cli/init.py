@@ -1,0 +1,67 @@
+"""`trueweave init`: prepare a database and a workspace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trueweave.cli.options import DatabaseUrl, Json, Workspace
+from trueweave.cli.render.lines import next_step, path_from_here
+from trueweave.cli.render.tables import pairs
+from trueweave.cli.render.workspaces import model_advice
+from trueweave.cli.reply import replying
+from trueweave.cli.session import in_workspace, load_settings, make_workspace, place
+
+if TYPE_CHECKING:
+    from trueweave.config import Settings
+
+
+def init(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
+    """Prepare the database, make the workspace, and write trueweave.toml.
+
+    Without a URL, the PostgreSQL that Trueweave brings along is started. Without --workspace, the folder gets one of
+    its own, named after it. A trueweave.toml that is there already is left as it is.
+    """
+    from trueweave.config import FILE, find_file, workspace_name, write_file
+
+    with replying(json) as reply:
+        settings = load_settings(database_url, workspace)
+        file = find_file()
+        written = file is None
+        if file is None:
+            file = Path.cwd() / FILE
+            is_named = "workspace" in settings.model_fields_set
+            name = settings.workspace if is_named else make_workspace(settings, workspace_name(file.parent))
+            write_file(file, database_url=database_url, workspace=name)
+            settings = load_settings(database_url, name)
+        found = in_workspace(lambda trueweave: trueweave.status(), settings, make=True)
+        lasting = load_settings() == settings
+        models = _in_force(settings)
+        reply(
+            {
+                "workspace": settings.workspace,
+                "database": place(settings),
+                "file": file,
+                "written": written,
+                **{name.replace(" ", "_"): value for name, value in models.items()},
+            },
+            f"Workspace {settings.workspace} is ready in {place(settings)}.",
+            f"Wrote {path_from_here(file)}" if written else f"Left {path_from_here(file)} as it was.",
+            *([] if lasting else ["It has other settings: pass these options to every command, or change it."]),
+            pairs(models),
+            *model_advice(settings),
+            next_step(
+                "trueweave status" if found.documents else "trueweave add PATH", "" if lasting else "with these options"
+            ),
+        )
+
+
+def _in_force(settings: Settings) -> dict[str, str]:
+    from trueweave import factory
+
+    chosen = factory.recipe(settings)
+    return {
+        "extractor": chosen.extractor,
+        "model": chosen.model or "none",
+        "embedding model": settings.embedding_model or "none",
+    }

@@ -1,0 +1,49 @@
+"""`trueweave remove`: remove documents."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from trueweave.cli.options import DatabaseUrl, Json, Workspace, Yes
+from trueweave.cli.render.console import say
+from trueweave.cli.render.lines import count
+from trueweave.cli.render.run_summary import first_of
+from trueweave.cli.reply import replying
+from trueweave.cli.session import in_workspace, load_settings
+
+Uris = Annotated[
+    list[str],
+    typer.Argument(metavar="PATH", help='Files, folders, patterns in quotes ("notes/**/*.md"), or uris of documents.'),
+]
+
+
+def remove(
+    paths: Uris,
+    yes: Yes = False,
+    workspace: Workspace = None,
+    database_url: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
+    """Remove documents, and all that only they said.
+
+    A folder or pattern stands for all documents whose files are or were there, and a .jsonl or .csv file for its rows.
+    Documents that wait or failed are removed, too. Exits with 1 when something is not found; the rest is
+    removed all the same.
+    """
+    with replying(json) as reply:
+        settings = load_settings(database_url, workspace)
+        found = in_workspace(lambda trueweave: trueweave.matching(*paths), settings)
+        uris = sorted({uri for each in found.values() for uri in each})
+        if len(uris) > len(found) and not yes and sys.stdin.isatty():
+            say(*first_of(uris, "document", "to be removed", "all that the given paths stand for"))
+            typer.confirm(f"Remove {count(len(uris), 'document')}?", abort=True, err=True)
+        removed = in_workspace(lambda trueweave: trueweave.remove(uris), settings) if uris else 0
+        missing = [given for given, each in found.items() if not each]
+        answer, said = {"removed": removed, "missing": missing}, f"{count(removed, 'document')} removed."
+        if missing:
+            reply.fail(f"not found in workspace {settings.workspace}: {', '.join(missing)}", answer, said)
+            raise typer.Exit(1)
+        reply(answer, said)

@@ -1,0 +1,124 @@
+"""Methods side by side on one question."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from trueweave.cli.render.answers import answer_json, check_lines
+from trueweave.cli.render.evidence import evidence_json, evidence_lines, trace_json
+from trueweave.cli.render.lines import count, indented, next_step, warning
+from trueweave.cli.render.tables import Table, table
+from trueweave.types import money
+
+if TYPE_CHECKING:
+    from trueweave.evidence import Answer, Compared, Comparison
+
+
+def comparison_lines(found: Comparison, currency: str, *, show_evidence: bool = False) -> list[RenderableType]:
+    """A comparison for people: figures, what methods have in common, answers, and what could not be used."""
+    usable = [row for row in found.rows if not row.problem]
+    text: list[RenderableType] = [_figures(usable, currency)] if usable else []
+    found_some = [row for row in usable if row.evidence.passages]
+    if len(found_some) > 1:
+        text += ["", Text("Passages in common, in percent", style="bold"), _overlap(found, found_some)]
+    for row in usable:
+        if row.answer:
+            text += ["", Text(row.method, style="bold"), *_answer(row.answer)]
+        if show_evidence:
+            text += ["", Text(f"What {row.method} found", style="bold"), *evidence_lines(row.evidence, found.question)]
+    text += [*_empty(usable), *_unusable(found.rows)]
+    return [*text, "", next_step("trueweave ask QUESTION --method NAME", "asks one of them")] if usable else text
+
+
+def comparison_json(found: Comparison) -> dict[str, object]:
+    """A comparison for programs. `overlap` has the share of passages in common for each pair of methods."""
+    usable = [row for row in found.rows if not row.problem]
+    pairs = [(a, b) for n, a in enumerate(usable) for b in usable[n + 1 :]]
+    return {
+        "question": found.question,
+        "methods": [_row(row) for row in found.rows],
+        "overlap": [{"methods": (a.method, b.method), "share": found.overlap(a, b)} for a, b in pairs],
+    }
+
+
+def _row(row: Compared) -> dict[str, object]:
+    if row.problem:
+        return {"method": row.method, "problem": row.problem}
+    if row.answer:
+        return {**answer_json(row.answer, is_answered=True), "problem": ""}
+    return {
+        "method": row.method,
+        "evidence": evidence_json(row.evidence),
+        "trace": trace_json(row.evidence.trace),
+        "usage": row.usage,
+        "problem": "",
+    }
+
+
+def _figures(rows: Sequence[Compared], currency: str) -> Table:
+    """One line a method. What models took has no columns where none was asked."""
+    is_paid = any(row.usage.calls or row.usage.kept for row in rows)
+    is_priced = any(row.usage.price != 0 for row in rows)
+    headings = ["method", ">passages", ">entities", ">relations", ">SQL", ">ms"]
+    headings += [">calls", ">tokens"] if is_paid else []
+    made = table(*headings, *([">price"] if is_priced else []), "~best")
+    for row in rows:
+        made.add_row(
+            row.method, *_numbers(row, is_paid=is_paid), *([_price(row, currency)] if is_priced else []), _best(row)
+        )
+    return made
+
+
+def _numbers(row: Compared, *, is_paid: bool) -> list[str]:
+    found, usage = row.evidence, row.usage
+    sizes = len(found.passages), len(found.entities), len(found.relations), found.trace.statements
+    numbers = [*(f"{size:,}" for size in sizes), f"{1000 * found.trace.seconds:,.0f}"]
+    numbers += [f"{usage.calls:,}", f"{usage.tokens_in + usage.tokens_out:,}"] if is_paid else []
+    return numbers
+
+
+def _price(row: Compared, currency: str) -> str:
+    return "?" if row.usage.price is None else money(row.usage.price, currency)
+
+
+def _best(row: Compared) -> str:
+    return row.evidence.passages[0].source if row.evidence.passages else "nothing"
+
+
+def _overlap(found: Comparison, rows: Sequence[Compared]) -> Table:
+    """For each pair of methods the share of passages that both found, among those that either did. Columns have the
+    numbers of methods for headings: their names would need more room than a terminal has."""
+    made = table("", *(f">{n}" for n in range(1, len(rows))), gap=1)
+    for n, row in enumerate(rows):
+        made.add_row(f"{n + 1:>2} {row.method}", *(f"{100 * found.overlap(row, other):.0f}" for other in rows[:n]))
+    return made
+
+
+def _answer(answer: Answer) -> list[RenderableType]:
+    cited = f"{count(len({one.mark for one in answer.citations}), 'passage')} cited"
+    return [Text(answer.text), *check_lines(answer), Text(cited, style="dim")]
+
+
+def _empty(rows: Sequence[Compared]) -> list[RenderableType]:
+    """Why methods found nothing, where they say so."""
+    told = [
+        indented(f"{row.method}: {row.evidence.reason}") for row in rows if row.evidence.reason and not row.evidence
+    ]
+    return ["", warning("Found nothing:"), *told] if told else []
+
+
+def _unusable(rows: Sequence[Compared]) -> list[RenderableType]:
+    """Methods that cannot be used here, by reason."""
+    reasons: defaultdict[str, list[str]] = defaultdict(list)
+    for row in rows:
+        if row.problem:
+            reasons[row.problem].append(row.method)
+    if not reasons:
+        return []
+    told = [indented(f"{', '.join(names)}: {reason}") for reason, names in reasons.items()]
+    return ["", warning("Cannot be used here:"), *told]

@@ -1,0 +1,83 @@
+"""The consoles that commands print to. Nothing that is printed can steer the terminal."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import traceback
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import NoReturn
+
+import typer
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+
+from trueweave.cli.render.printable import printable
+
+
+class SafeConsole(Console):
+    """A console on which nothing that is printed can steer the terminal: all text for people goes through it. Its
+    reader may leave, as `head` does: then the command ends, and says nothing more."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """The segments to print. Those of Rich's own that move the cursor stay as they are."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(printable(segment.text), segment.style)
+
+    def on_broken_pipe(self) -> None:
+        end_unread(self)
+
+
+# Names come from documents, so nothing in them may be taken for markup.
+out = SafeConsole(highlight=False, markup=False, emoji=False)
+err = SafeConsole(highlight=False, markup=False, emoji=False, stderr=True)
+NOBODY_READS = 141  # what a shell says of a program that SIGPIPE ended
+
+
+def end_unread(console: Console) -> NoReturn:
+    """End the command because nobody reads its output any longer."""
+    console.quiet = True
+    # What is still in the buffer is written when the program ends, which must not fail.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), console.file.fileno())
+    raise typer.Exit(NOBODY_READS)
+
+
+def make_stderr_safe() -> None:
+    """Have what goes to stderr past the console, log lines and the tracebacks of bugs, printed safely, too."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(_SafeFormatter())
+    logging.basicConfig(handlers=[handler])
+    sys.excepthook = _show_traceback
+
+
+class _SafeFormatter(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return printable(super().format(record))
+
+
+def _show_traceback(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    sys.stderr.write(printable("".join(traceback.format_exception(kind, error, trace))))
+
+
+def say(*text: RenderableType) -> None:
+    """Tell people something on the way, on stderr."""
+    for part in text:
+        print_to(err, part)
+
+
+@contextmanager
+def spinner(what: str) -> Iterator[None]:
+    """A sign of life on stderr, if that is a terminal."""
+    if not err.is_terminal:
+        yield
+        return
+    with err.status(what):
+        yield
+
+
+def print_to(console: Console, part: RenderableType) -> None:
+    """Print with lines broken between words on a terminal, and only where the text has them elsewhere."""
+    console.print(part, soft_wrap=not console.is_terminal)

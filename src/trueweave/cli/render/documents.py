@@ -1,0 +1,31 @@
+"""Lists of documents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from trueweave.cli.render.dates import local_time
+from trueweave.cli.render.lines import indented, next_step, warning
+from trueweave.cli.render.tables import table
+
+if TYPE_CHECKING:
+    from trueweave.types import DocumentInfo
+
+
+def document_lines(found: list[DocumentInfo], there: int, limit: int, *, with_notes: bool) -> list[RenderableType]:
+    """Documents with their titles and sizes, or with their notes; and how to see more."""
+    if not there:
+        return [next_step("trueweave add PATH", "there are none yet")]
+    if not found:
+        return ["No document has a note."]
+    more = [warning(f"There are more: --limit {2 * limit} shows more of them.")] if len(found) == limit < there else []
+    if with_notes:
+        named = (part for one in found for part in (Text(one.uri, style="bold"), *map(indented, one.notes)))
+        return [*named, *more]
+    made = table("document", "~title", ">chunks", "added")
+    for one in found:
+        made.add_row(one.uri, one.title, f"{one.chunks:,}", local_time(one.added))
+    return [made, *more]

@@ -1,0 +1,53 @@
+"""Single lines of text: counted nouns, warnings, indented lines, and the next command to run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from trueweave.cli.render.console import out
+
+_SHORT = 8  # characters of an id
+
+
+def next_step(command: str, why: str = "", heading: str = "Next") -> Text:
+    """One line that says what to type now."""
+    return Text.assemble((f"{heading}: ", "dim"), (command, "bold cyan"), (f"  ({why})" if why else "", "dim"))
+
+
+def warning(text: str) -> Text:
+    """A line that should not be overlooked."""
+    return Text(text, style="yellow")
+
+
+def indented(text: str, columns: int = 2) -> RenderableType:
+    """A line under another, and under itself where it is broken."""
+    return Padding(text, (0, 0, 0, columns)) if out.is_terminal else Text(f"{' ' * columns}{text}")
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun: `1 document`, `1,200 documents`, `12 entities`."""
+    return f"{number:,} {noun if number == 1 else _plural(noun)}"
+
+
+def _plural(noun: str) -> str:
+    return f"{noun[:-1]}ies" if noun.endswith(("ty", "ly")) else f"{noun}s"
+
+
+def short_id(id_: object) -> str:
+    """The beginning of an id, as it is shown and typed. Commands accept any beginning that only one id has."""
+    return str(id_)[:_SHORT]
+
+
+def one_line(text: str, longest: int = 200) -> str:
+    """A text on one line, cut between words where it is too long."""
+    line = " ".join(text.split())
+    return line if len(line) <= longest else f"{line[: longest + 1].rpartition(' ')[0] or line[:longest]} …"
+
+
+def path_from_here(file: Path) -> Path:
+    """A path as it is best typed: from here, if it is within."""
+    return file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file

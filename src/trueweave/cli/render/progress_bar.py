@@ -1,0 +1,40 @@
+"""A progress bar with a rate and the time left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
+from rich.text import Text
+
+from trueweave.cli.render.console import err
+
+
+@contextmanager
+def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A bar on stderr, if that is a terminal; call what it gives with how many more are done."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,.0f} of {task.total:,.0f}"))
+    with Progress(*columns, Rate(), console=err, disable=not err.is_terminal) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda done: bar.advance(task, done)
+
+
+class Rate(ProgressColumn):
+    """How many a second since the beginning, how long it has taken, and how long it will take at that rate."""
+
+    def render(self, task: Task) -> Text:
+        elapsed = task.elapsed or 0.0
+        rate = task.completed / elapsed if elapsed else 0.0
+        left = f", {_clock((task.remaining or 0) / rate)} left" if rate and task.remaining else ""
+        return Text(f"{_rate(rate)}  {_clock(elapsed)}{left}", style="cyan")
+
+
+def _rate(rate: float) -> str:
+    """So many a second, or a minute where that is fewer than one."""
+    return f"{60 * rate:,.0f}/min" if 0 < rate < 1 else f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s"
+
+
+def _clock(seconds: float) -> str:
+    return str(timedelta(seconds=round(seconds)))

@@ -1,0 +1,96 @@
+"""Rules about names, and suggestions of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from trueweave.cli.render.lines import count, indented, next_step, short_id, warning
+from trueweave.cli.render.tables import Table, table
+from trueweave.types import NameKey, Rule, SuggestedName, Suggestion
+
+
+def name_key(text: str) -> NameKey:
+    """A name and its type from NAME or NAME::TYPE."""
+    name, colons, type_ = text.rpartition("::")
+    return NameKey(name, type_) if colons else NameKey(text)
+
+
+def name_text(key: NameKey) -> str:
+    """NAME or NAME::TYPE, as `name_key` takes it."""
+    return f"{key.name}::{key.type}" if key.type or "::" in key.name else key.name
+
+
+def names_text(names: Iterable[NameKey]) -> str:
+    """Names for a sentence."""
+    return " and ".join(map(name_text, names))
+
+
+@dataclass(frozen=True)
+class AddedRule:
+    """A rule, and for each of its names those that documents mention now."""
+
+    rule: Rule
+    matched: dict[NameKey, tuple[NameKey, ...]]
+
+    @property
+    def unknown(self) -> list[NameKey]:
+        """Names that no document mentions: misspelt, perhaps."""
+        return [name for name, found in self.matched.items() if not found]
+
+    def as_json(self) -> dict[str, object]:
+        matched = [{"name": name, "matched": found} for name, found in self.matched.items()]
+        return {"rule": self.rule, "names": matched, "unknown": self.unknown}
+
+
+def rule_notes(added: AddedRule) -> list[Text]:
+    """Which names of a rule documents mention, which they do not, and how to take the rule back."""
+    found = [name for matched in added.matched.values() for name in matched]
+    notes = [Text(f"In the documents now: {', '.join(map(_with_type, found))}.")] if found else []
+    if added.unknown:
+        waiting = ", ".join(map(name_text, added.unknown))
+        notes.append(warning(f"No document mentions {waiting} yet, written just so; the rule waits for one."))
+    return [*notes, next_step(f"trueweave rules undo {short_id(added.rule.id)}", heading="To take it back")]
+
+
+def _with_type(name: NameKey) -> str:
+    return f"{name.name} ({name.type or 'no type'})"
+
+
+def rule_table(rules: list[Rule]) -> Table:
+    """Rules, one a line."""
+    made = table("id", "rule", "names", "label")
+    for rule in rules:
+        made.add_row(short_id(rule.id), rule.kind, names_text(rule.names), rule.label)
+    return made
+
+
+def accepted_lines(rules: list[Rule]) -> Iterator[RenderableType]:
+    """What accepted suggestions have become, and how to take the last one back."""
+    for rule in rules:
+        yield f"{names_text(rule.names)} are one entity now. Rule {short_id(rule.id)}."
+    if rules:
+        yield next_step(f"trueweave rules undo {short_id(rules[-1].id)}", heading="To take it back")
+    else:
+        yield "No names are that alike."
+
+
+def suggestion_lines(found: list[Suggestion]) -> Iterator[RenderableType]:
+    """Pairs of names, each with passages that mention them."""
+    for one in found:
+        yield f"{one.number}  {short_id(one.id)}  {_side(one.one)}  |  {_side(one.other)}  {one.score:.1f} % alike"
+        for side in (one.one, one.other):
+            for passage in side.passages:
+                yield indented(f"{passage.title or passage.uri}: {passage.text}")
+    if found:
+        first = short_id(found[0].id)
+        yield next_step(f"trueweave rules accept {first}", "or reject; several at once will do")
+    else:
+        yield "There is nothing to suggest."
+
+
+def _side(name: SuggestedName) -> str:
+    return f"{name_text(name.name)} ({count(name.mentions, 'mention')})"

@@ -1,0 +1,118 @@
+"""The state of a workspace: sizes, what waits, what failed, and what to do next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from trueweave.cli.render.lines import count, indented, next_step, warning
+from trueweave.cli.render.money import budget_rows
+
+if TYPE_CHECKING:
+    from trueweave.config import Settings
+    from trueweave.store.postgres.ingest_progress import IngestProgress
+    from trueweave.types import Budget, FailedDocument, FailedWork, OutOfDate, Status, WorkKind
+
+_KINDS: dict[WorkKind, str] = {
+    "settle": "settling",
+    "names": "resolving names again",
+    "link": "finding names in texts",
+    "summary": "summary",
+    "report": "report",
+}
+
+
+@dataclass(frozen=True)
+class WorkspaceState:
+    """All that `trueweave status` shows."""
+
+    index: Status
+    work: IngestProgress
+    budget: Budget
+    aside: list[FailedDocument]
+    outdated: list[OutOfDate]
+    failed: list[FailedWork]
+
+
+def size_rows(found: WorkspaceState) -> dict[str, str]:
+    """How much there is in the index, how much waits, and how much failed."""
+    index, work = found.index, found.work
+    waiting = (
+        (work.waiting, "document", " to be worked"),
+        (index.waiting_documents, "document", " to be settled"),
+        (index.waiting_names, "name", " to be settled"),
+        (work.descriptions, "description", " to be summed up"),
+    )
+    return {
+        "documents": f"{index.documents:,}",
+        "chunks": f"{index.chunks:,}",
+        "entities": f"{index.entities:,}",
+        "relations": f"{index.relations:,}",
+        "vectors": index.embedding_model or "none",
+        "waiting": ", ".join(count(number, what) + end for number, what, end in waiting if number) or "nothing",
+        **({"failed": count(work.failed, "document")} if work.failed else {}),
+        **({"out of date": ", ".join(map(_why, found.outdated))} if found.outdated else {}),
+        **({"failed": f"{count(len(found.failed), 'job')}, by a bug of Trueweave"} if found.failed else {}),
+    }
+
+
+def _why(one: OutOfDate) -> str:
+    """How many documents would be worked otherwise now, and what has changed since."""
+    since = f"other settings ({', '.join(one.settings)})" if one.settings else "an earlier extractor or prompt"
+    return f"{count(one.documents, 'document')} worked by {since}"
+
+
+def budget_if_used(found: Budget, currency: str) -> dict[str, str]:
+    """Nothing, where no model was ever paid or capped."""
+    is_used = found.tokens or found.held_tokens or found.price_cap is not None or found.token_cap is not None
+    return budget_rows(found, currency) if is_used else {}
+
+
+def status_advice(found: WorkspaceState, settings: Settings) -> list[Text]:
+    """What to do now: the most urgent first."""
+    advice = []
+    if settings.embedding_model and not _is_of(found.index.embedding_model, settings.embedding_model):
+        why = f"the settings name that model, and vectors are by {found.index.embedding_model}"
+        advice.append(next_step(f"trueweave reembed {settings.embedding_model}", why))
+    if found.work.failed:
+        advice.append(next_step("trueweave status --failed", "shows why documents failed"))
+    elif found.failed:
+        advice.append(next_step("trueweave status --failed", "shows what failed, and why"))
+    if found.work.waiting or found.index.waiting_documents or found.index.waiting_names:
+        advice.append(next_step("trueweave worker", "works what waits; so does `trueweave add`"))
+    if found.outdated:
+        is_refreshed = any(not one.settings for one in found.outdated)
+        command = "trueweave add --refresh PATH" if is_refreshed else "trueweave add PATH"
+        advice.append(next_step(command, "works documents again that are out of date"))
+    if not advice and not found.index.documents:
+        advice.append(next_step("trueweave add PATH", "there is nothing here yet"))
+    return advice
+
+
+def _is_of(space: str, model: str) -> bool:
+    """Whether a model's vectors go into a space, as far as names tell; none are there yet, and any model's do."""
+    folder = model.removeprefix("onnx/").removesuffix("/model.onnx").rpartition("/")[2]
+    return not space or space == model or (model.startswith("onnx/") and space.startswith(f"onnx/{folder}@"))
+
+
+def failed_lines(found: WorkspaceState) -> list[RenderableType]:
+    """Failed documents, and jobs that failed by a bug."""
+    if not found.aside and not found.failed:
+        return ["No document and no job failed."]
+    more = found.work.failed - len(found.aside)
+    return [
+        *(part for one in found.aside for part in (Text(one.uri, style="bold"), indented(one.error))),
+        *([warning(f"… and {more:,} more: --limit {found.work.failed} shows them all.")] if more > 0 else []),
+        *(part for work in found.failed for part in (_named(work), indented(work.error))),
+        next_step("trueweave retry", "tries them again, once that is fixed; or trueweave remove URI"),
+    ]
+
+
+def _named(work: FailedWork) -> Text:
+    """A job as a person knows it: what it was to do, about what, and when it failed."""
+    about = f" of {work.about}" if work.about else ""
+    times = f", {count(work.times, 'time')}" if work.times > 1 else ""
+    return Text(f"{_KINDS[work.kind]}{about} ({work.failed:%Y-%m-%d %H:%M}{times})", style="bold")

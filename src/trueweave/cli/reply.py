@@ -1,0 +1,71 @@
+"""What commands answer: text for people or JSON for programs on stdout, errors on stderr, and exit codes."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import typer
+from rich.console import RenderableType
+from rich.text import Text
+
+from trueweave.cli.render.console import end_unread, err, out, print_to
+from trueweave.cli.render.printable import escaped
+from trueweave.errors import TrueweaveError
+
+INTERRUPTED = 130
+
+
+class Reply:
+    """What a command answers, in the form that the user asked for."""
+
+    def __init__(self, as_json: bool) -> None:
+        self._as_json = as_json
+
+    def __call__(self, answer: Mapping[str, object], *text: RenderableType) -> None:
+        """Give the answer as JSON, or as this text."""
+        if self._as_json:
+            try:
+                print(escaped(json.dumps(answer, default=_plain, ensure_ascii=False)), flush=True)
+            except BrokenPipeError:
+                end_unread(out)
+        else:
+            for part in text:
+                print_to(out, part)
+
+    def fail(
+        self,
+        problem: str,
+        answer: Mapping[str, object] | None = None,
+        *text: RenderableType,
+        then: RenderableType | None = None,
+    ) -> None:
+        """Say what went wrong, on stderr, and to a program as JSON too; what there is to tell all the same comes first,
+        and what to do `then` last."""
+        self({"error": problem, **(answer or {})}, *text)
+        print_to(err, Text.assemble(("error: ", "bold red"), (problem, "red")))
+        if then is not None:
+            print_to(err, then)
+
+
+@contextmanager
+def replying(as_json: bool) -> Iterator[Reply]:
+    """A reply to be given. What Trueweave raises on purpose becomes one line; anything else is a bug and keeps its
+    trace."""
+    reply = Reply(as_json)
+    try:
+        yield reply
+    except TrueweaveError as error:
+        reply.fail(str(error))
+        raise typer.Exit(1) from error
+    except KeyboardInterrupt:
+        reply.fail("stopped. What was finished is kept; run the same command again to go on.")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _plain(value: object) -> object:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    return str(value)

@@ -1,0 +1,58 @@
+"""`trueweave resolution`: show or change what makes two names one entity."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from trueweave.cli.options import DatabaseUrl, Json, Workspace
+from trueweave.cli.render.tables import pairs
+from trueweave.cli.reply import replying
+from trueweave.cli.session import in_workspace, load_settings
+from trueweave.types import Resolution, ResolutionSettings, Sameness
+
+if TYPE_CHECKING:
+    from trueweave.engine import AsyncTrueweave
+
+
+def resolution(
+    mode: Annotated[
+        Resolution | None,
+        typer.Argument(
+            help="exact: names are one that are equal but for case, accents, punctuation, spacing and legal forms "
+            "(Inc, GmbH); fuzzy: alike ones are; off: none are."
+        ),
+    ] = None,
+    threshold: Annotated[
+        int | None,
+        typer.Option(
+            min=70,
+            max=100,
+            metavar="PERCENT",
+            help="How alike names must be if fuzzy, or to be suggested: 70 (loose) to 100.",
+        ),
+    ] = None,
+    same: Annotated[
+        Sameness | None, typer.Option(help="What must agree for two names to be one: name and type, or the name alone.")
+    ] = None,
+    workspace: Workspace = None,
+    database_url: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
+    """Show or change what makes two names one entity.
+
+    A change resolves all names of the workspace anew.
+    """
+
+    async def show_or_change(trueweave: AsyncTrueweave) -> ResolutionSettings:
+        now = await trueweave.resolution()
+        wanted = ResolutionSettings(mode or now.mode, threshold or now.threshold, same or now.same)
+        if wanted != now:
+            await trueweave.change_resolution(wanted)
+        return wanted
+
+    with replying(json) as reply:
+        found = in_workspace(show_or_change, load_settings(database_url, workspace))
+        reply(asdict(found), pairs(asdict(found)))

@@ -1,0 +1,55 @@
+"""`trueweave verify`: compare the index with one that is built from scratch."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import typer
+
+from trueweave.cli.options import DatabaseUrl, Json, Workspace
+from trueweave.cli.render.lines import count, next_step
+from trueweave.cli.render.verdict import difference_table, not_compared_lines
+from trueweave.cli.reply import replying
+from trueweave.cli.session import in_workspace, load_settings
+
+if TYPE_CHECKING:
+    from trueweave.engine import AsyncTrueweave
+    from trueweave.types import Verdict
+
+
+def verify(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
+    """Build the index anew beside this one, and compare.
+
+    Nothing is changed, and no model is asked. What waits to be settled is counted.
+
+    Exits with 0 when they are equal to the last byte, and with 1 when they differ, or when documents changed meanwhile.
+    """
+    from trueweave.cli.render.progress_bar import progress
+
+    with replying(json) as reply:
+        settings = load_settings(database_url, workspace)
+
+        async def rebuild(trueweave: AsyncTrueweave) -> tuple[Verdict, int]:
+            documents = (await trueweave.status()).documents
+            with progress("Rebuilding", documents) as done:
+                return await trueweave.verify(done), documents
+
+        verdict, documents = in_workspace(rebuild, settings)
+        answer = {"exact": verdict.exact, **asdict(verdict)}
+        if verdict.exact:
+            said = f"Exact: the index is what its {count(documents, 'document')} say."
+            reply(answer, said, *not_compared_lines(verdict), f"Digest {verdict.digest}")
+            return
+        if verdict.changed:
+            reply(answer, "The index changed meanwhile, so the two cannot be compared.", next_step("trueweave verify"))
+            raise typer.Exit(1)
+        reply(
+            answer,
+            difference_table(verdict.differences),
+            *not_compared_lines(verdict),
+            "The index is not what its documents say, as these first differences show.",
+            "Its tables were changed by hand, or this is a bug in Trueweave: please report it.",
+            next_step("trueweave init --workspace NEW", "then add the documents there"),
+        )
+        raise typer.Exit(1)

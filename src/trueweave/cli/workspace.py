@@ -1,0 +1,144 @@
+"""`trueweave workspace`: list workspaces and their settings, drop one, or make a role for one."""
+
+from __future__ import annotations
+
+import asyncio
+import tomllib
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from trueweave.cli.options import DatabaseUrl, Json, Workspace, Yes
+from trueweave.cli.render.lines import count, next_step
+from trueweave.cli.render.printable import printable
+from trueweave.cli.render.tables import pairs
+from trueweave.cli.render.workspaces import workspace_table
+from trueweave.cli.reply import replying
+from trueweave.cli.session import database, direct, in_workspace, load_settings
+
+if TYPE_CHECKING:
+    from trueweave.engine import AsyncTrueweave
+
+app = typer.Typer(no_args_is_help=True, help="List workspaces, their settings, drop one, or make a role.")
+
+
+@app.command("list")
+def list_(database_url: DatabaseUrl = None, json: Json = False) -> None:
+    """List the workspaces in this database.
+
+    Only the owner of Trueweave's schema sees them all.
+    """
+    from trueweave.store.postgres.health import workspaces as all_of
+
+    with replying(json) as reply:
+        settings = load_settings(database_url)
+        found = asyncio.run(all_of(direct(settings)))
+        reply(
+            {"workspaces": found},
+            workspace_table(found, settings.workspace) if found else next_step("trueweave init", "there is none yet"),
+        )
+
+
+@app.command("drop")
+def drop(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The workspace.")],
+    yes: Yes = False,
+    database_url: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
+    """Take a workspace away, with all that is in it."""
+    with replying(json) as reply:
+        settings = load_settings(database_url, name)
+        if not yes:
+            documents = in_workspace(lambda trueweave: trueweave.status(), settings).documents
+            asked = f"Take away {name} and its {count(documents, 'document')} for good?"
+            typer.confirm(printable(asked), abort=True, err=True)
+        documents = in_workspace(lambda trueweave: trueweave.drop(), settings)
+        reply({"dropped": name, "documents": documents}, f"{name} is gone, with its {count(documents, 'document')}.")
+
+
+@app.command("role")
+def role(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The workspace.")],
+    role: Annotated[str | None, typer.Option(help="The role's name.")] = None,
+    drop: Annotated[bool, typer.Option("--drop", help="Take the role away.")] = False,
+    database_url: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
+    """Make a PostgreSQL role that reads this workspace by SQL, and no other.
+
+    Its password is shown once. It can be handed out: whatever it sets, it sees no other workspace, and it writes
+    nothing.
+    """
+    from trueweave.errors import ConfigError
+    from trueweave.store.postgres.connections import location
+    from trueweave.store.postgres.readers import drop_reader, make_reader
+
+    with replying(json) as reply:
+        settings = load_settings(database_url, name)
+        url, beside = database(settings), settings.direct_database_url
+        if drop:
+            if role is None:
+                raise ConfigError("say which role to take away: --role ROLE --drop.")
+            asyncio.run(drop_reader(url, role, direct_url=beside))
+            reply({"dropped": role}, f"Role {role} is gone.")
+            return
+        made = asyncio.run(make_reader(url, name, role, direct_url=beside))
+        where = location(beside or url)
+        address = f"postgresql://{made.role}:{made.password}@{where}"
+        reply(
+            {"role": made.role, "workspace": name, "url": address},
+            f"Role {made.role} reads workspace {name}, and nothing else. Its address, with a password shown only now:",
+            address,
+        )
+
+
+Changes = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="NAME=VALUE", help="Settings to give the workspace, as in model=openai/some-model."),
+]
+
+
+@app.command()
+def settings(
+    changes: Changes = None,
+    unset: Annotated[list[str] | None, typer.Option(help="A setting to take back; may be given again.")] = None,
+    workspace: Workspace = None,
+    database_url: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
+    """Show or change the settings that a workspace has of its own.
+
+    They are kept in the database and outweigh trueweave.toml and the environment, for all who work in the workspace.
+    Values are written as in trueweave.toml, and texts need no quotes. Keys are never kept: model_key_variable,
+    embedding_key_variable and reranker_key_variable name the environment variables that hold them.
+    """
+    with replying(json) as reply:
+        loaded = load_settings(database_url, workspace)
+        given = dict(map(_parsed, changes or ()))
+
+        async def change(trueweave: AsyncTrueweave) -> dict[str, Any]:
+            if given or unset:
+                await trueweave.change_settings(given, unset or ())
+            return trueweave.own_settings
+
+        own = in_workspace(change, loaded)
+        shown = pairs({name: str(value) for name, value in sorted(own.items())}) if own else _none(loaded.workspace)
+        reply({"workspace": loaded.workspace, "settings": own}, shown)
+
+
+def _none(workspace: str) -> Any:
+    return next_step("trueweave workspace settings NAME=VALUE", f"{workspace} has none of its own")
+
+
+def _parsed(given: str) -> tuple[str, Any]:
+    """The name and the value of `NAME=VALUE`. What is no value of TOML is a text."""
+    from trueweave.errors import ConfigError
+
+    name, equals, value = (part.strip() for part in given.partition("="))
+    if not equals or not name:
+        raise ConfigError(f"{given!r} is no setting. Write NAME=VALUE, as in model=openai/some-model.")
+    try:
+        return name, tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return name, value
