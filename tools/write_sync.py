@@ -69,6 +69,9 @@ def _member(source: str, node: Function) -> str:
     decorators = {ast.unparse(decorator) for decorator in node.decorator_list}
     returns = ast.unparse(_instead(node.returns)) if node.returns else "None"
     doc = _doc(source, node)
+    if _is_static(node):
+        waited = f"return _wait_for(lambda: {_call(f'AsyncTrueweave.{node.name}', node)})"
+        return _function(f"@staticmethod\n    def {node.name}", node, returns, doc, waited)
     act = f"lambda trueweave: {_call(f'trueweave.{node.name}', node)}"
     if "property" in decorators:
         head, body = f"@property\n    def {node.name}", f"return self._trueweave.{node.name}"
@@ -85,17 +88,22 @@ def _member(source: str, node: Function) -> str:
 def _function(head: str, node: Function, returns: str, doc: str, body: str) -> str:
     parameters = _instead(node.args)
     assert isinstance(parameters, ast.arguments)
-    parameters.args[0].arg = "self"
+    if not _is_static(node):
+        parameters.args[0].arg = "self"
     return f"\n    {head}({ast.unparse(parameters)}) -> {returns}:\n        {doc}\n        {body}\n"
 
 
 def _call(what: str, node: Function) -> str:
     """The call that passes everything on."""
     args = node.args
-    given = [_passed(arg) for arg in args.args[1:]]
+    given = [_passed(arg) for arg in args.args[0 if _is_static(node) else 1 :]]
     given += [f"*{args.vararg.arg}"] if args.vararg else []
     given += [f"{arg.arg}={_passed(arg)}" for arg in args.kwonlyargs]
     return f"{what}({', '.join(given)})"
+
+
+def _is_static(node: Function) -> bool:
+    return any(ast.unparse(decorator) == "staticmethod" for decorator in node.decorator_list)
 
 
 def _passed(arg: ast.arg) -> str:

@@ -32,6 +32,7 @@ OF_THE_PROCESS = frozenset(
     {
         "database_url",
         "direct_database_url",
+        "owner_database_url",
         "workspace",
         "project_folder",
         "follow_links",
@@ -62,6 +63,13 @@ class Settings(BaseSettings):
         default=None,
         repr=False,
         description="The address of PostgreSQL itself, where database_url is that of a pooler such as PgBouncer.",
+        examples=[EXAMPLE_URL],
+    )
+    owner_database_url: str | None = Field(
+        default=None,
+        repr=False,
+        description="The address of PostgreSQL itself with the user who owns the schema, where the one of database_url "
+        "may not change it. Only `init`, `migrate`, `workspace list` and `workspace role` use it.",
         examples=[EXAMPLE_URL],
     )
     workspace: str = Field(
@@ -266,12 +274,17 @@ class Settings(BaseSettings):
 
     _given: frozenset[str] = PrivateAttr(default=frozenset())  # by the caller of `load`
 
-    @field_validator("database_url", "direct_database_url")
+    @field_validator("database_url", "direct_database_url", "owner_database_url")
     @classmethod
     def _is_of_postgresql(cls, url: str | None) -> str | None:
         if url is not None and not url.startswith(("postgresql://", "postgres://")):
             raise ValueError(f"must look like {EXAMPLE_URL}")
         return url
+
+    @property
+    def owner_address(self) -> str | None:
+        """The address of PostgreSQL itself with the user who owns the schema; None is the bundled one."""
+        return self.owner_database_url or self.direct_database_url or self.database_url
 
     @classmethod
     def load(

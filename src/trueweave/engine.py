@@ -31,6 +31,7 @@ from trueweave.errors import (
     ConfigError,
     InvalidDocument,
     ModelRefused,
+    SchemaOutdated,
     SpaceMismatch,
     UnknownCommunity,
     UnknownWorkspace,
@@ -137,20 +138,36 @@ def _unseen(_: int) -> None:
     """Progress that nobody looks at."""
 
 
+def _bundled(settings: Settings) -> EmbeddedServer:
+    return EmbeddedServer(settings.data_directory or default_directory())
+
+
 @asynccontextmanager
 async def opened_database(settings: Settings, url: str | None = None) -> AsyncIterator[Database]:
     """The database of these settings, for all workspaces that a process works in. Without a `url` anywhere it is in the
-    bundled PostgreSQL, which is started if need be and left running."""
+    bundled PostgreSQL, which is started if need be and left running.
+
+    A schema that is missing or outdated is an error, SchemaOutdated. Only in the bundled PostgreSQL, which belongs to
+    one user, it is made and migrated here.
+    """
     url = url or settings.database_url
     revive = None
     if url is None:
-        revive = EmbeddedServer(settings.data_directory or default_directory()).start
+        revive = _bundled(settings).start
         url = await asyncio.to_thread(revive)
-    direct = settings.direct_database_url
-    await migrate(url, direct)
     timeouts = Timeouts(settings.statement_timeout, settings.lock_timeout, settings.idle_timeout)
-    async with Database(url, direct_url=direct, timeouts=timeouts, revive=revive) as database:
+    database = Database(url, direct_url=settings.direct_database_url, timeouts=timeouts, revive=revive)
+    try:
+        await database.open()
+    except SchemaOutdated:
+        if revive is None:
+            raise
+        await migrate(url)
+        await database.open()
+    try:
         yield database
+    finally:
+        await database.close()
 
 
 class AsyncTrueweave:
@@ -196,8 +213,8 @@ class AsyncTrueweave:
         """The workspace of that name, made when it is new unless `make` is False.
 
         What is not given here is as the settings say, which are those of trueweave.toml and the environment unless
-        given too. Without a `url` anywhere it is in the bundled PostgreSQL, which is started if need be and left
-        running.
+        given too. Without a `url` anywhere it is in the bundled PostgreSQL, which is started and migrated if need be
+        and left running. Any other database must have been migrated: SchemaMismatch says what to run.
         """
         settings = settings or Settings.load(database_url=url, workspace=workspace)
         async with opened_database(settings, url) as database:
@@ -205,6 +222,20 @@ class AsyncTrueweave:
             trueweave = await cls.enter(database, name, embedder, llm=llm, settings=settings, make=make)
             async with aclosing(trueweave):
                 yield trueweave
+
+    @staticmethod
+    async def migrate(url: str | None = None, *, settings: Settings | None = None) -> list[str]:
+        """Make Trueweave's schema in a database, or bring it up to date; the names of the migrations that were applied.
+
+        `url` is the address of PostgreSQL itself with the user who owns the schema, or is to own it. Without it, it is
+        that of owner_database_url in the settings, else direct_database_url, else database_url, else the bundled
+        PostgreSQL. If another process migrates the same database, it is waited for.
+        """
+        settings = settings or Settings.load()
+        owner = url or settings.owner_address
+        if owner is None:
+            owner = await asyncio.to_thread(_bundled(settings).start)
+        return await migrate(owner, said_to_be_direct=owner == settings.direct_database_url)
 
     @classmethod
     async def enter(

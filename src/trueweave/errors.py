@@ -19,7 +19,9 @@ TrueweaveError
 │   ├── EmbeddedServerError  the bundled PostgreSQL did not start, stop or answer
 │   │   └── EmbeddedServerMissing
 │   ├── DiskFull             the disk of the bundled PostgreSQL is full, so that it stopped
-│   ├── MigrationError       the schema is not what this version of Trueweave expects
+│   ├── SchemaMismatch       the schema is not one that this version of Trueweave works with
+│   │   ├── SchemaOutdated   it is missing or older: `trueweave migrate`
+│   │   └── SchemaNewer      a newer Trueweave changed it: upgrade this one
 │   └── NotIsolated          the connection would see more than one workspace
 ├── UnknownWorkspace
 ├── UnknownCommunity
@@ -124,8 +126,16 @@ class DiskFull(EmbeddedServerError):
     """The disk of the bundled PostgreSQL is full, so that it stopped."""
 
 
-class MigrationError(DatabaseError):
-    """The schema is not what this version of Trueweave expects."""
+class SchemaMismatch(DatabaseError):
+    """The schema is not one that this version of Trueweave works with."""
+
+
+class SchemaOutdated(SchemaMismatch):
+    """The schema is missing, or older than this version of Trueweave. `trueweave migrate` brings it up to date."""
+
+
+class SchemaNewer(SchemaMismatch):
+    """A newer Trueweave changed the schema in a way that this version cannot work with."""
 
 
 class NotIsolated(DatabaseError):

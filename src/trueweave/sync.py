@@ -174,6 +174,15 @@ class _Thread:
         return task
 
 
+def _wait_for(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """What comes of this, which needs no workspace."""
+    thread = _Thread()
+    try:
+        return thread.wait_for(work)
+    finally:
+        thread.close()
+
+
 def _call(task: asyncio.Task[T], over: Future[T]) -> None:
     """Tell whoever waits how a task ended. One that nobody interrupted was cancelled by closing."""
     if task.cancelled():
@@ -318,10 +327,20 @@ class Trueweave(_Waiting):
         """The workspace of that name, made when it is new unless `make` is False.
 
         What is not given here is as the settings say, which are those of trueweave.toml and the environment unless
-        given too. Without a `url` anywhere it is in the bundled PostgreSQL, which is started if need be and left
-        running.
+        given too. Without a `url` anywhere it is in the bundled PostgreSQL, which is started and migrated if need be
+        and left running. Any other database must have been migrated: SchemaMismatch says what to run.
         """
         super().__init__(lambda: AsyncTrueweave.open(url, workspace, embedder, llm=llm, settings=settings, make=make))
+
+    @staticmethod
+    def migrate(url: str | None = None, *, settings: Settings | None = None) -> list[str]:
+        """Make Trueweave's schema in a database, or bring it up to date; the names of the migrations that were applied.
+
+        `url` is the address of PostgreSQL itself with the user who owns the schema, or is to own it. Without it, it is
+        that of owner_database_url in the settings, else direct_database_url, else database_url, else the bundled
+        PostgreSQL. If another process migrates the same database, it is waited for.
+        """
+        return _wait_for(lambda: AsyncTrueweave.migrate(url, settings=settings))
 
     # --- documents ------------------------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ from trueweave import AsyncTrueweave, factory
 from trueweave.events import ignore
 from trueweave.ingest.intake import take_in
 from trueweave.store.embedded import EmbeddedServer
+from trueweave.store.postgres.migrate import migrate
 from trueweave.testing import ModelServer
 from trueweave.types import Source
 
@@ -54,7 +55,7 @@ def postgres() -> Iterator[EmbeddedServer]:
     with tempfile.TemporaryDirectory() as root:
         Path(root).chmod(0o755)
         server = EmbeddedServer(Path(root, "server"), {"shared_buffers": "128MB"})
-        server.start()
+        asyncio.run(migrate(server.start()))
         yield server
         server.stop()
 

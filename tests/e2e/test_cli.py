@@ -373,7 +373,9 @@ def test_a_wrong_key_stops_a_run_at_once_and_is_never_shown(
 def test_doctor_finds_all_well_and_names_what_is_not(trueweave: Trueweave, tmp_path: Path, url: str) -> None:
     trueweave("init")
     well = trueweave("doctor").stdout
-    assert all(part in well for part in ("pgvector", "row-level security in force", "queue installed", "All is well."))
+    assert all(
+        part in well for part in ("pgvector", "row-level security in force", "schema up to date", "All is well.")
+    )
     (tmp_path / "trueweave.toml").write_text('extractor = "nlp"\npipeline = "xx_missing"\nworkspace = "other"')
     broken = answer(trueweave("doctor", "--json", code=1))
     wrong = {check["what"]: check["fix"] for check in broken["checks"] if check["ok"] is False}
@@ -381,7 +383,7 @@ def test_doctor_finds_all_well_and_names_what_is_not(trueweave: Trueweave, tmp_p
     assert "spacy download xx_missing" in wrong["spaCy pipeline xx_missing"]
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("DROP SCHEMA trueweave CASCADE")
-    assert "Run `trueweave init`." in trueweave("doctor", code=1).stdout
+    assert "Run `trueweave init` to make it" in trueweave("doctor", code=1).stdout
     away = trueweave("doctor", "--database-url", "postgresql://ada:secret@127.0.0.1:1/nowhere", code=1)
     assert "✗ database: 127.0.0.1:1/nowhere" in away.stdout
     assert "secret" not in away.stdout

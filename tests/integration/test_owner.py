@@ -39,6 +39,7 @@ def owned_url(server_url: str) -> Iterator[str]:
 @pytest.mark.usefixtures("databases")  # somebody else's database made the role before
 async def test_an_ordinary_owner_can_do_everything(owned_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vectors, "MOST_IN_COMMON", 5)
+    assert await AsyncTrueweave.migrate(owned_url)
     async with (
         AsyncTrueweave.open(owned_url, "one", HashEmbedder()) as one,
         AsyncTrueweave.open(owned_url, "two") as two,

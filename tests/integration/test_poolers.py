@@ -217,4 +217,4 @@ async def test_a_pooler_without_a_direct_address_is_refused_with_the_next_step(p
         await Database(pooled).open()
     with pytest.raises(ConfigError, match="direct_database_url"):
         await migrate(pooled)
-    assert await migrate(pooled, url) == []
+    assert await migrate(url) == []

@@ -22,8 +22,9 @@ from trueweave.serving import work_for_all
 from trueweave.store.postgres import queue
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.liveness import Liveness
-from trueweave.store.postgres.migrate import migrate, migrations
+from trueweave.store.postgres.migrate import migrate
 from trueweave.store.postgres.queue import Queue
+from trueweave.store.postgres.schema import migrations
 from trueweave.testing import HashEmbedder
 from trueweave.types import Chunk, Extraction, Source
 

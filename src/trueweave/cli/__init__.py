@@ -26,6 +26,7 @@ from trueweave.cli import (
     estimate,
     init,
     methods,
+    migrate,
     receipt,
     reembed,
     remove,
@@ -68,6 +69,7 @@ def main(
 
 
 app.command()(init.init)
+app.command()(migrate.migrate)
 app.command()(add.add)
 app.command()(sync.sync)
 app.command()(ask.ask)

@@ -77,7 +77,8 @@ async def _database(settings: Settings) -> tuple[str | None, list[Check]]:
     what = f"database: {place(settings)}"
     try:
         url = await asyncio.to_thread(database, settings)
-        found = await health(settings.direct_database_url or url)
+        direct = settings.direct_database_url
+        found = await health(direct or url, said_to_be_direct=direct is not None)
     except (ConfigError, DatabaseError) as error:
         return None, [Check(what, False, "", str(error))]
     is_new = found.version_number >= OLDEST
@@ -86,13 +87,10 @@ async def _database(settings: Settings) -> tuple[str | None, list[Check]]:
         Check("PostgreSQL 16 or later", is_new, found.version, "" if is_new else "Upgrade the server."),
         _vector(found.vector, found.vector_at_hand),
     ]
-    if found.unknown:
-        fix = "The database was written by a newer Trueweave: upgrade this one."
-        return None, [*checks, Check("schema up to date", False, f"unknown: {', '.join(found.unknown)}", fix)]
-    if found.missing:
-        missing = ", ".join(found.missing) or "the queue's tables"
-        return None, [*checks, Check("schema up to date", False, f"missing: {missing}", "Run `trueweave init`.")]
-    checks.append(Check("schema up to date, queue installed", True, ""))
+    if mismatch := found.schema.mismatch(url):
+        return None, [*checks, Check("schema up to date", False, "", str(mismatch))]
+    newer = f"with {count(len(found.schema.unknown), 'migration')} of a newer Trueweave, which this one works with"
+    checks.append(Check("schema up to date", True, newer if found.schema.unknown else ""))
     tenants, works = await _tenants(url, settings)
     return url if works else None, [*checks, *tenants]
 

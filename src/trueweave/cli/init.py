@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from trueweave.cli.migrate import apply_migrations
 from trueweave.cli.options import DatabaseUrl, Json, Workspace
 from trueweave.cli.render.lines import next_step, path_from_here
 from trueweave.cli.render.tables import pairs
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def init(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
-    """Prepare the database, make the workspace, and write trueweave.toml.
+    """Make or migrate the schema, make the workspace, and write trueweave.toml.
 
     Without a URL, the PostgreSQL that Trueweave brings along is started. Without --workspace, the folder gets one of
     its own, named after it. A trueweave.toml that is there already is left as it is.
@@ -26,6 +27,7 @@ def init(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Js
 
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
+        applied = apply_migrations(settings)
         file = find_file()
         written = file is None
         if file is None:
@@ -43,6 +45,7 @@ def init(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Js
                 "database": place(settings),
                 "file": file,
                 "written": written,
+                "migrations": applied,
                 **{name.replace(" ", "_"): value for name, value in models.items()},
             },
             f"Workspace {settings.workspace} is ready in {place(settings)}.",

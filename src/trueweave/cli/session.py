@@ -91,9 +91,11 @@ def database(settings: Settings) -> str:
     return settings.database_url or start(bundled(settings))
 
 
-def direct(settings: Settings) -> str:
-    """The address of PostgreSQL itself, whatever is in front of it."""
-    return settings.direct_database_url or database(settings)
+def owner(settings: Settings, url: str | None = None) -> tuple[str, bool]:
+    """The address of PostgreSQL itself with the user who owns the schema, once it runs if it is the bundled one; and
+    whether the settings say that no pooler is there."""
+    url = url or settings.owner_address or database(settings)
+    return url, url == settings.direct_database_url
 
 
 def bundled(settings: Settings) -> EmbeddedServer:

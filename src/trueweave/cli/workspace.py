@@ -14,7 +14,7 @@ from trueweave.cli.render.printable import printable
 from trueweave.cli.render.tables import pairs
 from trueweave.cli.render.workspaces import workspace_table
 from trueweave.cli.reply import replying
-from trueweave.cli.session import database, direct, in_workspace, load_settings
+from trueweave.cli.session import database, in_workspace, load_settings, owner
 
 if TYPE_CHECKING:
     from trueweave.engine import AsyncTrueweave
@@ -32,7 +32,8 @@ def list_(database_url: DatabaseUrl = None, json: Json = False) -> None:
 
     with replying(json) as reply:
         settings = load_settings(database_url)
-        found = asyncio.run(all_of(direct(settings)))
+        url, is_direct = owner(settings)
+        found = asyncio.run(all_of(url, said_to_be_direct=is_direct))
         reply(
             {"workspaces": found},
             workspace_table(found, settings.workspace) if found else next_step("trueweave init", "there is none yet"),
@@ -76,15 +77,15 @@ def role(
 
     with replying(json) as reply:
         settings = load_settings(database_url, name)
-        url, beside = database(settings), settings.direct_database_url
+        url, is_direct = owner(settings)
         if drop:
             if role is None:
                 raise ConfigError("say which role to take away: --role ROLE --drop.")
-            asyncio.run(drop_reader(url, role, direct_url=beside))
+            asyncio.run(drop_reader(url, role, said_to_be_direct=is_direct))
             reply({"dropped": role}, f"Role {role} is gone.")
             return
-        made = asyncio.run(make_reader(url, name, role, direct_url=beside))
-        where = location(beside or url)
+        made = asyncio.run(make_reader(url, name, role, said_to_be_direct=is_direct))
+        where = location(settings.direct_database_url or database(settings))
         address = f"postgresql://{made.role}:{made.password}@{where}"
         reply(
             {"role": made.role, "workspace": name, "url": address},

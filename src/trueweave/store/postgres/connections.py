@@ -94,7 +94,8 @@ async def refuse_pooler(connection: Connection, url: str) -> None:
         raise ConfigError(
             f"there is a pooler such as PgBouncer in front of the database at {location(url)}, and the queue and "
             "migrations need a session of their own. Set direct_database_url to the address of PostgreSQL itself; or "
-            "to the same address, if the pooler gives each client a session of its own."
+            "to the same address, if the pooler gives each client a session of its own. An owner_database_url must be "
+            "of PostgreSQL itself, too."
         )
 
 

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from typing import Any, LiteralString, NamedTuple, Self, TypeVar, cast
 
 from pgvector.psycopg import register_vector_async
-from psycopg import AsyncConnection, AsyncCursor, Error
+from psycopg import AsyncConnection, AsyncCursor, Error, errors
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from trueweave.errors import DatabaseError, DatabaseUnavailable, NotIsolated, UnknownWorkspace
-from trueweave.store.postgres import binary_params
+from trueweave.store.postgres import binary_params, schema
 from trueweave.store.postgres.connections import (
     KEEPALIVE,
     NONE,
@@ -35,14 +35,13 @@ from trueweave.store.postgres.connections import (
 )
 from trueweave.store.postgres.failures import DRIVER_ERRORS, describe, lasting
 from trueweave.store.postgres.queries import QUERIES
+from trueweave.store.postgres.schema import ROLE, Applied
 from trueweave.types import Resolution
 
 T = TypeVar("T")
 ChunkMention = Callable[[str, float], None]  # why the database is waited for, and for how many seconds so far
 
 _log = logging.getLogger(__name__)
-
-ROLE = "trueweave_app"
 
 # Queries that have one good plan, whatever their values: a few rows by their primary key. They are planned once.
 _ONE_PLAN = ("reply.", "ledger.", "source.")
@@ -62,6 +61,14 @@ _SETTINGS = {
 
 # What is said where a server has stopped, or is about to: nothing at all, or that it was told to, or that it crashed.
 _STOPPED = (None, "57P01", "57P02")
+
+# How it shows that the schema is missing or from before this check, or that the user may not work as its role.
+_NO_SCHEMA = (
+    errors.UndefinedTable,
+    errors.UndefinedColumn,
+    errors.InvalidParameterValue,
+    errors.InsufficientPrivilege,
+)
 
 _DROPPED = (
     "this workspace was dropped, or is being dropped, so nothing can be read from it or written to it. If that was "
@@ -146,7 +153,8 @@ class Database:
         )
 
     async def open(self) -> Self:
-        """Ready to be used; a `DatabaseError` that says why when the database cannot be."""
+        """Ready to be used; a `DatabaseError` that says why when the database cannot be. Nothing is changed in it: a
+        schema that is missing or outdated is left to `migrate`."""
         try:  # one connection by hand: the pool would try for long, and not say why it failed
             await self._try_connection()
         except Error as error:
@@ -327,13 +335,27 @@ class Database:
         if not self._is_pooled:
             await refuse_pooler(connection, self.url)
             await configure(connection, {})
-        async with connection.transaction():
-            await connection.execute(self._entering(None).encode())
-            row = await (await connection.execute("SELECT row_security_active('document')")).fetchone()
-        if row != (True,):
-            raise NotIsolated(f"role {ROLE} is not bound by row-level security here; run `trueweave init` as the owner")
+        await self._check_schema(connection)
         await register_vector_async(connection)
         binary_params.register(connection)
+
+    async def _check_schema(self, connection: Connection) -> None:
+        """SchemaMismatch where this version of Trueweave cannot work with the schema. This is one round trip."""
+        both = f"{self._entering(None)}; {QUERIES['version.opened']}"  # sent together, they are one transaction
+        try:
+            cursor = await connection.execute(both.encode())
+        except _NO_SCHEMA as error:
+            if reason := await schema.refusal(connection, self.url):
+                raise reason from error
+            raise
+        cursor.nextset()
+        row = await cursor.fetchone()
+        assert row is not None
+        [is_isolated, applied] = row
+        if mismatch := schema.state_of(Applied(*one) for one in applied or ()).mismatch(self.url):
+            raise mismatch
+        if not is_isolated:
+            raise NotIsolated(f"role {ROLE} is not bound by row-level security; it must own no table of Trueweave's")
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Looking at a database as its owner, without changing anything: what it can do, and what is in it."""
+"""Looking at a database without changing anything: what it can do, and what is in it."""
 
 from __future__ import annotations
 
@@ -8,23 +8,19 @@ from datetime import datetime
 from psycopg import Error
 
 from trueweave.store.postgres.connections import connect, unusable
-from trueweave.store.postgres.migrate import migrations
 from trueweave.store.postgres.queries import QUERIES
+from trueweave.store.postgres.schema import SchemaState, read_state
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What there is: PostgreSQL, pgvector (installed here, and at hand to be), migrations.
-
-    `missing` migrations were not applied yet, `unknown` ones were, by a newer Trueweave.
-    """
+    """What there is: PostgreSQL, pgvector (installed here, and at hand to be), the schema."""
 
     version: str
     version_number: int
     vector: str | None
     vector_at_hand: str | None
-    missing: tuple[str, ...]
-    unknown: tuple[str, ...]
+    schema: SchemaState
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,29 +31,22 @@ class Workspace:
     created: datetime
 
 
-async def health(url: str) -> Health:
+async def health(url: str, *, said_to_be_direct: bool = False) -> Health:
     """What the database at `url` is like."""
     try:
-        async with await connect(url) as connection:
+        async with await connect(url, said_to_be_direct=said_to_be_direct) as connection:
             facts = await (await connection.execute(QUERIES["health.facts"])).fetchone()
             assert facts is not None
-            version, number, vector, at_hand, has_schema = facts
-            applied: list[str] = []
-            if has_schema:
-                rows = await (await connection.execute(QUERIES["health.migrations"])).fetchall()
-                applied = [name for (name,) in rows]
+            version, number, vector, at_hand = facts
+            return Health(version, number, vector, at_hand, await read_state(connection))
     except Error as error:
         raise unusable(url, error) from error
-    known = [migration.name for migration in migrations()]
-    missing = tuple(name for name in known if name not in applied)
-    unknown = tuple(name for name in applied if name not in known)
-    return Health(version, number, vector, at_hand, missing, unknown)
 
 
-async def workspaces(url: str) -> list[Workspace]:
+async def workspaces(url: str, *, said_to_be_direct: bool = False) -> list[Workspace]:
     """All workspaces. Only the owner of the schema sees them: the role that Trueweave works as is kept to one."""
     try:
-        async with await connect(url) as connection:
+        async with await connect(url, said_to_be_direct=said_to_be_direct) as connection:
             rows = await (await connection.execute(QUERIES["health.workspaces"])).fetchall()
     except Error as error:
         raise unusable(url, error) from error

@@ -1,64 +1,76 @@
-"""The schema: numbered plain SQL, applied in order, once, whoever comes first."""
+"""Applying migrations: numbered plain SQL, in order, each once, by whoever comes first."""
 
 from __future__ import annotations
 
-from importlib.resources import files
-from typing import LiteralString, NamedTuple
+import logging
 
-from psycopg import Error
+from psycopg import Error, errors
 
-from trueweave.errors import MigrationError
-from trueweave.store.postgres.connections import NONE, Connection, connect, unusable
+from trueweave.errors import DatabaseError
+from trueweave.store.postgres import schema
+from trueweave.store.postgres.connections import NONE, Connection, connect, location, unusable
 
 _LOCK = 0x54525545  # "TRUE": one process migrates, the others wait
 
-
-class Migration(NamedTuple):
-    number: int
-    name: str
-    sql: LiteralString
+_log = logging.getLogger(__name__)
 
 
-def migrations() -> list[Migration]:
-    """All migrations of this version of Trueweave, in order."""
-    folder = files(__package__).joinpath("sql", "migrations")
-    found = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
-    return [Migration(int(f.name[:4]), f.name.removesuffix(".sql"), f.read_text("utf-8")) for f in found]
+async def migrate(url: str, *, said_to_be_direct: bool = False) -> list[str]:
+    """Make the schema in the database at `url`, or bring it up to date; the names of the migrations that were applied.
 
-
-async def migrate(url: str, direct_url: str | None = None) -> list[str]:
-    """Bring the database at `url` up to date; the names of the migrations that were applied.
-
-    Connects as the owner of the schema, to `direct_url` where there is a pooler at `url`. Each migration is one
-    transaction with its own mark, so an interrupted run is taken up where it stopped.
+    `url` is how the owner of the schema reaches PostgreSQL itself: see `connect`. Each migration is one transaction
+    with its own row, so that an interrupted run goes on where it stopped. Where nothing is missing, nothing is written.
     """
     try:
-        async with await connect(direct_url or url, NONE, said_to_be_direct=direct_url is not None) as connection:
-            return await _migrate(connection)
+        async with await connect(url, NONE, said_to_be_direct=said_to_be_direct) as connection:
+            await _take_turn(connection, url)
+            return await _migrate(connection, url)
+    except errors.InsufficientPrivilege as error:
+        raise DatabaseError(
+            f"this user may not change the schema of the database at {location(url)}: {error.diag.message_primary}. "
+            "Use the address of its owner: `trueweave migrate --database-url URL`, or the setting owner_database_url."
+        ) from error
     except Error as error:
-        raise unusable(direct_url or url, error) from error
+        raise unusable(url, error) from error
 
 
-async def _migrate(connection: Connection) -> list[str]:
-    applied: list[str] = []
+async def missing(url: str, *, said_to_be_direct: bool = False) -> list[str]:
+    """The names of the migrations that `migrate` would apply."""
+    try:
+        async with await connect(url, said_to_be_direct=said_to_be_direct) as connection:
+            return list((await _migratable(connection, url)).missing)
+    except Error as error:
+        raise unusable(url, error) from error
+
+
+async def _take_turn(connection: Connection, url: str) -> None:
+    """Wait until nobody else migrates this database. The lock ends with the session."""
+    row = await (await connection.execute("SELECT pg_try_advisory_lock(%s)", (_LOCK,))).fetchone()
+    if row != (True,):
+        _log.warning("another process migrates the database at %s; waiting until it is done", location(url))
+        await connection.execute("SELECT pg_advisory_lock(%s)", (_LOCK,))
+
+
+async def _migratable(connection: Connection, url: str) -> schema.SchemaState:
+    state = await schema.read_state(connection)
+    if state.is_newer and (mismatch := state.mismatch(url)):
+        raise mismatch
+    return state
+
+
+async def _migrate(connection: Connection, url: str) -> list[str]:
+    lacking = (await _migratable(connection, url)).missing
+    if not lacking:
+        return []
     await connection.execute("SET client_min_messages = warning")
-    await connection.execute("SELECT pg_advisory_lock(%s)", (_LOCK,))
     await connection.execute("CREATE SCHEMA IF NOT EXISTS trueweave")
     await connection.execute("SET search_path = trueweave, public")
     await connection.execute("CREATE TABLE IF NOT EXISTS migration (number int PRIMARY KEY, name text NOT NULL)")
-    rows = await (await connection.execute("SELECT number, name FROM migration ORDER BY number")).fetchall()
-    done: dict[int, str] = dict(rows)
-    known = {m.number: m.name for m in migrations()}
-    strange = [name for number, name in done.items() if known.get(number) != name]
-    if strange:
-        raise MigrationError(
-            f"the database has migrations that this version of Trueweave does not know: {', '.join(strange)}. "
-            "It was written by a newer Trueweave; upgrade this one."
-        )
-    for migration in migrations():
-        if migration.number not in done:
+    await connection.execute("ALTER TABLE migration ADD COLUMN IF NOT EXISTS additive bool NOT NULL DEFAULT false")
+    for migration in schema.migrations():
+        if migration.name in lacking:
             async with connection.transaction():
                 await connection.execute(migration.sql)
-                await connection.execute("INSERT INTO migration VALUES (%s, %s)", migration[:2])
-            applied.append(migration.name)
-    return applied
+                await connection.execute("INSERT INTO migration VALUES (%s, %s, %s)", migration[:3])
+            _log.info("applied migration %s to the database at %s", migration.name, location(url))
+    return list(lacking)

@@ -23,10 +23,10 @@ class Reader:
     password: str = field(repr=False)
 
 
-async def make_reader(url: str, workspace: str, role: str | None = None, *, direct_url: str | None = None) -> Reader:
+async def make_reader(url: str, workspace: str, role: str | None = None, *, said_to_be_direct: bool = False) -> Reader:
     """A new role for a workspace. Connects as the owner of the schema, who must be allowed to create roles."""
     try:
-        async with await connect(direct_url or url, NONE, said_to_be_direct=direct_url is not None) as connection:
+        async with await connect(url, NONE, said_to_be_direct=said_to_be_direct) as connection:
             return await _make(connection, workspace, role)
     except errors.InsufficientPrivilege as error:
         raise DatabaseError(
@@ -34,14 +34,14 @@ async def make_reader(url: str, workspace: str, role: str | None = None, *, dire
             "of one who may (ALTER ROLE … CREATEROLE)."
         ) from error
     except Error as error:
-        raise unusable(direct_url or url, error) from error
+        raise unusable(url, error) from error
 
 
-async def drop_reader(url: str, role: str, *, direct_url: str | None = None) -> None:
+async def drop_reader(url: str, role: str, *, said_to_be_direct: bool = False) -> None:
     """Take a role away that `make_reader` made."""
     try:
         async with (
-            await connect(direct_url or url, NONE, said_to_be_direct=direct_url is not None) as connection,
+            await connect(url, NONE, said_to_be_direct=said_to_be_direct) as connection,
             connection.transaction(),
         ):
             if not (await connection.execute(QUERIES["reader.forget"], {"role": role})).rowcount:
@@ -49,7 +49,7 @@ async def drop_reader(url: str, role: str, *, direct_url: str | None = None) -> 
             parts = {"role": sql.Identifier(role), "database": sql.Identifier(connection.info.dbname)}
             await connection.execute(sql.SQL(QUERIES["reader.drop"]).format(**parts))
     except Error as error:
-        raise unusable(direct_url or url, error) from error
+        raise unusable(url, error) from error
 
 
 async def _make(connection: Connection, workspace: str, role: str | None) -> Reader:

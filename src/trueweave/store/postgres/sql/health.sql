@@ -1,11 +1,7 @@
 -- name: facts
 SELECT current_setting('server_version'), current_setting('server_version_num')::int,
        (SELECT extversion FROM pg_extension WHERE extname = 'vector'),
-       (SELECT default_version FROM pg_available_extensions WHERE name = 'vector'),
-       to_regclass('trueweave.migration') IS NOT NULL
-
--- name: migrations
-SELECT name FROM trueweave.migration ORDER BY number
+       (SELECT default_version FROM pg_available_extensions WHERE name = 'vector')
 
 -- name: workspaces
 SELECT name, created FROM trueweave.workspace WHERE expires IS NULL ORDER BY name COLLATE "C"

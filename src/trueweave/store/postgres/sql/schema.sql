@@ -1101,8 +1101,11 @@ COMMENT ON TABLE trueweave.mention IS 'One entity as one chunk speaks of it. Spa
 
 CREATE TABLE trueweave.migration (
     number integer NOT NULL,
-    name text NOT NULL
+    name text NOT NULL,
+    additive boolean DEFAULT false NOT NULL
 );
+
+COMMENT ON COLUMN trueweave.migration.additive IS 'Whether processes of the version before may go on beside it.';
 
 CREATE TABLE trueweave.name_key (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -2315,6 +2318,8 @@ GRANT SELECT ON TABLE trueweave.member TO trueweave_reader;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.mention TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.mention TO trueweave_reader;
+
+GRANT SELECT ON TABLE trueweave.migration TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.name_key TO trueweave_app;
 

@@ -1,3 +1,4 @@
+-- breaking
 -- The record: what was said. Append and delete only. Everything else is derived from it.
 --
 -- Primary keys begin with the workspace, all other indexes end with it, so that a look-up by key has one index that fits.

@@ -1,3 +1,4 @@
+-- breaking
 -- The view: what the record adds up to. Derived, and the same whatever the order in which documents came and went.
 
 CREATE TABLE name (

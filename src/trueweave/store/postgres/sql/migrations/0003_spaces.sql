@@ -1,3 +1,4 @@
+-- breaking
 -- Embedding spaces: one set of vector tables for each (model, dimensions, metric).
 
 CREATE TABLE space (

@@ -1,3 +1,4 @@
+-- breaking
 -- Ingest: what was handed in and is not in the record yet, what models replied, and what that cost.
 
 CREATE TABLE source (

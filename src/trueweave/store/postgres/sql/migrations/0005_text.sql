@@ -1,3 +1,4 @@
+-- breaking
 -- Text search: BM25 over the chunks of shown documents, exact under every change. See docs/adr/0011-text-search.md.
 --
 -- A word is the hash of a lexeme with its last four bits free. They take the tier: how much the word matters to the

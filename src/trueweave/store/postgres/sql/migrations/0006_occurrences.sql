@@ -1,3 +1,4 @@
+-- breaking
 -- Occurrences: every place where a known name stands in a chunk, whoever found the name. A function of the names that live
 -- and the texts that are shown, brought up to date after settling, from a list of what has changed. See
 -- docs/adr/0013-occurrences.md.

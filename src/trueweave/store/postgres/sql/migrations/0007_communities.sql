@@ -1,3 +1,4 @@
+-- breaking
 -- Communities: the parts of the graph that hang together, their parts in turn, and what is written about each.
 
 CREATE TABLE hierarchy (

@@ -1,3 +1,4 @@
+-- breaking
 -- Names are the same by their normal form unless a workspace says otherwise, and a rule may name them without a type.
 
 ALTER TABLE workspace ALTER mode SET DEFAULT 'exact';

@@ -1,3 +1,4 @@
+-- breaking
 -- Work that failed by a bug of Trueweave, so that it is named, left out until somebody asks for another try, and blocks
 -- nothing else. (A document that fails before it is stored keeps its error itself: see source.)
 

@@ -1,3 +1,4 @@
+-- breaking
 -- Who is at what while it is settled. No transaction stays open while a model is waited for, so that this is kept as a
 -- lease: it runs out by itself when its owner is gone. Two who settle the same do harmless work twice, so nothing rests
 -- on it, and it need not survive a crash of the server.

@@ -1,3 +1,4 @@
+-- breaking
 -- Liveness: which processes are alive, by leases that they renew. See docs/adr/0016-liveness.md.
 
 CREATE TABLE process (

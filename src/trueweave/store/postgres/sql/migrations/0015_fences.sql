@@ -1,3 +1,4 @@
+-- breaking
 -- Fences: a workspace that is being dropped takes nothing more, and a role that is handed out reads one workspace alone.
 
 ALTER TABLE workspace ADD dropped boolean NOT NULL DEFAULT false;

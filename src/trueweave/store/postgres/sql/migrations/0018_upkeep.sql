@@ -1,3 +1,4 @@
+-- breaking
 -- Upkeep: workspaces for a while, a change of embedding model that can be taken up again, what documents were made by, and
 -- what has to be known of texts to erase them or to keep them no longer than need be.
 

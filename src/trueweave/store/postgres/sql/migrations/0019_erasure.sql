@@ -1,3 +1,4 @@
+-- breaking
 -- Removed documents: which communities may have reports that quote them, and what was spent on them.
 
 ALTER TABLE erasure

@@ -1,3 +1,4 @@
+-- breaking
 -- What comes in: notes on how a source was read, and a workspace of its own for each project.
 
 ALTER TABLE source ADD notes text[] NOT NULL DEFAULT '{}';

@@ -1,3 +1,4 @@
+-- breaking
 -- Where the words of a passage are: all that a quote in the middle of a chunk needs to be given its own page and heading.
 
 CREATE FUNCTION places_of(places jsonb, first int, behind int) RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$

@@ -1,3 +1,4 @@
+-- breaking
 -- Text search in the language of each text. See docs/adr/0011-text-search.md.
 --
 -- A text is stemmed by the PostgreSQL configuration of its language, which its document's metadata give or its small words

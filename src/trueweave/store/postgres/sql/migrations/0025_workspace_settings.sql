@@ -1,3 +1,4 @@
+-- breaking
 -- Settings that a workspace has of its own, over those of the process that works in it. Never a key: only the name of the
 -- environment variable that holds it.
 ALTER TABLE workspace ADD COLUMN settings jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(settings) = 'object');

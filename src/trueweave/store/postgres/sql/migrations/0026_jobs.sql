@@ -1,3 +1,4 @@
+-- breaking
 -- A queue of our own, for all workspaces, in place of PgQueuer's. See docs/adr/0018-one-queue.md.
 -- Workers of an older Trueweave must be stopped before this is applied: they look for their jobs elsewhere.
 

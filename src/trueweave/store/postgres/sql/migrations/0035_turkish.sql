@@ -1,3 +1,4 @@
+-- breaking
 -- In Turkish I is the capital of ı, and İ of i. PostgreSQL folds I to i and leaves İ in two characters, so that "ISPARTA" did
 -- not find "Isparta'da ışık". See docs/adr/0011-text-search.md.
 CREATE OR REPLACE FUNCTION words_of(said text, language text) RETURNS TABLE (word bigint, times smallint) LANGUAGE sql STABLE AS $$

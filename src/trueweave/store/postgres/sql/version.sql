@@ -1,0 +1,15 @@
+-- Which migrations a database has. All is read from catalogues that everybody may read, but for the migrations themselves.
+
+-- name: access
+SELECT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+               WHERE n.nspname = 'trueweave' AND c.relname = 'migration'),
+       EXISTS (SELECT FROM pg_roles WHERE rolname = %(role)s AND pg_has_role(oid, 'SET'))
+
+-- name: applied
+-- Migrations that were applied before it was kept count as breaking.
+SELECT number, name, coalesce((to_jsonb(m) ->> 'additive')::boolean, false) FROM trueweave.migration m ORDER BY number
+
+-- name: opened
+-- In one statement, as every connection asks for it.
+SELECT row_security_active('document'),
+       (SELECT json_agg(json_build_array(number, name, additive) ORDER BY number) FROM migration)

@@ -1,0 +1,73 @@
+"""A database of an older version, with documents in it, is migrated and goes on as if it had been made today."""
+
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg.sql import SQL, Identifier
+
+from trueweave import AsyncTrueweave
+from trueweave.config import Settings
+from trueweave.errors import SchemaOutdated
+from trueweave.methods import Keyword, Naive
+from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.migrate import migrate, missing
+from trueweave.testing import HashEmbedder
+from trueweave.testing.schema import SCHEMA_FILE, dump_schema
+
+# Written by tools/write_upgrade_fixture.py, with the digest of its workspace "village".
+OLD = Path(__file__).with_name("upgrade.sql")
+DIGEST = "9289274eab4a1aeee4b9a482a157e0f9fce6ac13396459c3cd196aef0c757faf"
+
+SETTINGS = Settings(extractor="capitals", embedding_model=None)
+
+
+@pytest.fixture
+def old_url(url: str) -> str:
+    """A database as an older version left it."""
+    with psycopg.connect(url, autocommit=True) as owner:
+        owner.execute("DROP SCHEMA trueweave CASCADE")
+        owner.execute("SET check_function_bodies = off")  # as pg_dump has it: functions come before tables
+        owner.execute(OLD.read_text("utf-8"))
+    return url
+
+
+async def test_an_old_database_is_refused_until_it_is_migrated(old_url: str) -> None:
+    with pytest.raises(SchemaOutdated, match="Run `trueweave migrate`"):
+        await Database(old_url).open()
+    lacking = await missing(old_url)
+    assert lacking
+    assert await migrate(old_url) == lacking
+    async with Database(old_url):
+        pass
+
+
+async def test_its_documents_are_found_and_the_index_is_exact(old_url: str) -> None:
+    await migrate(old_url)
+    async with AsyncTrueweave.open(old_url, "village", HashEmbedder(8), settings=SETTINGS) as village:
+        assert await village.digest() == DIGEST
+        assert (await village.verify()).exact
+        for method in (Keyword(), Naive(top_k=3)):
+            found = await village.retrieve("Whom does the miller know?", method)
+            assert any("miller" in passage.text for passage in found.passages)
+        [community, *_] = await village.communities()
+        assert await village.report(community.id)
+        assert len(await village.rules()) == 1
+        await village.remove(["miller-smith"])
+        assert (await village.verify()).exact
+    async with AsyncTrueweave.open(old_url, "large", HashEmbedder(8), settings=SETTINGS) as large:
+        assert (await large.verify()).exact
+        assert (await large.status()).documents == 6
+        await large.retry()  # works what waits
+        assert (await large.status()).documents == 7
+        assert (await large.verify()).exact
+
+
+async def test_its_tables_are_those_of_a_new_database(old_url: str) -> None:
+    await migrate(old_url)
+    with psycopg.connect(old_url, autocommit=True) as owner:
+        owner.execute("SET search_path = trueweave, public")
+        # Those of its embedding space are made when a workspace takes it.
+        for (name,) in owner.execute("SELECT tablename FROM pg_tables WHERE tablename LIKE 'vector_1_%'").fetchall():
+            owner.execute(SQL("DROP TABLE {}").format(Identifier(name)))
+    assert dump_schema(old_url) == SCHEMA_FILE.read_text("utf-8")

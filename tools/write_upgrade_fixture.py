@@ -1,0 +1,75 @@
+"""Writes tests/integration/upgrade.sql: a small database with data in it, as the newest migration leaves it now.
+
+tests/integration/test_upgrade.py migrates it from there. It stays at its version for as long as an upgrade from that
+version is supported, so that this is run only to begin anew from a later one, with the digest that it prints.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from itertools import combinations
+from pathlib import Path
+
+from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey
+from trueweave.config import Settings
+from trueweave.events import ignore
+from trueweave.factory import recipe
+from trueweave.ingest.intake import take_in
+from trueweave.store.embedded import EmbeddedServer
+from trueweave.store.postgres import vectors
+from trueweave.store.postgres.db import Database
+from trueweave.testing import Databases, HashEmbedder
+from trueweave.testing.schema import dump
+from trueweave.types import Source
+
+FIXTURE = Path(__file__).parents[1] / "tests" / "integration" / "upgrade.sql"
+FOLK = ("miller", "smith", "reeve", "priest", "widow")
+
+
+def _document(a: str, b: str) -> Document:
+    said = Link(a, b, f"the {a} knows the {b}")
+    text = f"The {a} of the village knows the {b}."
+    return Document(f"{a}-{b}", (Chunk(text, mentions=(Mention(a), Mention(b)), links=(said,)),))
+
+
+async def _fill(url: str) -> str:
+    """Two workspaces: one whose vectors share their tables with others', one with tables of its own. The digest of the
+    first."""
+    settings = Settings(extractor="capitals", embedding_model=None, workspace="village")
+    async with Database(url) as database:
+        village = await AsyncTrueweave.enter(database, "village", HashEmbedder(8), settings=settings)
+        await village.add_documents(_document(a, b) for a, b in combinations(FOLK, 2))
+        stranger = Chunk("The stranger left.", mentions=(Mention("stranger"),))
+        await village.add_documents([Document("removed", (stranger,))])
+        await village.remove(["removed"])
+        await village.merge(NameKey("smith"), NameKey("reeve"))
+        await village.find_communities()
+        await village.write_reports()
+        await village.aclose()
+        vectors.MOST_IN_COMMON = 3
+        large = await AsyncTrueweave.enter(database, "large", HashEmbedder(8), settings=settings)
+        await large.add_documents(_document(a, b) for a, b in combinations(FOLK[:4], 2))
+        await take_in(large.workspace, [Source("waiting", "Ada met Bob in London.")], recipe(settings), ignore)
+        digest = await village.digest()
+        await large.aclose()
+    return digest
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as root:
+        Path(root).chmod(0o755)  # the server may run as a user of its own
+        server = EmbeddedServer(Path(root, "server"))
+        try:
+            databases = Databases(server.start())
+            asyncio.run(databases.prepare())
+            url = databases.make()
+            digest = asyncio.run(_fill(url))
+            FIXTURE.write_text(dump(url, "--inserts", "--rows-per-insert=100"), "utf-8")
+        finally:
+            server.stop()
+    print(f"wrote {FIXTURE.name}; the digest of workspace village is {digest}")
+
+
+if __name__ == "__main__":
+    main()
