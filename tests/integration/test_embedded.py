@@ -12,7 +12,9 @@ import psutil
 import psycopg
 import pytest
 
-from trueweave.errors import EmbeddedServerError, EmbeddedServerMissing
+from trueweave import AsyncTrueweave
+from trueweave.config import Settings
+from trueweave.errors import EmbeddedServerError, EmbeddedServerMissing, SchemaOutdated
 from trueweave.store import embedded
 from trueweave.store.embedded import EmbeddedServer
 from trueweave.store.server_user import ServerUser
@@ -98,6 +100,17 @@ def test_data_and_address_outlast_a_stop(shared: EmbeddedServer) -> None:
     assert shared.start() == url == shared.url
     assert shared.running()
     assert run(url, "SELECT v::text FROM kept") == [("[1,2]",)]
+
+
+async def test_opening_migrates_the_bundled_server_and_no_other_database(place: Callable[[], Path]) -> None:
+    server = EmbeddedServer(place(), QUICK)
+    settings = Settings(data_directory=server.directory, workspace="first")
+    with pytest.raises(SchemaOutdated, match="Run `trueweave init`"):
+        async with AsyncTrueweave.open(server.start(), settings=settings):
+            pass
+    async with AsyncTrueweave.open(settings=settings) as trueweave:
+        assert (await trueweave.status()).documents == 0
+    assert await AsyncTrueweave.migrate(settings=settings) == []
 
 
 def test_another_process_finds_the_running_server(shared: EmbeddedServer) -> None:

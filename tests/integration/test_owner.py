@@ -1,15 +1,20 @@
-"""A database whose owner is nobody special, as on a managed server: no superuser, bound by row-level security too."""
+"""A database whose owner is nobody special, as on a managed server: no superuser, bound by row-level security too; and
+applications whose user is not the owner."""
 
 from collections.abc import Iterator
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 import pytest
+from psycopg.errors import InsufficientPrivilege
 
 from tests.integration.test_settle import document
 from trueweave import AsyncTrueweave
+from trueweave.config import Settings
+from trueweave.errors import DatabaseError, SchemaOutdated
 from trueweave.store.postgres import vectors
 from trueweave.testing import HashEmbedder
+from trueweave.types import Source
 
 PASSWORD = "for-this-test-only"
 
@@ -34,6 +39,52 @@ def owned_url(server_url: str) -> Iterator[str]:
         )
         admin.execute("DROP DATABASE trueweave_test_owned WITH (FORCE)")
         admin.execute("DROP ROLE trueweave_test_owner")
+
+
+@pytest.fixture
+def application_url(server_url: str, owned_url: str) -> Iterator[str]:
+    """The same database for a role that may log in, and nothing else."""
+    with psycopg.connect(server_url, autocommit=True) as admin:
+        admin.execute("DROP ROLE IF EXISTS trueweave_test_application")
+        admin.execute(f"CREATE ROLE trueweave_test_application LOGIN PASSWORD '{PASSWORD}'")
+        yield owned_url.replace("trueweave_test_owner:", "trueweave_test_application:")
+        admin.execute("DROP ROLE trueweave_test_application")
+
+
+@pytest.mark.usefixtures("databases")
+async def test_an_application_needs_no_right_but_the_role(
+    server_url: str, owned_url: str, application_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vectors, "MOST_IN_COMMON", 5)
+    settings = Settings(
+        database_url=application_url, owner_database_url=owned_url, workspace="one", extractor="capitals"
+    )
+    with pytest.raises(SchemaOutdated, match="no schema of Trueweave"):
+        await opened(settings)
+    with pytest.raises(DatabaseError, match=r"may not change the schema.*permission denied.*owner_database_url"):
+        await AsyncTrueweave.migrate(application_url)
+    assert await AsyncTrueweave.migrate(settings=settings)
+    with psycopg.connect(server_url, autocommit=True) as admin:
+        for grant in ("SELECT 1", "GRANT trueweave_app TO trueweave_test_application WITH INHERIT FALSE"):
+            admin.execute(grant)
+            with pytest.raises(DatabaseError, match='GRANT trueweave_app TO "trueweave_test_application" WITH INHERIT'):
+                await opened(settings)
+        admin.execute("GRANT trueweave_app TO trueweave_test_application WITH INHERIT TRUE")
+    async with AsyncTrueweave.open(settings=settings, embedder=HashEmbedder()) as one:
+        await one.add(Source("note", "Ada Lovelace met Charles Babbage in London."))
+        await one.add_documents(document(f"{n}", f"Name {chr(65 + n)}") for n in range(10))
+        await one.change_space(HashEmbedder(16))
+        await one.find_communities()
+        assert (await one.retrieve("Whom did Ada meet?")).passages
+        assert (await one.verify()).exact
+        await one.drop()
+    with psycopg.connect(application_url, autocommit=True) as application, pytest.raises(InsufficientPrivilege):
+        application.execute("CREATE TABLE trueweave.mine ()")
+
+
+async def opened(settings: Settings) -> None:
+    async with AsyncTrueweave.open(settings=settings):
+        pass
 
 
 @pytest.mark.usefixtures("databases")  # somebody else's database made the role before

@@ -198,6 +198,7 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         assert trueweave.remove(["a"]) == 1
         assert trueweave.state() != state
         assert trueweave.sweep().names == 0
+        assert trueweave.migrate(url) == []
         trueweave.drop()
         trueweave.close()
     surface = {name for name, _ in inspect.getmembers_static(Trueweave) if not name.startswith("_")}

@@ -351,9 +351,11 @@ class Database:
         cursor.nextset()
         row = await cursor.fetchone()
         assert row is not None
-        [is_isolated, applied] = row
+        [is_isolated, inherits, applied] = row
         if mismatch := schema.state_of(Applied(*one) for one in applied or ()).mismatch(self.url):
             raise mismatch
+        if not inherits:
+            raise schema.no_role(connection, self.url)
         if not is_isolated:
             raise NotIsolated(f"role {ROLE} is not bound by row-level security; it must own no table of Trueweave's")
 

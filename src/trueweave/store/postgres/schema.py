@@ -113,12 +113,17 @@ async def refusal(connection: Connection, url: str) -> DatabaseError | None:
     """Why Trueweave's role could not look at its schema; None where nothing is wrong with either."""
     [has_schema, has_role] = await _access(connection)
     if has_schema and not has_role:
-        user = connection.info.user
-        return DatabaseError(
-            f"user {user} may not work as {ROLE} in the database at {location(url)}. Run, as an administrator of the "
-            f'database: GRANT {ROLE} TO "{user}"'
-        )
+        return no_role(connection, url)
     return (await read_state(connection)).mismatch(url)
+
+
+def no_role(connection: Connection, url: str) -> DatabaseError:
+    """What to tell a user who may not work as Trueweave's role, or does not inherit what it may do."""
+    user = connection.info.user
+    return DatabaseError(
+        f"user {user} may not work as {ROLE} in the database at {location(url)}. Run, as an administrator of the "
+        f'database: GRANT {ROLE} TO "{user}" WITH INHERIT TRUE, SET TRUE'
+    )
 
 
 async def _access(connection: Connection) -> tuple[bool, bool]:

@@ -3,7 +3,7 @@
 -- name: access
 SELECT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
                WHERE n.nspname = 'trueweave' AND c.relname = 'migration'),
-       EXISTS (SELECT FROM pg_roles WHERE rolname = %(role)s AND pg_has_role(oid, 'SET'))
+       EXISTS (SELECT FROM pg_roles WHERE rolname = %(role)s AND pg_has_role(oid, 'SET') AND pg_has_role(oid, 'USAGE'))
 
 -- name: applied
 -- Migrations that were applied before it was kept count as breaking.
@@ -11,5 +11,5 @@ SELECT number, name, coalesce((to_jsonb(m) ->> 'additive')::boolean, false) FROM
 
 -- name: opened
 -- In one statement, as every connection asks for it.
-SELECT row_security_active('document'),
+SELECT row_security_active('document'), pg_has_role(session_user, current_user, 'USAGE'),
        (SELECT json_agg(json_build_array(number, name, additive) ORDER BY number) FROM migration)
