@@ -50,7 +50,7 @@ def _tables(connection: psycopg.Connection[Any]) -> list[str]:
     """All tables that hold rows of workspaces, those of the vectors included."""
     found = connection.execute(
         "SELECT relname FROM pg_class WHERE relnamespace = 'trueweave'::regnamespace AND relkind = 'r'"
-        " AND relrowsecurity AND relname NOT IN ('workspace', 'shelf', 'shard') ORDER BY 1"
+        " AND relrowsecurity AND relname NOT IN ('workspace', 'shelf', 'view_version') ORDER BY 1"
     )
     return [name for (name,) in found]
 

@@ -1,6 +1,6 @@
 """Settling: atomic for readers, several at once, and right in every race that can be staged.
 
-The embedder is called between planning (without locks) and writing (with them). What it does there is what another
+The embedder is called between planning (without a lock) and writing (with one). What it does there is what another
 process might have done just then.
 """
 
@@ -18,9 +18,8 @@ from trueweave.ingest.settle import settle
 from trueweave.protocols import Vectors
 from trueweave.store.postgres import record
 from trueweave.store.postgres.db import Database, Workspace
-from trueweave.store.postgres.locks import lock, shards_of
+from trueweave.store.postgres.locks import lock_view
 from trueweave.testing import Faults, HashEmbedder, SimulatedCrash
-from trueweave.text.names import name_id
 from trueweave.types import Metric
 
 
@@ -52,7 +51,7 @@ class Meanwhile:
 async def race(
     trueweave: AsyncTrueweave, first: Document | list[Document], meanwhile: Callable[[], Awaitable[object]]
 ) -> AsyncTrueweave:
-    """Settle documents, and let something else happen between their plan and their locks."""
+    """Settle documents, and let something else happen between their plan and the lock."""
     slow = AsyncTrueweave(trueweave.workspace, Meanwhile(meanwhile))
     await store(slow, *([first] if isinstance(first, Document) else first))
     await slow.settle()
@@ -173,16 +172,15 @@ async def test_readers_see_an_update_all_at_once(trueweave: AsyncTrueweave) -> N
     assert before in seen
 
 
-async def test_settlers_of_different_names_do_not_wait_for_each_other(trueweave: AsyncTrueweave) -> None:
-    async with trueweave.workspace.transaction() as settling_alpha:
-        await lock(settling_alpha, shards_of([name_id("Alpha", "")]))
-        await asyncio.wait_for(trueweave.add_documents([document("b", "Omega")]), 10)
-        assert {e.name for e in await trueweave.entities()} == {"Omega"}
+async def test_a_settler_waits_for_another_that_writes_and_for_no_reader(trueweave: AsyncTrueweave) -> None:
+    async with trueweave.workspace.transaction() as writing:
+        await lock_view(writing)
         waiting = asyncio.create_task(trueweave.add_documents([document("a", "Alpha")]))
         done, _ = await asyncio.wait([waiting], timeout=0.5)
-        assert not done, "a settler of the same name waits"
-    await waiting
-    assert {e.name for e in await trueweave.entities()} == {"Alpha", "Omega"}
+        assert not done, "the view is locked"
+        assert await trueweave.entities() == [], "readers see the view as it was"
+    await asyncio.wait_for(waiting, 10)
+    assert {e.name for e in await trueweave.entities()} == {"Alpha"}
 
 
 async def test_many_settlers_on_the_same_names_end_without_a_deadlock(trueweave: AsyncTrueweave) -> None:

@@ -63,10 +63,9 @@ class Sums(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All rows that settling a batch writes and removes, and the shards that it must hold while doing so."""
+    """All rows that settling a batch writes and removes."""
 
     batch: Batch
-    shards: frozenset[int]
     names: list[NameRow]
     ties: list[TieRow]
     gone_ties: list[Pair]

@@ -14,7 +14,7 @@ from trueweave.store.postgres import communities as store
 from trueweave.store.postgres import vectors
 from trueweave.store.postgres.communities import Known, Network
 from trueweave.store.postgres.db import Transaction, Workspace
-from trueweave.store.postgres.locks import lock, one_grouper
+from trueweave.store.postgres.locks import one_grouper, share_view
 from trueweave.types import CommunityChanges, Hierarchy
 
 
@@ -65,7 +65,7 @@ def _is_up_to_date(known: Hierarchy, how: LeidenSettings) -> bool:
 async def _forget(tx: Transaction, gone: list[UUID]) -> None:
     """Take the vectors of reports away that are no more."""
     if gone and (space := await vectors.space(tx)):
-        await lock(tx, frozenset())
+        await share_view(tx)
         await vectors.write(tx, space, (), [("community", id_) for id_ in gone])
 
 

@@ -29,16 +29,8 @@ from trueweave.graph.components import NameRule, components, inherit
 from trueweave.graph.plan import Batch, Pair, Plan, Sums, Tally, Text, changed_name, changed_tie
 from trueweave.store.postgres import view
 from trueweave.store.postgres.db import Transaction
-from trueweave.store.postgres.locks import covered, shards_of
 
 Said = Mapping[UUID, list[tuple[UUID, str]]]
-
-
-class Uncovered(Exception):
-    """More names are affected than the shards that are held; raised before anything unguarded is used."""
-
-    def __init__(self, shards: frozenset[int]) -> None:
-        self.shards = shards
 
 
 @dataclass(slots=True)
@@ -68,14 +60,12 @@ class _Relations:
 class Planner:
     """Reads what a batch affects, step by step, and works out the plan.
 
-    `held` are the shards that the transaction has locked, or None when it reads a snapshot without locks.
+    All that it reads must be of one moment: the transaction is a snapshot, or holds the view lock.
     """
 
-    def __init__(self, tx: Transaction, batch: Batch, held: frozenset[int] | None = None) -> None:
+    def __init__(self, tx: Transaction, batch: Batch) -> None:
         self._tx = tx
         self._batch = batch
-        self._held = held
-        self._guarded: set[UUID] = set()
 
     async def plan(self) -> Plan:
         batch = self._batch
@@ -91,7 +81,6 @@ class Planner:
         chunks, gone_chunks, chunk_texts = await view.chunk_changes(self._tx, batch)
         return Plan(
             batch,
-            shards_of(self._guarded),
             names=[row for id_, row in names.after.items() if row != names.before[id_]],
             ties=[tie for pair, tie in ties.items() if tie.times and tie != old_ties.get(pair)],
             gone_ties=[pair for pair, tie in ties.items() if not tie.times and pair in old_ties],
@@ -105,29 +94,18 @@ class Planner:
             texts=[*chunk_texts, *texts, *_relation_texts(relations)],
         )
 
-    def _guard(self, names: Iterable[UUID]) -> None:
-        """Whoever changes one of these names must be kept away while the plan is carried out."""
-        self._guarded.update(names)
-        if self._held is not None:
-            need = shards_of(self._guarded)
-            if not covered(need, self._held):
-                raise Uncovered(need | self._held)
-
     async def _gather(self, deltas: Mapping[UUID, Sums]) -> _Names:
         """All names that can change: those spoken of, those alike to any that comes or goes, and their entities'."""
         touched = set(self._batch.touched)
         own = await view.names(self._tx, touched.union(deltas))
-        self._guard(own)
         names = _Names(before=dict(own))
         after = {id_: changed_name(row, deltas.get(id_)) for id_, row in own.items()}
         stirred = {id_ for id_ in own if id_ in touched or (own[id_].entity is None) == bool(after[id_].times)}
         near = await view.neighbours(self._tx, stirred)
-        self._guard(near)
         live_near = {id_: row for id_, row in near.items() if row.entity is not None}
         names.before |= live_near
         entities = {row.entity for row in names.before.values() if row.entity is not None}
         members = await view.members(self._tx, entities)
-        self._guard(members)
         names.before |= members
         names.after = {id_: changed_name(row, deltas.get(id_)) for id_, row in names.before.items()}
         shaken = {names.before[id_].entity for id_ in stirred.union(live_near)} - {None}
@@ -158,7 +136,6 @@ class Planner:
         old = await view.ties(self._tx, deltas)
         old |= await view.ties_of_names(self._tx, names.moved)
         ends = await view.names(self._tx, {end for pair in old for end in pair}.difference(names.before))
-        self._guard(ends)
         names.before |= ends
         names.after |= ends
         ties: dict[Pair, TieRow] = {}

@@ -26,7 +26,7 @@ from trueweave.store.postgres import communities as store
 from trueweave.store.postgres import failed_work, leases, replies, vectors
 from trueweave.store.postgres.communities import Wanted
 from trueweave.store.postgres.db import Transaction, Workspace
-from trueweave.store.postgres.locks import lock
+from trueweave.store.postgres.locks import share_view
 from trueweave.store.postgres.vectors import Vector, half
 from trueweave.text import tokens
 from trueweave.types import CommunityReport, Price, ReportEstimate
@@ -132,7 +132,7 @@ async def _keep(
             embedded = await embedder.embed([report_text(report.title, report.summary) for _, report in made])
             found_by = {one.id: half(vector) for (one, _), vector in zip(made, embedded, strict=True)}
         async with workspace.transaction() as tx:
-            await lock(tx, frozenset())
+            await share_view(tx)
             if await vectors.space(tx) != space:
                 continue  # it was changed meanwhile
             kept = await store.keep(tx, made)

@@ -1,10 +1,10 @@
 """Settling: what was stored becomes part of the view.
 
-A batch is planned on a snapshot, without locks, and what it changed is embedded with no transaction open. Then the
-shards of all names that it affects are locked, and if none of them changed since, the plan is written in one
-transaction. If one did, the plan is made again under the locks; if that has texts without a vector, the locks are
-given back while they are embedded. So several settlers on several machines work at once, no transaction waits for a
-model, and a reader sees a document before or after, never between.
+A batch is planned on a snapshot, without a lock, and the texts that it changed are embedded with no transaction open.
+Then the view of the workspace is locked, and if it has not changed since the snapshot, the plan is written in one
+transaction. If it has, the plan is made again under the lock; if that has texts without a vector, the lock is released
+while they are embedded. So no transaction waits for a model, settlers on several machines wait for each other's writes
+only, and a reader sees a document before or after, never between.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from pgvector import HalfVector
 
 from trueweave.errors import Defect, TrueweaveError
 from trueweave.graph.plan import Batch, Plan
-from trueweave.ingest.plan import Planner, Uncovered
+from trueweave.ingest.plan import Planner
 from trueweave.protocols import Embedder, Vectors
 from trueweave.store.postgres import failed_work, leases, vectors, view
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.failures import DRIVER_ERRORS
-from trueweave.store.postgres.locks import WHOLE, bump, lock, versions
+from trueweave.store.postgres.locks import count_change, lock_view, version
 from trueweave.store.postgres.offloop import MUCH, off_loop
 from trueweave.store.postgres.resolution import find_alike
 from trueweave.store.postgres.vectors import Space, Vector, half
@@ -35,8 +35,7 @@ DOCUMENTS_AT_ONCE = 256
 ROWS_AT_ONCE = 20_000  # mentions and links; a document with more of them is large, and has a batch of its own
 NAMES_AT_ONCE = 1000
 _TEXTS_AT_ONCE = 1024
-_ALONE_AFTER = 3  # tries, after which the whole workspace is locked for the next ones
-_TURN_AFTER = 5  # tries, after which other settlers are asked to hold back
+_TURN_AFTER = 3  # tries, after which other settlers are asked to hold back
 _PAUSE = 0.05  # seconds
 
 
@@ -182,10 +181,7 @@ class _Settling:
         self._space: Space | None = None
         self._embedded: dict[UUID, HalfVector] = {}
         self._plan: Plan | None = None
-        self._held: frozenset[int] = frozenset()  # the shards to lock next
-        self._seen: dict[int, int] | None = (
-            None  # their versions when the plan was made; None when it must be made anew
-        )
+        self._planned_at = 0  # the version of the view that the plan was made for
 
     async def run(self) -> Settled:
         """Write the batch."""
@@ -194,8 +190,6 @@ class _Settling:
         while missing is not None:
             if missing:
                 await self._embed(missing)
-            if tries >= _ALONE_AFTER:
-                self._held = frozenset((WHOLE,))
             if tries == _TURN_AFTER:
                 await self._take_turn()
             missing = await self._try(self._write)
@@ -212,40 +206,35 @@ class _Settling:
                 await find_alike(self._workspace, unlinked.names)
 
     async def _plan_ahead(self) -> Texts | None:
-        """Plan without locks; the texts to be embedded."""
+        """Plan without the lock; the texts to be embedded."""
         large = self._claim.rows > ROWS_AT_ONCE
         async with self._workspace.transaction(snapshot=True, unhurried=large) as snapshot:
             await self._check_linked(snapshot)
-            self._seen = await versions(snapshot)
-            self._plan = await self._planned(snapshot)
-            self._held = self._plan.shards
-            return await self._missing(snapshot, self._plan)
+            return await self._missing(snapshot, await self._planned(snapshot))
 
     async def _write(self) -> Texts | None:
-        """Write the plan under locks, made anew if need be, and give None; or the texts that must be embedded first."""
+        """Write the plan under the lock, made again if need be, and give None; or the texts to be embedded first."""
         large = self._claim.rows > ROWS_AT_ONCE
         async with self._workspace.transaction(unhurried=large) as tx:
-            await lock(tx, self._held)
+            await lock_view(tx)
             await self._check_due(tx)
-            now = await versions(tx)
-            if self._plan is None or _moved(self._held, self._seen, now):
+            plan = self._plan
+            if plan is None or self._planned_at != await version(tx):
                 await self._check_linked(tx)
-                try:
-                    self._plan = await self._planned(tx, self._held)
-                except Uncovered as more:
-                    self._held, self._seen, self._plan = more.shards, None, None
-                    return {}
-                self._seen = now
-            missing = await self._missing(tx, self._plan)
+                plan = await self._planned(tx)
+            missing = await self._missing(tx, plan)
             if not missing:
-                await self._carry_out(tx, self._plan)
+                await self._carry_out(tx, plan)
                 return None
             return missing
 
-    async def _planned(self, tx: Transaction, held: frozenset[int] | None = None) -> Plan:
+    async def _planned(self, tx: Transaction) -> Plan:
+        self._planned_at = await version(tx)
         if self._claim.rows < MUCH:
-            return await Planner(tx, self._batch, held).plan()
-        return await off_loop(tx, lambda tx: Planner(tx, self._batch, held).plan())
+            self._plan = await Planner(tx, self._batch).plan()
+        else:
+            self._plan = await off_loop(tx, lambda tx: Planner(tx, self._batch).plan())
+        return self._plan
 
     async def _check_due(self, tx: Transaction) -> None:
         """Lock the documents of the batch; _Changed unless they wait just as they did."""
@@ -304,7 +293,7 @@ class _Settling:
             await off_loop(tx, lambda tx: view.write(tx, plan))
         if self._space:
             await vectors.write(tx, self._space, *await asyncio.to_thread(self._vectors, plan))
-        await bump(tx, plan.shards)
+        await count_change(tx)
         await leases.release(tx, self._claim.owner)  # here, lest a lost one keep the next version waiting
 
     def _vectors(self, plan: Plan) -> tuple[list[Vector], list[tuple[VectorKind, UUID]]]:
@@ -316,10 +305,3 @@ class _Settling:
             *(("relation", id_) for id_ in plan.gone_relations),
         ]
         return new, gone
-
-
-def _moved(shards: frozenset[int], seen: dict[int, int] | None, now: dict[int, int]) -> bool:
-    """Whether anything that these shards guard has changed since it was seen, if it was."""
-    if seen is None or WHOLE in shards:
-        return now != seen
-    return any(now.get(shard) != seen.get(shard) for shard in (*shards, WHOLE))

@@ -16,7 +16,7 @@ from trueweave.graph.aggregate import report_text
 from trueweave.store.postgres import resolution, vectors
 from trueweave.store.postgres.binary_params import Ids, Texts
 from trueweave.store.postgres.db import Transaction, Workspace
-from trueweave.store.postgres.locks import lock
+from trueweave.store.postgres.locks import share_view
 from trueweave.text.names import key
 
 _DOCUMENTS_AT_ONCE = 100
@@ -78,7 +78,7 @@ async def any_left(tx: Transaction) -> bool:
 
 
 async def _erase(tx: Transaction, some: Sequence[_Left]) -> None:
-    await lock(tx, frozenset())
+    await share_view(tx)
     for one in some:
         await _erase_reports(tx, one)
     gone = Texts(one.uri for one in some if not one.is_back)

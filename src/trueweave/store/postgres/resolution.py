@@ -16,7 +16,7 @@ from trueweave.graph.alike import alike, compared, keys, mask, most_changes, pro
 from trueweave.store.postgres.binary_params import Ids, Numbers, Texts
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Transaction, Workspace
-from trueweave.store.postgres.locks import WHOLE, bump, lock, names_may_arrive, nothing_moves
+from trueweave.store.postgres.locks import count_change, lock_view, names_may_arrive, nothing_moves
 from trueweave.store.postgres.offloop import MUCH, off_loop
 from trueweave.text.names import name_id, tidy
 from trueweave.types import NameKey, ResolutionSettings, Rule, RuleKind
@@ -94,7 +94,7 @@ async def change_settings(workspace: Workspace, to: ResolutionSettings) -> None:
         await tx.run("record.insert_keys")
         await tx.run("resolve.unlink_all")
         await tx.run("resolve.touch_all")
-        await bump(tx, frozenset((WHOLE,)))
+        await count_change(tx)
 
 
 async def add_rule(
@@ -116,7 +116,7 @@ async def add_rule(
 
 async def insert_rules(tx: Transaction, rules: Sequence[Rule]) -> None:
     """Write rules down in this order, and have the names that they speak of resolved again."""
-    await lock(tx, frozenset((WHOLE,)))
+    await lock_view(tx)
     kinds, labels = Texts(rule.kind for rule in rules), Texts(rule.label for rule in rules)
     await tx.run("resolve.rule_insert", ids=Ids(rule.id for rule in rules), kinds=kinds, labels=labels)
     named = [(rule.id, name) for rule in rules for name in rule.names]
@@ -133,7 +133,7 @@ async def insert_rules(tx: Transaction, rules: Sequence[Rule]) -> None:
 async def undo_rule(workspace: Workspace, rule: UUID) -> None:
     """Take a rule back: the names that it spoke of are resolved as if it had never been."""
     async with workspace.transaction() as tx:
-        await lock(tx, frozenset((WHOLE,)))
+        await lock_view(tx)
         await _touch(tx, rule)
         await tx.run("resolve.rule_delete_names", rule=rule)
         if not await tx.run("resolve.rule_delete", rule=rule):
@@ -177,7 +177,7 @@ async def sweep(workspace: Workspace, among: Sequence[UUID] | None = None) -> in
         await tx.run("resolve.sweep_alike", names=ids)
         await tx.run("resolve.sweep_unlinked", names=ids)
         await tx.run("resolve.sweep_keys", keys=[k for k, _ in entries], names=[n for _, n in entries])
-        await bump(tx, frozenset((WHOLE,)))
+        await count_change(tx)
         return len(dead)
 
 
@@ -189,7 +189,7 @@ def _entries(names: Sequence[Row], how: ResolutionSettings) -> list[tuple[int, U
 async def _touch(tx: Transaction, *rules: UUID) -> None:
     """Have the names that these rules speak of resolved again."""
     await tx.run("resolve.touch", rules=Ids(rules))
-    await bump(tx, frozenset((WHOLE,)))
+    await count_change(tx)
 
 
 def _check(kind: RuleKind, names: Sequence[NameKey], label: str) -> None:

@@ -26,7 +26,7 @@ from trueweave.protocols import Embedder, Vectors
 from trueweave.store.postgres.binary_params import Ids
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Transaction, Workspace
-from trueweave.store.postgres.locks import WHOLE, bump, lock
+from trueweave.store.postgres.locks import count_change, lock_view
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.types import VECTOR_KINDS, Hit, Metric, VectorKind
 
@@ -178,7 +178,7 @@ async def _move(workspace: Workspace, where: Space, kind: VectorKind) -> None:
     upto: UUID | None = None
     while upto != _LAST:
         async with workspace.transaction() as tx:
-            await lock(tx, frozenset((WHOLE,)))  # or a settler, who removes in another order, might wait in a ring
+            await lock_view(tx)  # a settler removes vectors in another order: without the lock, the two could deadlock
             end = await _rows(tx, "vectors.page_end", common=common, size=_MOVED_AT_ONCE)
             upto = end[0][0] if end else _LAST
             await _run(tx, "vectors.move", common=common, own=own, upto=upto)
@@ -247,7 +247,7 @@ async def count_present(workspace: Workspace, of: Space) -> int:
 async def _switched(workspace: Workspace, new: Space) -> bool:
     """Let the workspace answer from a space, unless something is missing there by now."""
     async with workspace.transaction(unhurried=True) as tx:
-        await lock(tx, frozenset((WHOLE,)))
+        await lock_view(tx)
         for kind in VECTOR_KINDS:
             if await _missing(tx, new, kind, UUID(int=0), 1):
                 return False
@@ -256,7 +256,7 @@ async def _switched(workspace: Workspace, new: Space) -> bool:
             for table in _tables(tx, new, kind, shelves):
                 await _run(tx, f"vectors.extra_{kind}", table=table)
         await tx.run("vectors.switch", space=new.id)
-        await bump(tx, frozenset((WHOLE,)))
+        await count_change(tx)
         return True
 
 

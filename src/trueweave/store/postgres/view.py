@@ -107,7 +107,7 @@ async def said(tx: Transaction, kind: str, most: Mapping[UUID, int]) -> list[tup
 
 
 async def write(tx: Transaction, plan: Plan) -> None:
-    """Carry a plan out, vectors aside. The transaction holds the plan's shards."""
+    """Carry a plan out, vectors aside. The transaction holds the view lock."""
     await _note_stale(tx, plan)
     names = [(n.id, n.times, _literal(n.histogram), n.entity) for n in plan.names]
     await _write(tx, "settle.write_names", ("id", "times", "histogram", "entity"), names)
@@ -128,7 +128,7 @@ async def write(tx: Transaction, plan: Plan) -> None:
     await _write_outbox(tx, plan)
     if plan.batch.documents:
         await tx.run("link.changed", documents=Ids(plan.batch.coming), gone=Ids(plan.gone_chunks))
-    if plan.chunks or plan.gone_chunks:  # last, as settlers of other names wait for the counts of common words
+    if plan.chunks or plan.gone_chunks:
         await tx.run("text.index", coming=Ids(plan.chunks), going=Ids(plan.gone_chunks))
 
 

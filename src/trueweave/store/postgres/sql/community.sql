@@ -3,8 +3,8 @@
 SELECT set_config('enable_nestloop', 'off', true), set_config('work_mem', '256MB', true)
 
 -- name: graph
--- How many batches were settled so far: another number, another graph.
-SELECT coalesce(sum(version), 0)::bigint FROM shard
+-- How often the view has changed so far: another number, another graph.
+SELECT coalesce(max(version), 0) FROM view_version
 
 -- name: nodes
 -- All entities in an order that depends on what documents say alone, each with a hash of what is said of it, and the
@@ -17,7 +17,7 @@ SELECT source, target, weight::float8, text_hash FROM relation
 
 -- name: hierarchy
 SELECT library, seed, resolution, most, entities, alone, modularity, found,
-       graph <> (SELECT coalesce(sum(version), 0) FROM shard) FROM hierarchy
+       graph <> (SELECT coalesce(max(version), 0) FROM view_version) FROM hierarchy
 
 -- name: levels
 SELECT c.level, count(*), sum(c.size)::bigint, max(c.size), count(r.community), count(*) FILTER (WHERE r.hash <> c.hash),

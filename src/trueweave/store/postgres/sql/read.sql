@@ -21,7 +21,7 @@ FROM document d WHERE d.shown AND d.wanted AND (d.notes <> '{}' OR NOT %(noted)s
 
 -- name: state
 -- Which documents there are, how often anything was settled, and in which space vectors are.
-SELECT concat_ws(' ', count(*), bit_xor(hashtextextended(id::text, 0)), (SELECT sum(version) FROM shard),
+SELECT concat_ws(' ', count(*), bit_xor(hashtextextended(id::text, 0)), (SELECT version FROM view_version),
     (SELECT space FROM workspace))
 FROM document WHERE shown
 

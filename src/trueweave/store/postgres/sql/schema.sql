@@ -1359,17 +1359,6 @@ ALTER TABLE ONLY trueweave.settling FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.settling IS 'Leases: a document by its uri, all names that are to be resolved again, or a turn of one''s own, for which others hold back.';
 
-CREATE TABLE trueweave.shard (
-    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
-    shard smallint NOT NULL,
-    version bigint NOT NULL
-);
-ALTER TABLE ONLY trueweave.shard ALTER COLUMN workspace SET STATISTICS 0;
-
-ALTER TABLE ONLY trueweave.shard FORCE ROW LEVEL SECURITY;
-
-COMMENT ON TABLE trueweave.shard IS 'Counts the settled batches that changed a shard of the names; shard -1 is the whole workspace.';
-
 CREATE TABLE trueweave.shelf (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
     space integer NOT NULL,
@@ -1588,6 +1577,16 @@ ALTER TABLE trueweave.unlinked_text ALTER COLUMN "position" ADD GENERATED ALWAYS
     CACHE 1
 );
 
+CREATE TABLE trueweave.view_version (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    version bigint NOT NULL
+);
+ALTER TABLE ONLY trueweave.view_version ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.view_version FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.view_version IS 'How often the view of a workspace has changed.';
+
 CREATE TABLE trueweave.word (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
     word bigint NOT NULL,
@@ -1748,9 +1747,6 @@ ALTER TABLE ONLY trueweave.rule
 ALTER TABLE ONLY trueweave.settling
     ADD CONSTRAINT settling_pkey PRIMARY KEY (workspace, kind, subject);
 
-ALTER TABLE ONLY trueweave.shard
-    ADD CONSTRAINT shard_pkey PRIMARY KEY (workspace, shard);
-
 ALTER TABLE ONLY trueweave.shelf
     ADD CONSTRAINT shelf_pkey PRIMARY KEY (workspace, space, kind);
 
@@ -1798,6 +1794,9 @@ ALTER TABLE ONLY trueweave.unlinked
 
 ALTER TABLE ONLY trueweave.unlinked_text
     ADD CONSTRAINT unlinked_text_pkey PRIMARY KEY (workspace, "position");
+
+ALTER TABLE ONLY trueweave.view_version
+    ADD CONSTRAINT view_version_pkey PRIMARY KEY (workspace);
 
 ALTER TABLE ONLY trueweave.word
     ADD CONSTRAINT word_pkey PRIMARY KEY (workspace, word, tier);
@@ -1990,8 +1989,6 @@ CREATE POLICY reader ON trueweave.rule_name AS RESTRICTIVE TO trueweave_reader U
 
 CREATE POLICY reader ON trueweave.settling AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
-CREATE POLICY reader ON trueweave.shard AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
-
 CREATE POLICY reader ON trueweave.shelf AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.source AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
@@ -2016,6 +2013,8 @@ CREATE POLICY reader ON trueweave.unlinked AS RESTRICTIVE TO trueweave_reader US
 
 CREATE POLICY reader ON trueweave.unlinked_text AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
+CREATE POLICY reader ON trueweave.view_version AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
 CREATE POLICY reader ON trueweave.word AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.workspace AS RESTRICTIVE TO trueweave_reader USING ((id = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
@@ -2035,8 +2034,6 @@ ALTER TABLE trueweave.rule ENABLE ROW LEVEL SECURITY;
 ALTER TABLE trueweave.rule_name ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.settling ENABLE ROW LEVEL SECURITY;
-
-ALTER TABLE trueweave.shard ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.shelf ENABLE ROW LEVEL SECURITY;
 
@@ -2063,6 +2060,8 @@ ALTER TABLE trueweave.touched ENABLE ROW LEVEL SECURITY;
 ALTER TABLE trueweave.unlinked ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.unlinked_text ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.view_version ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.word ENABLE ROW LEVEL SECURITY;
 
@@ -2124,8 +2123,6 @@ CREATE POLICY workspace ON trueweave.rule_name USING ((workspace = (current_sett
 
 CREATE POLICY workspace ON trueweave.settling USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
-CREATE POLICY workspace ON trueweave.shard USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
-
 CREATE POLICY workspace ON trueweave.shelf USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.source USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
@@ -2149,6 +2146,8 @@ CREATE POLICY workspace ON trueweave.touched USING ((workspace = (current_settin
 CREATE POLICY workspace ON trueweave.unlinked USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.unlinked_text USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.view_version USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.word USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
@@ -2355,8 +2354,6 @@ GRANT SELECT ON TABLE trueweave.rule_name TO trueweave_reader;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.settling TO trueweave_app;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.shard TO trueweave_app;
-
 GRANT SELECT ON TABLE trueweave.shelf TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.slot TO trueweave_app;
@@ -2388,6 +2385,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.touched TO trueweave_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.unlinked TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.unlinked_text TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.view_version TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.word TO trueweave_app;
 

@@ -39,16 +39,12 @@ FROM (SELECT m.name FROM unnest(%(documents)s::uuid[]) AS d (id)
       UNION ALL SELECT unnest(%(touched)s::uuid[])) AS spoken_of (name)
 CROSS JOIN LATERAL (SELECT name FROM unlinked WHERE name = spoken_of.name OFFSET 0) u
 
--- name: versions
-SELECT shard, version FROM shard
+-- name: version
+SELECT coalesce(max(version), 0) FROM view_version
 
--- name: lock_shards
--- In ascending order, so that two settlers wait for each other and never in a ring.
-SELECT pg_advisory_xact_lock(lock) FROM unnest(%(locks)s::bigint[]) AS l (lock)
-
--- name: bump
-INSERT INTO shard (shard, version) SELECT s, 1 FROM unnest(%(shards)s::smallint[]) AS s ORDER BY s
-ON CONFLICT (workspace, shard) DO UPDATE SET version = shard.version + 1
+-- name: count_change
+INSERT INTO view_version (version) VALUES (1)
+ON CONFLICT (workspace) DO UPDATE SET version = view_version.version + 1
 
 -- name: name_deltas
 SELECT m.name, m.emphasis, sum(d.sign)::bigint
