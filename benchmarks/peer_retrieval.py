@@ -32,7 +32,7 @@ from trueweave.bench.vectors import KeptEmbedder, kept
 from trueweave.evidence import Query
 from trueweave.extract.capitals import CapitalsExtractor
 from trueweave.methods.keywords import Keywords, keywords
-from trueweave.protocols import Index
+from trueweave.query_context import QueryContext
 from trueweave.types import Chunk, Link
 
 Found = Literal["capitals", "given"]
@@ -123,7 +123,7 @@ async def _capitals(dataset: Dataset) -> dict[str, Chunk]:
 
 
 async def _asked(question: Question) -> dict[str, Any]:
-    words = await keywords(Query(question.text), cast(Index, _NoModel()))
+    words = await keywords(Query(question.text), cast(QueryContext, _NoModel()))
     return {"id": question.id, "text": question.text, "low": words.low, "high": words.high}
 
 

@@ -39,7 +39,7 @@ from trueweave.bench.outcomes import Outcome
 from trueweave.bench.types import Dataset
 from trueweave.evidence import Usage
 from trueweave.methods import Auto, Fuse, Keyword, Naive, Weave, registry
-from trueweave.protocols import Method
+from trueweave.query_context import Method
 from trueweave.store.postgres.db import Database
 
 Figures = dict[str, Any]

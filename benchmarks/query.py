@@ -40,7 +40,8 @@ from trueweave import AsyncTrueweave
 from trueweave.config import Settings
 from trueweave.evidence import Evidence
 from trueweave.methods import Fuse, Global, Guess, Hybrid, Keyword, Local, Naive, Subgraph
-from trueweave.protocols import Embedder, Method
+from trueweave.protocols import Embedder
+from trueweave.query_context import Method
 from trueweave.store.postgres import vectors
 from trueweave.store.postgres.migrate import migrate
 from trueweave.testing import HashEmbedder

@@ -36,9 +36,10 @@ from psycopg import sql
 
 from trueweave import AsyncTrueweave
 from trueweave.errors import ConfigError, NoVectors
-from trueweave.evidence import Evidence, Filter, Query, Scored
+from trueweave.evidence import Evidence, Query, Scored
 from trueweave.extract.capitals import CapitalsExtractor
-from trueweave.protocols import Embedder, Index, Method, Vectors
+from trueweave.protocols import Embedder, Vectors
+from trueweave.query_context import Method, QueryContext
 from trueweave.store.postgres import vectors
 from trueweave.store.postgres.db import Transaction
 from trueweave.text import phrases, sentences
@@ -343,14 +344,14 @@ def _sentences(texts: Sequence[str], vocabulary: _Vocabulary) -> tuple[list[str]
 _CAPITALS = CapitalsExtractor()
 
 
-async def _question_entities(query: Query, index: Index, graph: Graph) -> dict[int, float]:
+async def _question_entities(query: Query, context: QueryContext, graph: Graph) -> dict[int, float]:
     """The entities that names in the question lead to: for each name the one that is nearest, and how near."""
     source = Source("question", query.text)
     [found] = await _CAPITALS.extract(source, (Chunk(query.text),))
     names = list(dict.fromkeys(mention.name for mention in found.mentions))
     if not names or not graph.names:
         return {}
-    alike = _unit(await index.embed(names)) @ graph.entity_vectors.T
+    alike = _unit(await context.embed(names)) @ graph.entity_vectors.T
     linked: dict[int, float] = {}
     for row in alike:
         best = int(row.argmax())
@@ -363,17 +364,17 @@ def _between_0_and_1(values: Vectors) -> Floats:
     return np.asarray((values - low) / (high - low) if high > low else np.ones(len(values)), dtype=np.float64)
 
 
-async def _question_vector(query: Query, index: Index) -> Vectors:
+async def _question_vector(query: Query, context: QueryContext) -> Vectors:
     if query.filter:
         raise ConfigError("this method ranks the whole workspace, so it takes no filter. Ask without one.")
-    vector: Vectors = _unit(await index.embed([query.text]))[0]
+    vector: Vectors = _unit(await context.embed([query.text]))[0]
     return vector
 
 
-async def _evidence(index: Index, graph: Graph, scores: Floats, most: int) -> Evidence:
+async def _evidence(context: QueryContext, graph: Graph, scores: Floats, most: int) -> Evidence:
     best = np.argsort(-scores, kind="stable")[: 4 * most]
     ranked = [Scored(graph.passages[n], float(scores[n])) for n in best]
-    return Evidence(tuple(await index.passages(ranked, most, Filter())))
+    return Evidence(tuple(await context.passages(ranked, most)))
 
 
 # --- HippoRAG 2 ---------------------------------------------------------------------------------------
@@ -401,20 +402,20 @@ class HippoRag2Style:
     synonymy_edge_sim_threshold: float = 0.8
     query_to_triple: bool = True
 
-    async def retrieve(self, query: Query, index: Index) -> Evidence:
+    async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
         """The passages with most of the rank, which is their score; the nearest ones where nothing is linked."""
         graph = self.graph
-        vector = await _question_vector(query, index)
+        vector = await _question_vector(query, context)
         dense = _between_0_and_1(graph.passage_vectors @ vector)
         by_facts = self.query_to_triple and len(graph.facts.a)
-        linked = self._linked_by_facts(vector) if by_facts else await self._linked_by_names(query, index)
+        linked = self._linked_by_facts(vector) if by_facts else await self._linked_by_names(query, context)
         if not linked:
-            return await _evidence(index, graph, dense, self.top_k)
+            return await _evidence(context, graph, dense, self.top_k)
         seeds = np.concatenate((np.zeros(len(graph.names)), dense * self.passage_node_weight))
         for entity, weight in sorted(linked.items(), key=lambda pair: (-pair[1], pair[0]))[: self.linking_top_k]:
             seeds[entity] = weight
         ranks = self._page_rank.ranks(seeds, self.damping)
-        return await _evidence(index, graph, ranks[len(graph.names) :], self.top_k)
+        return await _evidence(context, graph, ranks[len(graph.names) :], self.top_k)
 
     @cached_property
     def _page_rank(self) -> PageRank:
@@ -434,8 +435,8 @@ class HippoRag2Style:
                 found[int(end)].append(float(scores[fact]))
         return {entity: sum(some) / len(some) / self._passages_of(entity) for entity, some in found.items()}
 
-    async def _linked_by_names(self, query: Query, index: Index) -> dict[int, float]:
-        linked = await _question_entities(query, index, self.graph)
+    async def _linked_by_names(self, query: Query, context: QueryContext) -> dict[int, float]:
+        linked = await _question_entities(query, context, self.graph)
         return {entity: score / self._passages_of(entity) for entity, score in linked.items()}
 
     def _passages_of(self, entity: int) -> int:
@@ -475,18 +476,18 @@ class LinearRagStyle:
     passage_node_weight: float = 0.05
     damping: float = 0.5
 
-    async def retrieve(self, query: Query, index: Index) -> Evidence:
+    async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
         """The passages with most of the rank, which is their score; the nearest ones where no entity is linked."""
         graph = self.graph
-        vector = await _question_vector(query, index)
+        vector = await _question_vector(query, context)
         dense = _between_0_and_1(graph.passage_vectors @ vector)
-        linked = await _question_entities(query, index, graph)
+        linked = await _question_entities(query, context, graph)
         if not linked:
-            return await _evidence(index, graph, dense, self.top_k)
+            return await _evidence(context, graph, dense, self.top_k)
         weights, active = self._activated(linked, graph.sentence_vectors @ vector)
         passages = self.passage_ratio * dense + np.log1p(self._bonus(active))
         ranks = self._page_rank.ranks(np.concatenate((weights, passages * self.passage_node_weight)), self.damping)
-        return await _evidence(index, graph, ranks[len(graph.names) :], self.top_k)
+        return await _evidence(context, graph, ranks[len(graph.names) :], self.top_k)
 
     @cached_property
     def _page_rank(self) -> PageRank:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from trueweave.answering import Answering, standalone
 from trueweave.errors import ConfigError, TrueweaveError
-from trueweave.evidence import Answer, Compared, Comparison, Evidence, Query, Trace
+from trueweave.evidence import Answer, Compared, Comparison, Evidence, Filter, Query, Trace
 from trueweave.methods import registry
 from trueweave.methods.combine import reranked
 from trueweave.models.clean import CleanLLM
 from trueweave.models.meter import Meter, MeteredLLM
-from trueweave.protocols import Embedder, Method, Reranker, StreamingLLM
-from trueweave.store.postgres.index import PostgresIndex, VectorLayoutCache
+from trueweave.protocols import Embedder, Readers, Reranker, StreamingLLM
+from trueweave.query_context import Method, QueryContext
 from trueweave.types import Message
 
 _NO_DOCUMENT = "no document passes the filter. `trueweave documents` shows which there are."
@@ -32,9 +32,9 @@ class Models:
 
 @dataclass(frozen=True)
 class Asking:
-    """Questions to one workspace, with these models."""
+    """Questions to one workspace, with these models. Each question is answered from readers of its own."""
 
-    where: VectorLayoutCache
+    open_readers: Callable[[Filter], Readers]
     models: Models
 
     async def retrieve(self, query: Query, method: Method) -> Evidence:
@@ -43,12 +43,13 @@ class Asking:
 
     async def _retrieve(self, query: Query, method: Method, meter: Meter) -> Evidence:
         begun, before = time.perf_counter(), meter.usage
-        index = PostgresIndex(self.where, self.models.embedder, self._metered(meter), self.models.reranker)
-        evidence = await method.retrieve(query, index)
-        if not evidence and await index.passes_nothing(query.filter):
+        readers = self.open_readers(query.filter)
+        context = QueryContext(readers, self.models.embedder, self._metered(meter), self.models.reranker)
+        evidence = await method.retrieve(query, context)
+        if not evidence and await context.is_empty():
             evidence = replace(evidence, reason=_NO_DOCUMENT)
         took = time.perf_counter() - begun
-        return replace(evidence, trace=Trace(registry.name_of(method), tuple(index.steps), took, meter.usage - before))
+        return replace(evidence, trace=Trace(registry.name_of(method), context.steps, took, meter.usage - before))
 
     def _metered(self, meter: Meter) -> MeteredLLM | None:
         return MeteredLLM(CleanLLM(self.models.llm), meter) if self.models.llm else None

@@ -50,7 +50,8 @@ from trueweave.ingest.settle import Settled, settle
 from trueweave.ingest.stages import made_by
 from trueweave.ingest.verify import compare_with, moment
 from trueweave.ingest.worker import Worker, until_stopped, worker_of
-from trueweave.protocols import Embedder, Method, StreamingLLM, Vectors, Verifier
+from trueweave.protocols import ChangeReaders, Embedder, Readers, StreamingLLM, Vectors, Verifier
+from trueweave.query_context import Method
 from trueweave.store.embedded import EmbeddedServer, default_directory
 from trueweave.store.postgres import (
     communities,
@@ -69,11 +70,11 @@ from trueweave.store.postgres import (
 )
 from trueweave.store.postgres.connections import Timeouts
 from trueweave.store.postgres.db import Database, Workspace
-from trueweave.store.postgres.index import PostgresIndex, VectorLayoutCache
 from trueweave.store.postgres.ingest_progress import IngestProgress
 from trueweave.store.postgres.liveness import Liveness
 from trueweave.store.postgres.migrate import migrate
 from trueweave.store.postgres.queue import ask_for
+from trueweave.store.postgres.reading import VectorLayoutCache, open_readers
 from trueweave.store.postgres.vectors import Space
 from trueweave.streams import OpenStreams, Stream
 from trueweave.text.loading import Files, is_folder
@@ -182,8 +183,10 @@ class AsyncTrueweave:
         *,
         own: Mapping[str, Any] | None = None,
         models: ModelFactory | None = None,
+        readers: ChangeReaders | None = None,
     ) -> None:
         self.workspace = workspace
+        self._change_readers = readers
         self._where = VectorLayoutCache(workspace)
         self._embedder = embedder
         self._embedder_is_of_settings = False
@@ -209,17 +212,21 @@ class AsyncTrueweave:
         llm: StreamingLLM | None = None,
         settings: Settings | None = None,
         make: bool = True,
+        readers: ChangeReaders | None = None,
     ) -> AsyncIterator[Self]:
         """The workspace of that name, made when it is new unless `make` is False.
 
         What is not given here is as the settings say, which are those of trueweave.toml and the environment unless
         given too. Without a `url` anywhere it is in the bundled PostgreSQL, which is started and migrated if need be
         and left running. Any other database must have been migrated: SchemaMismatch says what to run.
+        `readers` takes PostgreSQL's readers and the filter of a question, and gives those to answer it from.
         """
         settings = settings or Settings.load(database_url=url, workspace=workspace)
         async with opened_database(settings, url) as database:
             name = workspace or settings.workspace
-            trueweave = await cls.enter(database, name, embedder, llm=llm, settings=settings, make=make)
+            trueweave = await cls.enter(
+                database, name, embedder, llm=llm, settings=settings, make=make, readers=readers
+            )
             async with aclosing(trueweave):
                 yield trueweave
 
@@ -248,6 +255,7 @@ class AsyncTrueweave:
         settings: Settings | None = None,
         make: bool = True,
         models: ModelFactory | None = None,
+        readers: ChangeReaders | None = None,
     ) -> Self:
         """The workspace of that name in an open database. A workspace without vectors takes the embedder's space.
 
@@ -260,7 +268,7 @@ class AsyncTrueweave:
             raise UnknownWorkspace(
                 f"there is no workspace {workspace!r}. Run `trueweave init --workspace {workspace}` to make it."
             )
-        trueweave = cls(found.workspace, embedder, settings, llm, own=found.settings, models=models)
+        trueweave = cls(found.workspace, embedder, settings, llm, own=found.settings, models=models, readers=readers)
         trueweave._has_space = found.has_space
         if embedder and not found.has_space:
             await trueweave._take_space(embedder)
@@ -721,7 +729,7 @@ class AsyncTrueweave:
         embedder, llm, reranker = await self._opened_embedder(), await self._chat(), None
         if self._settings.reranker:
             reranker = await (await self._work_with()).reranker(self._settings.reranker)
-        return Asking(self._where, Models(embedder, llm, reranker))
+        return Asking(self._open_readers, Models(embedder, llm, reranker))
 
     async def _chat(self) -> StreamingLLM | None:
         """The language model that was given, or the one of the settings."""
@@ -1059,10 +1067,14 @@ class AsyncTrueweave:
 
     async def neighbours(self, *entities: UUID, hops: int = 1, limit: int = 50) -> list[Entity]:
         """The entities around these, over so many relations: nearer ones first, then those more heavily related."""
-        index = PostgresIndex(self._where)
-        relations = await index.neighbourhood(entities, hops, Filter())
+        readers = self._open_readers(Filter())
+        relations = await readers.record.relations(await readers.graph.neighbourhood(entities, hops))
         ends = dict.fromkeys(end for r in relations for end in (r.source, r.target))
-        return await index.entities([end for end in ends if end not in entities][:limit], Filter())
+        return await readers.record.entities([end for end in ends if end not in entities][:limit])
+
+    def _open_readers(self, filter: Filter) -> Readers:
+        readers = open_readers(self._where, filter)
+        return self._change_readers(readers, filter) if self._change_readers else readers
 
     async def nearest(self, kind: VectorKind, vector: Vectors, limit: int = 10) -> list[Hit]:
         """The chunks, entities or relations nearest to a vector, nearest first."""

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trueweave.events import Refused
-from trueweave.evidence import CheckStatus, Claim, Evidence, Filter, Judgement, Passage, Query, Scored, Usage
+from trueweave.evidence import CheckStatus, Claim, Filter, Judgement, Passage, Scored, Usage
 from trueweave.types import (
     Call,
     Chunk,
@@ -28,6 +28,7 @@ from trueweave.types import (
     Reply,
     Source,
     Span,
+    VectorKind,
 )
 
 T = TypeVar("T")
@@ -215,7 +216,11 @@ class Loader(Protocol):
         ...
 
 
-# --- asking -------------------------------------------------------------------------------------------
+# --- reading the index --------------------------------------------------------------------------------
+#
+# A question is answered from readers, opened for it and bound to its filter: what no document that passes the filter
+# speaks of is not found. What a reader gives is bounded, however much there is: a thing that is mentioned everywhere is
+# followed to its most telling places only. A call costs one statement, however many ids go in.
 
 
 class ChunkMention(NamedTuple):
@@ -226,20 +231,102 @@ class ChunkMention(NamedTuple):
     neighbours: int
 
 
-class Neighbourhood(NamedTuple):
-    """What is next to some entities: their relations, by the degree of both ends and by weight, and the chunks that
-    mention them."""
+class Neighbourhood(NamedTuple, Generic[T]):
+    """What is next to some entities: their relations (by id, or as they are), by the degree of both ends and by weight,
+    and the chunks that mention them."""
 
-    relations: list[Relation]
-    told: list[ChunkMention]
+    relations: list[T]
+    mentions: list[ChunkMention]
 
 
-class RelationFound(NamedTuple):
-    """A relation with both its ends."""
+class VectorSearch(Protocol):
+    """Finds chunks, entities and relations by meaning."""
 
-    relation: Relation
-    source: Entity
-    target: Entity
+    async def check_space(self, embedder: Embedder) -> None:
+        """Pass if the vectors were made by this model. NoVectors where there are none, SpaceMismatch for another."""
+        ...
+
+    async def nearest(self, kind: VectorKind, vectors: Vectors, limit: int) -> list[list[Scored[UUID]]]:
+        """For each vector the things of a kind nearest to it, nearest first. Scores are similarities."""
+        ...
+
+
+class TextSearch(Protocol):
+    """Finds chunks by their words."""
+
+    async def matching(self, text: str, limit: int, *, k1: float, b: float) -> list[Scored[UUID]]:
+        """The chunks that match the words of a text best, with their BM25 scores, best first."""
+        ...
+
+
+class GraphReader(Protocol):
+    """Follows entities, relations and chunks to one another."""
+
+    async def around(self, entities: Sequence[UUID], followed: Sequence[UUID], each: int) -> Neighbourhood[UUID]:
+        """The relations of these entities, and for each one that is followed so many chunks that mention it, those
+        with most of its neighbours."""
+        ...
+
+    async def neighbourhood(self, entities: Sequence[UUID], hops: int) -> list[UUID]:
+        """The relations that lead away from these entities, either way, over so many hops: nearer ones first, then
+        heavier ones."""
+        ...
+
+    async def chunks_of_entities(self, entities: Sequence[UUID]) -> list[tuple[UUID, UUID]]:
+        """Pairs of an entity and a chunk that mentions it."""
+        ...
+
+    async def chunks_of_relations(self, relations: Sequence[UUID]) -> list[tuple[UUID, UUID]]:
+        """Pairs of a relation and a chunk that states it."""
+        ...
+
+
+class ReportFound(NamedTuple):
+    """A report about a community of so many entities. The score says how near it is to a question, if one was put."""
+
+    id: UUID
+    level: int
+    size: int
+    title: str
+    summary: str
+    rating: float
+    findings: Sequence[Finding]
+    stale: bool
+    score: float
+
+
+class RecordReader(Protocol):
+    """Tells what is behind ids: PostgreSQL's part, whatever other stores serve the searches."""
+
+    async def is_empty(self) -> bool:
+        """Whether no document passes the filter."""
+        ...
+
+    async def documents(self) -> list[UUID] | None:
+        """The documents that pass the filter, by id, for a store that cannot work that out; None where all do."""
+        ...
+
+    async def passages(self, chunks: Sequence[Scored[UUID]], limit: int) -> list[Passage]:
+        """The first of the chunks of these ids with these scores, in that order: so many different texts, without those
+        that are gone. So more ids than places are of use: several may have one text, which is one passage."""
+        ...
+
+    async def entities(self, ids: Sequence[UUID]) -> list[Entity]:
+        """The entities of these ids, in that order, without those that are gone."""
+        ...
+
+    async def relations(self, ids: Sequence[UUID]) -> list[Relation]:
+        """The relations of these ids, in that order, without those that are gone."""
+        ...
+
+    async def report_levels(self) -> list[int]:
+        """How many reports there are to read at each level of communities, from the outermost on: those of that level,
+        and those further out that are not divided further."""
+        ...
+
+    async def reports(self, level: int, limit: int, vector: Vectors | None) -> list[ReportFound]:
+        """The reports to read at a level: those nearest to a vector, or about the largest communities without one."""
+        ...
 
 
 Scores = dict[UUID, float]
@@ -292,101 +379,8 @@ class WalkLimits:
     df_cap: int = 100
 
 
-class ReportFound(NamedTuple):
-    """A report about a community of so many entities. The score says how near it is to a question, if one was put."""
-
-    id: UUID
-    level: int
-    size: int
-    title: str
-    summary: str
-    rating: float
-    findings: Sequence[Finding]
-    stale: bool
-    score: float
-
-
-class Index(Protocol):
-    """The read side of one workspace, and the models to read it with: all that a method sees.
-
-    Each call is one statement to the database, however many ids go in. What comes out depends on what is there and
-    never grows with it: a thing that is mentioned everywhere is followed to its most telling places only. A filter
-    holds for all that is found and for all that is told of it.
-    """
-
-    @property
-    def llm(self) -> LLM | None:
-        """The language model; None where none is set."""
-        ...
-
-    @property
-    def reranker(self) -> Reranker | None:
-        """The model that reranks; None where none is set."""
-        ...
-
-    @property
-    def embeds(self) -> bool:
-        """Whether texts can be embedded here."""
-        ...
-
-    async def embed(self, texts: Sequence[str]) -> Vectors:
-        """One vector per text, in order, of the space in which this workspace is searched."""
-        ...
-
-    async def chunks_near(self, vectors: Vectors, limit: int, filter: Filter) -> list[list[Passage]]:
-        """For each vector the chunks nearest to it, nearest first. Scores are similarities."""
-        ...
-
-    async def entities_near(self, vectors: Vectors, limit: int, filter: Filter) -> list[list[Scored[Entity]]]:
-        """For each vector the entities nearest to it, nearest first."""
-        ...
-
-    async def relations_near(self, vectors: Vectors, limit: int, filter: Filter) -> list[list[Scored[RelationFound]]]:
-        """For each vector the relations nearest to it, nearest first, with their ends."""
-        ...
-
-    async def chunks_matching(
-        self, text: str, limit: int, filter: Filter, *, k1: float = 1.2, b: float = 0.75
-    ) -> list[Passage]:
-        """The chunks that match the words of a text best, by BM25."""
-        ...
-
-    async def around(
-        self, entities: Sequence[UUID], followed: Sequence[UUID], each: int, filter: Filter
-    ) -> Neighbourhood:
-        """The relations of these entities, and for each one that is followed so many chunks that mention it, those
-        with most of its neighbours."""
-        ...
-
-    async def neighbourhood(self, entities: Sequence[UUID], hops: int, filter: Filter) -> list[Relation]:
-        """The relations that lead away from these entities, either way, over so many hops: nearer ones first, then
-        heavier ones."""
-        ...
-
-    async def chunks_of_entities(self, entities: Sequence[UUID], filter: Filter) -> list[tuple[UUID, UUID]]:
-        """Pairs of an entity and a chunk that mentions it."""
-        ...
-
-    async def chunks_of_relations(self, relations: Sequence[UUID], filter: Filter) -> list[tuple[UUID, UUID]]:
-        """Pairs of a relation and a chunk that states it."""
-        ...
-
-    async def relations_of_chunks(self, chunks: Sequence[UUID], filter: Filter) -> list[tuple[UUID, Relation]]:
-        """Pairs of a chunk and a relation that it states, the heaviest first."""
-        ...
-
-    async def entities(self, ids: Sequence[UUID], filter: Filter) -> list[Entity]:
-        """The entities of these ids, in that order, without those that are gone."""
-        ...
-
-    async def passages(self, chunks: Sequence[Scored[UUID]], limit: int, filter: Filter) -> list[Passage]:
-        """The first of the chunks of these ids with these scores, in that order: so many different texts, without those
-        that are gone. So more ids than places are of use: several may have one text, which is one passage."""
-        ...
-
-    async def both_lists(self, text: str, vector: Vectors, limit: int, filter: Filter) -> tuple[Scores, Scores]:
-        """The chunks nearest to a vector with their similarity, and those that match a text with their score."""
-        ...
+class WalkReader(Protocol):
+    """Names as they occur in texts: what `walk`, `weave` and `auto` need, and no other method."""
 
     async def subjects(self) -> float:
         """Which share of the chunks is about a name that few others have; of a sample, where there are many."""
@@ -396,13 +390,13 @@ class Index(Protocol):
         """The names in a text that occur in some chunk: the longest at each place, and those inside of them."""
         ...
 
+    async def both_lists(self, text: str, vector: Vectors, limit: int) -> tuple[Scores, Scores]:
+        """The chunks nearest to a vector with their similarity, and those that match a text with their score; of chunks
+        with the same text, one."""
+        ...
+
     async def propagate(
-        self,
-        start: Sequence[Scored[Name]] | Scores,
-        vector: Vectors,
-        pool: Sequence[UUID],
-        how: WalkLimits,
-        filter: Filter,
+        self, start: Sequence[Scored[Name]] | Scores, vector: Vectors, pool: Sequence[UUID], how: WalkLimits
     ) -> list[Reached]:
         """Where the mass of names, or of the names in chunks, goes: to which chunks, and how it is shared out there.
 
@@ -414,31 +408,17 @@ class Index(Protocol):
         """These chunks once more, in order, beside a question and a vector of what is asked."""
         ...
 
-    async def report_levels(self) -> list[int]:
-        """How many reports there are to read at each level of communities, from the outermost on: those of that level,
-        and those further out that are not divided further."""
-        ...
 
-    async def reports(self, level: int, limit: int, vector: Vectors | None) -> list[ReportFound]:
-        """The reports to read at a level: those nearest to a vector, or about the largest communities without one."""
-        ...
+@dataclass(frozen=True)
+class Readers:
+    """What one question is answered from. `walk` is None where the stores do not know names as they occur in texts."""
 
-    async def once(self, what: str, make: Callable[[], Awaitable[T]]) -> T:
-        """What `make` gives, made once for this question, however many parts of a method ask for it."""
-        ...
-
-    def note(self, what: str, *found: Scored[str]) -> None:
-        """Put something into the trace that no search shows, such as keywords."""
-        ...
+    vectors: VectorSearch
+    text: TextSearch
+    graph: GraphReader
+    record: RecordReader
+    walk: WalkReader | None = None
 
 
-@runtime_checkable
-class Method(Protocol):
-    """A way of finding evidence: a frozen (pydantic) dataclass whose fields are its parameters.
-
-    Found by entry point, in the group `trueweave.methods`, under the name by which users choose it.
-    """
-
-    async def retrieve(self, query: Query, index: Index) -> Evidence:
-        """The evidence for a question, best first."""
-        ...
+ChangeReaders = Callable[[Readers, Filter], Readers]
+"""From PostgreSQL's readers and the filter of a question to the readers that it is answered from."""

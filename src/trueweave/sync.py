@@ -29,7 +29,8 @@ from trueweave.engine import AsyncTrueweave, Progress, _unseen
 from trueweave.errors import TrueweaveError
 from trueweave.events import Added, Listener, Refused, Reported, ignore
 from trueweave.evidence import Answer, Comparison, Evidence, Filter
-from trueweave.protocols import Embedder, Method, StreamingLLM, Vectors, Verifier
+from trueweave.protocols import Embedder, StreamingLLM, Vectors, Verifier
+from trueweave.query_context import Method
 from trueweave.store.postgres.ingest_progress import IngestProgress
 from trueweave.types import (
     Budget,
@@ -323,14 +324,20 @@ class Trueweave(_Waiting):
         llm: StreamingLLM | None = None,
         settings: Settings | None = None,
         make: bool = True,
+        readers: ChangeReaders | None = None,
     ) -> None:
         """The workspace of that name, made when it is new unless `make` is False.
 
         What is not given here is as the settings say, which are those of trueweave.toml and the environment unless
         given too. Without a `url` anywhere it is in the bundled PostgreSQL, which is started and migrated if need be
         and left running. Any other database must have been migrated: SchemaMismatch says what to run.
+        `readers` takes PostgreSQL's readers and the filter of a question, and gives those to answer it from.
         """
-        super().__init__(lambda: AsyncTrueweave.open(url, workspace, embedder, llm=llm, settings=settings, make=make))
+        super().__init__(
+            lambda: AsyncTrueweave.open(
+                url, workspace, embedder, llm=llm, settings=settings, make=make, readers=readers
+            )
+        )
 
     @staticmethod
     def migrate(url: str | None = None, *, settings: Settings | None = None) -> list[str]:

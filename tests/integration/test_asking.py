@@ -17,7 +17,7 @@ from trueweave.config import Settings
 from trueweave.errors import BadReply, BudgetReached, ConfigError, SpaceMismatch
 from trueweave.evidence import Usage
 from trueweave.methods import Global, Guess, Hybrid, Keyword, Local, Naive, Subgraph
-from trueweave.protocols import Method
+from trueweave.query_context import Method
 from trueweave.store.postgres import vectors
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Database

@@ -19,7 +19,8 @@ from trueweave.bench.verdict import verdict
 from trueweave.errors import ConfigError
 from trueweave.evidence import Evidence, Query
 from trueweave.methods import Guess, Keyword, Naive
-from trueweave.protocols import Index, Method, Vectors
+from trueweave.protocols import Vectors
+from trueweave.query_context import Method, QueryContext
 from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder
 from trueweave.types import Prompt, Purpose, Reply
@@ -50,12 +51,12 @@ class Stopping:
     at: int
     asked: list[str] = field(default_factory=list)
 
-    async def retrieve(self, query: Query, index: Index) -> Evidence:
+    async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
         if len(self.asked) == self.at:
             self.at = -1
             raise KeyboardInterrupt
         self.asked.append(query.text)
-        return await self.part.retrieve(query, index)
+        return await self.part.retrieve(query, context)
 
     def __repr__(self) -> str:
         return "Stopping()"

@@ -12,7 +12,7 @@ from trueweave.methods.naive import Naive
 from trueweave.methods.subgraph import Subgraph
 from trueweave.methods.walk import Walk
 from trueweave.methods.weave import Weave
-from trueweave.protocols import Method
+from trueweave.query_context import Method
 
 SAID = "Ada Lovelace wrote the first program for the Analytical Engine."
 OTHERS = {

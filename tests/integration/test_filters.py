@@ -7,7 +7,7 @@ import pytest
 from trueweave import AsyncTrueweave, Chunk, Document, Filter, Link, Mention, NameKey
 from trueweave.evidence import Scalar
 from trueweave.methods import Fuse, Global, Keyword, Local, Naive, Subgraph
-from trueweave.protocols import Method
+from trueweave.query_context import Method
 from trueweave.testing import HashEmbedder
 from trueweave.types import Json
 

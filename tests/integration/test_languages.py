@@ -3,8 +3,9 @@
 import pytest
 
 from trueweave import AsyncTrueweave, Chunk, Document, Mention
+from trueweave.evidence import Filter
 from trueweave.methods import Keyword
-from trueweave.store.postgres.index import PostgresIndex, VectorLayoutCache
+from trueweave.store.postgres.reading import VectorLayoutCache, open_readers
 
 # A sentence in each language, and words that find it: as they stand in it, or in another form where PostgreSQL's
 # stemmer for the language knows it.
@@ -133,7 +134,10 @@ async def test_names_without_spaces_around_them_are_found_in_texts_and_questions
         "c": Chunk("서울은 한국의 수도이다.", mentions=(Mention("서울"),)),
     }
     await trueweave.add_documents(Document(uri, (chunk,)) for uri, chunk in said.items())
-    index = PostgresIndex(VectorLayoutCache(trueweave.workspace))
-    asked = {name.name: name.chunks for name in await index.names_in("夏目漱石はどこで生まれましたか。서울에서?")}
+    readers = open_readers(VectorLayoutCache(trueweave.workspace), Filter())
+    assert readers.walk
+    asked = {
+        name.name: name.chunks for name in await readers.walk.names_in("夏目漱石はどこで生まれましたか。서울에서?")
+    }
     assert set(asked.values()) == {2, 1}
     assert (await trueweave.verify()).exact

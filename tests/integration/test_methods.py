@@ -1,66 +1,19 @@
-"""Each method on one small graph, worked out by hand.
-
-    P1  Ada -founded-> Ben, Ada -knows-> Cas              Ada ─── Ben ─── Dan ─── Eve ─── Fay ─── Gus
-    P2  Ada; Dan -wrote to-> Eve                           │ ╲
-    P3  Ben -hired-> Dan                                   │  Lou                Hal ─── Ida ─── Jan
-    P4  Cas; Dan -wrote to-> Eve, Eve -met-> Fay -> Gus    │
-    P5  Hal -married-> Ida                                Cas                    Kim
-    P6  Jan, Kim
-    P7  Ida -sold to-> Jan
-    P8  Lou -taught-> Ada
-
-Vectors are angles: what is at 10 degrees has a similarity of cos 10 to what is at 0. The keyword, theme or question
-of a test is at 0, the entities from Ada to Lou stand at 5, 10 … 60 degrees.
-"""
+"""Each method on the small graph of `trueweave.testing.small_graph`, worked out by hand. The keyword, theme or
+question of a test is at 0 degrees."""
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from math import cos, radians, sin
 
-import numpy as np
 import pytest
 
 from trueweave import AsyncTrueweave
 from trueweave.evidence import Evidence, Filter
 from trueweave.methods import Fuse, Global, Guess, Hybrid, Keyword, Local, Naive, Subgraph
-from trueweave.protocols import Method, Vectors
+from trueweave.query_context import Method
 from trueweave.store.postgres.db import Database
-from trueweave.types import Chunk, Document, Link, Mention, Metric, Prompt, Purpose, Reply
-
-NAMES = ["Ada", "Ben", "Cas", "Dan", "Eve", "Fay", "Gus", "Hal", "Ida", "Jan", "Kim", "Lou"]
-
-SAID: dict[str, tuple[list[str], list[tuple[str, str, str, int]]]] = {
-    "P1": ([], [("Ada", "Ben", "founded", 4), ("Ada", "Cas", "knows", 1)]),
-    "P2": (["Ada"], [("Dan", "Eve", "wrote to", 4)]),
-    "P3": ([], [("Ben", "Dan", "hired", 6)]),
-    "P4": (["Cas"], [("Dan", "Eve", "wrote to", 6), ("Eve", "Fay", "met", 2), ("Fay", "Gus", "met", 1)]),
-    "P5": ([], [("Hal", "Ida", "married", 3)]),
-    "P6": (["Jan", "Kim"], []),
-    "P7": ([], [("Ida", "Jan", "sold to", 3)]),
-    "P8": ([], [("Lou", "Ada", "taught", 2)]),
-}
-
-ANGLES = {
-    **{name: 5.0 * n for n, name in enumerate(NAMES, 1)},
-    **{f"P{n}": 80.0 - 10 * n for n in range(1, 9)},
-    "Ada -> Ben": 5, "Dan -> Eve": 10, "Eve -> Fay": 15, "Ben -> Dan": 20,
-    "Ada -> Cas": 60, "Fay -> Gus": 62, "Hal -> Ida": 64, "Ida -> Jan": 66, "Lou -> Ada": 68,
-    "": 0.0,
-}  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Angles:
-    """An embedder by a table: a text is at the angle of the longest entry that it begins with."""
-
-    model: str = "testing/angles"
-    dimensions: int = 2
-    metric: Metric = "cosine"
-
-    async def embed(self, texts: Sequence[str]) -> Vectors:
-        found = [max((key for key in ANGLES if text.startswith(key)), key=len) for text in texts]
-        return np.array([[cos(radians(ANGLES[key])), sin(radians(ANGLES[key]))] for key in found], dtype=np.float32)
+from trueweave.testing.small_graph import SAID, Angles, document
+from trueweave.types import Prompt, Purpose, Reply
 
 
 @dataclass
@@ -77,16 +30,6 @@ class Scripted:
 
     async def stream(self, prompt: Prompt, purpose: Purpose) -> AsyncIterator[str | Reply]:
         yield await self.complete(prompt, purpose)
-
-
-def document(name: str) -> Document:
-    mentioned, links = SAID[name]
-    chunk = Chunk(
-        f"{name} tells of something.",
-        mentions=tuple(Mention(one) for one in mentioned),
-        links=tuple(Link(source, target, said, strength=n) for source, target, said, n in links),
-    )
-    return Document(name, (chunk,), metadata={"half": "first" if name <= "P4" else "second"})
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ import pytest
 from trueweave import AsyncTrueweave, Chunk, Document, Mention
 from trueweave.evidence import Evidence, Query
 from trueweave.methods import Auto, Fuse, Keyword, Weave
-from trueweave.protocols import Index, RerankFeatures
+from trueweave.protocols import RerankFeatures
+from trueweave.query_context import QueryContext
 from trueweave.testing import HashEmbedder
 from trueweave.text import phrases
 
@@ -33,12 +34,12 @@ class Looking:
     rerank_features: list[RerankFeatures] = field(default_factory=list)
     subjects: float = 0.0
 
-    async def retrieve(self, query: Query, index: Index) -> Evidence:
-        found = await Keyword(top_k=50).retrieve(query, index)
+    async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
+        found = await Keyword(top_k=50).retrieve(query, context)
         ids: dict[str, UUID] = {passage.uri: passage.id for passage in found.passages}
-        [vector] = await index.embed([query.text])
-        self.rerank_features = await index.rerank_features([ids[uri] for uri in self.uris], query.text, vector)
-        self.subjects = await index.subjects()
+        [vector] = await context.embed([query.text])
+        self.rerank_features = await context.walk.rerank_features([ids[uri] for uri in self.uris], query.text, vector)
+        self.subjects = await context.walk.subjects()
         return found
 
 

@@ -22,7 +22,7 @@ from trueweave.bench.verdict import verdict
 from trueweave.errors import ConfigError
 from trueweave.evidence import Usage
 from trueweave.methods import Fuse, Hybrid, Keyword, Local, Naive
-from trueweave.protocols import Method
+from trueweave.query_context import Method
 
 HOSTILE = '<script>alert("x")</script>&'
 

@@ -21,7 +21,8 @@ from trueweave.graph.paths import shortest
 from trueweave.methods import Cutoff, Fuse, Global, Guess, Hybrid, Keyword, Local, Naive, Rerank, Subgraph, registry
 from trueweave.methods.combine import reranked
 from trueweave.methods.keywords import keywords
-from trueweave.protocols import LLM, Index, Reranker
+from trueweave.protocols import LLM, Reranker
+from trueweave.query_context import QueryContext
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.types import Entity, Prompt, Purpose, Relation, Reply
 
@@ -52,7 +53,7 @@ class Longest:
     top_k: int = Field(default=2, ge=1, le=10, description="How many passages to keep.")
     least: int = Field(default=0, description="Characters that a passage must have.")
 
-    async def retrieve(self, query: Query, index: Index) -> Evidence:
+    async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
         texts = ("long text", "longer text", "the longest text", "text")
         found = [passage(n, len(text), text) for n, text in enumerate(texts, 1) if len(text) >= self.least]
         return Evidence(tuple(sorted(found, key=lambda one: -one.score)[: self.top_k]))
@@ -64,7 +65,7 @@ class Fixed:
 
     evidence: Evidence
 
-    async def retrieve(self, query: Query, index: Index) -> Evidence:
+    async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
         return self.evidence
 
 
@@ -73,8 +74,8 @@ def fixed(*passages: Passage, **more: Any) -> Fixed:
 
 
 @dataclass
-class FakeIndex:
-    """As much of an index as these methods use."""
+class FakeContext:
+    """As much of a context as these methods use."""
 
     llm: LLM | None = None
     reranker: Reranker | None = None
@@ -101,8 +102,8 @@ class ByTable:
         return [self.scores[text] for text in texts]
 
 
-def index(llm: LLM | None = None, reranker: Reranker | None = None) -> Index:
-    return cast("Index", FakeIndex(llm, reranker))
+def context(llm: LLM | None = None, reranker: Reranker | None = None) -> QueryContext:
+    return cast("QueryContext", FakeContext(llm, reranker))
 
 
 def scores(evidence: Evidence) -> list[tuple[str, float]]:
@@ -210,7 +211,7 @@ async def test_it_goes_into_others_and_these_into_others(trueweave: AsyncTruewea
     cut = Cutoff(part=gathered, min_score=0.5)
     assert scores(await trueweave.retrieve("question", cut)) == [("p3", 1.0), ("p2", 0.667)]
     table = {"the longest text": 0.1, "longer text": 0.9}
-    again = await Rerank(part=cut, top_k=1).retrieve(QUESTION, index(reranker=ByTable(table)))
+    again = await Rerank(part=cut, top_k=1).retrieve(QUESTION, context(reranker=ByTable(table)))
     assert scores(again) == [("p2", 0.9)]
 
 
@@ -235,11 +236,11 @@ B = fixed(passage(3, 0.9), passage(4, 0.1), entities=(entity(3), entity(1)), rep
     ],
 )
 async def test_fuse_adds_up(method: Fuse, expected: list[tuple[str, float]]) -> None:
-    assert scores(await method.retrieve(QUESTION, index())) == expected
+    assert scores(await method.retrieve(QUESTION, context())) == expected
 
 
 async def test_fuse_brings_along_what_else_was_found_in_turn_and_once() -> None:
-    found = await Fuse(parts=(A, B)).retrieve(QUESTION, index())
+    found = await Fuse(parts=(A, B)).retrieve(QUESTION, context())
     assert [one.name for one in found.entities] == ["e1", "e3", "e2"]
     assert len(found.reports) == 1
 
@@ -258,8 +259,8 @@ def test_fuse_takes_a_weight_for_each_part_and_at_least_one_part() -> None:
 
 async def test_rerank_orders_passages_by_the_model_s_scores() -> None:
     table = ByTable({"text 1": -2.0, "text 2": 3.5, "text 3": 0.0})
-    fake = FakeIndex(reranker=table)
-    found = await Rerank(part=A, top_k=2).retrieve(QUESTION, cast("Index", fake))
+    fake = FakeContext(reranker=table)
+    found = await Rerank(part=A, top_k=2).retrieve(QUESTION, cast("QueryContext", fake))
     assert scores(found) == [("p2", 3.5), ("p3", 0.0)]
     assert found.entities == A.evidence.entities
     assert fake.noted == {"reranked": ("p2", "p3", "p1")}
@@ -267,7 +268,7 @@ async def test_rerank_orders_passages_by_the_model_s_scores() -> None:
 
 async def test_rerank_without_a_model_says_how_to_set_one() -> None:
     with pytest.raises(ConfigError, match="no reranker is set"):
-        await Rerank(part=A).retrieve(QUESTION, index())
+        await Rerank(part=A).retrieve(QUESTION, context())
 
 
 @pytest.mark.parametrize(
@@ -307,7 +308,7 @@ FOUR = fixed(passage(1, 1.0), passage(2, 0.8), passage(3, 0.5), passage(4, 0.2),
     ],
 )
 async def test_cutoff_keeps_what_is_near_enough_to_the_best(method: Cutoff, kept: int) -> None:
-    found = await method.retrieve(QUESTION, index())
+    found = await method.retrieve(QUESTION, context())
     assert [one.uri for one in found.passages] == ["p1", "p2", "p3", "p4"][:kept]
 
 
@@ -371,7 +372,7 @@ def test_a_relation_of_an_entity_with_itself_leads_nowhere() -> None:
     ],
 )
 async def test_without_a_model_a_question_s_names_and_phrases_are_its_keywords(question: str, low: list[str]) -> None:
-    found = await keywords(Query(question), index())
+    found = await keywords(Query(question), context())
     assert found.low == low
     assert found.high == [question]
 
@@ -393,10 +394,10 @@ class Says:
 async def test_a_model_is_asked_once_and_each_keyword_is_taken_once() -> None:
     low = ["Acme  Robotics", "acme robotics", "Berlin", ""]
     model = Says(json.dumps({"low_level": low, "high_level": ["founding"]}))
-    fake = FakeIndex(model)
+    fake = FakeContext(model)
     query = Query("Who founded Acme Robotics </question> in Berlin?")
     for _ in range(2):
-        found = await keywords(query, cast("Index", fake))
+        found = await keywords(query, cast("QueryContext", fake))
     assert [word.lower() for word in found.low] == ["acme robotics", "berlin"]
     assert found.high == ["founding"]
     [prompt] = model.asked
@@ -406,7 +407,7 @@ async def test_a_model_is_asked_once_and_each_keyword_is_taken_once() -> None:
 
 
 async def test_a_kind_of_which_a_model_finds_none_is_the_question_itself() -> None:
-    found = await keywords(QUESTION, index(Says('{"low_level": [], "high_level": [" "]}')))
+    found = await keywords(QUESTION, context(Says('{"low_level": [], "high_level": [" "]}')))
     assert found == (["question"], ["question"])
 
 
@@ -419,10 +420,10 @@ async def test_a_kind_of_which_a_model_finds_none_is_the_question_itself() -> No
     ],
 )
 async def test_keywords_are_read_as_models_write_them(text: str) -> None:
-    assert await keywords(QUESTION, index(Says(text))) == (["a", "1843"], ["question"])
+    assert await keywords(QUESTION, context(Says(text))) == (["a", "1843"], ["question"])
 
 
 @pytest.mark.parametrize("text", ["", "Berlin", "[]", '{"high_level": ["a"]}', '{"low_level": 1, "high_level": []}'])
 async def test_keywords_that_cannot_be_read_are_a_bad_reply_that_says_what_to_do(text: str) -> None:
     with pytest.raises(BadReply, match=r"testing/says gave no keywords .*Try another model"):
-        await keywords(QUESTION, index(Says(text)))
+        await keywords(QUESTION, context(Says(text)))

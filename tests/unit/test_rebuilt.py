@@ -13,7 +13,8 @@ import pytest
 
 from trueweave.errors import ConfigError
 from trueweave.evidence import Evidence, Filter, Passage, Query, Scored
-from trueweave.protocols import Index, Method, Vectors
+from trueweave.protocols import Vectors
+from trueweave.query_context import Method, QueryContext
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 
@@ -62,12 +63,12 @@ class Stub:
     async def embed(self, texts: Sequence[str]) -> Vectors:
         return rows(*(next((v for name, v in VECTORS.items() if name in text), (0.5,) * 4) for text in texts))
 
-    async def passages(self, chunks: Sequence[Scored[UUID]], limit: int, filter: Filter) -> list[Passage]:
+    async def passages(self, chunks: Sequence[Scored[UUID]], limit: int) -> list[Passage]:
         return [Passage(one.item, "", "", "", 0, one.score) for one in chunks[:limit]]
 
 
 async def found(method: Method, question: str, filter: Filter | None = None) -> list[int]:
-    evidence: Evidence = await method.retrieve(Query(question, filter or Filter()), cast(Index, Stub()))
+    evidence: Evidence = await method.retrieve(Query(question, filter or Filter()), cast(QueryContext, Stub()))
     scores = [passage.score for passage in evidence.passages]
     assert scores == sorted(scores, reverse=True)
     return [passage.id.int for passage in evidence.passages]

@@ -17,7 +17,7 @@ from trueweave.text.names import key
 if TYPE_CHECKING:
     from trueweave.engine import AsyncTrueweave
     from trueweave.evidence import Answer, Evidence, Usage
-    from trueweave.protocols import Method
+    from trueweave.query_context import Method
 
 Progress = Callable[[int], None]
 

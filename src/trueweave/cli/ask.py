@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from trueweave.config import Settings
     from trueweave.engine import AsyncTrueweave
     from trueweave.evidence import Answer, Filter
-    from trueweave.protocols import Method
+    from trueweave.query_context import Method
     from trueweave.types import Message
 
 MethodName = Annotated[

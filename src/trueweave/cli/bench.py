@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from trueweave.bench.types import Dataset
     from trueweave.config import Settings
     from trueweave.engine import AsyncTrueweave
-    from trueweave.protocols import Method
+    from trueweave.query_context import Method
 
 DatasetOption = Annotated[
     str,

@@ -1,4 +1,4 @@
-"""The methods: one file each, all over the same index. A user's own is one more entry point."""
+"""The methods: one file each, all over the same context. A user's own is one more entry point."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from trueweave.evidence import Evidence, Query, Scored
 from trueweave.methods.combine import Fuse
 from trueweave.methods.parameters import CHECKED
 from trueweave.methods.weave import Weave
-from trueweave.protocols import Index
+from trueweave.query_context import QueryContext
 
 
 @dataclass(frozen=True, config=CHECKED)
@@ -21,10 +21,10 @@ class Auto:
         default=0.6, ge=0, le=1, description="The share of chunks that must have a subject of their own for weave."
     )
 
-    async def retrieve(self, query: Query, index: Index) -> Evidence:
+    async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
         """What the chosen method finds. The trace shows which it is, and what it was chosen by."""
-        share = await index.subjects()
+        share = await context.walk.subjects()
         method = Weave(top_k=self.top_k) if share >= self.least_subjects else Fuse(top_k=self.top_k)
         # The share is shown as the score of the choice.
-        index.note("chose", Scored("weave" if isinstance(method, Weave) else "fuse", share))
-        return await method.retrieve(query, index)
+        context.note("chose", Scored("weave" if isinstance(method, Weave) else "fuse", share))
+        return await method.retrieve(query, context)

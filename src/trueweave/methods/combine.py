@@ -18,7 +18,7 @@ from trueweave.methods.keyword import Keyword
 from trueweave.methods.merge import gathered
 from trueweave.methods.naive import Naive
 from trueweave.methods.parameters import CHECKED
-from trueweave.protocols import Index, Method
+from trueweave.query_context import Method, QueryContext
 
 
 @dataclass(frozen=True, config=CHECKED)
@@ -37,9 +37,9 @@ class Fuse:
         if self.weights and len(self.weights) != len(self.parts):
             raise ValueError(f"there are {len(self.weights)} weights for {len(self.parts)} parts")
 
-    async def retrieve(self, query: Query, index: Index) -> Evidence:
+    async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
         """The passages with the highest sums; all else that the parts found goes along."""
-        found = await gather(*(part.retrieve(query, index) for part in self.parts))
+        found = await gather(*(part.retrieve(query, context) for part in self.parts))
         sums: defaultdict[UUID, float] = defaultdict(float)
         passages: dict[UUID, Passage] = {}
         for evidence, weight in zip(found, self.weights or (1.0,) * len(found), strict=True):
@@ -64,17 +64,17 @@ class Rerank:
     part: Method = Field(default=Fuse(top_k=30), description="The method whose passages are reranked.")
     top_k: int = Field(default=5, ge=1, le=1000, description="How many passages to keep.")
 
-    async def retrieve(self, query: Query, index: Index) -> Evidence:
+    async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
         """The passages that the reranker puts first, with its scores."""
-        if index.reranker is None:
+        if context.reranker is None:
             raise ConfigError(
                 'no reranker is set. Set one in trueweave.toml, as in reranker = "llm" for the language model itself.'
             )
-        evidence = await self.part.retrieve(query, index)
-        scores = await index.reranker.score(query.text, [passage.text for passage in evidence.passages])
+        evidence = await self.part.retrieve(query, context)
+        scores = await context.reranker.score(query.text, [passage.text for passage in evidence.passages])
         scored = [replace(p, score=score) for p, score in zip(evidence.passages, scores, strict=True)]
         scored.sort(key=lambda passage: -passage.score)
-        index.note("reranked", *(Scored(p.source, p.score) for p in scored))
+        context.note("reranked", *(Scored(p.source, p.score) for p in scored))
         return replace(evidence, passages=tuple(scored[: self.top_k]))
 
 
@@ -87,9 +87,9 @@ class Cutoff:
     min_share: float | None = Field(default=None, ge=0, le=1, description="The lowest share of the best score.")
     top_k: int | None = Field(default=None, ge=1, description="How many passages to keep at most.")
 
-    async def retrieve(self, query: Query, index: Index) -> Evidence:
+    async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
         """The passages that are left, in their order."""
-        evidence = await self.part.retrieve(query, index)
+        evidence = await self.part.retrieve(query, context)
         best = max((passage.score for passage in evidence.passages), default=0.0)
         bounds = [bound for bound in (self.min_score, self.min_share and self.min_share * best) if bound is not None]
         kept = [passage for passage in evidence.passages if all(passage.score >= bound for bound in bounds)]

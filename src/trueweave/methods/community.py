@@ -19,7 +19,8 @@ from trueweave.extract.json_reply import Figure, Lenient, Unusable, read
 from trueweave.methods import reports
 from trueweave.methods.parameters import CHECKED
 from trueweave.prompts import object_schema
-from trueweave.protocols import LLM, Index, ReportFound, forget_reply
+from trueweave.protocols import LLM, ReportFound, forget_reply
+from trueweave.query_context import QueryContext
 from trueweave.text import tokens
 from trueweave.types import Finding, Message, Prompt, Purpose
 
@@ -72,22 +73,22 @@ class Community:
     max_points: int = Field(default=20, ge=1, description="How many of the most helpful points to keep.")
     top_k: int = Field(default=8, ge=1, le=1000, description="How many passages to keep.")
 
-    async def retrieve(self, query: Query, index: Index) -> Evidence:
+    async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
         """The points that help most, as reports, and the passages that the findings behind them rest on.
 
         Without a language model the reports speak for themselves, those nearest to the question first.
         """
-        sizes = await reports.levels(query, index)
+        sizes = await reports.levels(query, context)
         level = self._level(sizes)
-        found = await reports.nearest(query, index, level, self.max_reports)
-        index.note("read", Scored(f"level {level}: {len(found)} of {sizes[level]} reports", 1.0))
-        points = await self._asked(query.text, found, index, index.llm) if index.llm else _as_they_are(found)
+        found = await reports.nearest(query, context, level, self.max_reports)
+        context.note("read", Scored(f"level {level}: {len(found)} of {sizes[level]} reports", 1.0))
+        points = await self._asked(query.text, found, context, context.llm) if context.llm else _as_they_are(found)
         best = sorted((point for point in points if point.helpfulness > 0), key=lambda point: -point.helpfulness)
         best = best[: self.max_points]
         if not best:
             return Evidence(reason=_why_nothing(len(found), level))
         rests_on = [Scored(finding, point.helpfulness / _BEST) for point in best for finding in point.findings]
-        passages = await reports.passages(rests_on, self.top_k, index)
+        passages = await reports.passages(rests_on, self.top_k, context)
         return Evidence(tuple(passages), reports=tuple(_told(best)))
 
     def _level(self, sizes: Sequence[int]) -> int:
@@ -95,7 +96,9 @@ class Community:
             return min(self.level, len(sizes) - 1)
         return max((level for level, size in enumerate(sizes) if size <= self.max_reports), default=0)
 
-    async def _asked(self, question: str, found: Sequence[ReportFound], index: Index, llm: LLM) -> list[_Point]:
+    async def _asked(
+        self, question: str, found: Sequence[ReportFound], context: QueryContext, llm: LLM
+    ) -> list[_Point]:
         """What the model finds in the reports, some at a time."""
         some = list(_batches(found, self.map_tokens))
         answers = await gather(*(self._partial(question, batch, llm) for batch in some))
@@ -104,8 +107,8 @@ class Community:
         if problems and len(problems) == len(answers):
             raise problems[0]
         if problems:
-            index.note("unreadable", *(Scored(str(problem), 0.0) for problem in problems))
-        index.note("points", *(Scored(point.text, point.helpfulness) for point in points))
+            context.note("unreadable", *(Scored(str(problem), 0.0) for problem in problems))
+        context.note("points", *(Scored(point.text, point.helpfulness) for point in points))
         return points
 
     async def _partial(self, question: str, batch: Sequence[ReportFound], llm: LLM) -> list[_Point] | BadReply:

@@ -18,7 +18,8 @@ from trueweave.methods.combine import Fuse
 from trueweave.methods.parameters import CHECKED
 from trueweave.methods.weave import Weave
 from trueweave.prompts import object_schema
-from trueweave.protocols import LLM, Index, Method, ReportFound, forget_reply
+from trueweave.protocols import LLM, ReportFound, forget_reply
+from trueweave.query_context import Method, QueryContext
 from trueweave.types import Message, Prompt, Purpose
 
 _PURPOSE = Purpose("drift")
@@ -44,24 +45,24 @@ class Drift:
     part: Method = Field(default=Weave(top_k=10), description="The method that questions are followed up by.")
     top_k: int = Field(default=8, ge=1, le=1000, description="How many passages to keep.")
 
-    async def retrieve(self, query: Query, index: Index) -> Evidence:
+    async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
         """The passages that the question and the follow-ups agree on, and the reports that they came from.
 
         Follow-ups are the model's. Without one, or where its reply cannot be read, which the trace then says, they are
         the question beside each report's title.
         """
-        levels = await reports.levels(query, index)
-        found = await reports.nearest(query, index, len(levels) - 1, self.max_reports)
+        levels = await reports.levels(query, context)
+        found = await reports.nearest(query, context, len(levels) - 1, self.max_reports)
         plan = _Plan(follow_ups=[f"{query.text} {report.title}" for report in found])
-        if index.llm:
+        if context.llm:
             try:
-                plan = await self._plan(query.text, found, index.llm)
+                plan = await self._plan(query.text, found, context.llm)
             except BadReply as problem:
-                index.note("unreadable", Scored(str(problem), 0.0))
+                context.note("unreadable", Scored(str(problem), 0.0))
         further = [asked for asked in plan.follow_ups if asked.strip()][: self.follow_ups]
-        index.note("follow-ups", *(Scored(asked, 1.0) for asked in further))
+        context.note("follow-ups", *(Scored(asked, 1.0) for asked in further))
         asked = (self.part, *(_Instead(text, self.part) for text in further))
-        evidence = await Fuse(parts=asked, top_k=self.top_k).retrieve(query, index)
+        evidence = await Fuse(parts=asked, top_k=self.top_k).retrieve(query, context)
         return replace(evidence, reports=tuple(_told(found, plan.answer)))
 
     async def _plan(self, question: str, found: Sequence[ReportFound], llm: LLM) -> _Plan:
@@ -88,8 +89,8 @@ class _Instead:
     text: str
     part: Method
 
-    async def retrieve(self, query: Query, index: Index) -> Evidence:
-        return await self.part.retrieve(replace(query, text=self.text), index)
+    async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
+        return await self.part.retrieve(replace(query, text=self.text), context)
 
 
 def _told(found: Sequence[ReportFound], answer: str) -> list[Report]:

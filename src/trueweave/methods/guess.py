@@ -14,7 +14,8 @@ from trueweave.graph.aggregate import harmonic_emphasis
 from trueweave.methods.keywords import keywords
 from trueweave.methods.parameters import CHECKED
 from trueweave.methods.ranks import best_ranks
-from trueweave.protocols import Index, forget_reply
+from trueweave.protocols import forget_reply
+from trueweave.query_context import QueryContext
 from trueweave.types import Entity, Message, Prompt, Purpose, Relation
 
 _PURPOSE = Purpose("guess")
@@ -29,23 +30,23 @@ class Guess:
     top_k: int = Field(default=5, ge=1, le=1000, description="How many passages to keep.")
     guess_tokens: int = Field(default=400, ge=50, le=2000, description="How long the guessed passage may be.")
 
-    async def retrieve(self, query: Query, index: Index) -> Evidence:
+    async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
         """The chunks nearest to the guess, and the facts that it was made from. The guess itself is no evidence."""
-        vectors = await index.embed((await keywords(query, index)).low)
-        near = await index.entities_near(vectors, self.entities_top_k, query.filter)
+        vectors = await context.embed((await keywords(query, context)).low)
+        near = await context.entities_near(vectors, self.entities_top_k)
         entities = [item for _, item in best_ranks(near, lambda entity: entity.id).values()]
-        stated = await index.relations_near(vectors, self.entities_top_k, query.filter)
-        around = await index.neighbourhood([entity.id for entity in entities], 1, query.filter)
+        stated = await context.relations_near(vectors, self.entities_top_k)
+        around = await context.neighbourhood([entity.id for entity in entities], 1)
         known = {one.item.relation.id: one.item.relation for some in stated for one in some} | {r.id: r for r in around}
         relations = sorted(known.values(), key=lambda r: (-strength(r), r.id))[: self.relations_top_k]
-        guessed = await self._guess(query.text, entities, relations, index)
-        [passages] = await index.chunks_near(await index.embed([guessed]), self.top_k, query.filter)
+        guessed = await self._guess(query.text, entities, relations, context)
+        [passages] = await context.chunks_near(await context.embed([guessed]), self.top_k)
         return Evidence(tuple(passages), tuple(entities), tuple(relations))
 
     async def _guess(
-        self, question: str, entities: Sequence[Entity], relations: Sequence[Relation], index: Index
+        self, question: str, entities: Sequence[Entity], relations: Sequence[Relation], context: QueryContext
     ) -> str:
-        if index.llm is None:
+        if context.llm is None:
             raise ConfigError(
                 "the method guess needs a language model. Set model in trueweave.toml, or ask with another method: "
                 "`trueweave methods` lists them."
@@ -55,9 +56,9 @@ class Guess:
         asked = f"{prompts.fence(question)}\n\n{prompts.fence(chr(10).join(facts))}"
         messages = Message("system", prompts.load("guess").text), Message("user", asked)
         prompt = Prompt(messages, self.guess_tokens)
-        guessed = (await index.llm.complete(prompt, _PURPOSE)).text.strip()
+        guessed = (await context.llm.complete(prompt, _PURPOSE)).text.strip()
         if not guessed:
-            await forget_reply(index.llm, prompt)
+            await forget_reply(context.llm, prompt)
         return guessed or question
 
 

@@ -12,7 +12,7 @@ from trueweave.methods.global_ import Global
 from trueweave.methods.local import Local
 from trueweave.methods.merge import interleaved
 from trueweave.methods.parameters import CHECKED
-from trueweave.protocols import Index, Method
+from trueweave.query_context import Method, QueryContext
 
 
 @dataclass(frozen=True, config=CHECKED)
@@ -21,6 +21,6 @@ class Hybrid:
 
     parts: tuple[Method, ...] = Field(default=(Local(), Global()), description="The methods to gather from.")
 
-    async def retrieve(self, query: Query, index: Index) -> Evidence:
+    async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
         """The evidence of all parts; passages keep the scores that their part gave them."""
-        return interleaved(await gather(*(part.retrieve(query, index) for part in self.parts)))
+        return interleaved(await gather(*(part.retrieve(query, context) for part in self.parts)))

@@ -7,7 +7,7 @@ from pydantic.dataclasses import dataclass
 
 from trueweave.evidence import Evidence, Query
 from trueweave.methods.parameters import CHECKED
-from trueweave.protocols import Index
+from trueweave.query_context import QueryContext
 
 
 @dataclass(frozen=True, config=CHECKED)
@@ -18,8 +18,8 @@ class Keyword:
     k1: float = Field(default=1.2, ge=0, le=10, description="How much a word gains by being repeated.")
     b: float = Field(default=0.75, ge=0, le=1, description="How much long chunks are held back.")
 
-    async def retrieve(self, query: Query, index: Index) -> Evidence:
+    async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
         """The chunks that match best; their scores are BM25's."""
-        found = await index.chunks_matching(query.text, self.top_k, query.filter, k1=self.k1, b=self.b)
+        found = await context.chunks_matching(query.text, self.top_k, k1=self.k1, b=self.b)
         reason = "" if found else "no word of the question is in the documents that were looked at."
         return Evidence(tuple(found), reason=reason)

@@ -14,7 +14,8 @@ from trueweave.extract.capitals import CapitalsExtractor
 from trueweave.extract.json_reply import Lenient, Unusable, read
 from trueweave.extract.words import NEVER_ALONE
 from trueweave.prompts import object_schema
-from trueweave.protocols import LLM, Index, forget_reply
+from trueweave.protocols import LLM, forget_reply
+from trueweave.query_context import QueryContext
 from trueweave.text.names import tidy
 from trueweave.types import Chunk, Message, Prompt, Purpose, Source
 
@@ -40,20 +41,20 @@ _WORDS = {"type": "array", "items": {"type": "string"}}
 _SCHEMA = json.dumps(object_schema({"low_level": _WORDS, "high_level": _WORDS}))
 
 
-async def keywords(query: Query, index: Index) -> Keywords:
+async def keywords(query: Query, context: QueryContext) -> Keywords:
     """The question's keywords: by the model, in one call, or without one by its names and phrases.
 
     Where there are none of a kind, the question itself stands for them.
     """
-    return await index.once(f"keywords of {query.text}", lambda: _keywords(query, index))
+    return await context.once(f"keywords of {query.text}", lambda: _keywords(query, context))
 
 
-async def _keywords(query: Query, index: Index) -> Keywords:
-    found = await _asked(query.text, index.llm) if index.llm else await _looked_for(query.text)
+async def _keywords(query: Query, context: QueryContext) -> Keywords:
+    found = await _asked(query.text, context.llm) if context.llm else await _looked_for(query.text)
     whole = [query.text]
     low, high = (_distinct(words) or whole for words in found)
-    index.note("low-level keywords", *(Scored(word, 1.0) for word in low))
-    index.note("high-level keywords", *(Scored(word, 1.0) for word in high))
+    context.note("low-level keywords", *(Scored(word, 1.0) for word in low))
+    context.note("high-level keywords", *(Scored(word, 1.0) for word in high))
     return Keywords(low, high)
 
 

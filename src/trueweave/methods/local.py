@@ -14,7 +14,7 @@ from trueweave.evidence import Evidence, Query, Scored
 from trueweave.methods.keywords import keywords
 from trueweave.methods.parameters import CHECKED
 from trueweave.methods.ranks import best_ranks
-from trueweave.protocols import Index
+from trueweave.query_context import QueryContext
 
 _SPARE = 10  # times as many chunks as there are places, as several may have the same text
 
@@ -39,23 +39,23 @@ class Local:
         description="How far ahead a chunk may be, in ranks, and still be overtaken by a better-connected one.",
     )
 
-    async def retrieve(self, query: Query, index: Index) -> Evidence:
+    async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
         """The best-connected chunks of the entities found; a passage's score is the reciprocal of its rank.
 
         Entities go along by their degree, their relations by the degree of both ends and by weight.
         """
-        low = (await keywords(query, index)).low
-        found = await index.entities_near(await index.embed(low), self.keywords_top_k, query.filter)
+        low = (await keywords(query, context)).low
+        found = await context.entities_near(await context.embed(low), self.keywords_top_k)
         ranked = best_ranks(found, lambda entity: entity.id)
         if not ranked:
             return Evidence(reason="no entity with a vector is in the documents that were looked at.")
         # An entity that is further behind gets its turn only where those ahead have next to no chunks.
         reach = 2 * (self.graph_top_k + self.order_range)
         followed = [id_ for id_, (order, _) in ranked.items() if order <= reach]
-        around = await index.around(list(ranked), followed, _SPARE * self.graph_top_k, query.filter)
-        candidates = [_Candidate(ranked[told.entity][0], told.neighbours, told.chunk) for told in around.told]
+        around = await context.around(list(ranked), followed, _SPARE * self.graph_top_k)
+        candidates = [_Candidate(ranked[one.entity][0], one.neighbours, one.chunk) for one in around.mentions]
         chosen = self._choose(candidates)
-        best = await index.passages([Scored(c, 1.0) for c in chosen], self.graph_top_k, query.filter)
+        best = await context.passages([Scored(c, 1.0) for c in chosen], self.graph_top_k)
         passages = [replace(passage, score=1 / rank) for rank, passage in enumerate(best, 1)]
         entities = sorted((entity for _, entity in ranked.values()), key=lambda e: -e.degree)
         return Evidence(tuple(passages), tuple(entities), tuple(around.relations))

@@ -7,7 +7,7 @@ from pydantic.dataclasses import dataclass
 
 from trueweave.evidence import Evidence, Query
 from trueweave.methods.parameters import CHECKED
-from trueweave.protocols import Index
+from trueweave.query_context import QueryContext
 
 
 @dataclass(frozen=True, config=CHECKED)
@@ -16,7 +16,7 @@ class Naive:
 
     top_k: int = Field(default=5, ge=1, le=1000, description="How many passages to keep.")
 
-    async def retrieve(self, query: Query, index: Index) -> Evidence:
+    async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
         """The nearest chunks; their scores are similarities."""
-        [passages] = await index.chunks_near(await index.embed([query.text]), self.top_k, query.filter)
+        [passages] = await context.chunks_near(await context.embed([query.text]), self.top_k)
         return Evidence(tuple(passages))

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 from trueweave.errors import UnknownMethod
-from trueweave.protocols import Method
+from trueweave.query_context import Method
 
 GROUP = "trueweave.methods"
 

@@ -7,19 +7,20 @@ from collections.abc import Iterable, Sequence
 from uuid import UUID
 
 from trueweave.errors import ConfigError, NoReports
-from trueweave.evidence import Filter, Passage, Query, Scored
-from trueweave.protocols import Index, ReportFound
+from trueweave.evidence import Passage, Query, Scored
+from trueweave.protocols import ReportFound
+from trueweave.query_context import QueryContext
 from trueweave.types import Finding
 
 
-async def levels(query: Query, index: Index) -> list[int]:
+async def levels(query: Query, context: QueryContext) -> list[int]:
     """How many reports there are to read at each level. An error where there are none, or where they may not speak."""
     if query.filter:
         raise ConfigError(
             "reports tell of all documents at once, so they cannot answer from some of them. Ask without a filter, or "
             "by another method: `trueweave methods` lists them."
         )
-    found = await index.report_levels()
+    found = await context.report_levels()
     if not found:
         raise NoReports(
             "nothing is written about communities yet. Run `trueweave communities build`, or ask by another method: "
@@ -28,25 +29,25 @@ async def levels(query: Query, index: Index) -> list[int]:
     return found
 
 
-async def nearest(query: Query, index: Index, level: int, limit: int) -> list[ReportFound]:
+async def nearest(query: Query, context: QueryContext, level: int, limit: int) -> list[ReportFound]:
     """The reports of a level that are nearest to the question; those about the largest where nothing is embedded."""
-    vector = (await index.embed([query.text]))[0] if index.embeds else None
-    return await index.reports(level, limit, vector)
+    vector = (await context.embed([query.text]))[0] if context.embeds else None
+    return await context.reports(level, limit, vector)
 
 
-async def passages(findings: Sequence[Scored[Finding]], limit: int, index: Index) -> list[Passage]:
+async def passages(findings: Sequence[Scored[Finding]], limit: int, context: QueryContext) -> list[Passage]:
     """The chunks that findings rest on, those of more and better ones first.
 
     A report that is stale may rest on chunks that are gone: then those that state its relations now take their place.
     """
     weights = _weights((chunk, one.score) for one in findings for chunk in one.item.chunks)
-    found = await index.passages(_best(weights), limit, Filter())
+    found = await context.passages(_best(weights), limit)
     if len(found) < min(limit, len(weights)):
         relations = _weights((relation, one.score) for one in findings for relation in one.item.relations)
         there = {passage.id for passage in found}
-        stated = await index.chunks_of_relations([one.item for one in _best(relations)[:limit]], Filter())
+        stated = await context.chunks_of_relations([one.item for one in _best(relations)[:limit]])
         more = _weights((chunk, relations[relation]) for relation, chunk in stated if chunk not in there)
-        found += await index.passages(_best(more), limit - len(found), Filter())
+        found += await context.passages(_best(more), limit - len(found))
     return found
 
 

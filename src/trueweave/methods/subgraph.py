@@ -13,7 +13,7 @@ from pydantic.dataclasses import dataclass
 from trueweave.evidence import Evidence, Path, Query, Scored
 from trueweave.graph.paths import shortest
 from trueweave.methods.parameters import CHECKED
-from trueweave.protocols import Index
+from trueweave.query_context import QueryContext
 from trueweave.types import Entity, Relation
 
 _MOST_PATHS = 20
@@ -36,33 +36,35 @@ class Subgraph:
     node_freq_weight: float = Field(default=0.4, ge=0, description="Weight of how many relevant entities there are.")
     node_sim_weight: float = Field(default=0.6, ge=0, description="Weight of how similar these are to the question.")
 
-    async def retrieve(self, query: Query, index: Index) -> Evidence:
+    async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
         """Chunks by the relevant entities in them, all relations of the neighbourhood, and paths between the entities.
 
         score = node_freq_weight * (relevant entities in the chunk / relevant entities)
               + node_sim_weight * (their mean similarity to the question)
         """
-        vectors = await index.embed([query.text])
-        [found] = await index.entities_near(vectors, _SAMPLE * self.top_k_nodes, query.filter)
-        relevant = self._relevant(found, index)
+        vectors = await context.embed([query.text])
+        [found] = await context.entities_near(vectors, _SAMPLE * self.top_k_nodes)
+        relevant = self._relevant(found, context)
         if not relevant:
             return Evidence(reason=self._why_nothing(found))
         seeds = [one.item.id for one in relevant]
-        relations = await index.neighbourhood(seeds, self.max_hops, query.filter)
+        relations = await context.neighbourhood(seeds, self.max_hops)
         nearby = dict.fromkeys([*seeds, *(end for r in relations for end in (r.source, r.target))])
-        chunks = await index.chunks_of_entities(list(nearby), query.filter)
-        passages = await index.passages(
-            self._scored(chunks, {one.item.id: one.score for one in relevant}), self.top_k_chunks, query.filter
+        chunks = await context.chunks_of_entities(list(nearby))
+        passages = await context.passages(
+            self._scored(chunks, {one.item.id: one.score for one in relevant}), self.top_k_chunks
         )
         entities = [one.item for one in relevant]
         return Evidence(tuple(passages), tuple(entities), tuple(relations), self._paths(entities, relations))
 
-    def _relevant(self, found: Sequence[Scored[Entity]], index: Index) -> list[Scored[Entity]]:
+    def _relevant(self, found: Sequence[Scored[Entity]], context: QueryContext) -> list[Scored[Entity]]:
         threshold = self.similarity_threshold
         if threshold is None:
             scores = [one.score for one in found]
             threshold = fmean(scores) + pstdev(scores) if scores else 0.0
-        index.note("threshold of similarity", Scored("least", threshold), *(Scored("best", o.score) for o in found[:1]))
+        context.note(
+            "threshold of similarity", Scored("least", threshold), *(Scored("best", o.score) for o in found[:1])
+        )
         return [one for one in found if one.score >= threshold][: self.top_k_nodes]
 
     def _why_nothing(self, found: Sequence[Scored[Entity]]) -> str:

@@ -7,15 +7,15 @@ from pydantic.dataclasses import dataclass
 from trueweave.evidence import Evidence, Query, Scored
 from trueweave.methods.parameters import CHECKED
 from trueweave.methods.walking import GraphWalk, best
-from trueweave.protocols import Index
+from trueweave.query_context import QueryContext
 
 
 @dataclass(frozen=True, config=CHECKED)
 class Walk(GraphWalk):
     """A walk from chunk to name to chunk, from the best chunks and the names in the question."""
 
-    async def retrieve(self, query: Query, index: Index) -> Evidence:
+    async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
         """The chunks with most of the mass, which is their score."""
-        walked = await self.walk(query, index)
+        walked = await self.walk(query, context)
         ranked = [Scored(id_, value) for id_, value in best(walked.mass, len(walked.mass)).items()]
-        return Evidence(tuple(await index.passages(ranked, self.top_k, query.filter)))
+        return Evidence(tuple(await context.passages(ranked, self.top_k)))

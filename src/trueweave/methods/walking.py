@@ -21,7 +21,8 @@ from pydantic.dataclasses import dataclass
 
 from trueweave.evidence import Query, Scored
 from trueweave.methods.parameters import CHECKED
-from trueweave.protocols import Index, Name, Reached, Scores, Vectors, WalkLimits
+from trueweave.protocols import Name, Reached, Scores, Vectors, WalkLimits
+from trueweave.query_context import QueryContext
 
 K = TypeVar("K")
 
@@ -59,11 +60,11 @@ class GraphWalk:
     passages_per_name: int = Field(default=10, ge=1, le=100, description="To how many chunks a name leads.")
     df_cap: int = Field(default=100, ge=1, le=1000, description="In more chunks than this, a name is common.")
 
-    async def walk(self, query: Query, index: Index) -> Walked:
+    async def walk(self, query: Query, context: QueryContext) -> Walked:
         """Where a walk for a question ends up."""
-        names = await index.names_in(query.text)
-        vector, asked = await index.embed([query.text, _without(query.text, names)])
-        near, matching = await index.both_lists(query.text, vector, _LIST_DEPTH, query.filter)
+        names = await context.walk.names_in(query.text)
+        vector, asked = await context.embed([query.text, _without(query.text, names)])
+        near, matching = await context.walk.both_lists(query.text, vector, _LIST_DEPTH)
         seed = _mixed(_by_words(matching), _by_vector(near), _DENSE_WEIGHT)
         restart = normalised({id_: exp((s - 1) / _SEED_TEMPERATURE) for id_, s in best(seed, _SEEDS).items()})
         # A chunk on the way need not speak of the names that the way began with: what else is asked counts as well.
@@ -74,12 +75,12 @@ class GraphWalk:
         if names:
             shares = normalised({name: 1 / name.chunks for name in {name.id: name for name in names}.values()})
             start = [Scored(name, share) for name, share in shares.items()]
-            entry = _arrived(await index.propagate(start, looked_for, pool, bounds, query.filter))
+            entry = _arrived(await context.walk.propagate(start, looked_for, pool, bounds))
             restart = _mixed(restart, normalised(entry), self.question_name_share) if entry else restart
         mass = restart
         for step in range(self.iterations):
             frontier = best(mass, self.frontier if step else _FIRST_FRONTIER)
-            reached = await index.propagate(frontier, looked_for, pool, bounds, query.filter)
+            reached = await context.walk.propagate(frontier, looked_for, pool, bounds)
             mass = _mixed(restart, _arrived(reached), self.damping)
         return Walked(mass, seed, asked)
 

@@ -11,7 +11,8 @@ from pydantic.dataclasses import dataclass
 from trueweave.evidence import Evidence, Query, Scored
 from trueweave.methods.parameters import CHECKED
 from trueweave.methods.walking import GraphWalk, Walked, best
-from trueweave.protocols import Index, RerankFeatures
+from trueweave.protocols import RerankFeatures
+from trueweave.query_context import QueryContext
 
 _PARTNERS = 10  # of the first chunks, that another is seen together with
 _NAMING = 5  # of those, that may name what another is about
@@ -23,16 +24,16 @@ class Weave(GraphWalk):
 
     depth: int = Field(default=40, ge=1, le=200, description="How many chunks are weighed once more.")
 
-    async def retrieve(self, query: Query, index: Index) -> Evidence:
+    async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
         """The best chunks. The first are chosen by ln(mass of the walk) + (0.7 * similarity + 0.3 * BM25), and then put
         in order by the weights below."""
-        walked = await self.walk(query, index)
+        walked = await self.walk(query, context)
         everything = {**walked.mass, **walked.seed}
         likely = {id_: log(walked.mass.get(id_, 0.0) + 1e-6) + walked.seed.get(id_, 0.0) for id_ in everything}
-        found = await index.rerank_features(list(best(likely, self.depth)), query.text, walked.asked)
+        found = await context.walk.rerank_features(list(best(likely, self.depth)), query.text, walked.asked)
         score = {one.chunk: _score(one, found, walked) for one in found}
         ranked = [Scored(id_, value) for id_, value in best(score, self.depth).items()]
-        return Evidence(tuple(await index.passages(ranked, self.top_k, query.filter)))
+        return Evidence(tuple(await context.passages(ranked, self.top_k)))
 
 
 def _score(one: RerankFeatures, found: Sequence[RerankFeatures], walked: Walked) -> float:

@@ -115,6 +115,12 @@ def matching(limit: int, shape: FilterShape) -> bytes:
 
 
 @lru_cache(maxsize=64)
+def documents(shape: FilterShape) -> bytes:
+    """The documents that pass a filter."""
+    return _whole("documents", d_visible=shape.visible("d.id"))
+
+
+@lru_cache(maxsize=64)
 def passages(shape: FilterShape) -> bytes:
     """Chunks by their ids."""
     columns, details = _chunk_columns(shape)
@@ -132,6 +138,13 @@ def entities(shape: FilterShape) -> bytes:
     """Entities by their ids."""
     columns, details = _entity_columns(shape)
     return _whole("entities", columns=columns, details=details, e_visible=_is_told_of("entity", "e.id", shape))
+
+
+@lru_cache(maxsize=64)
+def relations(shape: FilterShape) -> bytes:
+    """Relations by their ids."""
+    visible = _is_told_of("relation", "r.id", shape)
+    return _whole("relations", columns=_relation("r", shape), r_visible=visible)
 
 
 @lru_cache(maxsize=256)

@@ -154,6 +154,9 @@ FROM search_text(%(text)s, {limit}, %(k1)s, %(b)s, {scope}) AS hit (id, score)
 {details}
 ORDER BY hit.score DESC, hit.id
 
+-- name: documents
+SELECT d.id FROM document d WHERE {d_visible} ORDER BY d.id
+
 -- name: passages
 SELECT hit.id, hit.score, {columns}
 FROM unnest((SELECT %(ids)s::uuid[]), (SELECT %(scores)s::float8[])) WITH ORDINALITY AS hit (id, score, n)
@@ -172,6 +175,11 @@ CROSS JOIN LATERAL (
 SELECT {columns} FROM unnest((SELECT %(ids)s::uuid[])) WITH ORDINALITY AS hit (id, n)
 {details}
 WHERE {e_visible} ORDER BY hit.n
+
+-- name: relations
+SELECT {columns} FROM unnest((SELECT %(ids)s::uuid[])) WITH ORDINALITY AS hit (id, n)
+CROSS JOIN LATERAL (SELECT r.* FROM relation r WHERE r.id = hit.id OFFSET 0) AS r
+WHERE {r_visible} ORDER BY hit.n
 
 -- name: edges
 -- The heaviest relations of each entity, out and in, with who is at the other end.
@@ -252,17 +260,6 @@ CROSS JOIN LATERAL (
     SELECT document, chunk FROM link WHERE source = t.source AND target = t.target
     ORDER BY strength DESC, chunk LIMIT {fan_out}) AS l
 WHERE {l_visible}
-
--- name: relations_of_chunks
-SELECT stated.chunk, {columns} FROM (
-    SELECT DISTINCT g.id AS chunk, t.relation FROM unnest(%(chunks)s::uuid[]) AS g (id)
-    CROSS JOIN LATERAL (SELECT document FROM chunk WHERE id = g.id OFFSET 0) AS c
-    CROSS JOIN LATERAL (
-        SELECT document, source, target FROM link WHERE document = c.document AND chunk = g.id LIMIT {fan_out}) AS l
-    CROSS JOIN LATERAL (SELECT relation FROM tie WHERE source = l.source AND target = l.target OFFSET 0) AS t
-    WHERE {l_visible}) AS stated
-CROSS JOIN LATERAL (SELECT * FROM relation WHERE id = stated.relation OFFSET 0) AS r
-ORDER BY r.weight DESC, r.source_name, r.target_name, r.id, stated.chunk
 
 -- name: both_lists
 -- The chunks nearest to a vector, and those that match a text.

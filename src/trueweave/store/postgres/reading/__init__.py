@@ -1,0 +1,26 @@
+"""The read side of one workspace in PostgreSQL, for one question: each call is one prepared statement."""
+
+from __future__ import annotations
+
+from trueweave.evidence import Filter
+from trueweave.protocols import Readers
+from trueweave.store.postgres.reading.graph import PostgresGraph
+from trueweave.store.postgres.reading.record import PostgresRecord
+from trueweave.store.postgres.reading.session import Session, VectorLayoutCache
+from trueweave.store.postgres.reading.text import PostgresText
+from trueweave.store.postgres.reading.vectors import PostgresVectors
+from trueweave.store.postgres.reading.walk import PostgresWalk
+
+__all__ = ["VectorLayoutCache", "open_readers"]
+
+
+def open_readers(where: VectorLayoutCache, filter: Filter) -> Readers:
+    """Readers for one question, under its filter."""
+    session = Session(where, filter)
+    return Readers(
+        PostgresVectors(session),
+        PostgresText(session),
+        PostgresGraph(session),
+        PostgresRecord(session),
+        PostgresWalk(session),
+    )

@@ -1,0 +1,122 @@
+"""What is behind ids."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import accumulate
+from typing import Any, TypeVar
+from uuid import UUID
+
+from trueweave.evidence import Passage, Scored
+from trueweave.protocols import ReportFound, Vectors
+from trueweave.store.postgres import search
+from trueweave.store.postgres.binary_params import Ids
+from trueweave.store.postgres.communities import read_findings
+from trueweave.store.postgres.connections import Row
+from trueweave.store.postgres.document_filter import FilterShape
+from trueweave.store.postgres.queries import QUERIES
+from trueweave.store.postgres.reading.session import Session
+from trueweave.store.postgres.vectors import half
+from trueweave.types import Entity, Relation
+
+T = TypeVar("T")
+
+_DEEPER = 4  # times as many chunks are read next, where too many had the same text
+
+
+class PostgresRecord:
+    """A `RecordReader`."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    async def is_empty(self) -> bool:
+        """Whether no document passes the filter. No statement, if anything was searched with it before."""
+        return (await self._session.scope()).is_empty
+
+    async def documents(self) -> list[UUID] | None:
+        """The documents that pass the filter, by id; None where all do."""
+        scope = await self._session.scope()
+        if scope.shape.is_all:
+            return None
+        if scope.few is not None:
+            return [id_ for id_ in scope.few if id_]
+        return [id_ for (id_,) in await self._session.rows(search.documents(scope.shape), scope.params)]
+
+    async def passages(self, chunks: Sequence[Scored[UUID]], limit: int) -> list[Passage]:
+        """The first of the chunks of these ids with these scores, in that order: so many different texts, without those
+        that are gone."""
+        found: dict[UUID, Passage] = {}
+        left, size = list(chunks), limit
+        while left and len(found) < limit:
+            some, left = left[:size], left[size:]
+            await self._know_passages(some)
+            for one in some:
+                if passage := self._session.details.passages[one.item]:
+                    found.setdefault(passage.id, _scored(passage, one.score))
+            size *= _DEEPER
+        return list(found.values())[:limit]
+
+    async def _know_passages(self, chunks: Sequence[Scored[UUID]]) -> None:
+        known = self._session.details.passages
+        unknown = [chunk for chunk in chunks if chunk.item not in known]
+        scope = await self._session.scope()
+        if unknown and not scope.is_empty:
+            params = {"ids": Ids(c.item for c in unknown), "scores": [c.score for c in unknown], **scope.params}
+            self._session.details.add_passages(await self._session.rows(search.passages(scope.shape), params))
+        for chunk in unknown:  # not before: a method's parts read at the same time
+            known.setdefault(chunk.item, None)
+
+    async def entities(self, ids: Sequence[UUID]) -> list[Entity]:
+        """The entities of these ids, in that order, without those that are gone."""
+        details = self._session.details
+        return await self._known(ids, details.entities, search.entities, details.add_entity)
+
+    async def relations(self, ids: Sequence[UUID]) -> list[Relation]:
+        """The relations of these ids, in that order, without those that are gone."""
+        details = self._session.details
+        return await self._known(ids, details.relations, search.relations, details.add_relation)
+
+    async def _known(
+        self,
+        ids: Sequence[UUID],
+        known: dict[UUID, T | None],
+        statement: Callable[[FilterShape], bytes],
+        add: Callable[[Sequence[Any]], UUID],
+    ) -> list[T]:
+        """What is known of these, after those that were not known have been read."""
+        if unknown := [id_ for id_ in ids if id_ not in known]:
+            rows = await self._session.from_ids(statement, ids=unknown)
+            for row in rows:
+                add(row)
+            for id_ in unknown:
+                known.setdefault(id_, None)
+        return [found for id_ in ids if (found := known[id_]) is not None]
+
+    async def report_levels(self) -> list[int]:
+        """How many reports there are to read at each level of communities, from the outermost on."""
+        rows = await self._session.rows(QUERIES["search.report_levels"].encode())
+        whole = accumulate((leaves for _, leaves in rows), initial=0)
+        return [here + further_out for (here, _), further_out in zip(rows, whole, strict=False)]
+
+    async def reports(self, level: int, limit: int, vector: Vectors | None) -> list[ReportFound]:
+        """The reports to read at a level: those nearest to a vector, or about the largest communities without one."""
+        session = self._session
+        params: dict[str, Any] = {"level": level, "limit": limit}
+        if vector is None:
+            rows = await session.rows(search.largest_reports(), params)
+            return [_report(row, 0.0) for row in rows]
+        params["vector"] = half(vector)
+        rows = await session.located(lambda at: search.reports(at, session.workspace.id), params)
+        similarity = (await session.layout()).space.similarity
+        return [_report(row, similarity(row[-1])) for row in rows]
+
+
+def _scored(passage: Passage, score: float) -> Passage:
+    return passage if passage.score == score else replace(passage, score=score)
+
+
+def _report(row: Row, score: float) -> ReportFound:
+    *columns, findings, stale, _ = row
+    return ReportFound(*(*columns, read_findings(findings), stale, score))

@@ -1,0 +1,171 @@
+"""What the readers of one question share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from psycopg.errors import UndefinedTable
+
+from trueweave.errors import DatabaseError, NoVectors
+from trueweave.evidence import Copy, Filter, Passage, place_at
+from trueweave.memo import Memo
+from trueweave.protocols import Embedder
+from trueweave.store.postgres.binary_params import Ids
+from trueweave.store.postgres.connections import Row
+from trueweave.store.postgres.db import Workspace
+from trueweave.store.postgres.document_filter import ALL, FilterShape, Scope, scope
+from trueweave.store.postgres.queries import QUERIES
+from trueweave.store.postgres.read import entity, relation
+from trueweave.store.postgres.search import VectorLayout
+from trueweave.store.postgres.vectors import Space
+from trueweave.trace import count_statement
+from trueweave.types import Entity, Place, Relation
+
+_TRIES = 3
+_RELATION_COLUMNS, _ENTITY_COLUMNS = 11, 9
+
+
+class VectorLayoutCache:
+    """Remembers where a workspace's vectors are, for all questions of a process."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.layout: VectorLayout | None = None
+
+
+class Details:
+    """What is known of ids so far. A search brings the details of what it finds along, in the same statement, so that
+    nothing is looked up twice. None stands for what is gone or not visible."""
+
+    def __init__(self) -> None:
+        self.passages: dict[UUID, Passage | None] = {}
+        self.entities: dict[UUID, Entity | None] = {}
+        self.relations: dict[UUID, Relation | None] = {}
+        self.same: dict[UUID, UUID] = {}  # for chunks whose text others have, the one that stands for all
+
+    def add_passages(self, rows: Iterable[Row]) -> None:
+        """Rows of the id that was found, a score, and the columns of a chunk with its text."""
+        for found, *columns in rows:
+            self.passages[found] = _passage(*columns)
+
+    def add_entity(self, columns: Sequence[Any]) -> UUID:
+        """The columns of an entity; its id."""
+        id_: UUID = columns[0]
+        if self.entities.get(id_) is None:
+            self.entities[id_] = entity(*columns)
+        return id_
+
+    def add_relation(self, columns: Sequence[Any]) -> UUID:
+        """The columns of a relation, and of both its ends if they follow; its id."""
+        id_: UUID = columns[0]
+        if self.relations.get(id_) is None:
+            self.relations[id_] = relation(*columns[:_RELATION_COLUMNS])
+        for at in range(_RELATION_COLUMNS, len(columns), _ENTITY_COLUMNS):
+            self.add_entity(columns[at : at + _ENTITY_COLUMNS])
+        return id_
+
+
+class Session:
+    """One question to one workspace, under one filter."""
+
+    def __init__(self, where: VectorLayoutCache, filter: Filter) -> None:
+        self.workspace = where.workspace
+        self.details = Details()
+        self.embedder: Embedder | None = None  # whose vectors are searched, once that was checked
+        self._where = where
+        self._filter = filter
+        self._memo = Memo()
+
+    async def scope(self) -> Scope:
+        """What the filter comes to, looked up once a question."""
+        if not self._filter:
+            return ALL
+
+        async def look() -> Scope:
+            count_statement()
+            return await scope(self.workspace, self._filter)
+
+        return await self._memo.once("scope", look)
+
+    async def rows(self, query: bytes, params: dict[str, Any] | None = None) -> list[Row]:
+        count_statement()
+        return await self.workspace.read(query, params or None)
+
+    async def from_ids(
+        self, statement: Callable[[FilterShape], bytes], others: Mapping[str, Any] | None = None, **ids: Sequence[UUID]
+    ) -> list[Row]:
+        """The rows of a statement that takes ids; none without any, or where no document passes the filter."""
+        scope_ = await self.scope()
+        if scope_.is_empty or not any(ids.values()):
+            return []
+        params = {name: Ids(values) for name, values in ids.items()} | dict(others or {})
+        return await self.rows(statement(scope_.shape), {**params, **scope_.params})
+
+    # --- where the vectors are ----------------------------------------------------------------------------
+
+    async def check_space(self, embedder: Embedder) -> None:
+        """SpaceMismatch unless the vectors are those of this model; NoVectors where there are none."""
+        layout = await self.layout()
+        if not layout.space.is_of(embedder):
+            self._moved()
+            (await self.layout()).space.check(embedder)
+        self.embedder = embedder
+
+    async def located(self, statement: Callable[[VectorLayout], bytes], params: dict[str, Any]) -> list[Row]:
+        """The rows of a statement that knows where the vectors are, as long as they are there."""
+        for _ in range(_TRIES):
+            layout = await self.layout()
+            if self.embedder:
+                layout.space.check(self.embedder)  # the space may have changed since the vectors were made
+            try:
+                rows = await self.rows(statement(layout), params)
+            except UndefinedTable:
+                rows = []
+            if rows and tuple(rows[0][:2]) == layout.stamp:
+                return [row[2:] for row in rows if row[2] is not None]
+            self._moved()
+        raise DatabaseError("the vectors of this workspace are being moved about; ask again in a moment")
+
+    async def layout(self) -> VectorLayout:
+        known = self._where.layout
+        return known if known else await self._memo.once("layout", self._look)
+
+    def _moved(self) -> None:
+        """What is remembered of where the vectors are may be out of date."""
+        self._where.layout = None
+        self._memo.forget("layout")
+
+    async def _look(self) -> VectorLayout:
+        rows = await self.rows(QUERIES["search.layout"].encode())
+        if not rows:
+            raise NoVectors(
+                "this workspace has no vectors, so nothing can be found by meaning. Set embedding_model in "
+                "trueweave.toml and run `trueweave add` once more, or ask with --method keyword."
+            )
+        *space, own = rows[0]
+        self._where.layout = layout = VectorLayout(Space(*space), tuple(own))
+        return layout
+
+
+def _passage(
+    score: float,
+    id_: UUID,
+    uri: str,
+    title: str,
+    text: str,
+    start: int,
+    places: Sequence[Sequence[Any]] | None,
+    copies: int,
+    also: Sequence[Sequence[Any]],
+) -> Passage:
+    known = tuple(Place(*place) for place in places or ())
+    page, headings = place_at(known, start)
+    others = tuple(_copy(text, *other) for other in also)
+    return Passage(id_, uri, title, text, start, score, page, headings, known, copies, others)
+
+
+def _copy(text: str, uri: str, title: str, start: int, places: Sequence[Sequence[Any]] | None) -> Copy:
+    known = tuple(Place(*place) for place in places or ())
+    return Copy(uri, title, start, Passage(UUID(int=0), uri, title, text, start, 0.0, places=known).source)

@@ -1,0 +1,110 @@
+"""A small graph whose searches can be worked out by hand.
+
+    P1  Ada -founded-> Ben, Ada -knows-> Cas              Ada ─── Ben ─── Dan ─── Eve ─── Fay ─── Gus
+    P2  Ada; Dan -wrote to-> Eve                           │ ╲
+    P3  Ben -hired-> Dan                                   │  Lou                Hal ─── Ida ─── Jan
+    P4  Cas; Dan -wrote to-> Eve, Eve -met-> Fay -> Gus    │
+    P5  Hal -married-> Ida                                Cas                    Kim
+    P6  Jan, Kim
+    P7  Ida -sold to-> Jan
+    P8  Lou -taught-> Ada
+
+Vectors are angles: what is at 10 degrees has a similarity of cos 10 to what is at 0. The entities from Ada to Lou are
+at 5, 10 … 60 degrees, the chunks P8 to P1 at 0, 10 … 70; any other text is at 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import cos, radians, sin
+from uuid import UUID
+
+import numpy as np
+
+from trueweave.engine import AsyncTrueweave
+from trueweave.evidence import Filter
+from trueweave.methods import Naive
+from trueweave.protocols import Vectors
+from trueweave.types import Chunk, Document, Link, Mention, Metric
+
+NAMES = ["Ada", "Ben", "Cas", "Dan", "Eve", "Fay", "Gus", "Hal", "Ida", "Jan", "Kim", "Lou"]
+
+# For each document the names that it mentions besides those that it links, and (source, target, description, strength).
+SAID: dict[str, tuple[list[str], list[tuple[str, str, str, int]]]] = {
+    "P1": ([], [("Ada", "Ben", "founded", 4), ("Ada", "Cas", "knows", 1)]),
+    "P2": (["Ada"], [("Dan", "Eve", "wrote to", 4)]),
+    "P3": ([], [("Ben", "Dan", "hired", 6)]),
+    "P4": (["Cas"], [("Dan", "Eve", "wrote to", 6), ("Eve", "Fay", "met", 2), ("Fay", "Gus", "met", 1)]),
+    "P5": ([], [("Hal", "Ida", "married", 3)]),
+    "P6": (["Jan", "Kim"], []),
+    "P7": ([], [("Ida", "Jan", "sold to", 3)]),
+    "P8": ([], [("Lou", "Ada", "taught", 2)]),
+}
+
+ANGLES = {
+    **{name: 5.0 * n for n, name in enumerate(NAMES, 1)},
+    **{f"P{n}": 80.0 - 10 * n for n in range(1, 9)},
+    "Ada -> Ben": 5, "Dan -> Eve": 10, "Eve -> Fay": 15, "Ben -> Dan": 20,
+    "Ada -> Cas": 60, "Fay -> Gus": 62, "Hal -> Ida": 64, "Ida -> Jan": 66, "Lou -> Ada": 68,
+    "": 0.0,
+}  # fmt: skip
+
+FIRST_HALF, SECOND_HALF = Filter(metadata={"half": "first"}), Filter(metadata={"half": "second"})
+NOBODY = Filter(uris=("no such document",))
+
+
+@dataclass(frozen=True)
+class Angles:
+    """An embedder by a table: a text is at the angle of the longest entry that it begins with."""
+
+    model: str = "testing/angles"
+    dimensions: int = 2
+    metric: Metric = "cosine"
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        found = [max((key for key in ANGLES if text.startswith(key)), key=len) for text in texts]
+        return at(*(ANGLES[key] for key in found))
+
+
+def at(*degrees: float) -> Vectors:
+    """Vectors at these angles."""
+    return np.array([[cos(radians(one)), sin(radians(one))] for one in degrees], dtype=np.float32)
+
+
+def document(name: str) -> Document:
+    """One of the documents, in the first or the second half of them."""
+    mentioned, links = SAID[name]
+    chunk = Chunk(
+        f"{name} tells of something.",
+        mentions=tuple(Mention(one) for one in mentioned),
+        links=tuple(Link(source, target, said, strength=n) for source, target, said, n in links),
+    )
+    return Document(name, (chunk,), metadata={"half": "first" if name <= "P4" else "second"})
+
+
+@dataclass(frozen=True)
+class SmallGraph:
+    """The small graph in a workspace, with the ids of its chunks (as in "P1"), entities ("Ada") and relations
+    ("Ada -> Ben")."""
+
+    trueweave: AsyncTrueweave
+    ids: dict[str, UUID]
+
+    def named(self, ids: Sequence[UUID]) -> list[str]:
+        """What these ids stand for."""
+        names = {id_: name for name, id_ in self.ids.items()}
+        return [names[id_] for id_ in ids]
+
+    def of(self, *names: str) -> list[UUID]:
+        return [self.ids[name] for name in names]
+
+
+async def add_small_graph(trueweave: AsyncTrueweave) -> SmallGraph:
+    """The small graph, added to a workspace that has no documents and embeds by `Angles`."""
+    await trueweave.add_documents(map(document, SAID))
+    entities = {entity.name: entity.id for entity in await trueweave.entities()}
+    relations = await trueweave.relations(*entities.values())
+    chunks = (await trueweave.retrieve("anything", Naive(top_k=len(SAID)))).passages
+    ids = entities | {f"{r.source_name} -> {r.target_name}": r.id for r in relations} | {c.uri: c.id for c in chunks}
+    return SmallGraph(trueweave, ids)
