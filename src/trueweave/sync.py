@@ -29,7 +29,7 @@ from trueweave.engine import AsyncTrueweave, Progress, _unseen
 from trueweave.errors import TrueweaveError
 from trueweave.events import Added, Listener, Refused, Reported, ignore
 from trueweave.evidence import Answer, Comparison, Evidence, Filter
-from trueweave.protocols import Embedder, StreamingLLM, Vectors, Verifier
+from trueweave.protocols import ChangeReaders, Embedder, StreamingLLM, Vectors, Verifier
 from trueweave.query_context import Method
 from trueweave.store.postgres.ingest_progress import IngestProgress
 from trueweave.types import (

@@ -1,3 +1,4 @@
+-- breaking
 -- One version of the view for each workspace, in place of one for each of 1,024 shards of its names.
 
 CREATE TABLE view_version (
