@@ -17,7 +17,7 @@ from uuid import UUID
 import pytest
 
 from trueweave import prompts
-from trueweave.answering import quotes, words
+from trueweave.answering import quotes
 from trueweave.answering.check import check
 from trueweave.answering.citation_parser import CitationParser
 from trueweave.answering.conversation import trimmed
@@ -31,7 +31,7 @@ from trueweave.extract.findings import ExtractionBuilder
 from trueweave.extract.json_reply import Unusable, read
 from trueweave.extract.schema import Findings
 from trueweave.extract.spans import Finder
-from trueweave.text import names, phrases, rows, sentences, tokens
+from trueweave.text import names, phrases, rows, sentences, tokens, words
 from trueweave.text.chunking import ChunkSizes, chunk
 from trueweave.text.loading import web
 from trueweave.text.loading.markdown import headings

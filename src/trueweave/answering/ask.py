@@ -16,12 +16,12 @@ from trueweave.answering.numbers import amount, only_number
 from trueweave.answering.reasoning_parser import ReasoningParser
 from trueweave.answering.repair import repair
 from trueweave.answering.verify.rules import RulesVerifier
-from trueweave.answering.words import language
 from trueweave.errors import BadReply, ConfigError
 from trueweave.evidence import Answer, Evidence, Repair, Sentence
 from trueweave.protocols import StreamingLLM, Verifier, forget_reply
 from trueweave.text import tokens
 from trueweave.text.names import storable
+from trueweave.text.words import language
 from trueweave.types import Message, Prompt, Purpose, Reply
 
 NOTHING_FOUND = "The documents do not say."

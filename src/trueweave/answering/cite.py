@@ -21,13 +21,13 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 
-from trueweave.answering import quotes, words
+from trueweave.answering import quotes
 from trueweave.answering.citation_parser import Mark
 from trueweave.answering.numbers import Number, numbers, values
 from trueweave.answering.verify import clauses
 from trueweave.answering.verify.roles import is_verb
 from trueweave.evidence import Basis, Citation, Claim, Passage, Sentence
-from trueweave.text import sentences
+from trueweave.text import sentences, words
 from trueweave.types import Span
 
 _OF_THE_ANSWER = words.content(

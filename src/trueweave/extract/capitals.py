@@ -11,23 +11,23 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from itertools import chain, dropwhile, pairwise
+from itertools import chain, dropwhile
 from typing import NamedTuple
 
 from trueweave.events import chunks_done
 from trueweave.extract.cooccurrence import Sighting, links, mentions, topics, with_topics
 from trueweave.extract.spans import LONGEST_NAME
-from trueweave.extract.words import COMMON, INSIDE, NEVER_ALONE, SHORTENED, TITLES
+from trueweave.text import abbreviations
 from trueweave.text.names import key
+from trueweave.text.sentences import gapless
+from trueweave.text.stopwords import COMMON, INSIDE, NEVER_ALONE
 from trueweave.types import Chunk, Extraction, Source, Span
 
 VERSION = "2"  # of the rules below: another version, other findings
 
 MOST_WORDS = 8
 _PLANE = 0x10000
-_WRAPPED = 50  # a line of fewer characters ends because it is over, not because it is full
 
-_STOP = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_]*+\s+|\n\s*")
 _WORD = re.compile(r"[^\W\d_]+")
 _TOKEN = re.compile(r"\S+")
 _NUMBER_BEFORE = re.compile(r"(?:(?<=[Tt]he )\d{4}|\b\d{1,3}(?:st|nd|rd|th)) \Z")  # the 2016 Games, 20th Century Fox
@@ -66,7 +66,7 @@ class CapitalsExtractor:
 
 
 def _extract(source: Source, chunks: Sequence[Chunk], told: Callable[[int], None]) -> list[Extraction]:
-    sentences = [_sentences(chunk.text) for chunk in chunks]
+    sentences = [gapless(chunk.text) for chunk in chunks]
     seen: list[list[_Phrase]] = []
     for done, (chunk, spans) in enumerate(zip(chunks, sentences, strict=True)):
         seen.append(list(_phrases(chunk.text, spans)))
@@ -176,29 +176,6 @@ def _is_shown(text: str, sentence: Span, start: int, end: int) -> bool:
     return not _ENDING.search(text[end : min(sentence[1], end + 20)])
 
 
-def _sentences(text: str) -> list[Span]:
-    """The sentences of a text, one after the other and without gaps; a line that stands alone is one too."""
-    ends = [match.end() for match in _STOP.finditer(text) if _is_end(text, match)]
-    return [span for span in pairwise([0, *ends, len(text)]) if span[0] < span[1]] or [(0, len(text))]
-
-
-def _is_end(text: str, stop: re.Match[str]) -> bool:
-    gap, start = stop[0], stop.start()
-    if gap.count("\n") > 1:
-        return True
-    if "\n" in gap and stop.end() - text.rfind("\n", 0, start) < _WRAPPED:
-        return True
-    if gap[0] == "\n":
-        return text[stop.end() : stop.end() + 1] in "-*•#|>"
-    following = text[stop.end() : stop.end() + 20].lstrip("\"'“‘«([*_")
-    if following[:1].islower():
-        return False
-    last = text[max(0, start - 12) : start].rpartition(" ")[2].lstrip("([\"'“‘")
-    if gap[0] == "." and (last in SHORTENED or (last[-1:].isupper() and (len(last) == 1 or "." in last))):
-        return following.partition(" ")[0].lower() in COMMON
-    return True
-
-
 @cache
 def _pattern(end: int) -> re.Pattern[str]:
     """Capitalised words in a row, with capitals below this code point.
@@ -208,7 +185,7 @@ def _pattern(end: int) -> re.Pattern[str]:
     """
     upper = _capitals(end)
     initials = rf"\.(?:{upper}\.)+|\.(?=\s{upper})"
-    title = "|".join(rf"(?<=\b{title}\.)" for title in TITLES)
+    title = "|".join(rf"(?<=\b{title}\.)" for title in abbreviations.TITLES)
     word = rf"[^\W_]*(?:(?:['’](?![sS]\b)|[-&])[^\W_]+)*(?:\.(?=\s)(?:{title}))?"
     rest = rf"(?:{initials}|{word})"
     space = r"(?:[ \u00a0]|[ \t]?\n[ \t]*)"

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from trueweave.extract.spans import LONGEST_NAME, MOST, Finder
-from trueweave.extract.words import INSIDE, OUTLINE
 from trueweave.text.names import tidy
+from trueweave.text.stopwords import INSIDE, OUTLINE
 from trueweave.types import Chunk, Link, Mention, Source, Span
 
 TITLE, HEADING = 9, 8  # emphasis of what a document or a section is about

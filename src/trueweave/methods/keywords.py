@@ -12,11 +12,11 @@ from trueweave.errors import BadReply
 from trueweave.evidence import Query, Scored
 from trueweave.extract.capitals import CapitalsExtractor
 from trueweave.extract.json_reply import Lenient, Unusable, read
-from trueweave.extract.words import NEVER_ALONE
 from trueweave.prompts import object_schema
 from trueweave.protocols import LLM, forget_reply
 from trueweave.query_context import QueryContext
 from trueweave.text.names import tidy
+from trueweave.text.stopwords import NEVER_ALONE
 from trueweave.types import Chunk, Message, Prompt, Purpose, Source
 
 _MOST = 10  # keywords of a kind

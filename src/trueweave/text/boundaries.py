@@ -8,19 +8,14 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from zlib import crc32
 
-from trueweave.text import tokens
+from trueweave.text import sentences, tokens
 from trueweave.types import Source
 
 # Kinds of borders, from the last resort to the best. A heading ranks the higher, the lower its level.
 CHARACTER, WORD, LINE, SENTENCE, PARAGRAPH, HEADING = 0, 1, 2, 3, 4, 100
 _LOWEST = 10
 
-_FOUND = re.compile(
-    # No sentence ends with an initial, or before a small letter.
-    r"(?<![\s(.][A-Z])[.!?…]['\")\]”’»*_]{0,3}(?=\s++[^a-z])"
-    r"|[。！？｡]['\")\]”’」』）]{0,3}"
-    r"|(?P<lines>[\n\r\f\v\x85\u2028\u2029]\s*+)"
-)
+_FOUND = re.compile(sentences.MAY_END + r"|(?P<lines>[\n\r\f\v\x85\u2028\u2029]\s*+)")
 _LIST_ITEM = re.compile(r"[-*+•|]\s|\d{1,3}[.)]\s")
 _WORD = re.compile(r"\S++")
 _AROUND = 16  # characters on each side of a border that decide among equals

@@ -15,6 +15,7 @@ from functools import lru_cache
 from itertools import dropwhile
 from typing import NamedTuple
 
+from trueweave.text.folding import bare
 from trueweave.text.scripts import UNSPACED
 
 MOST_WORDS = 8
@@ -71,11 +72,7 @@ def _is_marked(word: str) -> bool:
 
 @lru_cache(maxsize=65536)
 def _plain(word: str) -> str:
-    folded = word.casefold()
-    if folded.isascii():
-        return folded.replace("'", "")
-    letters = unicodedata.normalize("NFKD", folded)
-    return "".join(c for c in letters if not unicodedata.combining(c) and c not in "'’")
+    return bare(word).replace("'", "").replace("’", "")
 
 
 def most_words(first: str) -> int:

@@ -1,19 +1,29 @@
-"""Sentences: where they begin and end in an answer or a passage, and how a text is cut between them."""
+"""Sentences: where they begin and end, and how a text is cut between them.
+
+`split` is for answers and the passages that they cite, and knows most. `gapless` is for the extractor `capitals`, to
+which a line that stands alone is a sentence as well. `MAY_END` is for chunks, which may be cut behind an abbreviation
+without harm. What the last two find is in the index, so that other rules there give another index.
+"""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 
-from trueweave.text import tokens
+from trueweave.text import abbreviations, tokens
+from trueweave.text.stopwords import COMMON, word_list
 from trueweave.types import Span
 
 _MARKS = r"(?:[ \t]*\[\d{1,3}\])*+"  # marks right after the end of a sentence belong to it
 _CLOSING = r"['\")\]”’»*_]{0,3}"
+_WIDE_CLOSING = r"['\")\]”’」』）]{0,3}"
+# No sentence ends with an initial, or before a small letter.
+MAY_END = rf"(?<![\s(.][A-Z])[.!?…]{_CLOSING}(?=\s++[^a-z])|[。！？｡]{_WIDE_CLOSING}"
 _END = re.compile(
     rf"(?<![.!?…؟۔।])(?P<stop>[.!?…؟۔।]++{_CLOSING}){_MARKS}(?=\s)"
-    rf"|[。！？｡]++['\")\]”’」』）]{{0,3}}{_MARKS}"
+    rf"|[。！？｡]++{_WIDE_CLOSING}{_MARKS}"
     # Lines are wrapped anywhere, but a blank one, an item, a heading and a row of a table begin something new.
     r"|(?P<lines>\n(?:[^\S\n]*+\n)++|(?<=\n)(?=\s*+(?:[-*+•]\s|\d{1,3}[.)]\s|#{1,6}\s|\|)))"
     r"|(?P<after_heading>(?<![^\n])[ \t]*+#{1,6}\s[^\n]*+\n)"
@@ -27,23 +37,17 @@ _NEXT = re.compile(r"\s*+[\"'“‘«(\[*_]*+(\S)")
 _NEXT_WORD = re.compile(r"\s*+(\w+)")
 _WORD_END = re.compile(r"(?<=\S)(?=\s|\Z)")
 _SEEN = re.compile(r"[^\W_]")
+_STOP = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_]*+\s+|\n\s*")
+_WRAPPED = 50  # a line of fewer characters ends because it is over, not because it is full
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_SHORTENED = _words("""
-    st ste dr mr mrs ms mx prof mt ft lt col gen sgt capt maj rev hon gov sen rep pres sr jr no nr vol fig figs inc ltd
-    co corp bros vs cf ca approx e.g i.e eg ie p pp ed eds al op cit art sec ch dept est max min
-    z.b d.h u.a bzw usw ggf evtl vgl abb hr fr geb gest jh jan feb mar apr jun jul aug sep sept oct nov dec
-    m mm mme mlle sra srta av núm pág
-""")
 # After a day or a rank, as in German: 3. Mai, 19. Jahrhundert.
-_RANKED = _words("""
+_RANKED = frozenset(
+    word_list("""
     januar jänner februar märz april mai juni juli august september oktober november dezember jahrhundert jahrhunderts
     jahrtausend marts maj december
-""")
+    """)
+)
 
 
 def split(text: str) -> list[Span]:
@@ -52,6 +56,12 @@ def split(text: str) -> list[Span]:
     Items of lists, headings and rows of tables are sentences of their own. What holds no letter or digit is none.
     """
     return [span for start, end in _stretches(text) if (span := _bare(text, start, end))]
+
+
+def gapless(text: str) -> list[Span]:
+    """The sentences of a text, one after the other and without gaps; a line that stands alone is one too."""
+    ends = [match.end() for match in _STOP.finditer(text) if _is_end(text, match)]
+    return [span for span in pairwise([0, *ends, len(text)]) if span[0] < span[1]] or [(0, len(text))]
 
 
 def cut(text: str, room: int) -> str:
@@ -106,7 +116,24 @@ def _ends(text: str, found: re.Match[str]) -> bool:
     if _INITIAL.search(before) or _ITEM_NUMBER.search(before):
         return False
     word = _LAST_WORD.search(before)
-    if word and word[1].lower() in _SHORTENED:
+    if word and word[1].lower() in abbreviations.ALL:
         return not after
     follows = _NEXT_WORD.match(text, found.end())
     return not (_ORDINAL.search(before) and follows and follows[1].lower() in _RANKED)
+
+
+def _is_end(text: str, stop: re.Match[str]) -> bool:
+    gap, start = stop[0], stop.start()
+    if gap.count("\n") > 1:
+        return True
+    if "\n" in gap and stop.end() - text.rfind("\n", 0, start) < _WRAPPED:
+        return True
+    if gap[0] == "\n":
+        return text[stop.end() : stop.end() + 1] in "-*•#|>"
+    following = text[stop.end() : stop.end() + 20].lstrip("\"'“‘«([*_")
+    if following[:1].islower():
+        return False
+    last = text[max(0, start - 12) : start].rpartition(" ")[2].lstrip("([\"'“‘")
+    if gap[0] == "." and (last in abbreviations.IN_NAMES or (last[-1:].isupper() and (len(last) == 1 or "." in last))):
+        return following.partition(" ")[0].lower() in COMMON
+    return True

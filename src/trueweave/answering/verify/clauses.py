@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from trueweave.answering.verify import lexicon
+from trueweave.text.lemmas import IRREGULAR, lemma
+from trueweave.text.stopwords import FUNCTION_WORDS
+from trueweave.text.words import STEM
 
 _TOKEN = re.compile(
     r"\d+(?:[.,:]\d+)*(?:-\d+)?|[^\W\d_]+(?:-[^\W\d_]+)*(?=n['’]t\b)|n['’]t\b|[^\W_]+(?:[-'’][^\W_]+)*|%|[;:,—–()]"
 )
 _STOPS = frozenset(";:,—–()")
-_STEM = 5
 _BREAKS = lexicon.word_set(
     "but while whereas although though because which who whom unless since without after before until when if"
 )
@@ -30,64 +31,14 @@ _FINITE = lexicon.word_set(
 )
 _SUBSTITUTES = lexicon.word_set("did do does was were is are be need must may can will should has have had")
 _SUBJECTS = lexicon.word_set("it he she they we i you nobody none nothing")
-_FUNCTION = lexicon.word_set(
+# Quantifiers and words of comparison and time carry what a clause says.
+_CARRYING = lexicon.word_set(
     """
-    a an the and or of to in on at by for from with as is are was were be been being has have had do does
-    did that this these those it its he him his she her they them their who whom whose which what when where
-    why how there here we our us you your i my will would can could may might must shall should than then so
-    if also into about between during through over under out off up down not no never none nobody nothing
-    neither nor yet still just very too s t own such per each other another one while although though but
-    because since within among around across along upon again once two three four five six seven eight nine
-    ten eleven twelve
+    after against all any before both either every few last later like many more most much near next now only several
+    some today together unless unlike until without
     """
 )
-_IRREGULAR = {
-    form: lemma
-    for line in """
-    fall fell fallen|rise rose risen|win won|lose lost|buy bought|sell sold|build built|hold held|lead led
-    write wrote written|take took taken|give gave given|go went gone|come came|make made|find found|say said
-    show shown|draw drew drawn|run ran|keep kept|leave left|pay paid|lay laid|send sent|hang hung hanged
-    choose chose chosen|speak spoke spoken|grow grew grown|begin began begun|know knew known|see saw seen
-    steal stole stolen|break broke broken|bring brought|teach taught|think thought|tell told|stand stood
-    understand understood|become became|get got gotten|meet met|feel felt|freeze froze frozen|drive drove driven
-    eat ate eaten|forget forgot forgotten|shut|cut|put|set|beat beaten|spread|hurt|die died dies dying
-    lie lay lain|child children|woman women|man men|tooth teeth|foot feet|person people|can cannot
-    cancel cancelled|forbid forbidden forbade|spend spent|lend lent|lower lowered|open opened|offer offered
-    answer answered|cover covered|differ differed|suffer suffered|admit admitted|permit permitted|occur occurred
-    refer referred|transfer transferred|deny denied denies|try tried tries
-    """.replace("\n", "|").split("|")
-    if line.split()
-    for lemma, *forms in (line.split(),)
-    for form in (lemma, *forms)
-}  # fmt: skip
-_DOUBLED = re.compile(r"([bdgklmnprt])\1\Z")
-
-
-@lru_cache(maxsize=16384)
-def lemma(word: str) -> str:
-    """The word without its ending, as far as simple rules tell: fell is fall, refused is refuse, cities is city."""
-    bare = "".join(one for one in unicodedata.normalize("NFKD", word.casefold()) if not unicodedata.combining(one))
-    bare = re.sub(r"['’]s?\Z", "", bare)
-    if bare in _IRREGULAR:
-        return _IRREGULAR[bare]
-    for ending, instead in (("ies", "y"), ("ied", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x")):
-        if bare.endswith(ending) and len(bare) > len(ending) + 1:
-            return bare[: -len(ending)] + instead
-    if bare.endswith("s") and len(bare) > 3 and not bare.endswith(("ss", "us", "is")):
-        return bare[:-1]
-    for ending in ("ed", "ing"):
-        stem = bare[: -len(ending)]
-        if bare.endswith(ending) and len(stem) > 2 and re.search("[aeiouy]", stem):
-            if _DOUBLED.search(stem) and not stem.endswith(("ll", "ss")):
-                return stem[:-1]
-            return stem + "e" if _wants_e(stem) else stem
-    return bare
-
-
-def _wants_e(stem: str) -> bool:
-    return bool(
-        re.search(r"(?:[aiou][bcdgklmnprstvz]|ir|[cgsvz]|[aeiou]ut|bl|pl|dl|gl|tl|rs|ns)\Z", stem)
-    ) and not re.search(r"(?:[aeiou]{2}[bdgklmnprt]|en|er|or|on|it|in|[^aeiou]om|al|ol|el|op|ss|ow|ew)\Z", stem)
+_FUNCTION = FUNCTION_WORDS["en"] - _CARRYING | lexicon.word_set("a an i none nobody nothing nor own s t eleven twelve")
 
 
 @dataclass(frozen=True)
@@ -101,7 +52,7 @@ class Word:
     @cached_property
     def stem(self) -> str:
         """The beginning of the word, by which most of its forms and kin are one."""
-        return (_without_prefix(self.lemma) or self.lemma)[:_STEM]
+        return (_without_prefix(self.lemma) or self.lemma)[:STEM]
 
     @property
     def is_number(self) -> bool:
@@ -312,7 +263,7 @@ def _is_verbal(word: Word) -> bool:
 
 def _looks_like_verb(word: Word) -> bool:
     return word.text.endswith("ed") or (
-        word.lemma != word.text and word.text.casefold() in _IRREGULAR and not word.is_name
+        word.lemma != word.text and word.text.casefold() in IRREGULAR and not word.is_name
     )
 
 

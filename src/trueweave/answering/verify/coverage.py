@@ -8,8 +8,8 @@ from trueweave.answering.numbers import numbers, values
 from trueweave.answering.verify.case import Text
 from trueweave.answering.verify.clauses import words
 from trueweave.answering.verify.roles import is_verb
-from trueweave.answering.words import content, names, stems
 from trueweave.evidence import Claim
+from trueweave.text.words import content, names, stems
 
 LEAST_SHARED = 0.15  # of the words and numbers of a claim, with what it quotes and the sentence before that
 MOST_SHARED = 0.5  # of those of a claim without a quote

@@ -15,9 +15,9 @@ from trueweave.answering.verify.case import Case, Problem, Text
 from trueweave.answering.verify.certainty import causes, modality, quantifiers
 from trueweave.answering.verify.coverage import uncovered, unknown_number
 from trueweave.answering.verify.polarity import polarity
-from trueweave.answering.words import foreign, language
 from trueweave.evidence import CheckStatus, Claim, Judgement, Usage
 from trueweave.protocols import Verified
+from trueweave.text.words import foreign, language
 
 LONGEST_CLAIM = 2_000  # characters; rules compare each part of a claim with each of its basis
 LONGEST_BASIS = 10_000

@@ -93,8 +93,7 @@ def trace_lines(found: Trace) -> list[RenderableType]:
 
 def excerpt(text: str, question: str) -> str:
     """As much of a passage as is read at a glance, from the sentence that has most of the question's words."""
-    from trueweave.answering import words
-    from trueweave.text import sentences
+    from trueweave.text import sentences, words
 
     text = _HEADING.sub("", text) or text
     wanted = words.content(question)

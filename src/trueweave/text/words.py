@@ -7,47 +7,24 @@ import unicodedata
 from collections import Counter
 from functools import lru_cache
 
+from trueweave.text.folding import bare
 from trueweave.text.scripts import UNSPACED
+from trueweave.text.stopwords import FUNCTION_WORDS
 
-_STEM = 5  # letters: cut there, most forms of a word are one, in most languages
+STEM = 5  # letters: cut there, most forms of a word are one, in most languages
 _SHORTEST = 3
 _ENOUGH_TO_TELL = 8  # words; in fewer, none of the known ones may be there by chance
 
 _RUN = re.compile(rf"[{UNSPACED}]+")
 _WORD = re.compile(rf"(?:(?![{UNSPACED}])[^\W_])+(?:['’](?:(?![{UNSPACED}])[^\W\d_])+)?")
+POSSESSIVE = re.compile(r"['’]s?\Z")
 _HIRAGANA = re.compile(r"[\u3040-\u309f]+")
 _OTHER_WORD = re.compile(r"\w++")
 _STOP = re.compile(r"[.!?:;…]\s")
 # Words that begin sentences and are no names end like this.
 _COMMON_ENDING = re.compile(r"(?:ed|ing|ly|ion|ment|ness|ity|ism|ers|s)\Z")
 
-_FUNCTION_WORDS = {
-    "en": """the and of to in is are was were be been being has have had do does did not no yes that this these those
-        it its with for from by on at as or but which who whom whose what when where why how there here they them
-        their he him his she her you your we our us will would can could may might must shall should than then so if
-        also only both into about after before between during through over under such some any all each every other
-        more most very because while however according although though thus therefore hence moreover furthermore
-        meanwhile nevertheless nonetheless otherwise instead since until unless whether whereas despite besides within
-        without among against around across along upon up down out off again still yet too even just often always never
-        sometimes usually later soon today now once another either neither many several few much one two three four five
-        six seven eight nine ten next last overall likewise together per like unlike near me my mine""",
-    "de": """der die das den dem des ein eine einen einem einer eines und oder aber nicht kein keine ist sind war waren
-        wird werden wurde wurden hat haben hatte sein mit von vom zu zum zur im in auf aus bei nach für über unter
-        durch als wie auch nur noch sich es er sie wir ihr dass wenn weil was wer wo wann warum ja nein laut""",
-    "fr": """le la les un une des du de et ou mais est sont était étaient être été ont avait avec pour par dans sur sous
-        sans que qui quoi dont où quand comment ne pas plus il elle ils elles nous vous ce cette ces se sa son ses leur
-        au aux en oui non selon""",
-    "es": """el la los las un una unos unas de del y o pero es son era eran fue fueron ser ha han había con para por en
-        sobre sin que quien donde cuando como no más se su sus lo le les al este esta estos según sí también""",
-    "it": """il lo la gli le un uno una di del della dei delle e o ma è sono era erano fu essere stato ha hanno con per
-        da dal dalla in nel nella su che chi dove quando come non più si suo sua al alla questo questa sì anche""",
-    "pt": """o a os as um uma de do da dos das e ou mas é são era eram foi foram ser tem com para por em no na nos nas
-        sobre sem que quem onde quando como não mais se seu sua ao este esta sim também""",
-    "nl": """de het een en of maar is zijn was waren wordt werd werden heeft hebben had niet geen met van voor door op
-        in aan bij naar uit over als ook dat die dit deze wie wat waar wanneer hoe er hij zij ze wij ja nee""",
-}
-_OF_LANGUAGE = {language: frozenset(words.split()) for language, words in _FUNCTION_WORDS.items()}
-_EMPTY = frozenset().union(*_OF_LANGUAGE.values())
+_EMPTY = frozenset().union(*FUNCTION_WORDS.values())
 
 
 def content(text: str) -> frozenset[str]:
@@ -95,7 +72,7 @@ def language(text: str) -> str:
     """The language whose small words are most frequent; "other" if there are none of those known, "" if the text is
     too short to tell."""
     words = Counter(found[0].lower() for found in _WORD.finditer(text))
-    hits = {code: sum(words[word] for word in small) for code, small in _OF_LANGUAGE.items()}
+    hits = {code: sum(words[word] for word in small) for code, small in FUNCTION_WORDS.items()}
     best = max(hits, key=lambda code: hits[code])
     if hits[best] < 2 or list(hits.values()).count(hits[best]) > 1:
         return "other" if words.total() >= _ENOUGH_TO_TELL and not hits[best] else ""
@@ -110,11 +87,10 @@ def _content_stem(word: str) -> str:
 
 @lru_cache(maxsize=8192)
 def _stem(word: str) -> str:
-    letters = unicodedata.normalize("NFKD", re.sub(r"['’]s?\Z", "", word).casefold())
-    bare = "".join(one for one in letters if not unicodedata.combining(one))
-    if len(bare) > _SHORTEST and bare.endswith("s"):
-        bare = bare[:-1]
-    return bare[:_STEM]
+    letters = bare(POSSESSIVE.sub("", word))
+    if len(letters) > _SHORTEST and letters.endswith("s"):
+        letters = letters[:-1]
+    return letters[:STEM]
 
 
 def _pairs(run: str) -> set[str]:
