@@ -19,7 +19,7 @@ from minilm import minilm
 
 from trueweave import AsyncTrueweave
 from trueweave.bench import datasets, loading, vectors
-from trueweave.bench.types import Dataset, Passage
+from trueweave.bench.types import Dataset, DatasetPassage
 from trueweave.config import Settings
 from trueweave.extract.capitals import CapitalsExtractor
 from trueweave.protocols import Embedder
@@ -81,10 +81,10 @@ def merged(name: str, sets: Iterable[Dataset]) -> Dataset:
 
 @dataclass(frozen=True)
 class _Each:
-    passages: Iterable[Passage]
-    change: Callable[[Passage], Passage]
+    passages: Iterable[DatasetPassage]
+    change: Callable[[DatasetPassage], DatasetPassage]
 
-    def __iter__(self) -> Iterator[Passage]:
+    def __iter__(self) -> Iterator[DatasetPassage]:
         return map(self.change, self.passages)
 
 
@@ -92,7 +92,7 @@ class _Each:
 class _Merged:
     sets: tuple[Dataset, ...]
 
-    def __iter__(self) -> Iterator[Passage]:
+    def __iter__(self) -> Iterator[DatasetPassage]:
         for each in self.sets:
             for one in each.passages or ():
                 yield replace(one, id=f"{each.name}/{one.id}")
@@ -151,7 +151,7 @@ class Shelf:
             yield trueweave
 
 
-async def _add_named(trueweave: AsyncTrueweave, passages: Iterable[Passage]) -> None:
+async def _add_named(trueweave: AsyncTrueweave, passages: Iterable[DatasetPassage]) -> None:
     """Add passages with the names in them, and no relations."""
     extractor = CapitalsExtractor()
     source = iter(passages)

@@ -46,7 +46,7 @@ from trueweave.ingest.intake import count, incoming, take_back, take_in
 from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings
 from trueweave.ingest.linking import link
 from trueweave.ingest.seen import Seen
-from trueweave.ingest.settle import Settled, settle
+from trueweave.ingest.settle import SettleResult, settle
 from trueweave.ingest.stages import made_by
 from trueweave.ingest.verify import compare_with, moment
 from trueweave.ingest.worker import Worker, until_stopped, worker_of
@@ -481,7 +481,7 @@ class AsyncTrueweave:
     async def _add_documents(self, source: Iterator[Contribution], progress: Progress) -> int:
         embedder = await self._embedding()
         stored = await asyncio.to_thread(_some, source)
-        new, total = await self._store(stored), Settled()
+        new, total = await self._store(stored), SettleResult()
         while stored:
             # The next batch is stored while this one is being settled.
             settling = asyncio.create_task(settle(self.workspace, embedder))
@@ -1133,7 +1133,7 @@ class AsyncTrueweave:
     async def clean_up(self) -> Swept:
         """What workers do every hour: all that `sweep` does, but for the names."""
         days = self._settings.reply_days, self._settings.log_days, self._settings.spend_days
-        kept = erasing.Kept(*(timedelta(days=number) for number in days))
+        kept = erasing.Retention(*(timedelta(days=number) for number in days))
         documents = await erasing.erase(self.workspace)
         forgotten = await erasing.forget_old(self.workspace, kept)
         spaces = await vectors.clear_other_spaces(self.workspace)

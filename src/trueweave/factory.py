@@ -35,10 +35,10 @@ from trueweave.models.rerank import LLMReranker, OnnxReranker, RerankServer
 from trueweave.models.retry import Clock, Patience, Retrying, RetryingEmbedder, RetryingReranker, patiently
 from trueweave.protocols import Embedder, Extractor, Reranker, StreamingLLM
 from trueweave.store.postgres.db import Database, Workspace
-from trueweave.store.postgres.ledger import Ledger
+from trueweave.store.postgres.ledger import PostgresLedger
 from trueweave.store.postgres.liveness import LEASE, Liveness
-from trueweave.store.postgres.rate_limit import Limits, SharedRateLimiter
-from trueweave.store.postgres.replies import Replies
+from trueweave.store.postgres.rate_limit import RateLimits, SharedRateLimiter
+from trueweave.store.postgres.replies import PostgresReplies
 from trueweave.types import Price
 
 FREE = Price(Decimal(0), Decimal(0))
@@ -116,7 +116,7 @@ class ModelFactory:
         self._chats: dict[tuple[Endpoint, int, float], OpenAIChat | OllamaChat] = {}
         self._opened: dict[tuple[object, ...], asyncio.Task[Any]] = {}
         self._pipelines: dict[str, NlpExtractor] = {}
-        self._limiters: dict[tuple[str, Limits], SharedRateLimiter] = {}
+        self._limiters: dict[tuple[str, RateLimits], SharedRateLimiter] = {}
 
     async def aclose(self) -> None:
         """Give the connections to model servers back, and the process's lease."""
@@ -186,7 +186,7 @@ class ModelFactory:
             self._pipelines[name] = NlpExtractor(name)
         return self._pipelines[name]
 
-    def rate_limiter(self, model: str, limits: Limits) -> SharedRateLimiter:
+    def rate_limiter(self, model: str, limits: RateLimits) -> SharedRateLimiter:
         """What bounds the calls to a model."""
         key = model, limits
         if key not in self._limiters:
@@ -210,14 +210,14 @@ class WorkspaceModels:
         self._workspace = workspace
         self._settings = settings
         self._liveness = liveness
-        self._ledger = Ledger(workspace, liveness, settings.currency)
+        self._ledger = PostgresLedger(workspace, liveness, settings.currency)
         self._patience = Patience(tries=settings.model_tries)
-        self._limits = Limits(settings.calls_at_once, settings.requests_per_minute, settings.tokens_per_minute)
+        self._limits = RateLimits(settings.calls_at_once, settings.requests_per_minute, settings.tokens_per_minute)
         self._chats: dict[str, CachedLLM] = {}
         self._embedders: dict[str, Embedder] = {}
         self._rerankers: dict[str, Reranker] = {}
         self._extractors: dict[str, Extractor] = {}
-        self._replies: dict[str, Replies] = {}
+        self._replies: dict[str, PostgresReplies] = {}
 
     async def aclose(self) -> None:
         """Wait for what was begun for calls that nobody waits for any longer."""
@@ -349,9 +349,9 @@ class WorkspaceModels:
         """A key of one's own has limits of its own."""
         return self._factory.rate_limiter(f"{model}@{key_variable}" if key_variable else model, self._limits)
 
-    def _kept(self, model: str) -> Replies:
+    def _kept(self, model: str) -> PostgresReplies:
         if model not in self._replies:
-            self._replies[model] = Replies(self._workspace, self._liveness, model)
+            self._replies[model] = PostgresReplies(self._workspace, self._liveness, model)
         return self._replies[model]
 
 

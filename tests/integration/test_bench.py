@@ -14,7 +14,7 @@ from trueweave.bench import datasets, loading, report, vectors
 from trueweave.bench.experiment import Experiment, deep_enough
 from trueweave.bench.measures import usual
 from trueweave.bench.results import results
-from trueweave.bench.types import Dataset, Passage, Question
+from trueweave.bench.types import Dataset, DatasetPassage, Question
 from trueweave.bench.verdict import verdict
 from trueweave.errors import ConfigError
 from trueweave.evidence import Evidence, Query
@@ -26,10 +26,10 @@ from trueweave.testing import HashEmbedder
 from trueweave.types import Prompt, Purpose, Reply
 
 PASSAGES = (
-    Passage("p1", "Acme was founded by Ada Lund in Oslo.", "Acme"),
-    Passage("p2", "Ada Lund was born in Bergen.", "Ada Lund"),
-    Passage("p3", "Bergen lies on the western coast.", "Bergen"),
-    Passage("p4", "Bob Hill sells hats in Rome.", "Bob Hill"),
+    DatasetPassage("p1", "Acme was founded by Ada Lund in Oslo.", "Acme"),
+    DatasetPassage("p2", "Ada Lund was born in Bergen.", "Ada Lund"),
+    DatasetPassage("p3", "Bergen lies on the western coast.", "Bergen"),
+    DatasetPassage("p4", "Bob Hill sells hats in Rome.", "Bob Hill"),
 )
 QUESTIONS = (
     Question("q1", "Where was Ada Lund born?", {"p2": 1}, ("Bergen",), "1 hops"),

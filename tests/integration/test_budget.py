@@ -16,7 +16,7 @@ from trueweave.models.names import endpoint
 from trueweave.models.usage import prompt_tokens
 from trueweave.store.postgres import ledger
 from trueweave.store.postgres.db import Database, Workspace
-from trueweave.store.postgres.ledger import Ledger
+from trueweave.store.postgres.ledger import PostgresLedger
 from trueweave.store.postgres.liveness import Liveness
 from trueweave.testing import ModelServer
 from trueweave.text import tokens
@@ -55,7 +55,7 @@ class Till:
     """A worker's way to the purse: a pool of connections and a lease of its own."""
 
     workspace: Workspace
-    ledger: Ledger
+    ledger: PostgresLedger
 
     async def budget(self) -> Budget:
         async with self.workspace.transaction() as tx:
@@ -75,7 +75,7 @@ async def opened(url: str) -> AsyncIterator[Till]:
     async with Database(url) as database, Liveness(database) as liveness:
         workspace = await database.find_workspace("test", make=True)
         assert workspace is not None
-        yield Till(workspace, Ledger(workspace, liveness))
+        yield Till(workspace, PostgresLedger(workspace, liveness))
 
 
 @pytest.fixture

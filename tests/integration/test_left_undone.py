@@ -16,13 +16,13 @@ from trueweave.graph.contribution import contribution
 from trueweave.ingest import jobs
 from trueweave.ingest.intake import take_in
 from trueweave.ingest.jobs import WorkerDependencies
-from trueweave.ingest.settle import Settled, settle
+from trueweave.ingest.settle import SettleResult, settle
 from trueweave.ingest.worker import worker_of
 from trueweave.protocols import Vectors
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.liveness import Liveness
 from trueweave.store.postgres.queue import enqueue
-from trueweave.store.postgres.replies import Replies
+from trueweave.store.postgres.replies import PostgresReplies
 from trueweave.testing import Faults, HashEmbedder
 from trueweave.types import Chunk, Document, Mention, Purpose, Source
 
@@ -84,7 +84,7 @@ async def test_one_settling_does_for_all_that_wait(mill: Mill, monkeypatch: pyte
     await handed_in(mill, Source("a", "Ada knows Bob"))
     settled = 0
 
-    async def counted(*given: Any, **named: Any) -> Settled:
+    async def counted(*given: Any, **named: Any) -> SettleResult:
         nonlocal settled
         settled += 1
         return await settle(*given, **named)
@@ -141,10 +141,10 @@ async def test_one_who_lives_keeps_what_it_asks_for_when_the_database_was_away(u
     workspace = await database.find_workspace("test", make=True)
     assert workspace
     async with Liveness(database) as here, Liveness(database) as there:
-        replies = Replies(workspace, here, "m")
+        replies = PostgresReplies(workspace, here, "m")
         key = uuid4()
         assert await replies.ask(key) is None
-        other = asyncio.create_task(Replies(workspace, there, "m").ask(key))
+        other = asyncio.create_task(PostgresReplies(workspace, there, "m").ask(key))
         with psycopg.connect(url, autocommit=True) as connection:
             connection.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "

@@ -12,10 +12,10 @@ from tests.integration.proxies import Proxy
 from trueweave.errors import BudgetReached
 from trueweave.store.postgres.connections import Timeouts
 from trueweave.store.postgres.db import Database, Workspace
-from trueweave.store.postgres.ledger import Ledger
+from trueweave.store.postgres.ledger import PostgresLedger
 from trueweave.store.postgres.liveness import LEASE, Liveness
-from trueweave.store.postgres.rate_limit import Limits, SharedRateLimiter
-from trueweave.store.postgres.replies import Replies
+from trueweave.store.postgres.rate_limit import RateLimits, SharedRateLimiter
+from trueweave.store.postgres.replies import PostgresReplies
 from trueweave.types import Call, Purpose
 
 SHORT = 1.5  # seconds
@@ -35,9 +35,9 @@ class Claims:
     def __init__(self, database: Database, workspace: Workspace, liveness: Liveness) -> None:
         self.workspace = workspace = Workspace(database, workspace.id)
         self.liveness = liveness
-        self.replies = Replies(workspace, liveness, "m")
-        self.ledger = Ledger(workspace, liveness)
-        self.pace = SharedRateLimiter(database, liveness, "m", Limits(calls_at_once=1))
+        self.replies = PostgresReplies(workspace, liveness, "m")
+        self.ledger = PostgresLedger(workspace, liveness)
+        self.pace = SharedRateLimiter(database, liveness, "m", RateLimits(calls_at_once=1))
 
 
 @asynccontextmanager

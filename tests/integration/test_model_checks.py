@@ -8,14 +8,14 @@ import pytest
 
 from trueweave.errors import ConfigError
 from trueweave.models import open_chat, open_embedder
-from trueweave.models.checks import Check, check_chat, check_embedder
+from trueweave.models.checks import HealthCheck, check_chat, check_embedder
 from trueweave.models.names import endpoint
 from trueweave.testing import HashEmbedder
 from trueweave.testing.model_server import Fault, ModelServer, Trouble
 
 
 @asynccontextmanager
-async def checked(server: ModelServer, name: str = "vllm/any") -> AsyncIterator[tuple[Check, ...]]:
+async def checked(server: ModelServer, name: str = "vllm/any") -> AsyncIterator[tuple[HealthCheck, ...]]:
     async with server:
         chat = open_chat(endpoint(name, url=server.url))
         try:
@@ -64,7 +64,7 @@ async def test_a_model_that_does_not_answer_is_one_failed_check_with_the_reason(
 async def test_an_embedder_is_checked_by_its_vectors() -> None:
     async with ModelServer(embedder=HashEmbedder(dimensions=32)) as server:
         embedder: Any = await open_embedder(endpoint("vllm/any", url=server.url))
-        assert await check_embedder(embedder) == (Check("vllm/any embeds", True, "32 dimensions"),)
+        assert await check_embedder(embedder) == (HealthCheck("vllm/any embeds", True, "32 dimensions"),)
         server.trouble = Trouble.always(Fault.BROKEN)
         (only,) = await check_embedder(embedder)
         assert (only.ok, "500, something broke" in only.detail) == (False, True)

@@ -14,11 +14,11 @@ import pytest
 from trueweave.errors import UnreadableFile
 from trueweave.text.loading import documents
 from trueweave.text.loading.documents import Parsed
-from trueweave.text.parsing import Limits, parse
+from trueweave.text.parsing import ParserLimits, parse
 from trueweave.types import Place, Source
 
 ALL = [documents.pdf, documents.word, documents.slides, documents.sheets, documents.book]
-QUICK = Limits(cpu_seconds=8)
+QUICK = ParserLimits(cpu_seconds=8)
 
 
 def load(loader: Parsed, path: Path) -> Source:
@@ -309,7 +309,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def run(path: Path, parser: str, **limits: int) -> Source:
-    return parse(path, "u", f"parsers_of_this_test:{parser}", Limits(**limits))
+    return parse(path, "u", f"parsers_of_this_test:{parser}", ParserLimits(**limits))
 
 
 def test_a_parser_may_print(file: Path) -> None:

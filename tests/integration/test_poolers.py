@@ -26,7 +26,7 @@ from trueweave.methods import Hybrid, Keyword, Local, Naive, Subgraph
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.liveness import Liveness
 from trueweave.store.postgres.migrate import migrate
-from trueweave.store.postgres.replies import Replies
+from trueweave.store.postgres.replies import PostgresReplies
 from trueweave.testing import HashEmbedder
 from trueweave.types import Chunk, Document, Link, Mention, Source
 
@@ -204,8 +204,8 @@ async def test_claims_of_a_process_that_is_gone_are_taken_over_behind_a_pooler(p
         dead = Liveness(database, 1.5)
         await dead._register()  # and never renews
         key = uuid4()
-        assert await Replies(workspace, dead, "m").ask(key) is None
-        asked = asyncio.create_task(Replies(workspace, alive, "m").ask(key))
+        assert await PostgresReplies(workspace, dead, "m").ask(key) is None
+        asked = asyncio.create_task(PostgresReplies(workspace, alive, "m").ask(key))
         await asyncio.sleep(0.5)
         assert not asked.done()
         assert await asyncio.wait_for(asked, 30) is None

@@ -6,7 +6,7 @@ import pytest
 
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.liveness import Liveness
-from trueweave.store.postgres.rate_limit import Limits, SharedRateLimiter
+from trueweave.store.postgres.rate_limit import RateLimits, SharedRateLimiter
 
 
 class Calls:
@@ -27,7 +27,7 @@ class Calls:
 async def test_no_more_calls_at_once_than_agreed_over_all_processes(
     database: Database, workspace: Workspace, processes: list[Liveness]
 ) -> None:
-    paces = [SharedRateLimiter(database, p, "m", Limits(calls_at_once=5)) for p in processes]
+    paces = [SharedRateLimiter(database, p, "m", RateLimits(calls_at_once=5)) for p in processes]
     calls = Calls()
     await asyncio.wait_for(asyncio.gather(*(calls.make(paces[n % 3]) for n in range(150))), 20)
     assert calls.made == 150
@@ -37,7 +37,7 @@ async def test_no_more_calls_at_once_than_agreed_over_all_processes(
 async def test_two_models_have_limits_of_their_own(
     database: Database, workspace: Workspace, processes: list[Liveness]
 ) -> None:
-    paces = [SharedRateLimiter(database, processes[0], model, Limits(calls_at_once=1)) for model in ("a", "b")]
+    paces = [SharedRateLimiter(database, processes[0], model, RateLimits(calls_at_once=1)) for model in ("a", "b")]
     calls = Calls()
     await asyncio.gather(*(calls.make(pace, 0.2) for pace in paces))
     assert calls.most == 2
@@ -46,7 +46,7 @@ async def test_two_models_have_limits_of_their_own(
 async def test_the_slots_of_a_process_that_dies_are_free_at_once(
     database: Database, workspace: Workspace, processes: list[Liveness]
 ) -> None:
-    limits = Limits(calls_at_once=2)
+    limits = RateLimits(calls_at_once=2)
     calls = Calls()
     async with Liveness(database) as dying:
         held = SharedRateLimiter(database, dying, "m", limits)
@@ -65,7 +65,7 @@ async def test_the_slots_of_a_process_that_dies_are_free_at_once(
 async def test_a_caller_who_leaves_the_line_takes_no_slot_with_it(
     database: Database, workspace: Workspace, processes: list[Liveness]
 ) -> None:
-    pace = SharedRateLimiter(database, processes[0], "m", Limits(calls_at_once=1))
+    pace = SharedRateLimiter(database, processes[0], "m", RateLimits(calls_at_once=1))
     calls = Calls()
     first = asyncio.create_task(calls.make(pace, 0.3))
     await asyncio.sleep(0.05)
@@ -76,9 +76,9 @@ async def test_a_caller_who_leaves_the_line_takes_no_slot_with_it(
     assert calls.made == 3
 
 
-@pytest.mark.parametrize("limits", [Limits(requests_per_minute=1200), Limits(tokens_per_minute=120_000)])
+@pytest.mark.parametrize("limits", [RateLimits(requests_per_minute=1200), RateLimits(tokens_per_minute=120_000)])
 async def test_calls_are_spread_as_agreed_over_all_processes(
-    database: Database, workspace: Workspace, processes: list[Liveness], limits: Limits
+    database: Database, workspace: Workspace, processes: list[Liveness], limits: RateLimits
 ) -> None:
     """Both limits let a call of 100 tokens go every 50 ms."""
     paces = [SharedRateLimiter(database, p, "m", limits) for p in processes]

@@ -13,7 +13,7 @@ from trueweave.models.cache import CachedEmbedder, CachedLLM
 from trueweave.protocols import Vectors
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.liveness import Liveness
-from trueweave.store.postgres.replies import Replies
+from trueweave.store.postgres.replies import PostgresReplies
 from trueweave.testing import HashEmbedder
 from trueweave.types import Message, Prompt, Purpose, Reply
 
@@ -48,7 +48,7 @@ async def test_the_same_prompt_is_asked_once_by_any_number_of_callers_in_two_pro
 ) -> None:
     model = Counting()
     model.let.clear()
-    here, there = (CachedLLM(model, Replies(workspace, p, model.model)) for p in processes[:2])
+    here, there = (CachedLLM(model, PostgresReplies(workspace, p, model.model)) for p in processes[:2])
     calls = [asyncio.create_task(llm.complete(prompt("hello"), WHY)) for llm in (here, there) for _ in range(20)]
     await asyncio.sleep(0.1)
     model.let.set()
@@ -62,7 +62,7 @@ async def test_what_the_reply_depends_on_is_in_the_key_and_what_it_is_for_is_not
     database: Database, workspace: Workspace, liveness: Liveness
 ) -> None:
     model = Counting()
-    llm = CachedLLM(model, Replies(workspace, liveness, model.model))
+    llm = CachedLLM(model, PostgresReplies(workspace, liveness, model.model))
     await llm.complete(prompt("hello"), WHY)
     await llm.complete(prompt("hello"), Purpose("glean", "another"))
     assert model.asked == 1
@@ -84,15 +84,15 @@ async def test_what_a_dead_process_began_to_ask_is_asked_by_another_and_not_befo
 ) -> None:
     key = uuid4()
     async with Liveness(database) as dying:
-        assert await Replies(workspace, dying, "m").ask(key) is None
-        waiting = asyncio.create_task(Replies(workspace, liveness, "m").ask(key))
+        assert await PostgresReplies(workspace, dying, "m").ask(key) is None
+        waiting = asyncio.create_task(PostgresReplies(workspace, liveness, "m").ask(key))
         await asyncio.sleep(0.3)
         assert not waiting.done()
     assert await asyncio.wait_for(waiting, 15) is None
 
 
 async def test_the_first_reply_stays(database: Database, workspace: Workspace, liveness: Liveness) -> None:
-    replies = Replies(workspace, liveness, "m")
+    replies = PostgresReplies(workspace, liveness, "m")
     key = UUID(int=1)
     assert await replies.keep(key, b"first", Purpose("answer")) == b"first"
     assert await replies.keep(key, b"second", Purpose("answer")) == b"first"
@@ -109,7 +109,7 @@ async def test_a_call_that_failed_is_anybodys_again(
                 raise ConnectionError("away")
             return await super().complete(prompt, purpose)
 
-    llm = CachedLLM(Failing(), Replies(workspace, liveness, "m"))
+    llm = CachedLLM(Failing(), PostgresReplies(workspace, liveness, "m"))
     with pytest.raises(ConnectionError):
         await llm.complete(prompt("hello"), WHY)
     assert (await asyncio.wait_for(llm.complete(prompt("hello"), WHY), 5)).text == "2: hello"
@@ -124,7 +124,7 @@ async def test_a_text_is_embedded_once(database: Database, workspace: Workspace,
             return await super().embed(texts)
 
     bare = CountingEmbedder(8)
-    embedder = CachedEmbedder(bare, Replies(workspace, liveness, bare.model))
+    embedder = CachedEmbedder(bare, PostgresReplies(workspace, liveness, bare.model))
     words = ["one", "two", "one", "three"]
     first = await embedder.embed(words)
     again = await embedder.embed(list(reversed(words)))
@@ -149,12 +149,12 @@ async def test_whoever_is_cancelled_at_any_moment_leaves_the_question_to_others(
 ) -> None:
     model = Counting()
     model.let.clear()
-    llms = [CachedLLM(model, Replies(workspace, processes[0], model.model)) for _ in MOMENTS]
+    llms = [CachedLLM(model, PostgresReplies(workspace, processes[0], model.model)) for _ in MOMENTS]
     asked = [prompt(f"{n}") for n in range(len(MOMENTS))]
     calls = zip(llms, asked, MOMENTS, strict=True)
     await asyncio.gather(*(cancelled_after(llm.complete(what, WHY), after) for llm, what, after in calls))
     model.let.set()
-    there = CachedLLM(model, Replies(workspace, processes[1], model.model))
+    there = CachedLLM(model, PostgresReplies(workspace, processes[1], model.model))
     async with asyncio.timeout(10):
         assert len(await asyncio.gather(*(there.complete(what, WHY) for what in asked))) == len(asked)
         # The same in the process itself, also where two ask the same and one of them leaves.
@@ -172,7 +172,7 @@ async def test_whoever_is_cancelled_at_any_moment_leaves_the_texts_to_be_embedde
             return await super().embed(texts)
 
     bare = Slow(8)
-    here, there = (CachedEmbedder(bare, Replies(workspace, p, bare.model)) for p in processes[:2])
+    here, there = (CachedEmbedder(bare, PostgresReplies(workspace, p, bare.model)) for p in processes[:2])
     texts = [f"text {n}" for n in range(1000)]
     parts = [texts[at : at + 100] for at in range(0, 1000, 50)]
     moments = [0.004 * n for n in range(len(parts))]
@@ -195,7 +195,7 @@ async def test_two_processes_embed_the_same_texts_in_opposite_order_and_each_tex
             return await super().embed(texts)
 
     bare = CountingEmbedder(8)
-    here, there = (CachedEmbedder(bare, Replies(workspace, p, bare.model)) for p in processes[:2])
+    here, there = (CachedEmbedder(bare, PostgresReplies(workspace, p, bare.model)) for p in processes[:2])
     texts = [f"text {n}" for n in range(600)]
     async with asyncio.timeout(10):
         forth, back = await asyncio.gather(here.embed(texts), there.embed(texts[::-1]))
@@ -222,7 +222,7 @@ async def test_texts_whose_call_failed_are_anybodys_again_and_the_others_are_kep
     texts = [f"text {n}" for n in range(130)]
     failing, counting = Failing(8), CountingEmbedder(8)
     with pytest.raises(ConnectionError, match="away"):
-        await CachedEmbedder(failing, Replies(workspace, processes[0], failing.model)).embed(texts)
+        await CachedEmbedder(failing, PostgresReplies(workspace, processes[0], failing.model)).embed(texts)
     async with asyncio.timeout(10):
-        await CachedEmbedder(counting, Replies(workspace, processes[1], counting.model)).embed(texts)
+        await CachedEmbedder(counting, PostgresReplies(workspace, processes[1], counting.model)).embed(texts)
     assert sorted(embedded) == sorted(texts[64:128])

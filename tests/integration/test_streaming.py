@@ -26,7 +26,7 @@ from trueweave.protocols import StreamingLLM
 from trueweave.store.postgres import ledger
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.liveness import Liveness
-from trueweave.store.postgres.replies import Replies
+from trueweave.store.postgres.replies import PostgresReplies
 from trueweave.testing.model_server import Fault, ModelServer, Trouble
 from trueweave.text import tokens
 from trueweave.types import Message, Price, Prompt, Purpose, Reply, Spent
@@ -340,7 +340,7 @@ async def test_who_has_heard_a_reply_gets_that_one_and_all_others_the_one_that_w
 ) -> None:
     async with speaking("openai") as (chat, _):
         llm = workshop.wrap(chat)
-        elsewhere = Replies(workspace, processes[0], llm.model)
+        elsewhere = PostgresReplies(workspace, processes[0], llm.model)
         first = json.dumps(["Something else.", 1, 2, "stop"]).encode()
 
         async with aclosing(ReplyStream(llm.stream(PROMPT, PURPOSE))) as listening:

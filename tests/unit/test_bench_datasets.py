@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from trueweave.bench import datasets
-from trueweave.bench.types import Dataset, Passage
+from trueweave.bench.types import Dataset, DatasetPassage
 from trueweave.errors import ConfigError, UnreadableFile
 
 PAIRS = {
@@ -40,7 +40,7 @@ def write(path: Path, rows: Iterable[Any]) -> Path:
     return path
 
 
-def passages(dataset: Dataset) -> list[Passage]:
+def passages(dataset: Dataset) -> list[DatasetPassage]:
     assert dataset.passages is not None
     return list(dataset.passages)
 

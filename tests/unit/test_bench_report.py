@@ -15,9 +15,9 @@ from trueweave import AsyncTrueweave
 from trueweave.bench import report
 from trueweave.bench.experiment import Experiment, Ran, deep_enough
 from trueweave.bench.measures import usual
-from trueweave.bench.outcomes import Answered, Kept, Outcome
+from trueweave.bench.outcomes import Answered, Outcome, OutcomeFile
 from trueweave.bench.results import Results, results
-from trueweave.bench.types import Dataset, Passage, Question
+from trueweave.bench.types import Dataset, DatasetPassage, Question
 from trueweave.bench.verdict import verdict
 from trueweave.errors import ConfigError
 from trueweave.evidence import Usage
@@ -26,7 +26,11 @@ from trueweave.query_context import Method
 
 HOSTILE = '<script>alert("x")</script>&'
 
-PASSAGES = (Passage("p1", "One.", f"First {HOSTILE}"), Passage("p2", "Two.", "Second"), Passage("p3", "Three."))
+PASSAGES = (
+    DatasetPassage("p1", "One.", f"First {HOSTILE}"),
+    DatasetPassage("p2", "Two.", "Second"),
+    DatasetPassage("p3", "Three."),
+)
 
 
 def experiment(questions: Sequence[Question], methods: Mapping[str, Method], ks: Sequence[int] = (1, 2)) -> Experiment:
@@ -172,19 +176,19 @@ def test_results_are_written_for_programs_too(tmp_path: Path) -> None:
 def test_outcomes_of_an_interrupted_run_are_kept_and_those_of_a_finished_one_begin_anew(tmp_path: Path) -> None:
     path = tmp_path / "outcomes.jsonl"
     first, second = outcome("q1", "naive", "p1"), outcome("q2", "naive", "p2", answered=Answered("x", True, 1, 1, 0.1))
-    with Kept(path) as kept:
+    with OutcomeFile(path) as kept:
         kept.add(first)
         kept.add(second)
     part = path.with_name("outcomes.jsonl.part")
     part.write_bytes(part.read_bytes() + b'{"run": "cut o')
-    with Kept(path) as kept:
+    with OutcomeFile(path) as kept:
         assert kept.outcomes == [first, second]
         kept.finish()
     assert len(path.read_text("utf-8").splitlines()) == 2
-    with Kept(path) as kept:
+    with OutcomeFile(path) as kept:
         assert kept.outcomes == []
     part.write_text("[]\n")
-    with pytest.raises(ConfigError, match=r"outcomes\.jsonl\.part is not what a run left there"), Kept(path):
+    with pytest.raises(ConfigError, match=r"outcomes\.jsonl\.part is not what a run left there"), OutcomeFile(path):
         pass
 
 

@@ -11,7 +11,7 @@ from trueweave.cli.inputs import sort_out
 from trueweave.cli.render.estimates import document_estimate
 from trueweave.cli.render.money import budget_rows, receipt_table
 from trueweave.cli.render.run_progress import IngestWatch
-from trueweave.cli.render.run_summary import Tally
+from trueweave.cli.render.run_summary import IngestTally
 from trueweave.errors import ConfigError
 from trueweave.events import Found, Skipped, Unreadable
 from trueweave.store.postgres.ingest_progress import IngestProgress
@@ -78,7 +78,7 @@ def test_what_is_spent_without_a_known_price_is_shown_in_tokens() -> None:
 
 
 def test_files_are_grouped_by_why_they_were_passed_over() -> None:
-    tally = Tally()
+    tally = IngestTally()
     for event in (Found(3, 1), Skipped("a", "hidden"), Skipped("b", "hidden"), Unreadable("c", "c is not UTF-8.")):
         tally(event)
     assert (tally.new, tally.unchanged) == (3, 1)
@@ -93,7 +93,7 @@ def test_what_is_left_out_of_a_list_can_be_seen_by_what_it_says() -> None:
     events = [Unreadable(f"{n}", f"{n} is not UTF-8.") for n in range(9)] + [
         Skipped(f"{n}", "hidden") for n in range(7)
     ]
-    first, whole = Tally(), Tally(show_all=True)
+    first, whole = IngestTally(), IngestTally(show_all=True)
     for event in events:
         first(event)
         whole(event)

@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 from trueweave.cli.render.run_progress import IngestWatch
-from trueweave.cli.render.run_summary import Tally
+from trueweave.cli.render.run_summary import IngestTally
 from trueweave.events import Event, Extracted, Working, in_run
 from trueweave.extract.capitals import CapitalsExtractor
 from trueweave.ingest.recipe import Recipe
@@ -36,7 +36,7 @@ async def test_a_short_document_tells_nothing() -> None:
 
 
 def test_the_bar_shows_it_until_the_document_is_in() -> None:
-    tally, nothing = Tally(), Budget(None, None, Decimal(0), 0, Decimal(0), 0)
+    tally, nothing = IngestTally(), Budget(None, None, Decimal(0), 0, Decimal(0), 0)
     watch = IngestWatch(IngestProgress(0, 1, 0, 0, 0), nothing, None)
     tally(Working("notes/long.txt"))
     assert watch.notes(nothing, [*tally.working.values()]) == "long.txt: being cut into chunks"

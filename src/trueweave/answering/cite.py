@@ -58,7 +58,7 @@ def read(
     `asked` is the question, with what a person said before it. A `whole` answer is one sentence without marks in its
     text, and all marks are its own, wherever they were.
     """
-    reader = _Reader([Shown(passage) for passage in passages], asked, text)
+    reader = _Reader([ShownPassage(passage) for passage in passages], asked, text)
     if whole:
         own = tuple(mark for mark in marks if mark.number)
         return [reader.read(_Statement(text, 0, len(text), own, text))]
@@ -117,7 +117,7 @@ def _statement(text: str, span: Span, marks: Iterable[Mark]) -> _Statement:
     return _Statement(text[start:end], start, end, own, "".join((*said, text[at:end])))
 
 
-class Shown:
+class ShownPassage:
     """A passage as it was shown to the model, and what is in its sentences."""
 
     def __init__(self, passage: Passage) -> None:
@@ -182,7 +182,7 @@ class Shown:
 
 
 class _Reader:
-    def __init__(self, shown: Sequence[Shown], asked: str, answer: str) -> None:
+    def __init__(self, shown: Sequence[ShownPassage], asked: str, answer: str) -> None:
         self._shown = shown
         self._asked = asked
         self._answer = answer

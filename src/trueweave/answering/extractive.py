@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from trueweave.answering import quotes
 from trueweave.answering.citation_parser import Mark
-from trueweave.answering.cite import Shown
+from trueweave.answering.cite import ShownPassage
 from trueweave.evidence import Citation, Passage, Sentence
 from trueweave.types import Span
 
@@ -30,7 +30,7 @@ class Extract:
 
 def extract(marks: Sequence[Mark], passages: Sequence[Passage]) -> Extract:
     """The sentences of the passages that these marks quote, each once, in the order of the marks."""
-    shown = [Shown(passage) for passage in passages]
+    shown = [ShownPassage(passage) for passage in passages]
     places: dict[tuple[int, Span], None] = {}
     missing: list[Sentence] = []
     for mark in marks:
@@ -44,7 +44,7 @@ def extract(marks: Sequence[Mark], passages: Sequence[Passage]) -> Extract:
     return _composed([shown[number - 1].cited(number, span, verbatim=True) for number, span in places], tuple(missing))
 
 
-def _around(quote: str, shown: Shown) -> Span | None:
+def _around(quote: str, shown: ShownPassage) -> Span | None:
     """The sentences that hold a quote, if it is there."""
     found = quotes.occurrences(quote, shown.passage.text) if quotes.long_enough(quote) else []
     if not found:

@@ -9,10 +9,10 @@ from pathlib import Path
 from trueweave.bench.folders import is_beir, is_folder_of_questions, question, read_beir, read_folder
 from trueweave.bench.publishers import has_marked, has_named, read, read_popqa
 from trueweave.bench.reading import Row, rows
-from trueweave.bench.types import Dataset, Passage, Question
+from trueweave.bench.types import Dataset, DatasetPassage, Question
 from trueweave.errors import ConfigError, UnreadableFile
 
-__all__ = ["Dataset", "Passage", "Question", "find", "limited", "names"]
+__all__ = ["Dataset", "DatasetPassage", "Question", "find", "limited", "names"]
 
 _OWN = '{"question": "…", "supporting": ["uri of a document"], "answers": ["…"]}'
 

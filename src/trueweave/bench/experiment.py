@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trueweave.bench.measures import Measure, evidence_found
-from trueweave.bench.outcomes import Answered, Kept, Outcome
+from trueweave.bench.outcomes import Answered, Outcome, OutcomeFile
 from trueweave.bench.types import Dataset, Question
 from trueweave.errors import ConfigError
 from trueweave.text.names import key
@@ -57,7 +57,7 @@ class Experiment:
         """
         runs = await self._runs()
         left_out: dict[str, str] = {}
-        with Kept(file) as kept:
+        with OutcomeFile(file) as kept:
             done = {(one.run, one.question): one for one in kept.outcomes}
             for number, question in enumerate(self.dataset.questions):
                 for name in _turned(list(self.methods), number):

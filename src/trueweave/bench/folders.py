@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from trueweave.bench.reading import Row, first_of, rows
-from trueweave.bench.types import Dataset, Passage, Question
+from trueweave.bench.types import Dataset, DatasetPassage, Question
 from trueweave.errors import ConfigError, UnreadableFile
 
 _KINDS = ("kind", "type", "question_type")
@@ -23,9 +23,9 @@ class Corpus:
 
     path: Path
 
-    def __iter__(self) -> Iterator[Passage]:
+    def __iter__(self) -> Iterator[DatasetPassage]:
         for row in rows(self.path):
-            yield Passage(row.text("id", "_id"), row.text("text"), str(row.get("title", "")))
+            yield DatasetPassage(row.text("id", "_id"), row.text("text"), str(row.get("title", "")))
 
 
 def is_folder_of_questions(folder: Path) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from trueweave.bench.types import Dataset, Passage, Question
+from trueweave.bench.types import Dataset, DatasetPassage, Question
 from trueweave.errors import ConfigError
 from trueweave.events import Event, Extracted, Failed, Found
 from trueweave.extract import preannotated
@@ -33,7 +33,7 @@ def documents(dataset: Dataset) -> Iterator[Document]:
     return (_document(passage, said.get(passage.id, {})) for passage in dataset.passages or ())
 
 
-def _document(passage: Passage, said: Mapping[str, Any]) -> Document:
+def _document(passage: DatasetPassage, said: Mapping[str, Any]) -> Document:
     told = {name: said[name] for name in ("entities", "triples", "relations") if name in said}
     return preannotated.document({"title": passage.title, "text": passage.whole, **told}, passage.id)
 

@@ -50,7 +50,7 @@ class Outcome:
         return [uri for uri, _ in self.found]
 
 
-class Kept:
+class OutcomeFile:
     """The outcomes of one experiment in a file, until it is finished: then the next one begins anew.
 
     While it runs the file's name ends in `.part`. What is in such a file was left by a run that was interrupted.

@@ -15,14 +15,14 @@ from pathlib import Path
 
 from trueweave.bench.folders import kind
 from trueweave.bench.reading import Row, rows
-from trueweave.bench.types import Dataset, Passage, Question
+from trueweave.bench.types import Dataset, DatasetPassage, Question
 from trueweave.errors import UnreadableFile
 from trueweave.text.names import key
 
 _HOPS = re.compile(r"(\d)hop")
 _MOST_CELL = 2**24  # characters
 
-Paragraphs = Callable[[Row], list[tuple[Passage, bool]]]
+Paragraphs = Callable[[Row], list[tuple[DatasetPassage, bool]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class _Pooled:
     path: Path
     paragraphs: Paragraphs
 
-    def __iter__(self) -> Iterator[Passage]:
+    def __iter__(self) -> Iterator[DatasetPassage]:
         seen: set[str] = set()
         for row in rows(self.path):
             for passage, _ in self.paragraphs(row):
@@ -80,7 +80,7 @@ def _question(row: Row, supporting: dict[str, int]) -> Question:
     return Question(id_, row.text("question"), supporting, distinct, told)
 
 
-def marked(row: Row) -> list[tuple[Passage, bool]]:
+def marked(row: Row) -> list[tuple[DatasetPassage, bool]]:
     """The paragraphs of a question in MuSiQue's form, and whether each supports the answer."""
     found = []
     for given in row.objects("paragraphs"):
@@ -90,7 +90,7 @@ def marked(row: Row) -> list[tuple[Passage, bool]]:
     return found
 
 
-def named(row: Row) -> list[tuple[Passage, bool]]:
+def named(row: Row) -> list[tuple[DatasetPassage, bool]]:
     """The paragraphs of a question in HotpotQA's form, and whether each supports the answer.
 
     Both are lists of pairs, or, as some mirrors have them, two lists side by side.
@@ -127,9 +127,9 @@ def read_popqa(path: Path) -> Dataset:
     return Dataset(_name(path), tuple(questions), partial=True)
 
 
-def _passage(title: str, text: str) -> Passage:
+def _passage(title: str, text: str) -> DatasetPassage:
     """Equal paragraphs are one passage, and a title alone does not tell paragraphs apart."""
-    return Passage(f"{title[:200]}#{key(title, text).hex[:12]}", text, title)
+    return DatasetPassage(f"{title[:200]}#{key(title, text).hex[:12]}", text, title)
 
 
 def _name(path: Path) -> str:

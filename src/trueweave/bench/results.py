@@ -46,7 +46,7 @@ class MethodResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ScoreDifference:
     """How much less a method scores than the best one, and whether chance is an unlikely explanation."""
 
     measure: str
@@ -86,14 +86,14 @@ class Results:
     measures: tuple[str, ...]
     leading: str
     methods: tuple[MethodResult, ...]
-    differences: tuple[Difference, ...]
+    differences: tuple[ScoreDifference, ...]
     telling: tuple[Telling, ...]
     titles: Mapping[str, str]
     left_out: Mapping[str, str]
     notes: tuple[str, ...]
     currency: str = "USD"
 
-    def difference(self, measure: str, method: str) -> Difference | None:
+    def difference(self, measure: str, method: str) -> ScoreDifference | None:
         """How a method compares with the best by this measure; None for the best itself."""
         return next((one for one in self.differences if (one.measure, one.method) == (measure, method)), None)
 
@@ -231,11 +231,12 @@ def _by_kind(
 
 def _differences(
     measure: str, names: Sequence[str], values: Mapping[str, Mapping[str, Sequence[float]]]
-) -> list[Difference]:
+) -> list[ScoreDifference]:
     best = max(names, key=lambda name: float(np.mean(values[name][measure])))
     others = [name for name in names if name != best]
     return [
-        Difference(measure, best, name, difference(values[name][measure], values[best][measure])) for name in others
+        ScoreDifference(measure, best, name, difference(values[name][measure], values[best][measure]))
+        for name in others
     ]
 
 

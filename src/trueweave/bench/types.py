@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class DatasetPassage:
     """A passage of a set. It is found when a document of this id is."""
 
     id: str
@@ -50,7 +50,7 @@ class Dataset:
 
     name: str
     questions: tuple[Question, ...]
-    passages: Iterable[Passage] | None = None
+    passages: Iterable[DatasetPassage] | None = None
     said: Path | None = None
     notes: tuple[str, ...] = ()
     partial: bool = False

@@ -27,7 +27,7 @@ from trueweave.cli.options import (
 )
 from trueweave.cli.pricing import check_priced, is_paid, of_documents
 from trueweave.cli.render.amounts import parse_allowance
-from trueweave.cli.render.run_summary import Tally
+from trueweave.cli.render.run_summary import IngestTally
 from trueweave.cli.reply import replying
 from trueweave.cli.session import in_force, load_settings
 
@@ -84,7 +84,7 @@ def add(
         inputs = sort_out(paths, uri, said)
         if inputs.files and allowance and allowance.price is not None:
             check_priced(settings, of_documents(settings))
-        run = IngestRun(settings, inputs, allowance, Tally(show_all=show_all), prune=prune, refresh=refresh)
+        run = IngestRun(settings, inputs, allowance, IngestTally(show_all=show_all), prune=prune, refresh=refresh)
         if inputs.files and is_paid(settings, of_documents(settings)) and not agreed(run, yes):
             raise typer.Exit(1)
         if inputs.given:

@@ -28,7 +28,7 @@ from trueweave.cli.render.answers import answer_advice, answer_json, answer_note
 from trueweave.cli.render.console import out, spinner
 from trueweave.cli.render.evidence import evidence_lines
 from trueweave.cli.render.writer import Writer
-from trueweave.cli.reply import INTERRUPTED, Reply, replying
+from trueweave.cli.reply import INTERRUPTED, CommandReply, replying
 from trueweave.cli.session import in_force, in_workspace, load_settings
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def ask(
     """
     with replying(json) as reply:
         settings = in_force(load_settings(database_url, workspace, model=model))
-        asked = Asked(
+        asked = Inquiry(
             read_question(question),
             _chosen(method, parameters),
             read_parameters(parameters) if method is None else {},
@@ -130,7 +130,7 @@ def ask(
 
 
 @dataclass(frozen=True)
-class Asked:
+class Inquiry:
     """A question with all that goes with it. `parameters` are for the method of the settings, where none is named."""
 
     question: str
@@ -156,7 +156,7 @@ def _chosen(name: str | None, parameters: Sequence[str] | None) -> Method | None
     return registry.make(name, read_parameters(parameters)) if name else None
 
 
-def _asked(asked: Asked, settings: Settings, *, is_shown: bool) -> tuple[Answer, float]:
+def _asked(asked: Inquiry, settings: Settings, *, is_shown: bool) -> tuple[Answer, float]:
     """The answer, shown as it comes if that is wanted, and how many seconds it took."""
     writer = Writer(out)
     with ExitStack() as until_it_writes:
@@ -173,13 +173,13 @@ def _asked(asked: Asked, settings: Settings, *, is_shown: bool) -> tuple[Answer,
             writer.end()
 
 
-async def _timed(trueweave: AsyncTrueweave, asked: Asked, write: Callable[[str], None]) -> tuple[Answer, float]:
+async def _timed(trueweave: AsyncTrueweave, asked: Inquiry, write: Callable[[str], None]) -> tuple[Answer, float]:
     begun = time.perf_counter()
     answer = await _stream(trueweave, asked, write)
     return answer, time.perf_counter() - begun
 
 
-async def _stream(trueweave: AsyncTrueweave, asked: Asked, write: Callable[[str], None]) -> Answer:
+async def _stream(trueweave: AsyncTrueweave, asked: Inquiry, write: Callable[[str], None]) -> Answer:
     from trueweave.evidence import Answer
     from trueweave.methods import registry
 
@@ -225,13 +225,13 @@ def _unseen(_: str) -> None:
     """A piece that nobody waits for."""
 
 
-def _said(asked: Asked, answer: Answer) -> list[Message]:
+def _said(asked: Inquiry, answer: Answer) -> list[Message]:
     from trueweave.types import Message
 
     return [Message("user", asked.question), Message("assistant", answer.text)]
 
 
-def _tell(reply: Reply, asked: Asked, answer: Answer, seconds: float, *, show_evidence: bool) -> None:
+def _tell(reply: CommandReply, asked: Inquiry, answer: Answer, seconds: float, *, show_evidence: bool) -> None:
     if asked.is_answered:
         text = answer_notes(answer)
     else:

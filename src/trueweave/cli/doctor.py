@@ -21,7 +21,7 @@ from trueweave.errors import ConfigError, DatabaseError, ModelError
 
 if TYPE_CHECKING:
     from trueweave.config import Settings
-    from trueweave.models.checks import Check
+    from trueweave.models.checks import HealthCheck
     from trueweave.store.postgres.vectors import Space
 
 OLDEST = 160000  # PostgreSQL 16
@@ -57,7 +57,7 @@ def doctor(workspace: Workspace = None, database_url: DatabaseUrl = None, json: 
             raise typer.Exit(1)
 
 
-async def _all(settings: Settings) -> list[Check]:
+async def _all(settings: Settings) -> list[HealthCheck]:
     url, found = await _database(settings)
     space = await _space(url, settings) if url else None
     found += [check async for check in _chat(settings)]
@@ -69,9 +69,9 @@ async def _all(settings: Settings) -> list[Check]:
 # --- the database ---------------------------------------------------------------------------------------
 
 
-async def _database(settings: Settings) -> tuple[str | None, list[Check]]:
+async def _database(settings: Settings) -> tuple[str | None, list[HealthCheck]]:
     """The database's address, if Trueweave can work in it; and what was found."""
-    from trueweave.models.checks import Check
+    from trueweave.models.checks import HealthCheck
     from trueweave.store.postgres.health import health
 
     what = f"database: {place(settings)}"
@@ -80,37 +80,37 @@ async def _database(settings: Settings) -> tuple[str | None, list[Check]]:
         direct = settings.direct_database_url
         found = await health(direct or url, said_to_be_direct=direct is not None)
     except (ConfigError, DatabaseError) as error:
-        return None, [Check(what, False, "", str(error))]
+        return None, [HealthCheck(what, False, "", str(error))]
     is_new = found.version_number >= OLDEST
     checks = [
-        Check(what, True, ""),
-        Check("PostgreSQL 16 or later", is_new, found.version, "" if is_new else "Upgrade the server."),
+        HealthCheck(what, True, ""),
+        HealthCheck("PostgreSQL 16 or later", is_new, found.version, "" if is_new else "Upgrade the server."),
         _vector(found.vector, found.vector_at_hand),
     ]
     if mismatch := found.schema.mismatch(url):
-        return None, [*checks, Check("schema up to date", False, "", str(mismatch))]
+        return None, [*checks, HealthCheck("schema up to date", False, "", str(mismatch))]
     newer = f"with {count(len(found.schema.unknown), 'migration')} of a newer Trueweave, which this one works with"
-    checks.append(Check("schema up to date", True, newer if found.schema.unknown else ""))
+    checks.append(HealthCheck("schema up to date", True, newer if found.schema.unknown else ""))
     tenants, works = await _tenants(url, settings)
     return url if works else None, [*checks, *tenants]
 
 
-def _vector(installed: str | None, at_hand: str | None) -> Check:
-    from trueweave.models.checks import Check
+def _vector(installed: str | None, at_hand: str | None) -> HealthCheck:
+    from trueweave.models.checks import HealthCheck
 
     what = "pgvector 0.8 or later"
     version = installed or at_hand
     if version is None:
-        return Check(
+        return HealthCheck(
             what, False, "not installed", "Install pgvector on the database server: github.com/pgvector/pgvector"
         )
     if tuple(int(part) for part in version.split(".")[:2]) < OLDEST_VECTOR:
-        return Check(what, False, version, "Upgrade it on the server, then run ALTER EXTENSION vector UPDATE.")
-    return Check(what, True, version if installed else f"{version}, at hand for `trueweave init`")
+        return HealthCheck(what, False, version, "Upgrade it on the server, then run ALTER EXTENSION vector UPDATE.")
+    return HealthCheck(what, True, version if installed else f"{version}, at hand for `trueweave init`")
 
 
-async def _tenants(url: str, settings: Settings) -> tuple[list[Check], bool]:
-    from trueweave.models.checks import Check
+async def _tenants(url: str, settings: Settings) -> tuple[list[HealthCheck], bool]:
+    from trueweave.models.checks import HealthCheck
     from trueweave.store.postgres.db import Database
 
     what, workspace = "row-level security in force", settings.workspace
@@ -118,10 +118,10 @@ async def _tenants(url: str, settings: Settings) -> tuple[list[Check], bool]:
         async with Database(url, direct_url=settings.direct_database_url, connections=1) as opened:
             there = await opened.find_workspace(workspace, make=False)
     except DatabaseError as error:
-        return [Check(what, False, "", str(error))], False
+        return [HealthCheck(what, False, "", str(error))], False
     fix = "" if there else f"Run `trueweave init --workspace {workspace}`, or name another."
-    made = Check(f"workspace {workspace}", there is not None, "" if there else "there is none of that name", fix)
-    return [Check(what, True, ""), made], there is not None
+    made = HealthCheck(f"workspace {workspace}", there is not None, "" if there else "there is none of that name", fix)
+    return [HealthCheck(what, True, ""), made], there is not None
 
 
 async def _space(url: str, settings: Settings) -> Space | None:
@@ -139,19 +139,19 @@ async def _space(url: str, settings: Settings) -> Space | None:
 # --- the models -----------------------------------------------------------------------------------------
 
 
-async def _chat(settings: Settings) -> AsyncIterator[Check]:
+async def _chat(settings: Settings) -> AsyncIterator[HealthCheck]:
     from trueweave import factory, models
-    from trueweave.models.checks import Check, check_chat
+    from trueweave.models.checks import HealthCheck, check_chat
     from trueweave.models.ollama import CONTEXT
 
     if not settings.model:
-        yield Check("language model", None, 'none is set, as in model = "ollama/llama3.1:8b"')
+        yield HealthCheck("language model", None, 'none is set, as in model = "ollama/llama3.1:8b"')
         return
     try:
         where = factory.chat_endpoint(settings, settings.model)
         chat = models.open_chat(where, context=settings.context_length or CONTEXT, deadline=settings.deadline)
     except ConfigError as error:
-        yield Check(f"language model: {settings.model}", False, "", str(error))
+        yield HealthCheck(f"language model: {settings.model}", False, "", str(error))
         return
     try:
         for check in await check_chat(chat):
@@ -160,19 +160,19 @@ async def _chat(settings: Settings) -> AsyncIterator[Check]:
         await chat.close()
 
 
-async def _embedding(settings: Settings, space: Space | None) -> AsyncIterator[Check]:
+async def _embedding(settings: Settings, space: Space | None) -> AsyncIterator[HealthCheck]:
     from trueweave import factory, models
-    from trueweave.models.checks import Check, check_embedder
+    from trueweave.models.checks import HealthCheck, check_embedder
     from trueweave.models.openai import OpenAIEmbedder
 
     name = settings.embedding_model
     if not name:
-        yield Check("embedding model", None, "none is set, so there are no vectors")
+        yield HealthCheck("embedding model", None, "none is set, so there are no vectors")
         return
     try:
         embedder = await models.open_embedder(factory.embedding_endpoint(settings, name), deadline=settings.deadline)
     except (ConfigError, ModelError) as error:
-        yield Check(f"embedding model: {name}", False, "", str(error))
+        yield HealthCheck(f"embedding model: {name}", False, "", str(error))
         return
     try:
         for check in await check_embedder(embedder):
@@ -184,25 +184,27 @@ async def _embedding(settings: Settings, space: Space | None) -> AsyncIterator[C
         is_same = space.is_of(embedder)
         fix = "" if is_same else f"Set embedding_model to {space.model} again, or run `trueweave reembed {name}`."
         detail = f"{space.dimensions} dimensions of {space.model}"
-        yield Check("vectors of this workspace are of that model", is_same, detail, fix)
+        yield HealthCheck("vectors of this workspace are of that model", is_same, detail, fix)
 
 
 # --- what is installed ----------------------------------------------------------------------------------
 
 
-def _spacy(settings: Settings) -> Iterator[Check]:
-    from trueweave.models.checks import Check
+def _spacy(settings: Settings) -> Iterator[HealthCheck]:
+    from trueweave.models.checks import HealthCheck
 
     if settings.extractor != "nlp":
         return
     there = find_spec(settings.pipeline) is not None
     fix = f'Install it: pip install "trueweave[nlp]" and python -m spacy download {settings.pipeline}; or set pipeline.'
-    yield Check(f"spaCy pipeline {settings.pipeline}", there, "", "" if there else fix)
+    yield HealthCheck(f"spaCy pipeline {settings.pipeline}", there, "", "" if there else fix)
 
 
-def _extras() -> Iterator[Check]:
-    from trueweave.models.checks import Check
+def _extras() -> Iterator[HealthCheck]:
+    from trueweave.models.checks import HealthCheck
 
     for extra, (module, what) in _EXTRAS.items():
         there = find_spec(module) is not None
-        yield Check(f"{extra}: {what}", True if there else None, "" if there else f'pip install "trueweave[{extra}]"')
+        yield HealthCheck(
+            f"{extra}: {what}", True if there else None, "" if there else f'pip install "trueweave[{extra}]"'
+        )

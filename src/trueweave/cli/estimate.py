@@ -9,7 +9,7 @@ from trueweave.cli.options import All, DatabaseUrl, Extractor, FollowLinks, Json
 from trueweave.cli.render.console import spinner
 from trueweave.cli.render.estimates import document_estimate
 from trueweave.cli.render.lines import count, next_step
-from trueweave.cli.render.run_summary import Tally
+from trueweave.cli.render.run_summary import IngestTally
 from trueweave.cli.reply import replying
 from trueweave.cli.session import in_force, in_workspace, load_settings
 
@@ -34,7 +34,7 @@ def estimate(
             load_settings(database_url, workspace, extractor=extractor, model=model, follow_links=follow_links)
         )
         inputs = sort_out(paths, uri)
-        tally = Tally(show_all=show_all)
+        tally = IngestTally(show_all=show_all)
         with spinner("Counting …"):
             found = in_workspace(lambda trueweave: trueweave.estimate(*inputs.files, listener=tally), settings)
         given = [f"{count(len(inputs.given), 'file')} with entities given: no model is asked for them."]

@@ -17,11 +17,11 @@ from trueweave.cli.pricing import is_priced, of_documents
 from trueweave.cli.render.amounts import Allowance
 from trueweave.cli.render.console import say, spinner
 from trueweave.cli.render.estimates import document_estimate
-from trueweave.cli.render.ingest_run import Outcome, count_line, duplicate_lines, note_lines, stopped_line
+from trueweave.cli.render.ingest_run import IngestOutcome, count_line, duplicate_lines, note_lines, stopped_line
 from trueweave.cli.render.lines import count, next_step, warning
 from trueweave.cli.render.money import receipt_table
-from trueweave.cli.render.run_summary import NAMED, Tally
-from trueweave.cli.reply import Reply
+from trueweave.cli.render.run_summary import NAMED, IngestTally
+from trueweave.cli.reply import CommandReply
 from trueweave.cli.session import in_workspace
 from trueweave.cli.stopping import end_if_stopped
 from trueweave.errors import DatabaseError, TrueweaveError
@@ -43,7 +43,7 @@ class IngestRun:
         settings: Settings,
         inputs: Inputs,
         allowance: Allowance | None,
-        tally: Tally,
+        tally: IngestTally,
         *,
         prune: bool = False,
         refresh: bool = False,
@@ -61,7 +61,7 @@ class IngestRun:
         self.given_duplicates: Sequence[Duplicate] = ()
         self.error: TrueweaveError | None = None
         self.is_interrupted = False
-        self.outcome = Outcome(0, 0, (), (), ())
+        self.outcome = IngestOutcome(0, 0, (), (), ())
         self._since: datetime | None = None
         self._unsettled = 0
 
@@ -117,7 +117,7 @@ class IngestRun:
             if self._since:
                 self.outcome = in_workspace(self._look, self.settings)
 
-    async def _work(self, trueweave: AsyncTrueweave) -> Outcome:
+    async def _work(self, trueweave: AsyncTrueweave) -> IngestOutcome:
         from trueweave.cli.render.run_progress import watching_ingest
 
         if self.allowance:
@@ -136,11 +136,11 @@ class IngestRun:
                 self.error = error
         return await self._look(trueweave, watch.failed)
 
-    async def _look(self, trueweave: AsyncTrueweave, failed: int = 0) -> Outcome:
+    async def _look(self, trueweave: AsyncTrueweave, failed: int = 0) -> IngestOutcome:
         assert self._since is not None
         now = await trueweave.ingest_progress(self._since)
         from_before = max(self._unsettled - now.unsettled, 0)  # in the record, and settled in this run
-        return Outcome(
+        return IngestOutcome(
             now.came_in + from_before,
             now.waiting + now.unsettled,
             _without_counts(await trueweave.notes(self._since)),
@@ -169,7 +169,7 @@ def _is_short(allowance: Allowance, found: Estimate) -> bool:
     return allowance.tokens is not None and allowance.tokens < found.tokens_in + found.tokens_out
 
 
-def tell(reply: Reply, run: IngestRun, again: str) -> None:
+def tell(reply: CommandReply, run: IngestRun, again: str) -> None:
     """Reply with what a run has done, and exit with 1 where documents failed or none could be read."""
     found, tally = run.outcome, run.tally
     answer = {

@@ -18,7 +18,7 @@ from trueweave.errors import TrueweaveError
 INTERRUPTED = 130
 
 
-class Reply:
+class CommandReply:
     """What a command answers, in the form that the user asked for."""
 
     def __init__(self, as_json: bool) -> None:
@@ -51,10 +51,10 @@ class Reply:
 
 
 @contextmanager
-def replying(as_json: bool) -> Iterator[Reply]:
+def replying(as_json: bool) -> Iterator[CommandReply]:
     """A reply to be given. What Trueweave raises on purpose becomes one line; anything else is a bug and keeps its
     trace."""
-    reply = Reply(as_json)
+    reply = CommandReply(as_json)
     try:
         yield reply
     except TrueweaveError as error:

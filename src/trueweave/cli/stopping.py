@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from trueweave.cli.render.lines import next_step
-from trueweave.cli.reply import INTERRUPTED, Reply
+from trueweave.cli.reply import INTERRUPTED, CommandReply
 from trueweave.errors import BudgetReached, TrueweaveError
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Run(Protocol):
 
 
 def end_if_stopped(
-    reply: Reply, run: Run, answer: dict[str, object], text: Sequence[RenderableType], again: str
+    reply: CommandReply, run: Run, answer: dict[str, object], text: Sequence[RenderableType], again: str
 ) -> None:
     """Where a run was stopped, say what was done and how to go on, and end. `again` is the command that goes on."""
     if run.is_interrupted:

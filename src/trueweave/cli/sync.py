@@ -17,7 +17,7 @@ from trueweave.cli.render.amounts import parse_allowance
 from trueweave.cli.render.console import say, spinner
 from trueweave.cli.render.ingest_run import sync_plan
 from trueweave.cli.render.lines import count
-from trueweave.cli.render.run_summary import Tally
+from trueweave.cli.render.run_summary import IngestTally
 from trueweave.cli.reply import replying
 from trueweave.cli.session import in_force, in_workspace, load_settings
 from trueweave.errors import ConfigError
@@ -51,7 +51,7 @@ def sync(
         allowance = parse_allowance(budget) if budget else None
         if allowance and allowance.price is not None:
             check_priced(settings, of_documents(settings))
-        tally = Tally(show_all=show_all)
+        tally = IngestTally(show_all=show_all)
         with spinner("Comparing …"):
             plan = in_workspace(lambda trueweave: trueweave.plan_sync(*folders, listener=tally), settings)
         if not (plan.new or plan.changed or plan.gone):
@@ -59,7 +59,7 @@ def sync(
             reply({**asdict(plan), "removed": [], **tally.answer()}, said, *tally.lines())
             return
         say(*sync_plan(plan, show_all=show_all))
-        run = IngestRun(settings, Inputs((), tuple(folders)), allowance, Tally(show_all=show_all), plan=plan)
+        run = IngestRun(settings, Inputs((), tuple(folders)), allowance, IngestTally(show_all=show_all), plan=plan)
         if plan.gone and not yes and not _may_remove(len(plan.gone)):
             raise typer.Exit(1)
         if plan.new + plan.changed and is_paid(settings, of_documents(settings)) and not agreed(run, yes):

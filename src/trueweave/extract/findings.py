@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from trueweave.extract.schema import EntityFound, Findings, RelationFound
+from trueweave.extract.schema import EntityReply, Findings, RelationReply
 from trueweave.extract.spans import LONGEST_NAME, Finder
 from trueweave.text.names import letters, storable, tidy
 from trueweave.types import Extraction, Link, Mention
@@ -81,7 +81,7 @@ class ExtractionBuilder:
         counted = (f"{what}: {times}" for what, times in odd.items())
         return Extraction(mentions, kept, (*notes, *counted, *(() if mentions or kept else (NOTHING_FOUND,))))
 
-    def _add_entity(self, found: EntityFound) -> None:
+    def _add_entity(self, found: EntityReply) -> None:
         name, description = tidy(found.name), storable(found.description).strip()
         if not self._is_of_use([name], name, description):
             return
@@ -91,7 +91,7 @@ class ExtractionBuilder:
         if not known.description:
             self._mentions[key] = replace(known, description=description)
 
-    def _add_relation(self, found: RelationFound, related: set[tuple[str, str]]) -> None:
+    def _add_relation(self, found: RelationReply, related: set[tuple[str, str]]) -> None:
         source, target, description = tidy(found.source), tidy(found.target), storable(found.description).strip()
         words = tuple(word for word in map(tidy, found.keywords) if word)
         if not self._is_of_use([source, target], source, target, description, *words):

@@ -68,7 +68,7 @@ _SCHEMA = json.dumps(
 _Fact = EntityFact | RelationFact | Finding
 
 
-class Shown(NamedTuple):
+class Prompted(NamedTuple):
     """Facts as the model is shown them, and what its references stand for."""
 
     text: str
@@ -118,13 +118,13 @@ class ReportWriter:
         said = tidy(found.title) or _named(facts), tidy(found.summary), min(max(found.rating, 0.0), 10.0)
         return CommunityReport(*said, tidy(found.reason), findings, self._llm.model)
 
-    def _asked(self, seen: Shown) -> Prompt:
+    def _asked(self, seen: Prompted) -> Prompt:
         instructions = prompts.load("report").render(most=str(_MOST_FINDINGS))
         messages = Message("system", instructions), Message("user", prompts.fence(seen.text))
         return Prompt(messages, self.max_tokens, _SCHEMA)
 
 
-def shown(facts: Facts, budget: int) -> Shown:
+def shown(facts: Facts, budget: int) -> Prompted:
     """A community's own facts, where they fit into the budget. Else what was found about its parts, then how these are
     related, then its most central members, as far as that fits."""
     own = list(_numbered(E=facts.entities, R=facts.relations))
@@ -133,7 +133,7 @@ def shown(facts: Facts, budget: int) -> Shown:
             found = [finding for part in facts.parts for finding in part.findings]
             own = list(_numbered(F=found, R=facts.between, E=facts.entities))
         own = list(_fitting(own, budget))
-    return Shown("\n".join(text for _, text, _ in own), {number: fact for number, _, fact in own})
+    return Prompted("\n".join(text for _, text, _ in own), {number: fact for number, _, fact in own})
 
 
 _Row = tuple[str, str, _Fact]
@@ -164,7 +164,7 @@ def _fitting(rows: list[_Row], budget: int) -> Iterator[_Row]:
         yield one
 
 
-def _finding(found: _FindingFound, seen: Shown) -> Finding:
+def _finding(found: _FindingFound, seen: Prompted) -> Finding:
     """A finding with all that it rests on: through those about parts, what these rest on."""
     named = [seen.rows[number] for number in found.references if number in seen.rows]
     entities = [fact for fact in named if isinstance(fact, EntityFact)]

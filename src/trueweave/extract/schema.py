@@ -15,14 +15,14 @@ from trueweave.prompts import object_schema
 Words = Annotated[Sequence[str], BeforeValidator(lambda v: re.split(r"[,;]", v) if isinstance(v, str) else v)]
 
 
-class EntityFound(Lenient):
+class EntityReply(Lenient):
     name: str
     type: str = ""
     description: str = ""
     emphasis: Figure | None = None
 
 
-class RelationFound(Lenient):
+class RelationReply(Lenient):
     source: str
     target: str
     description: str = ""
@@ -34,8 +34,8 @@ class RelationFound(Lenient):
 class Findings(Lenient):
     """What one reply says. Figures are as the model gave them, in range or not."""
 
-    entities: Sequence[EntityFound] = ()
-    relations: Sequence[RelationFound] = ()
+    entities: Sequence[EntityReply] = ()
+    relations: Sequence[RelationReply] = ()
 
     @model_validator(mode="after")
     def _is_of_findings(self) -> Findings:

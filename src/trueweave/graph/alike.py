@@ -48,7 +48,7 @@ class Search(NamedTuple):
     pieces: tuple[tuple[int, tuple[Piece, ...]], ...]
 
 
-class Stored(NamedTuple):
+class StoredForms(NamedTuple):
     """What a name is stored under: itself, itself without each character, and so many pieces."""
 
     whole: bool
@@ -194,10 +194,10 @@ def _search(size: int, allowance: int) -> Search:
 
 
 @lru_cache(maxsize=4096)
-def _stored(size: int, allowance: int) -> Stored:
+def _stored(size: int, allowance: int) -> StoredForms:
     """What names of any length that is alike look for."""
     deleted = [_deleted(size, other, allowance) for other in _lengths(size, allowance)]
-    return Stored(
+    return StoredForms(
         whole=any(one is not None and not one[0] for one in deleted),
         shortened=any(one is not None and bool(one[0]) for one in deleted),
         pieces=_pieces(size, allowance) if None in deleted else 0,

@@ -34,7 +34,7 @@ class Batch:
         return bool(self.documents or self.touched)
 
 
-class Tally(NamedTuple):
+class PhraseCount(NamedTuple):
     """How much more (or less) often something is now said of a name or a tie. Kind: d(escription), k(eyword)."""
 
     owner: UUID
@@ -44,7 +44,7 @@ class Tally(NamedTuple):
     times: int
 
 
-class Text(NamedTuple):
+class ChangedText(NamedTuple):
     """Something whose text is new or has changed, and so must be embedded."""
 
     kind: VectorKind
@@ -69,14 +69,14 @@ class Plan:
     names: list[NameRow]
     ties: list[TieRow]
     gone_ties: list[Pair]
-    tallies: list[Tally]
+    tallies: list[PhraseCount]
     entities: list[EntityRow]
     gone_entities: list[UUID]
     relations: list[RelationRow]
     gone_relations: list[UUID]
     chunks: list[UUID]
     gone_chunks: list[UUID]
-    texts: list[Text]
+    texts: list[ChangedText]
 
 
 def sums(rows: Iterable[tuple[K, int, int, int]]) -> dict[K, Sums]:

@@ -19,7 +19,7 @@ from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.locks import one_linker
 from trueweave.store.postgres.offloop import MUCH, off_loop
 from trueweave.text import phrases
-from trueweave.text.phrases import Occurrence, Vocabulary, Word
+from trueweave.text.phrases import Occurrence, PhraseWord, Vocabulary
 from trueweave.types import Place
 
 PHRASES_AT_ONCE = 2000
@@ -129,7 +129,7 @@ async def _chunks(tx: Transaction, ids: Sequence[UUID]) -> int:
 
 
 async def _vocabulary(
-    tx: Transaction, texts: Iterable[Sequence[Word]], titles: Iterable[Sequence[str]]
+    tx: Transaction, texts: Iterable[Sequence[PhraseWord]], titles: Iterable[Sequence[str]]
 ) -> tuple[Vocabulary, set[str]]:
     """What is known of the phrases that may be in these texts."""
     texts = list(texts)
@@ -153,7 +153,7 @@ def _titles(text: _Text) -> list[str]:
 
 
 def _linked(
-    text: _Text, words: Sequence[Word], titles: Sequence[str], vocabulary: Vocabulary, known: set[str]
+    text: _Text, words: Sequence[PhraseWord], titles: Sequence[str], vocabulary: Vocabulary, known: set[str]
 ) -> list[_Row]:
     found = phrases.occurrences(words, vocabulary)
     heading = _heading(text)

@@ -26,7 +26,7 @@ from trueweave.graph.aggregate import (
     tie_id,
 )
 from trueweave.graph.components import NameRule, components, inherit
-from trueweave.graph.plan import Batch, Pair, Plan, Sums, Tally, Text, changed_name, changed_tie
+from trueweave.graph.plan import Batch, ChangedText, Pair, PhraseCount, Plan, Sums, changed_name, changed_tie
 from trueweave.store.postgres import view
 from trueweave.store.postgres.db import Transaction
 
@@ -151,8 +151,8 @@ class Planner:
         old_ties: Mapping[Pair, TieRow],
         ties: Mapping[Pair, TieRow],
         names: _Names,
-        of_ties: list[Tally],
-        words_of_ties: list[Tally],
+        of_ties: list[PhraseCount],
+        words_of_ties: list[PhraseCount],
     ) -> _Relations:
         """The relations that those ties belonged to or belong to now, added up anew over all their ties."""
         affected = {t.relation for t in (*old_ties.values(), *ties.values()) if t.relation}
@@ -186,8 +186,8 @@ class Planner:
         return _Relations(written, [row.id for row in gone], old, degrees)
 
     async def _entities(
-        self, names: _Names, core: Collection[UUID], degrees: Mapping[UUID, int], tallies: list[Tally]
-    ) -> tuple[list[EntityRow], list[UUID], list[Text]]:
+        self, names: _Names, core: Collection[UUID], degrees: Mapping[UUID, int], tallies: list[PhraseCount]
+    ) -> tuple[list[EntityRow], list[UUID], list[ChangedText]]:
         """The entities whose names, or whose number of relations, changed; those that are no more; texts to embed."""
         dirty: set[UUID] = set()
         touched = set(self._batch.touched)
@@ -218,13 +218,13 @@ class Planner:
         rows = [row for row in rows if row != old.get(row.id)]
         gone = [id_ for id_ in dirty if id_ in old and id_ not in groups]
         texts = [
-            Text("entity", row.id, row.text_hash, entity_text(row.name, row.type, row.description))
+            ChangedText("entity", row.id, row.text_hash, entity_text(row.name, row.type, row.description))
             for row in rows
             if row.id not in old or old[row.id].text_hash != row.text_hash
         ]
         return rows, gone, texts
 
-    async def _said(self, kind: str, known: Collection[UUID], most: int, tallies: list[Tally]) -> Said:
+    async def _said(self, kind: str, known: Collection[UUID], most: int, tallies: list[PhraseCount]) -> Said:
         """The first things said of each owner as they will be; `known` are those of whom something was said before.
 
         As many more are read as the batch can take away, so the first `most` are among them whatever it takes.
@@ -247,11 +247,13 @@ class Planner:
         }
 
 
-def _sorted_out(tallies: Iterable[Tally], names: Collection[UUID]) -> tuple[list[Tally], list[Tally], list[Tally]]:
+def _sorted_out(
+    tallies: Iterable[PhraseCount], names: Collection[UUID]
+) -> tuple[list[PhraseCount], list[PhraseCount], list[PhraseCount]]:
     """Descriptions of names, descriptions of ties, and keywords of ties."""
-    of_names: list[Tally] = []
-    of_ties: list[Tally] = []
-    words: list[Tally] = []
+    of_names: list[PhraseCount] = []
+    of_ties: list[PhraseCount] = []
+    words: list[PhraseCount] = []
     for tally in tallies:
         if tally.kind == "k":
             words.append(tally)
@@ -282,9 +284,9 @@ def _labels(rules: Iterable[NameRule]) -> dict[UUID, tuple[int, str]]:
     return labels
 
 
-def _relation_texts(relations: _Relations) -> Iterable[Text]:
+def _relation_texts(relations: _Relations) -> Iterable[ChangedText]:
     for row in relations.written:
         old = relations.old.get(row.id)
         if old is None or old.text_hash != row.text_hash:
             text = relation_text(row.source_name, row.target_name, row.description, row.keywords)
-            yield Text("relation", row.id, row.text_hash, text)
+            yield ChangedText("relation", row.id, row.text_hash, text)

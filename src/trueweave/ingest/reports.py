@@ -24,7 +24,7 @@ from trueweave.models.cache import prompt_key
 from trueweave.protocols import Embedder
 from trueweave.store.postgres import communities as store
 from trueweave.store.postgres import failed_work, leases, replies, vectors
-from trueweave.store.postgres.communities import Wanted
+from trueweave.store.postgres.communities import DueReport
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.locks import share_view
 from trueweave.store.postgres.vectors import Vector, half
@@ -88,7 +88,7 @@ def _page(how: Reporting) -> int:
     return _ASKED_AT_ONCE if how.by_model else _PICKED_AT_ONCE
 
 
-async def _facts(tx: Transaction, of: Sequence[Wanted], how: Reporting) -> list[Facts]:
+async def _facts(tx: Transaction, of: Sequence[DueReport], how: Reporting) -> list[Facts]:
     most = reports.MOST_FACTS if how.by_model else extractive_reports.MOST_FACTS
     entities = await store.entities(tx, of, most)
     relations = await store.relations(tx, of, most, between=False)
@@ -119,7 +119,7 @@ def _picked(facts: Facts, texts: dict[UUID, str]) -> CommunityReport:
 
 
 async def _keep(
-    workspace: Workspace, made: Sequence[tuple[Wanted, CommunityReport]], embedder: Embedder | None
+    workspace: Workspace, made: Sequence[tuple[DueReport, CommunityReport]], embedder: Embedder | None
 ) -> None:
     """Keep reports, with their vectors where there are any. They are embedded first, with no transaction open."""
     while True:

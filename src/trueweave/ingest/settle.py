@@ -53,16 +53,16 @@ class _Changed(Exception):
     """Documents of the batch were replaced, removed or settled since it was claimed."""
 
 
-class Settled(NamedTuple):
+class SettleResult(NamedTuple):
     """How many versions of documents were settled, how many vectors that brought, and the first failure by a bug."""
 
     documents: int = 0
     vectors: int = 0
     defect: Defect | None = None
 
-    def plus(self, other: Settled) -> Settled:
+    def plus(self, other: SettleResult) -> SettleResult:
         """Both together."""
-        return Settled(self.documents + other.documents, self.vectors + other.vectors, self.defect or other.defect)
+        return SettleResult(self.documents + other.documents, self.vectors + other.vectors, self.defect or other.defect)
 
 
 @dataclass(frozen=True)
@@ -75,13 +75,13 @@ class _Claim:
     rows: int = 0  # mentions and links, or names
 
 
-async def settle(workspace: Workspace, embedder: Embedder | None, *, large: bool | None = None) -> Settled:
+async def settle(workspace: Workspace, embedder: Embedder | None, *, large: bool | None = None) -> SettleResult:
     """Settle until nothing is left that no other settler is at. With `large`, only documents that are, or are not.
 
     What fails by a bug is marked and left out.
     """
     settler = _Settler(workspace, embedder)
-    total = Settled()
+    total = SettleResult()
     for size in (False, True) if large is None else (large,):
         while (settled := await settler.settle_some(large=size)) is not None:
             total = total.plus(settled)
@@ -95,28 +95,28 @@ class _Settler:
         self._workspace = workspace
         self._embedder = embedder
 
-    async def settle_some(self, *, large: bool = False) -> Settled | None:
+    async def settle_some(self, *, large: bool = False) -> SettleResult | None:
         """Settle one batch; None when there was nothing to do."""
         owner = uuid4()
         async with leases.kept(self._workspace, owner):  # also if it is lost whether it was claimed
             claim = await self._claim(owner, large=large)
             return await self._settle(claim) if claim else None
 
-    async def _settle(self, claim: _Claim) -> Settled:
+    async def _settle(self, claim: _Claim) -> SettleResult:
         try:
             return await _Settling(self._workspace, claim, self._embedder).run()
         except _Changed:
-            return Settled()
+            return SettleResult()
         except (TrueweaveError, *DRIVER_ERRORS):
             raise
         except Exception as error:  # noqa: BLE001 (a bug with one document must not keep others waiting)
             if len(claim.uris) > 1:
                 return await self._one_by_one(claim)
-            return Settled(defect=await self._mark(claim, error))
+            return SettleResult(defect=await self._mark(claim, error))
 
-    async def _one_by_one(self, claim: _Claim) -> Settled:
+    async def _one_by_one(self, claim: _Claim) -> SettleResult:
         """Find the document that cannot be settled, and settle the others."""
-        total = Settled()
+        total = SettleResult()
         for uri in claim.uris:
             async with self._workspace.transaction() as tx:
                 rows = await tx.rows("settle.due_versions", uris=[uri])
@@ -183,7 +183,7 @@ class _Settling:
         self._plan: Plan | None = None
         self._planned_at = 0  # the version of the view that the plan was made for
 
-    async def run(self) -> Settled:
+    async def run(self) -> SettleResult:
         """Write the batch."""
         missing = await self._try(self._plan_ahead)
         tries = 0
@@ -195,7 +195,7 @@ class _Settling:
             missing = await self._try(self._write)
             tries += 1
         assert self._plan, "it was written"
-        return Settled(len(self._batch.documents), len(self._plan.texts) if self._space else 0)
+        return SettleResult(len(self._batch.documents), len(self._plan.texts) if self._space else 0)
 
     async def _try(self, act: Callable[[], Awaitable[Texts | None]]) -> Texts | None:
         """What a step gives; names that have to look for others alike first do so in transactions of their own."""

@@ -26,7 +26,7 @@ _BYTES_PER_CHARACTER = 6  # of JSON, at most
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ParserLimits:
     """How much one file may take. Sizes are in bytes, but `text` is in characters.
 
     `unpacked`, `ratio` and `entries` are for formats that are zip archives: what is in them all together, how many
@@ -43,7 +43,7 @@ class Limits:
     entries: int = 10_000
 
 
-def parse(path: Path, uri: str, parser: str, limits: Limits) -> Source:
+def parse(path: Path, uri: str, parser: str, limits: ParserLimits) -> Source:
     """The document in a file, as a parser reads it."""
     if path.stat().st_size > limits.file:
         raise _unreadable(path, f"it is larger than {limits.file // _MIB} MiB; split it")
@@ -63,7 +63,7 @@ def parse(path: Path, uri: str, parser: str, limits: Limits) -> Source:
     return _source(path, uri, said, process.returncode, limits)
 
 
-def _output(process: subprocess.Popen[bytes], limits: Limits) -> bytes:
+def _output(process: subprocess.Popen[bytes], limits: ParserLimits) -> bytes:
     """All that the process says, within the limits, and until it has ended."""
     assert process.stdout
     deadline = time.monotonic() + limits.wall_seconds
@@ -84,7 +84,7 @@ def _output(process: subprocess.Popen[bytes], limits: Limits) -> bytes:
     return bytes(said)
 
 
-def _source(path: Path, uri: str, said: bytes, code: int, limits: Limits) -> Source:
+def _source(path: Path, uri: str, said: bytes, code: int, limits: ParserLimits) -> Source:
     if code < 0:
         raise _unreadable(path, _killed(signal.Signals(-code), limits))
     try:
@@ -97,7 +97,7 @@ def _source(path: Path, uri: str, said: bytes, code: int, limits: Limits) -> Sou
     return Source(uri, answer["text"], answer["title"], places=places)
 
 
-def _killed(by: signal.Signals, limits: Limits) -> str:
+def _killed(by: signal.Signals, limits: ParserLimits) -> str:
     if by == signal.SIGKILL:
         return "its parser was killed, perhaps as the machine ran out of memory; try it again, or save it as text"
     if by == signal.SIGXCPU:
@@ -107,7 +107,7 @@ def _killed(by: signal.Signals, limits: Limits) -> str:
     return f"its parser crashed ({by.name}); save it anew, or as text"
 
 
-def _late(limits: Limits) -> str:
+def _late(limits: ParserLimits) -> str:
     return f"its parser was not done after {limits.wall_seconds} s; save it anew, or as text"
 
 

@@ -42,7 +42,7 @@ _NO_NAMES = frozenset(
 )
 
 
-class Word(NamedTuple):
+class PhraseWord(NamedTuple):
     """A word as phrases have it, where it is in the text, and whether it begins with a capital or a digit."""
 
     word: str
@@ -59,9 +59,11 @@ class Occurrence(NamedTuple):
     end: int
 
 
-def words(text: str) -> list[Word]:
+def words(text: str) -> list[PhraseWord]:
     """The words of a text, in order."""
-    return [Word(_plain(match[0]), match.start(), match.end(), _is_marked(match[0])) for match in _WORD.finditer(text)]
+    return [
+        PhraseWord(_plain(match[0]), match.start(), match.end(), _is_marked(match[0])) for match in _WORD.finditer(text)
+    ]
 
 
 @lru_cache(maxsize=65536)
@@ -112,7 +114,7 @@ class Vocabulary:
         self._known = known
         self._longest = longest
 
-    def end(self, text: Sequence[Word], at: int, most: int, least: int) -> int:
+    def end(self, text: Sequence[PhraseWord], at: int, most: int, least: int) -> int:
         """Where the longest phrase ends that begins here, no further than `most` and beyond `least`; 0 without one."""
         for end in range(min(most, at + self._longest.get(text[at].word, 0)), least, -1):
             if _joined(text, at, end) in self._known and any(word.capital for word in text[at:end]):
@@ -120,7 +122,7 @@ class Vocabulary:
         return 0
 
 
-def candidates(text: Sequence[Word], longest: Mapping[str, int]) -> Iterator[str]:
+def candidates(text: Sequence[PhraseWord], longest: Mapping[str, int]) -> Iterator[str]:
     """What may be a phrase in a text, if `longest` says how many words those have at most that begin with a word."""
     for at, first in enumerate(text):
         for end in range(at + 1, min(len(text), at + longest.get(first.word, 0)) + 1):
@@ -128,7 +130,7 @@ def candidates(text: Sequence[Word], longest: Mapping[str, int]) -> Iterator[str
                 yield _joined(text, at, end)
 
 
-def occurrences(text: Sequence[Word], vocabulary: Vocabulary) -> list[Occurrence]:
+def occurrences(text: Sequence[PhraseWord], vocabulary: Vocabulary) -> list[Occurrence]:
     """Where known phrases are in a text."""
     found: list[Occurrence] = []
     at = 0
@@ -145,9 +147,9 @@ def occurrences(text: Sequence[Word], vocabulary: Vocabulary) -> list[Occurrence
     return found
 
 
-def _occurrence(text: Sequence[Word], at: int, end: int) -> Occurrence:
+def _occurrence(text: Sequence[PhraseWord], at: int, end: int) -> Occurrence:
     return Occurrence(_joined(text, at, end), text[at].start, text[end - 1].end)
 
 
-def _joined(text: Sequence[Word], at: int, end: int) -> str:
+def _joined(text: Sequence[PhraseWord], at: int, end: int) -> str:
     return " ".join([word.word for word in text[at:end]])

@@ -19,7 +19,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Text:
+class Statements:
     """A sentence, or a few of them, as the rules see them; and the sentence before."""
 
     text: str
@@ -54,10 +54,10 @@ class Text:
 class Case:
     """A claim, the sentences that it rests on, the whole passage, and the question."""
 
-    claim: Text
-    basis: tuple[Text, ...]
-    passage: Text
-    question: Text
+    claim: Statements
+    basis: tuple[Statements, ...]
+    passage: Statements
+    question: Statements
 
     @cached_property
     def shown(self) -> list[Clause]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from trueweave.answering.numbers import numbers, values
-from trueweave.answering.verify.case import Text
+from trueweave.answering.verify.case import Statements
 from trueweave.answering.verify.clauses import words
 from trueweave.answering.verify.roles import is_verb
 from trueweave.evidence import Claim
@@ -28,7 +28,7 @@ def uncovered(claim: Claim) -> str:
         return f"the passage has no name “{_spelt(min(unknown), claim.text)}”"
     near = " ".join((claim.shown, *(one.before for one in claim.basis), *claim.titles))
     said, given = content(claim.text), numbers(claim.text)
-    shared = len(said & content(near)) or len(Text(claim.text).content & Text(near).content)
+    shared = len(said & content(near)) or len(Statements(claim.text).content & Statements(near).content)
     known = shared + sum(number.among(values(near)) for number in given)
     least = LEAST_SHARED if claim.quoted else MOST_SHARED
     if said - content(claim.question) and known < least * (len(said) + len(given)):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from trueweave.answering.verify import figures
 from trueweave.answering.verify.actors import actors
-from trueweave.answering.verify.case import Case, Problem, Text
+from trueweave.answering.verify.case import Case, Problem, Statements
 from trueweave.answering.verify.certainty import causes, modality, quantifiers
 from trueweave.answering.verify.coverage import uncovered, unknown_number
 from trueweave.answering.verify.polarity import polarity
@@ -58,8 +58,8 @@ def judge(claim: Claim) -> Judgement:
         return Judgement("not checked", reason)
     if not _is_english(claim):
         return Judgement("quoted", "only words, names and numbers were compared: the rules are for English")
-    sentences = tuple(Text(one.text, one.before) for one in claim.basis)
-    case = Case(Text(claim.text), sentences, Text("\n".join(claim.passages)), Text(claim.question))
+    sentences = tuple(Statements(one.text, one.before) for one in claim.basis)
+    case = Case(Statements(claim.text), sentences, Statements("\n".join(claim.passages)), Statements(claim.question))
     against = next((found for rule in _RULES for found in rule(case)), None)
     if against:
         return Judgement("contradicted" if against.contradicted else "not checked", against.reason)

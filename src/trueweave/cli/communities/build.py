@@ -19,7 +19,7 @@ from trueweave.cli.render.estimates import report_estimate
 from trueweave.cli.render.lines import next_step
 from trueweave.cli.render.money import receipt_table
 from trueweave.cli.render.run_summary import ReportTally
-from trueweave.cli.reply import Reply, replying
+from trueweave.cli.reply import CommandReply, replying
 from trueweave.cli.session import in_force, in_workspace, load_settings
 from trueweave.cli.stopping import end_if_stopped
 from trueweave.errors import ConfigError, TrueweaveError
@@ -138,7 +138,7 @@ def _agreed(wanted: ReportEstimate, settings: Settings, yes: bool) -> bool:
     return yes or not sys.stdin.isatty() or typer.confirm("Go on?", err=True)
 
 
-def _tell(reply: Reply, run: _Run, again: str) -> None:
+def _tell(reply: CommandReply, run: _Run, again: str) -> None:
     is_stopped = run.is_interrupted or run.error is not None
     answer = {
         **_answer(run.found),

@@ -10,12 +10,12 @@ from rich.text import Text
 from trueweave.cli.render.lines import indented
 
 if TYPE_CHECKING:
-    from trueweave.models.checks import Check
+    from trueweave.models.checks import HealthCheck
 
 _MARKS = {True: ("✓", "green"), False: ("✗", "bold red"), None: ("·", "dim")}
 
 
-def check_lines(check: Check) -> list[RenderableType]:
+def check_lines(check: HealthCheck) -> list[RenderableType]:
     """One line, and under it what is wrong and how to fix it, if something is."""
     mark, style = _MARKS[check.ok]
     if check.ok is not False:

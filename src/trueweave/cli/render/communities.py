@@ -12,7 +12,7 @@ from rich.text import Text
 from trueweave.cli.render.dates import local_time
 from trueweave.cli.render.entities import described_entities
 from trueweave.cli.render.lines import count, indented, next_step, one_line, short_id, warning
-from trueweave.cli.render.tables import Table, pairs, table
+from trueweave.cli.render.tables import TextTable, pairs, table
 
 if TYPE_CHECKING:
     from trueweave.types import Community, CommunityReport, Entity, Finding, Hierarchy, RetiredCommunity, Written
@@ -43,7 +43,7 @@ def overview_lines(found: Hierarchy, largest: Sequence[Community]) -> list[Rende
     return [*text, "", _headed("The largest", there), community_table(largest), "", *_advice(found)]
 
 
-def _levels(found: Hierarchy) -> Table:
+def _levels(found: Hierarchy) -> TextTable:
     made = table(">level", ">communities", ">members", ">largest", ">written", ">stale", ">too small")
     for one in found.levels:
         made.add_row(*(f"{number:,}" for number in asdict(one).values()))
@@ -66,12 +66,14 @@ def _advice(found: Hierarchy) -> list[RenderableType]:
     ]
 
 
-def community_table(found: Sequence[Community], *, with_level: bool = False) -> Table:
+def community_table(found: Sequence[Community], *, with_level: bool = False) -> TextTable:
     """Communities, one a line: each with its level where they are of several, or else with how many parts it has."""
     return _lines([(one, community_title(one)) for one in found], with_level=with_level)
 
 
-def _lines(rows: Sequence[tuple[Community | None, str]], *, with_level: bool = False, title: str = "title") -> Table:
+def _lines(
+    rows: Sequence[tuple[Community | None, str]], *, with_level: bool = False, title: str = "title"
+) -> TextTable:
     """A line for each community under these titles. Reports have a column where some are wanting."""
     wanting = any(one and one.written in ("stale", "unwritten") for one, _ in rows)
     sizes = (">level", ">entities") if with_level else (">entities", ">parts")
@@ -105,7 +107,7 @@ class Branch:
         return {**asdict(self.community), "within": [one.as_json() for one in self.within]}
 
 
-def tree_table(branches: Sequence[Branch], more: int = 0) -> Table:
+def tree_table(branches: Sequence[Branch], more: int = 0) -> TextTable:
     """Communities, each over those within it; and how many `more` there are beside the first."""
     rows = [row for one in branches for row in ((one.community, community_title(one.community)), *_within(one))]
     # A title on a second line would stand across the lines that lead to others.
@@ -220,7 +222,7 @@ def change_lines(
     return text
 
 
-def _former(found: Sequence[RetiredCommunity]) -> Table:
+def _former(found: Sequence[RetiredCommunity]) -> TextTable:
     made = table("id", ">level", ">entities", "gone", "title")
     for one in found:
         made.add_row(short_id(one.id), f"{one.level}", f"{one.size:,}", local_time(one.gone), one.title)

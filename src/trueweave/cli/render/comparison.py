@@ -12,7 +12,7 @@ from rich.text import Text
 from trueweave.cli.render.answers import answer_json, check_lines
 from trueweave.cli.render.evidence import evidence_json, evidence_lines, trace_json
 from trueweave.cli.render.lines import count, indented, next_step, warning
-from trueweave.cli.render.tables import Table, table
+from trueweave.cli.render.tables import TextTable, table
 from trueweave.types import money
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _row(row: Compared) -> dict[str, object]:
     }
 
 
-def _figures(rows: Sequence[Compared], currency: str) -> Table:
+def _figures(rows: Sequence[Compared], currency: str) -> TextTable:
     """One line a method. What models took has no columns where none was asked."""
     is_paid = any(row.usage.calls or row.usage.kept for row in rows)
     is_priced = any(row.usage.price != 0 for row in rows)
@@ -90,7 +90,7 @@ def _best(row: Compared) -> str:
     return row.evidence.passages[0].source if row.evidence.passages else "nothing"
 
 
-def _overlap(found: Comparison, rows: Sequence[Compared]) -> Table:
+def _overlap(found: Comparison, rows: Sequence[Compared]) -> TextTable:
     """For each pair of methods the share of passages that both found, among those that either did. Columns have the
     numbers of methods for headings: their names would need more room than a terminal has."""
     made = table("", *(f">{n}" for n in range(1, len(rows))), gap=1)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from trueweave.cli.render.tables import Table, table
+from trueweave.cli.render.tables import TextTable, table
 
 if TYPE_CHECKING:
     from trueweave.types import Entity
 
 
-def entity_table(found: Sequence[Entity]) -> Table:
+def entity_table(found: Sequence[Entity]) -> TextTable:
     """Entities with their other spellings, and their descriptions as documents give them."""
     made = table("name", "type", ">mentions", ">relations", "~also written", "~description")
     for entity in found:
@@ -21,7 +21,7 @@ def entity_table(found: Sequence[Entity]) -> Table:
     return made
 
 
-def described_entities(found: Sequence[Entity]) -> Table:
+def described_entities(found: Sequence[Entity]) -> TextTable:
     """Entities with a description each: the summary, where there is one."""
     made = table("name", "type", ">mentions", ">relations", "~description")
     for entity in found:

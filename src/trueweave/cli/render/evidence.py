@@ -12,7 +12,7 @@ from rich.text import Text
 
 from trueweave.cli.render.entities import described_entities
 from trueweave.cli.render.lines import count, indented, one_line
-from trueweave.cli.render.tables import Table, table
+from trueweave.cli.render.tables import TextTable, table
 
 if TYPE_CHECKING:
     from trueweave.evidence import Evidence, Passage, Path, Report, Scored, Step, Trace
@@ -123,7 +123,7 @@ def _headed(what: str, number: int) -> list[RenderableType]:
     return ["", Text.assemble((what, "bold"), (more, "dim"))]
 
 
-def _relations(evidence: Evidence) -> Table:
+def _relations(evidence: Evidence) -> TextTable:
     made = table("from", "to", ">weight", "~description")
     for relation in evidence.relations[:_MOST]:
         described = relation.summary or relation.description

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class IngestOutcome:
     """What there is to tell when a run is over, however it ended."""
 
     came_in: int
@@ -33,12 +33,12 @@ def count_line(read: int, new: int, came_in: int) -> str:
     return f"{told}." if came_in == new else f"{told}; {came_in:,} came in."
 
 
-def stopped_line(found: Outcome) -> str:
+def stopped_line(found: IngestOutcome) -> str:
     """How far a run came that was stopped."""
     return f"{count(found.came_in, 'document')} came in, {found.waiting:,} wait."
 
 
-def note_lines(found: Outcome) -> list[RenderableType]:
+def note_lines(found: IngestOutcome) -> list[RenderableType]:
     """Notes on documents, and which documents failed."""
     notes = [Reason(note.text, note.documents, note.uris) for note in found.notes]
     text = grouped_lines(notes, "document", "with a note", "trueweave documents --notes shows them")

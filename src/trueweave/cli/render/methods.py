@@ -9,13 +9,13 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from trueweave.cli.render.lines import next_step
-from trueweave.cli.render.tables import Table, table
+from trueweave.cli.render.tables import TextTable, table
 
 if TYPE_CHECKING:
     from trueweave.methods.registry import Description
 
 
-def method_table(found: Sequence[Description]) -> Table:
+def method_table(found: Sequence[Description]) -> TextTable:
     """Methods, one a line."""
     made = table("method", "what it finds")
     for one in found:

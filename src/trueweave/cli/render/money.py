@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from trueweave.cli.render.tables import Table, table
+from trueweave.cli.render.tables import TextTable, table
 from trueweave.types import money
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def _spent(price: Decimal, tokens: int, currency: str) -> str:
     return f"{money(price, currency)} and {tokens:,} tokens" if price else f"{tokens:,} tokens"
 
 
-def receipt_table(spent: Sequence[Spent], currency: str) -> Table:
+def receipt_table(spent: Sequence[Spent], currency: str) -> TextTable:
     """What was spent, one line a stage and model, and the sum where there are several."""
     made = table("stage", "model", ">calls", ">tokens in", ">tokens out", ">price")
     for one in spent:
@@ -51,7 +51,7 @@ def _figures(one: Spent) -> tuple[int, int, int]:
     return one.calls, one.tokens_in, one.tokens_out
 
 
-def receipt_by_document(spent: Sequence[SpentOn], currency: str) -> Table:
+def receipt_by_document(spent: Sequence[SpentOn], currency: str) -> TextTable:
     """What was spent, one line a document and model."""
     made = table("document", "model", ">calls", ">tokens in", ">tokens out", ">price")
     for one in spent:

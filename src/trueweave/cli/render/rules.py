@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from trueweave.cli.render.lines import count, indented, next_step, short_id, warning
-from trueweave.cli.render.tables import Table, table
+from trueweave.cli.render.tables import TextTable, table
 from trueweave.types import NameKey, Rule, SuggestedName, Suggestion
 
 
@@ -60,7 +60,7 @@ def _with_type(name: NameKey) -> str:
     return f"{name.name} ({name.type or 'no type'})"
 
 
-def rule_table(rules: list[Rule]) -> Table:
+def rule_table(rules: list[Rule]) -> TextTable:
     """Rules, one a line."""
     made = table("id", "rule", "names", "label")
     for rule in rules:

@@ -16,7 +16,7 @@ from trueweave.cli.render.console import err
 from trueweave.cli.render.lines import count
 from trueweave.cli.render.printable import printable
 from trueweave.cli.render.progress_bar import Rate
-from trueweave.cli.render.run_summary import ReportTally, Tally
+from trueweave.cli.render.run_summary import IngestTally, ReportTally
 from trueweave.types import money
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class _Done(ProgressColumn):
 
 @asynccontextmanager
 async def watching_ingest(
-    trueweave: AsyncTrueweave, since: datetime, currency: str | None, tally: Tally
+    trueweave: AsyncTrueweave, since: datetime, currency: str | None, tally: IngestTally
 ) -> AsyncIterator[IngestWatch]:
     """A bar on stderr, if that is a terminal, while something runs which `tally` hears of; and what was seen when it is
     over."""

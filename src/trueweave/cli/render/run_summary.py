@@ -20,7 +20,7 @@ SHOWN = 5  # problems of each kind; --json has all
 NAMED = 3  # files or documents of those that have the same reason
 
 
-class Tally:
+class IngestTally:
     """A listener that keeps what a person wants to read at the end; names of all files, or of the first of them."""
 
     def __init__(self, *, show_all: bool = False) -> None:

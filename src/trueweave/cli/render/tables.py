@@ -23,7 +23,7 @@ _LEAST_DESCRIPTION = 12
 _KINDS: dict[str, Kind] = {">": "number", "~": "description"}
 
 
-class Table:
+class TextTable:
     """Rows under headings. A heading begins with > where a column has numbers, with ~ where it has descriptions; names
     are in all others."""
 
@@ -110,14 +110,14 @@ class Table:
             yield Padding(", ".join(f"{heading} {cell}" for heading, cell in others), (0, 0, 0, 2))
 
 
-def table(*headings: str, gap: int = 2, styles: Sequence[str] = ()) -> Table:
+def table(*headings: str, gap: int = 2, styles: Sequence[str] = ()) -> TextTable:
     """A table in the house style: > before a heading is for numbers, ~ for descriptions, which are cut to fit."""
-    return Table(headings, gap=gap, styles=styles)
+    return TextTable(headings, gap=gap, styles=styles)
 
 
-def pairs(values: Mapping[str, object]) -> Table:
+def pairs(values: Mapping[str, object]) -> TextTable:
     """Names and values, one pair a line."""
-    made = Table(("name", "value"), styles=("dim",), headed=False)
+    made = TextTable(("name", "value"), styles=("dim",), headed=False)
     for name, value in values.items():
         made.add_row(name, str(value))
     return made

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from trueweave.cli.render.lines import next_step
-from trueweave.cli.render.tables import Table, table
+from trueweave.cli.render.tables import TextTable, table
 
 if TYPE_CHECKING:
     from trueweave.config import Settings
-    from trueweave.store.postgres.health import Workspace as Found
+    from trueweave.store.postgres.health import WorkspaceInfo as Found
 
 
-def workspace_table(found: list[Found], current: str) -> Table:
+def workspace_table(found: list[Found], current: str) -> TextTable:
     """Workspaces, one a line."""
     made = table("workspace", "made", "")
     for one in found:

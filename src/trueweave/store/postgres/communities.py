@@ -221,7 +221,7 @@ def _community(row: Row) -> Community:
 # --- writing about them -------------------------------------------------------------------------------
 
 
-class Wanted(NamedTuple):
+class DueReport(NamedTuple):
     """A community to be written about: its place in the tree, and the hash of what there is to say."""
 
     n: int
@@ -243,11 +243,11 @@ async def any_wanted(tx: Transaction, *, by_model: bool) -> bool:
     return bool(await tx.value("community.any_wanted", least=LEAST_MEMBERS, by_model=by_model))
 
 
-async def wanted(tx: Transaction, after: tuple[int, int], limit: int, *, by_model: bool) -> list[Wanted]:
+async def wanted(tx: Transaction, after: tuple[int, int], limit: int, *, by_model: bool) -> list[DueReport]:
     """The next communities of one level to be written about, after a level and a place in it."""
     level, n = after
     rows = await tx.rows("community.wanted", least=LEAST_MEMBERS, by_model=by_model, level=level, after=n, limit=limit)
-    found = [Wanted(*row) for row in rows]
+    found = [DueReport(*row) for row in rows]
     return [one for one in found if one.level == found[0].level]
 
 
@@ -256,21 +256,21 @@ async def count_current(tx: Transaction, *, by_model: bool) -> int:
     return int(await tx.value("community.count_current", by_model=by_model))
 
 
-async def entities(tx: Transaction, of: Sequence[Wanted], most: int) -> dict[int, list[EntityFact]]:
+async def entities(tx: Transaction, of: Sequence[DueReport], most: int) -> dict[int, list[EntityFact]]:
     """The members of each community, as many as that at most."""
     rows = await tx.rows("community.facts_entities", **_places(of), most=most)
     return _by_place(of, rows, EntityFact)
 
 
 async def relations(
-    tx: Transaction, of: Sequence[Wanted], most: int, *, between: bool
+    tx: Transaction, of: Sequence[DueReport], most: int, *, between: bool
 ) -> dict[int, list[RelationFact]]:
     """The relations within each community, or between its parts, as many as that at most."""
     rows = await tx.rows("community.facts_relations", **_places(of), most=most, between=between)
     return _by_place(of, rows, RelationFact)
 
 
-async def parts(tx: Transaction, of: Sequence[Wanted]) -> dict[int, list[CommunityReport]]:
+async def parts(tx: Transaction, of: Sequence[DueReport]) -> dict[int, list[CommunityReport]]:
     """What is written about the parts of each community."""
     found: dict[int, list[CommunityReport]] = {one.n: [] for one in of}
     for n, *row in await tx.rows("community.facts_parts", ns=Numbers(one.n for one in of)):
@@ -283,7 +283,7 @@ async def texts(tx: Transaction, chunks: Iterable[UUID]) -> dict[UUID, str]:
     return dict(await tx.rows("community.texts", chunks=Ids(chunks)))
 
 
-class Kept(NamedTuple):
+class StoredReport(NamedTuple):
     """A report that was written, and the hash of its text, for its vector."""
 
     community: UUID
@@ -291,7 +291,7 @@ class Kept(NamedTuple):
     text: str
 
 
-async def keep(tx: Transaction, written: Sequence[tuple[Wanted, CommunityReport]]) -> list[Kept]:
+async def keep(tx: Transaction, written: Sequence[tuple[DueReport, CommunityReport]]) -> list[StoredReport]:
     """Keep these reports; those whose communities are still there."""
     told = {one.id: report_text(made.title, made.summary) for one, made in written}
     hashes = {id_: key("report", text) for id_, text in told.items()}
@@ -309,7 +309,7 @@ async def keep(tx: Transaction, written: Sequence[tuple[Wanted, CommunityReport]
         problems=Texts(one.problem for one in made),
         text_hashes=Ids(hashes[one.id] for one, _ in written),
     )
-    return [Kept(id_, hashes[id_], told[id_]) for (id_,) in rows]
+    return [StoredReport(id_, hashes[id_], told[id_]) for (id_,) in rows]
 
 
 def _stored(finding: Finding) -> dict[str, Any]:
@@ -318,11 +318,11 @@ def _stored(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _places(of: Sequence[Wanted]) -> dict[str, Numbers]:
+def _places(of: Sequence[DueReport]) -> dict[str, Numbers]:
     return {"ns": Numbers(one.n for one in of), "lasts": Numbers(one.last for one in of)}
 
 
-def _by_place(of: Sequence[Wanted], rows: Iterable[Row], kind: Any) -> dict[int, list[Any]]:
+def _by_place(of: Sequence[DueReport], rows: Iterable[Row], kind: Any) -> dict[int, list[Any]]:
     found: dict[int, list[Any]] = {one.n: [] for one in of}
     for n, *row in rows:
         found[n].append(kind(*row))

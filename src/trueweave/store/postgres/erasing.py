@@ -24,7 +24,7 @@ _ROWS_AT_ONCE = 5000
 _NOT_AT_ALL = timedelta()
 
 
-class Kept(NamedTuple):
+class Retention(NamedTuple):
     """How long things are kept: replies that are no document's, the logs of changes and jobs, calls one by one."""
 
     replies: timedelta
@@ -110,7 +110,7 @@ async def _erase_reports(tx: Transaction, of: _Left) -> None:
         await vectors.write(tx, space, (), [("community", community) for community, *_ in gone])
 
 
-async def forget_old(workspace: Workspace, kept: Kept) -> Forgotten:
+async def forget_old(workspace: Workspace, kept: Retention) -> Forgotten:
     """Let go of what was kept for long enough, some at a time."""
     replies = await _all(lambda: _forget_stale(workspace, kept.replies))
     replies += await _forget_replies(workspace, kept.replies)

@@ -24,7 +24,7 @@ class Health:
 
 
 @dataclass(frozen=True, slots=True)
-class Workspace:
+class WorkspaceInfo:
     """A workspace, and when it was made."""
 
     name: str
@@ -43,11 +43,11 @@ async def health(url: str, *, said_to_be_direct: bool = False) -> Health:
         raise unusable(url, error) from error
 
 
-async def workspaces(url: str, *, said_to_be_direct: bool = False) -> list[Workspace]:
+async def workspaces(url: str, *, said_to_be_direct: bool = False) -> list[WorkspaceInfo]:
     """All workspaces. Only the owner of the schema sees them: the role that Trueweave works as is kept to one."""
     try:
         async with await connect(url, said_to_be_direct=said_to_be_direct) as connection:
             rows = await (await connection.execute(QUERIES["health.workspaces"])).fetchall()
     except Error as error:
         raise unusable(url, error) from error
-    return [Workspace(*row) for row in rows]
+    return [WorkspaceInfo(*row) for row in rows]

@@ -32,7 +32,7 @@ class _Closed(NamedTuple):
     price: Decimal | None = None
 
 
-class Ledger:
+class PostgresLedger:
     """The purse of one workspace, as this process uses it. Implements `trueweave.protocols.Ledger`."""
 
     def __init__(self, workspace: Workspace, liveness: Liveness, currency: str = "USD") -> None:

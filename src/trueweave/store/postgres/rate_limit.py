@@ -20,7 +20,7 @@ _IDLE = 0.2  # or after this many without a call: one that soon follows takes no
 
 
 @dataclass(frozen=True)
-class Limits:
+class RateLimits:
     """What was agreed with the provider of a model; None is without limit."""
 
     calls_at_once: int = 16
@@ -42,7 +42,7 @@ class SharedRateLimiter:
     statement at all. One whose lease has run out makes no more calls with the slots that it had.
     """
 
-    def __init__(self, database: Database, liveness: Liveness, model: str, limits: Limits) -> None:
+    def __init__(self, database: Database, liveness: Liveness, model: str, limits: RateLimits) -> None:
         self._database = database
         self._liveness = liveness
         self._model = model

@@ -15,7 +15,7 @@ from trueweave.types import Purpose
 _FIRST_LOOK, _LATER_LOOKS = 0.05, 0.5
 
 
-class Replies:
+class PostgresReplies:
     """The replies of one model in one workspace. Implements `trueweave.protocols.Replies`."""
 
     def __init__(self, workspace: Workspace, liveness: Liveness, model: str) -> None:

@@ -10,7 +10,7 @@ from trueweave.store.postgres.binary_params import Ids, Texts
 from trueweave.store.postgres.db import Transaction, Workspace
 
 
-class Wanted(NamedTuple):
+class DueSummary(NamedTuple):
     """Something whose description is long. The hash is of what was described, so that it is summed up once."""
 
     hash: UUID
@@ -18,14 +18,14 @@ class Wanted(NamedTuple):
     description: str
 
 
-async def wanted(workspace: Workspace, limit: int) -> list[Wanted]:
+async def wanted(workspace: Workspace, limit: int) -> list[DueSummary]:
     """Some of the descriptions that have no summary yet. Wishes that have gone out of date are dropped on the way."""
     while True:
         async with workspace.transaction() as tx:
             rows = await tx.rows("summary.wanted", limit=limit)
             if stale := [hash_ for hash_, _, _, current in rows if not current]:
                 await tx.run("summary.drop", hashes=Ids(stale))
-        found = [Wanted(hash_, name, description) for hash_, name, description, current in rows if current]
+        found = [DueSummary(hash_, name, description) for hash_, name, description, current in rows if current]
         if found or not rows:
             return found
 

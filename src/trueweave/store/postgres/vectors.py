@@ -21,7 +21,7 @@ from psycopg import AsyncCursor, sql
 
 from trueweave.errors import ConfigError, SpaceMismatch
 from trueweave.graph.aggregate import entity_text, relation_text, report_text
-from trueweave.graph.plan import Text
+from trueweave.graph.plan import ChangedText
 from trueweave.protocols import Embedder, Vectors
 from trueweave.store.postgres.binary_params import Ids
 from trueweave.store.postgres.connections import Row
@@ -218,7 +218,7 @@ async def change_space(
     return rounds >= _FREE_ROUNDS
 
 
-async def missing(workspace: Workspace, of: Space | None) -> AsyncIterator[list[Text]]:
+async def missing(workspace: Workspace, of: Space | None) -> AsyncIterator[list[ChangedText]]:
     """What has no vector in a space yet, some at a time. Nothing has, where there is no such space."""
     for kind in VECTOR_KINDS:
         after = UUID(int=0)
@@ -227,7 +227,7 @@ async def missing(workspace: Workspace, of: Space | None) -> AsyncIterator[list[
                 rows = await _missing(tx, of, kind, after, _EMBEDDED_AT_ONCE)
             if not rows:
                 break
-            yield [Text(kind, id_, hash_, _TEXTS[kind](*rest)) for id_, hash_, *rest in rows]
+            yield [ChangedText(kind, id_, hash_, _TEXTS[kind](*rest)) for id_, hash_, *rest in rows]
             after = rows[-1][0]
 
 

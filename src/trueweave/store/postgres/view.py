@@ -8,7 +8,7 @@ from uuid import UUID
 
 from trueweave.graph.aggregate import EntityRow, NameRow, RelationRow, TieRow, tie_id
 from trueweave.graph.components import NameRule
-from trueweave.graph.plan import Batch, Pair, Plan, Sums, Tally, Text, sums
+from trueweave.graph.plan import Batch, ChangedText, Pair, PhraseCount, Plan, Sums, sums
 from trueweave.store.postgres.binary_params import Ids, Numbers, array
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Transaction
@@ -29,23 +29,23 @@ async def tie_deltas(tx: Transaction, batch: Batch) -> dict[Pair, Sums]:
     return sums(((source, target), *rest) for source, target, *rest in rows)
 
 
-async def tally_deltas(tx: Transaction, batch: Batch) -> list[Tally]:
+async def tally_deltas(tx: Transaction, batch: Batch) -> list[PhraseCount]:
     """How much more or less often each description and keyword is said."""
     signed = _signed(batch)
     named = await tx.rows("settle.name_tally_deltas", **signed)
     described = await tx.rows("settle.tie_description_deltas", **signed)
     worded = await tx.rows("settle.tie_keyword_deltas", **signed)
     return [
-        *(Tally(name, "d", hash_, value, count) for name, hash_, value, count in named),
-        *(Tally(tie_id(s, t), "d", hash_, value, count) for s, t, hash_, value, count in described),
-        *(Tally(tie_id(s, t), "k", key("said", word), word, count) for s, t, word, count in worded),
+        *(PhraseCount(name, "d", hash_, value, count) for name, hash_, value, count in named),
+        *(PhraseCount(tie_id(s, t), "d", hash_, value, count) for s, t, hash_, value, count in described),
+        *(PhraseCount(tie_id(s, t), "k", key("said", word), word, count) for s, t, word, count in worded),
     ]
 
 
-async def chunk_changes(tx: Transaction, batch: Batch) -> tuple[list[UUID], list[UUID], list[Text]]:
+async def chunk_changes(tx: Transaction, batch: Batch) -> tuple[list[UUID], list[UUID], list[ChangedText]]:
     """The chunks that come, those that go, and the texts of those that come."""
     rows = await tx.rows("settle.chunk_changes", **_signed(batch))
-    texts = [Text("chunk", id_, hash_, text) for id_, hash_, sign, text in rows if sign > 0]
+    texts = [ChangedText("chunk", id_, hash_, text) for id_, hash_, sign, text in rows if sign > 0]
     return [t.id for t in texts], [id_ for id_, _, sign, _ in rows if sign < 0], texts
 
 
@@ -114,7 +114,7 @@ async def write(tx: Transaction, plan: Plan) -> None:
     await _write(tx, "settle.remove_ties", ("source", "target"), plan.gone_ties)
     ties = [(t.source, t.target, t.times, t.weight, _literal(t.histogram), t.relation) for t in plan.ties]
     await _write(tx, "settle.write_ties", TieRow._fields, ties)
-    await _write(tx, "settle.write_tallies", Tally._fields, plan.tallies)
+    await _write(tx, "settle.write_tallies", PhraseCount._fields, plan.tallies)
     less = [t[:3] for t in plan.tallies if t.times < 0]
     await _write(tx, "settle.remove_tallies", ("owner", "kind", "hash"), less)
     await _write(tx, "settle.remove_entities", ("ids",), [(id_,) for id_ in plan.gone_entities])

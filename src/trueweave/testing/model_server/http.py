@@ -15,7 +15,7 @@ _REASONS = {200: b"OK", 400: b"Bad Request", 401: b"Unauthorized", 404: b"Not Fo
 
 
 @dataclass(frozen=True)
-class Answer:
+class HttpReply:
     """What is sent back. Without a `length` it is sent in chunks, as pieces come.
 
     `breaks` drops the connection in the middle of the only piece, or else of the second.
@@ -29,7 +29,7 @@ class Answer:
     breaks: bool = False
 
 
-async def send(writer: asyncio.StreamWriter, answer: Answer) -> bool:
+async def send(writer: asyncio.StreamWriter, answer: HttpReply) -> bool:
     """Whether all was sent, so that the connection can go on."""
     head = _HEAD % (answer.status, _REASONS.get(answer.status, b"Error"), answer.type)
     for name, value in answer.headers:
@@ -52,13 +52,13 @@ async def send(writer: asyncio.StreamWriter, answer: Answer) -> bool:
     return True
 
 
-def whole(status: int, found: Mapping[str, Any], headers: Sequence[tuple[str, str]] = ()) -> Answer:
+def whole(status: int, found: Mapping[str, Any], headers: Sequence[tuple[str, str]] = ()) -> HttpReply:
     """An object as JSON."""
     body = json.dumps(found).encode()
-    return Answer(status, pieces_of([body]), len(body), tuple(headers))
+    return HttpReply(status, pieces_of([body]), len(body), tuple(headers))
 
 
-def refusal(status: int, message: str, *headers: tuple[str, str], code: str = "", param: str = "") -> Answer:
+def refusal(status: int, message: str, *headers: tuple[str, str], code: str = "", param: str = "") -> HttpReply:
     """An error as OpenAI writes it."""
     error = {"message": message, "type": "error", "code": code or None, "param": param or None}
     return whole(status, {"error": error}, headers)
@@ -69,7 +69,7 @@ async def pieces_of(pieces: Iterable[bytes]) -> AsyncIterator[bytes]:
         yield piece
 
 
-async def packed(answer: Answer) -> Answer:
+async def packed(answer: HttpReply) -> HttpReply:
     """The same answer, packed by gzip."""
     body = gzip.compress(b"".join([piece async for piece in answer.pieces]))
     return replace(answer, pieces=pieces_of([body]), length=len(body), headers=(("Content-Encoding", "gzip"),))
@@ -90,11 +90,11 @@ async def endless(
         yield b"and so on, " * 1000
 
 
-def bomb(status: int) -> Answer:
+def bomb(status: int) -> HttpReply:
     """A reply of a megabyte, packed, that unpacks to a gigabyte of spaces."""
     packing = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS | 16)
     begin = packing.compress(b'{"error": "') + packing.flush(zlib.Z_FULL_FLUSH)
     # After a full flush the same megabyte is packed to the same bytes.
     block = packing.compress(b" " * (1 << 20)) + packing.flush(zlib.Z_FULL_FLUSH)
     body = begin + block * 1024
-    return Answer(status, pieces_of([body]), len(body), (("Content-Encoding", "gzip"),))
+    return HttpReply(status, pieces_of([body]), len(body), (("Content-Encoding", "gzip"),))

@@ -12,7 +12,7 @@ from typing import Any
 
 from trueweave.testing.embedder import HashEmbedder
 from trueweave.testing.model_server.faults import Fault, Trouble
-from trueweave.testing.model_server.http import Answer, bomb, endless, packed, pieces_of, refusal, slowly, whole
+from trueweave.testing.model_server.http import HttpReply, bomb, endless, packed, pieces_of, refusal, slowly, whole
 from trueweave.testing.model_server.scripts import Asked, Ranker, Script, Unscripted, smallest
 from trueweave.testing.model_server.streams import events, lines
 from trueweave.text import tokens
@@ -47,7 +47,7 @@ class Model:
     ignores_context: bool
     usage: Mapping[str, Any] | None = None
 
-    async def answer(self, call: ModelCall, body: Mapping[str, Any], trouble: Trouble) -> Answer:
+    async def answer(self, call: ModelCall, body: Mapping[str, Any], trouble: Trouble) -> HttpReply:
         """The answer to a call, in the way in which it is to go wrong."""
         answer = _refused(call, body, trouble.retry_after) or await self._replied(call, body)
         if call.fault is Fault.PACKED:
@@ -65,12 +65,12 @@ class Model:
             return {"models": [{"name": "any:latest", "context_length": loaded}]}
         return {"object": "list", "data": [{"id": "any", "object": "model", "max_model_len": self.context}]}
 
-    async def _replied(self, call: ModelCall, body: Mapping[str, Any]) -> Answer:
+    async def _replied(self, call: ModelCall, body: Mapping[str, Any]) -> HttpReply:
         if call.fault is Fault.NOT_JSON:
             page = b"<html><body>Sign in to the network</body></html>"
-            return Answer(200, pieces_of([page]), len(page), type=b"text/html")
+            return HttpReply(200, pieces_of([page]), len(page), type=b"text/html")
         if call.fault is Fault.ENDLESS and not _is_streamed(call.fault, body):
-            return Answer(200, endless(), None)
+            return HttpReply(200, endless(), None)
         if call.kind == "embed":
             return await self._embed(call.fault, body)
         if call.kind == "rerank":
@@ -80,7 +80,7 @@ class Model:
         except Unscripted as error:
             return refusal(400, str(error))
 
-    def _chat(self, fault: Fault | None, body: Mapping[str, Any]) -> Answer:
+    def _chat(self, fault: Fault | None, body: Mapping[str, Any]) -> HttpReply:
         form = (body.get("response_format") or {}).get("json_schema") or {}
         limit = int(body.get("max_tokens") or body.get("max_completion_tokens") or 1024)
         asked = Asked(str(body["model"]), _messages(body), limit, form.get("schema"))
@@ -102,7 +102,7 @@ class Model:
             del found["usage"]
         return whole(200, found)
 
-    def _ollama(self, fault: Fault | None, body: Mapping[str, Any]) -> Answer:
+    def _ollama(self, fault: Fault | None, body: Mapping[str, Any]) -> HttpReply:
         options = body.get("options") or {}
         asked = Asked(str(body["model"]), _messages(body), int(options.get("num_predict", 128)), body.get("format"))
         context = 4096 if self.ignores_context else int(options.get("num_ctx", 4096))
@@ -120,7 +120,7 @@ class Model:
     def _text(self, asked: Asked, fault: Fault | None) -> tuple[str, str]:
         return _spoiled(smallest(asked) if fault is Fault.EMPTY else self.script(asked), fault)
 
-    async def _embed(self, fault: Fault | None, body: Mapping[str, Any]) -> Answer:
+    async def _embed(self, fault: Fault | None, body: Mapping[str, Any]) -> HttpReply:
         given = body["input"]
         texts: list[str] = [given] if isinstance(given, str) else given
         size = int(body.get("dimensions") or self.embedder.dimensions) + (fault is Fault.OTHER_DIMENSION)
@@ -143,7 +143,7 @@ class Model:
             found["usage"] = {"prompt_tokens": sum(map(tokens.count, texts)), "total_tokens": 0}
         return whole(200, found)
 
-    def _rerank(self, fault: Fault | None, body: Mapping[str, Any]) -> Answer:
+    def _rerank(self, fault: Fault | None, body: Mapping[str, Any]) -> HttpReply:
         texts: list[str] = body["documents"]
         scores = enumerate(self.ranker(str(body["query"]), texts))
         results = [{"index": index, "relevance_score": score} for index, score in scores]
@@ -153,7 +153,7 @@ class Model:
         return whole(200, {"results": results[: body.get("top_n")]})
 
 
-def _refused(call: ModelCall, body: Mapping[str, Any], wait: float) -> Answer | None:
+def _refused(call: ModelCall, body: Mapping[str, Any], wait: float) -> HttpReply | None:
     limit = "too many requests"
     match call.fault:
         case Fault.RATE_LIMIT:
@@ -182,7 +182,7 @@ def _refused(call: ModelCall, body: Mapping[str, Any], wait: float) -> Answer | 
         case Fault.REDIRECT:
             return refusal(307, "gone elsewhere", ("Location", ELSEWHERE))
         case Fault.HUGE_ERROR:
-            return Answer(400, endless(b'{"error": {"message": "'), None)
+            return HttpReply(400, endless(b'{"error": {"message": "'), None)
         case Fault.BOMB:
             return bomb(200)
         case Fault.ERROR_BOMB:

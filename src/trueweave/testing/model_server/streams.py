@@ -9,28 +9,28 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from trueweave.testing.model_server.faults import Fault
-from trueweave.testing.model_server.http import Answer, pieces_of
+from trueweave.testing.model_server.http import HttpReply, pieces_of
 
 _ERROR = {"message": "the model crashed", "code": 500}
 
 
-def events(choice: Mapping[str, Any], usage: Mapping[str, Any] | None, fault: Fault | None) -> Answer:
+def events(choice: Mapping[str, Any], usage: Mapping[str, Any] | None, fault: Fault | None) -> HttpReply:
     """A choice of OpenAI's API as a stream; none at all where it is empty."""
     said = [(what, word) for what in ("content", "refusal") for word in _words(choice.get("message", {}).get(what))]
     begun = [_delta({what: word}) for what, word in said]
     last = [_delta({}, choice["finish_reason"])] if choice else []
     counted = [_event({"choices": [], "usage": usage})] if usage else []
     sent = _sent(begun, [*last, *counted, b"data: [DONE]\n\n"], _event({"error": _ERROR}), fault)
-    return Answer(200, pieces_of(sent), None, type=b"text/event-stream")
+    return HttpReply(200, pieces_of(sent), None, type=b"text/event-stream")
 
 
-def lines(found: Mapping[str, Any], fault: Fault | None) -> Answer:
+def lines(found: Mapping[str, Any], fault: Fault | None) -> HttpReply:
     """What Ollama's API answers as a stream."""
     words = _words(found["message"]["content"])
     begun = [_line({"message": {"role": "assistant", "content": word}, "done": False}) for word in words]
     last = _line({**found, "message": {"role": "assistant", "content": ""}})
     sent = _sent(begun, [last], _line({"error": _ERROR["message"]}), fault)
-    return Answer(200, pieces_of(sent), None, type=b"application/x-ndjson")
+    return HttpReply(200, pieces_of(sent), None, type=b"application/x-ndjson")
 
 
 def _sent(begun: Sequence[bytes], end: Sequence[bytes], error: bytes, fault: Fault | None) -> Iterable[bytes]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from trueweave.text.parsing import Limits, parse
+from trueweave.text.parsing import ParserLimits, parse
 from trueweave.types import Source
 
 
@@ -16,7 +16,7 @@ class Parsed:
 
     suffixes: frozenset[str]
     parser: str
-    limits: Limits = field(default_factory=Limits)
+    limits: ParserLimits = field(default_factory=ParserLimits)
 
     def load(self, path: Path, uri: str) -> Iterator[Source]:
         yield parse(path, uri, self.parser, self.limits)

@@ -21,14 +21,14 @@ _MOST_CONTROLS = 0.01
 _BLOCK = 2**20
 
 
-class Text(NamedTuple):
+class DecodedText(NamedTuple):
     """Characters, and what a person should know of how they were read."""
 
     text: str
     notes: tuple[str, ...] = ()
 
 
-def read_text(path: Path) -> Text:
+def read_text(path: Path) -> DecodedText:
     """All characters of a text file as they are, but for NUL."""
     return decode(read_bytes(path), str(path))
 
@@ -47,15 +47,15 @@ def read_stream(stream: BinaryIO, name: str) -> bytes:
     return data
 
 
-def decode(data: bytes, name: str) -> Text:
+def decode(data: bytes, name: str) -> DecodedText:
     """The characters: as a byte order mark says, or else UTF-8, or else what is most likely, with a note."""
     try:
-        return Text(storable(data.decode(_marked(data) or "utf-8")))
+        return DecodedText(storable(data.decode(_marked(data) or "utf-8")))
     except UnicodeDecodeError as error:
         likely = None if _marked(data) else _likely(data)
         if likely is None:
             raise undecodable(name, error) from error
-        return Text(storable(data.decode(likely)), (_note(likely),))
+        return DecodedText(storable(data.decode(likely)), (_note(likely),))
 
 
 def is_binary(data: bytes) -> bool:

@@ -14,7 +14,7 @@ from html import unescape
 from pathlib import Path
 from typing import NamedTuple
 
-from trueweave.text.loading.reading import Text, decode, read_bytes
+from trueweave.text.loading.reading import DecodedText, decode, read_bytes
 from trueweave.text.names import storable
 from trueweave.text.text_builder import CELL, LINE, PARAGRAPH, SPACE, TextBuilder
 from trueweave.types import Source
@@ -53,12 +53,12 @@ class Web:
         yield draft.source(uri, title or first, notes)
 
 
-def text_of(data: bytes, name: str) -> Text:
+def text_of(data: bytes, name: str) -> DecodedText:
     """The page's characters, in the encoding that it says it is in; as those of any text, if it says nothing."""
     said = _CHARSET.search(data[:1024])
     if said and not data.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         try:
-            return Text(storable(data.decode(said[1].decode())))
+            return DecodedText(storable(data.decode(said[1].decode())))
         except (LookupError, ValueError):  # it says wrong; perhaps it is UTF-8
             return decode(data, name)
     return decode(data, name)
