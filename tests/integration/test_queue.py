@@ -4,7 +4,6 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 import pytest
@@ -22,9 +21,7 @@ from trueweave.serving import work_for_all
 from trueweave.store.postgres import queue
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.liveness import Liveness
-from trueweave.store.postgres.migrate import migrate
 from trueweave.store.postgres.queue import Queue
-from trueweave.store.postgres.schema import migrations
 from trueweave.testing import HashEmbedder
 from trueweave.types import Chunk, Extraction, Source
 
@@ -217,32 +214,3 @@ async def test_a_workspace_whose_settings_are_at_fault_stops_nobody_else(databas
     await working
     assert (await bad.status()).documents == 0
     assert left(url) >= 1
-
-
-async def test_what_waited_in_the_former_queue_goes_on(server_url: str) -> None:
-    name = "trueweave_test_former_queue"
-    url = urlunsplit(urlsplit(server_url)._replace(path=f"/{name}"))
-    with psycopg.connect(server_url, autocommit=True) as admin:
-        admin.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
-        admin.execute(f"CREATE DATABASE {name}")
-    await migrate(url)
-    [last] = [m for m in migrations() if m.name == "0026_jobs"]
-    with psycopg.connect(url, autocommit=True) as owner:
-        owner.execute("SET search_path = trueweave, public")
-        owner.execute("DROP TABLE job CASCADE")
-        owner.execute("DROP FUNCTION claim_jobs, finish_jobs, release_jobs, release_unknown_jobs, workspaces_after")
-        owner.execute("DELETE FROM migration WHERE name = '0026_jobs'")
-        owner.execute("CREATE SCHEMA trueweave_queue")
-        owner.execute("CREATE TABLE trueweave_queue.job (id bigint, entrypoint text, payload bytea, status text)")
-        owner.execute(
-            "INSERT INTO trueweave_queue.job VALUES (1, 'document/7', '[]', 'picked'), (2, 'settle/7', NULL, 'queued')"
-        )
-    assert last.name in await migrate(url)
-    with psycopg.connect(url) as owner:
-        rows = owner.execute(
-            "SELECT workspace, kind, priority, payload, owner FROM trueweave.job ORDER BY id"
-        ).fetchall()
-        assert rows == [(7, "document", 0, b"[]", None), (7, "settle", 1, b"", None)]
-        assert owner.execute("SELECT to_regnamespace('trueweave_queue')").fetchone() == (None,)
-    with psycopg.connect(server_url, autocommit=True) as admin:
-        admin.execute(f"DROP DATABASE {name} WITH (FORCE)")

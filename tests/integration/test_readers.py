@@ -87,7 +87,7 @@ WAYS_ROUND = (
     "SET SESSION AUTHORIZATION trueweave_app",
     "SET row_security = off; SELECT count(*) FROM trueweave.document",
     "SELECT trueweave.search_text('x', 10, 1.2, 0.75, NULL)",
-    "SELECT trueweave.find_workspace('other', false, 'exact')",
+    "SELECT trueweave.open_workspace('other', false, 'exact')",
     "SELECT trueweave.enter({other}, true)",
     "SELECT * FROM trueweave.reader",
     "SELECT * FROM trueweave.lexis",

@@ -1,4 +1,8 @@
-"""A database of an older version, with documents in it, is migrated and goes on as if it had been made today."""
+"""A database of an older version, with documents in it, is migrated and goes on as if it had been made today.
+
+Beside the migrations that there are since, it gets one that only these tests have: it changes a table and its rows, as
+real ones do.
+"""
 
 from pathlib import Path
 
@@ -6,12 +10,14 @@ import psycopg
 import pytest
 from psycopg.sql import SQL, Identifier
 
+from tests.integration.test_schema import with_more
 from trueweave import AsyncTrueweave
 from trueweave.config import Settings
 from trueweave.errors import SchemaOutdated
 from trueweave.methods import Keyword, Naive
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.migrate import migrate, missing
+from trueweave.store.postgres.schema import migration
 from trueweave.testing import HashEmbedder
 from trueweave.testing.schema import SCHEMA_FILE, dump_schema
 
@@ -19,6 +25,22 @@ from trueweave.testing.schema import SCHEMA_FILE, dump_schema
 OLD = Path(__file__).with_name("upgrade.sql")
 DIGEST = "9289274eab4a1aeee4b9a482a157e0f9fce6ac13396459c3cd196aef0c757faf"
 
+NEXT = migration(
+    "9001_read",
+    """-- breaking
+ALTER TABLE document ADD COLUMN read_by text[] NOT NULL DEFAULT '{}';
+DO $$
+DECLARE
+    one record;
+BEGIN
+    FOR one IN SELECT id FROM workspace LOOP
+        PERFORM set_config('trueweave.workspace', one.id::text, true);
+        UPDATE document SET read_by = ARRAY[uri], notes = notes || ARRAY['migrated'] WHERE workspace = one.id;
+    END LOOP;
+END $$;
+CREATE INDEX document_read ON document (added, workspace)
+""",
+)
 SETTINGS = Settings(extractor="capitals", embedding_model=None)
 
 
@@ -32,16 +54,23 @@ def old_url(url: str) -> str:
     return url
 
 
+@pytest.fixture
+def _next_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_more(monkeypatch, NEXT)
+
+
+@pytest.mark.usefixtures("_next_version")
 async def test_an_old_database_is_refused_until_it_is_migrated(old_url: str) -> None:
     with pytest.raises(SchemaOutdated, match="Run `trueweave migrate`"):
         await Database(old_url).open()
     lacking = await missing(old_url)
-    assert lacking
+    assert lacking[-1] == NEXT.name
     assert await migrate(old_url) == lacking
     async with Database(old_url):
         pass
 
 
+@pytest.mark.usefixtures("_next_version")
 async def test_its_documents_are_found_and_the_index_is_exact(old_url: str) -> None:
     await migrate(old_url)
     async with AsyncTrueweave.open(old_url, "village", HashEmbedder(8), settings=SETTINGS) as village:
@@ -53,6 +82,7 @@ async def test_its_documents_are_found_and_the_index_is_exact(old_url: str) -> N
         [community, *_] = await village.communities()
         assert await village.report(community.id)
         assert len(await village.rules()) == 1
+        assert {note for one in await village.list_documents() for note in one.notes} == {"migrated"}
         await village.remove(["miller-smith"])
         assert (await village.verify()).exact
     async with AsyncTrueweave.open(old_url, "large", HashEmbedder(8), settings=SETTINGS) as large:

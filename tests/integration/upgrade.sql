@@ -197,17 +197,6 @@ CREATE FUNCTION trueweave.facets(metadata jsonb) RETURNS SETOF uuid
     FROM part WHERE jsonb_typeof(value) IN ('string', 'number', 'boolean')
 $$;
 
-CREATE FUNCTION trueweave.find_workspace(wanted text, make boolean, resolution text) RETURNS integer
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'trueweave', 'pg_temp'
-    AS $$
-BEGIN
-    IF make THEN
-        INSERT INTO workspace (name, mode) VALUES (wanted, resolution) ON CONFLICT (name) DO NOTHING;
-    END IF;
-    RETURN (SELECT id FROM workspace WHERE name = wanted);
-END $$;
-
 CREATE FUNCTION trueweave.finish_jobs(claimant integer, ids bigint[]) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
@@ -1101,8 +1090,11 @@ COMMENT ON TABLE trueweave.mention IS 'One entity as one chunk speaks of it. Spa
 
 CREATE TABLE trueweave.migration (
     number integer NOT NULL,
-    name text NOT NULL
+    name text NOT NULL,
+    additive boolean NOT NULL
 );
+
+COMMENT ON COLUMN trueweave.migration.additive IS 'Whether processes of the version before may go on beside it.';
 
 CREATE TABLE trueweave.name_key (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1355,17 +1347,6 @@ ALTER TABLE ONLY trueweave.settling ALTER COLUMN workspace SET STATISTICS 0;
 ALTER TABLE ONLY trueweave.settling FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.settling IS 'Leases: a document by its uri, all names that are to be resolved again, or a turn of one''s own, for which others hold back.';
-
-CREATE TABLE trueweave.shard (
-    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
-    shard smallint NOT NULL,
-    version bigint NOT NULL
-);
-ALTER TABLE ONLY trueweave.shard ALTER COLUMN workspace SET STATISTICS 0;
-
-ALTER TABLE ONLY trueweave.shard FORCE ROW LEVEL SECURITY;
-
-COMMENT ON TABLE trueweave.shard IS 'Counts the settled batches that changed a shard of the names; shard -1 is the whole workspace.';
 
 CREATE TABLE trueweave.shelf (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1659,6 +1640,16 @@ ALTER TABLE ONLY trueweave.vector_1_relation_2 ALTER COLUMN v SET STORAGE PLAIN;
 
 ALTER TABLE ONLY trueweave.vector_1_relation_2 FORCE ROW LEVEL SECURITY;
 
+CREATE TABLE trueweave.view_version (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    version bigint NOT NULL
+);
+ALTER TABLE ONLY trueweave.view_version ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.view_version FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.view_version IS 'How often the view of a workspace has changed.';
+
 CREATE TABLE trueweave.word (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
     word bigint NOT NULL,
@@ -1736,45 +1727,45 @@ INSERT INTO trueweave.chunk VALUES
 	(2, '555a40da-a174-5bd9-6167-1acc2ec6d22b', '709b9e48-0a09-3793-e157-0e233b800dfc', 0, 0, 0, 'The smith of the village knows the reeve.', '76b76545-bcdf-a743-58f2-66773c94f19e');
 
 INSERT INTO trueweave.community VALUES
-	(1, 0, 0, NULL, 'd6c25e08-93e3-46f6-b5aa-6659fd65de72', '3740c2d3-f095-3573-d70a-98bf72536cfb', 0, 4, 6, 'c9870b2d-05fe-47af-ea55-930339567753', '2026-11-16 04:39:48.071661+00', '2026-11-16 04:39:48.071661+00');
+	(1, 0, 0, NULL, '76648cb7-4d7f-4a2e-8315-cb1740ad7c47', '3740c2d3-f095-3573-d70a-98bf72536cfb', 0, 4, 6, 'c9870b2d-05fe-47af-ea55-930339567753', '2026-11-16 05:16:49.108303+00', '2026-11-16 05:16:49.108303+00');
 
 INSERT INTO trueweave.corpus VALUES
 	(1, 10, 40),
 	(2, 6, 24);
 
 INSERT INTO trueweave.document VALUES
-	(1, '555a40da-a174-5bd9-6167-1acc2ec6d22b', 'smith-reeve', '', 'a62b54ab-bca8-40a8-9dc2-c2c2a92650b6', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 04:39:47.565474+00', NULL),
-	(1, '5816f523-bef2-068a-2cfe-02a194d5e790', 'miller-priest', '', '291e588e-fad2-3ee7-eef1-eea43b53a589', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 04:39:47.565474+00', NULL),
-	(1, '5aa77b25-0402-466d-7acf-6e5822ad676f', 'miller-reeve', '', 'dfe4fd65-3c07-4814-0178-2efac626153d', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 04:39:47.565474+00', NULL),
-	(1, '6a2ed070-0af1-15bf-018a-bb112cae0959', 'smith-priest', '', 'e84c0c31-5b6d-7a36-767e-98d72c910c70', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 04:39:47.565474+00', NULL),
-	(1, 'a5f37a48-e26f-4c29-d57b-38fd9004aa7b', 'smith-widow', '', 'df78e41a-3215-787f-87c7-9bf39182f46e', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 04:39:47.565474+00', NULL),
-	(1, 'a7dc542b-5a6e-611a-1766-30b66aaacde1', 'priest-widow', '', 'ff8b8f55-794e-6564-aa38-396639c7b110', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 04:39:47.565474+00', NULL),
-	(1, 'b0b61599-49ce-7a6c-f724-7b86509f9a91', 'miller-smith', '', 'aa3d713f-83c1-77de-4033-465b0f000ab7', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 04:39:47.565474+00', NULL),
-	(1, 'b8b59072-1650-aa0d-b9ea-3e5fb54df32f', 'miller-widow', '', '52756080-ca86-e193-cd04-dd0fc18d81f2', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 04:39:47.565474+00', NULL),
-	(1, 'bcf83155-bcda-c14c-f78f-237a158e2a27', 'reeve-priest', '', '5036d830-7690-c464-73d1-52fe31be0c9b', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 04:39:47.565474+00', NULL),
-	(1, 'cf6f1498-8c08-846b-c237-9b2a85a6bacf', 'reeve-widow', '', 'c3fcf05f-7750-4286-d355-656ac87e3388', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 04:39:47.565474+00', NULL),
-	(2, '555a40da-a174-5bd9-6167-1acc2ec6d22b', 'smith-reeve', '', 'a62b54ab-bca8-40a8-9dc2-c2c2a92650b6', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 04:39:48.326028+00', NULL),
-	(2, '5816f523-bef2-068a-2cfe-02a194d5e790', 'miller-priest', '', '291e588e-fad2-3ee7-eef1-eea43b53a589', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 04:39:48.326028+00', NULL),
-	(2, '5aa77b25-0402-466d-7acf-6e5822ad676f', 'miller-reeve', '', 'dfe4fd65-3c07-4814-0178-2efac626153d', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 04:39:48.326028+00', NULL),
-	(2, '6a2ed070-0af1-15bf-018a-bb112cae0959', 'smith-priest', '', 'e84c0c31-5b6d-7a36-767e-98d72c910c70', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 04:39:48.326028+00', NULL),
-	(2, 'b0b61599-49ce-7a6c-f724-7b86509f9a91', 'miller-smith', '', 'aa3d713f-83c1-77de-4033-465b0f000ab7', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 04:39:48.326028+00', NULL),
-	(2, 'bcf83155-bcda-c14c-f78f-237a158e2a27', 'reeve-priest', '', '5036d830-7690-c464-73d1-52fe31be0c9b', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 04:39:48.326028+00', NULL);
+	(1, '555a40da-a174-5bd9-6167-1acc2ec6d22b', 'smith-reeve', '', 'a62b54ab-bca8-40a8-9dc2-c2c2a92650b6', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:16:48.358343+00', NULL),
+	(1, '5816f523-bef2-068a-2cfe-02a194d5e790', 'miller-priest', '', '291e588e-fad2-3ee7-eef1-eea43b53a589', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:16:48.358343+00', NULL),
+	(1, '5aa77b25-0402-466d-7acf-6e5822ad676f', 'miller-reeve', '', 'dfe4fd65-3c07-4814-0178-2efac626153d', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:16:48.358343+00', NULL),
+	(1, '6a2ed070-0af1-15bf-018a-bb112cae0959', 'smith-priest', '', 'e84c0c31-5b6d-7a36-767e-98d72c910c70', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:16:48.358343+00', NULL),
+	(1, 'a5f37a48-e26f-4c29-d57b-38fd9004aa7b', 'smith-widow', '', 'df78e41a-3215-787f-87c7-9bf39182f46e', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:16:48.358343+00', NULL),
+	(1, 'a7dc542b-5a6e-611a-1766-30b66aaacde1', 'priest-widow', '', 'ff8b8f55-794e-6564-aa38-396639c7b110', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:16:48.358343+00', NULL),
+	(1, 'b0b61599-49ce-7a6c-f724-7b86509f9a91', 'miller-smith', '', 'aa3d713f-83c1-77de-4033-465b0f000ab7', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:16:48.358343+00', NULL),
+	(1, 'b8b59072-1650-aa0d-b9ea-3e5fb54df32f', 'miller-widow', '', '52756080-ca86-e193-cd04-dd0fc18d81f2', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:16:48.358343+00', NULL),
+	(1, 'bcf83155-bcda-c14c-f78f-237a158e2a27', 'reeve-priest', '', '5036d830-7690-c464-73d1-52fe31be0c9b', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:16:48.358343+00', NULL),
+	(1, 'cf6f1498-8c08-846b-c237-9b2a85a6bacf', 'reeve-widow', '', 'c3fcf05f-7750-4286-d355-656ac87e3388', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:16:48.358343+00', NULL),
+	(2, '555a40da-a174-5bd9-6167-1acc2ec6d22b', 'smith-reeve', '', 'a62b54ab-bca8-40a8-9dc2-c2c2a92650b6', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:16:49.526714+00', NULL),
+	(2, '5816f523-bef2-068a-2cfe-02a194d5e790', 'miller-priest', '', '291e588e-fad2-3ee7-eef1-eea43b53a589', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:16:49.526714+00', NULL),
+	(2, '5aa77b25-0402-466d-7acf-6e5822ad676f', 'miller-reeve', '', 'dfe4fd65-3c07-4814-0178-2efac626153d', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:16:49.526714+00', NULL),
+	(2, '6a2ed070-0af1-15bf-018a-bb112cae0959', 'smith-priest', '', 'e84c0c31-5b6d-7a36-767e-98d72c910c70', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:16:49.526714+00', NULL),
+	(2, 'b0b61599-49ce-7a6c-f724-7b86509f9a91', 'miller-smith', '', 'aa3d713f-83c1-77de-4033-465b0f000ab7', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:16:49.526714+00', NULL),
+	(2, 'bcf83155-bcda-c14c-f78f-237a158e2a27', 'reeve-priest', '', '5036d830-7690-c464-73d1-52fe31be0c9b', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:16:49.526714+00', NULL);
 
 INSERT INTO trueweave.entity VALUES
-	(1, '5443681f-af10-4beb-954a-f7f0c495a1f8', 'reeve', '', '', '{smith}', 8, '{0,0,0,0,8,0,0,0,0}', 3, 'e517d585-8f2a-5abf-c265-95210da1d5e3'),
-	(1, 'f62af5a0-a9f8-4a5c-aa2c-7aaf7cc953f4', 'priest', '', '', '{}', 4, '{0,0,0,0,4,0,0,0,0}', 3, '403b2440-6d47-26a4-3594-17d13a1a5ca4'),
-	(1, '8bdf13b1-41de-4353-83d2-5af6be6c8f36', 'widow', '', '', '{}', 4, '{0,0,0,0,4,0,0,0,0}', 3, 'b982ccdf-f164-44ae-2dfa-76b56a96a56d'),
-	(1, 'ea505848-4368-4991-bfac-276b3898b1a2', 'miller', '', '', '{}', 4, '{0,0,0,0,4,0,0,0,0}', 3, '9574e337-9175-20ba-62ed-624e1f453226'),
-	(2, '1ba3ba09-77b4-47aa-b732-f5828910d1b3', 'smith', '', '', '{}', 3, '{0,0,0,0,3,0,0,0,0}', 3, '0f5407c8-48b5-49b6-636b-88952d9af4e5'),
-	(2, 'c780d278-4dbb-438a-afda-4b57515b3b37', 'priest', '', '', '{}', 3, '{0,0,0,0,3,0,0,0,0}', 3, '403b2440-6d47-26a4-3594-17d13a1a5ca4'),
-	(2, 'c3c4336a-6ba7-4add-9c51-1865acce0160', 'miller', '', '', '{}', 3, '{0,0,0,0,3,0,0,0,0}', 3, '9574e337-9175-20ba-62ed-624e1f453226'),
-	(2, '5fcc63f9-e39d-455f-a579-b921447e7ad6', 'reeve', '', '', '{}', 3, '{0,0,0,0,3,0,0,0,0}', 3, 'e517d585-8f2a-5abf-c265-95210da1d5e3');
+	(1, '10c8e011-5570-44a3-a8fc-c586b01f6e61', 'reeve', '', '', '{smith}', 8, '{0,0,0,0,8,0,0,0,0}', 3, 'e517d585-8f2a-5abf-c265-95210da1d5e3'),
+	(1, '943baa71-fd39-4f7c-b2d1-9c1b3da97285', 'priest', '', '', '{}', 4, '{0,0,0,0,4,0,0,0,0}', 3, '403b2440-6d47-26a4-3594-17d13a1a5ca4'),
+	(1, 'e5f74a51-3e1e-492d-b2aa-f14d7ef50d00', 'miller', '', '', '{}', 4, '{0,0,0,0,4,0,0,0,0}', 3, '9574e337-9175-20ba-62ed-624e1f453226'),
+	(1, '8b8d80a1-f324-410f-ba05-23e2f51c08f0', 'widow', '', '', '{}', 4, '{0,0,0,0,4,0,0,0,0}', 3, 'b982ccdf-f164-44ae-2dfa-76b56a96a56d'),
+	(2, '8f3511cf-70a1-4cb4-bc2e-923734c0fd2b', 'smith', '', '', '{}', 3, '{0,0,0,0,3,0,0,0,0}', 3, '0f5407c8-48b5-49b6-636b-88952d9af4e5'),
+	(2, 'c7f0f928-24a2-414a-96d4-28d49d6ebe36', 'priest', '', '', '{}', 3, '{0,0,0,0,3,0,0,0,0}', 3, '403b2440-6d47-26a4-3594-17d13a1a5ca4'),
+	(2, 'ff16ba39-de4a-4f36-9261-42ff96323f77', 'miller', '', '', '{}', 3, '{0,0,0,0,3,0,0,0,0}', 3, '9574e337-9175-20ba-62ed-624e1f453226'),
+	(2, '0278ea93-f03e-4f4f-afe9-72ba919ea9c1', 'reeve', '', '', '{}', 3, '{0,0,0,0,3,0,0,0,0}', 3, 'e517d585-8f2a-5abf-c265-95210da1d5e3');
 
 INSERT INTO trueweave.hierarchy VALUES
-	(1, 'graspologic-native 1.3.1, moving 1', 0, 1, 10, 15, 4, 0, 1, 0, '2026-11-16 04:39:48.071661+00', true);
+	(1, 'graspologic-native 1.3.1, moving 1', 0, 1, 10, 7, 4, 0, 1, 0, '2026-11-16 05:16:49.108303+00', true);
 
 INSERT INTO trueweave.job OVERRIDING SYSTEM VALUE VALUES
-	(2, 4, 'document', 0, '\x5b5b2277616974696e67222c20226164383361363862643437633430343531643666343237383635343733383734225d5d', '2026-11-16 04:39:48.582842+00', NULL, NULL);
+	(2, 4, 'document', 0, '\x5b5b2277616974696e67222c20226164383361363862643437633430343531643666343237383635343733383734225d5d', '2026-11-16 05:16:49.956241+00', NULL, NULL);
 
 INSERT INTO trueweave.lexis VALUES
 	(1, '0b06270b-13e0-691a-09f4-10beee2a6905', 4, '{-5261365064846105813,-2452247132636080741,1352029192145049243,4556714073866178427}', '{1,1,1,1}', '{205328632:0.74850297,280770922:0.74850297,390277683:0.74850297,459020634:0.74850297}/536870912', 'english'),
@@ -1813,10 +1804,10 @@ INSERT INTO trueweave.link VALUES
 	(2, '555a40da-a174-5bd9-6167-1acc2ec6d22b', '709b9e48-0a09-3793-e157-0e233b800dfc', 0, '8bc79940-2edd-2499-5c4d-b0e08bc3271c', '41883e1b-98a2-d815-b352-290116e202c2', 'the smith knows the reeve', '40032ab7-d20f-141a-e282-4ad687a9aef4', '{}', 5, 5, '{}');
 
 INSERT INTO trueweave.member VALUES
-	(1, '8bdf13b1-41de-4353-83d2-5af6be6c8f36', 0),
-	(1, '5443681f-af10-4beb-954a-f7f0c495a1f8', 0),
-	(1, 'f62af5a0-a9f8-4a5c-aa2c-7aaf7cc953f4', 0),
-	(1, 'ea505848-4368-4991-bfac-276b3898b1a2', 0);
+	(1, '8b8d80a1-f324-410f-ba05-23e2f51c08f0', 0),
+	(1, '10c8e011-5570-44a3-a8fc-c586b01f6e61', 0),
+	(1, '943baa71-fd39-4f7c-b2d1-9c1b3da97285', 0),
+	(1, 'e5f74a51-3e1e-492d-b2aa-f14d7ef50d00', 0);
 
 INSERT INTO trueweave.mention VALUES
 	(1, '5816f523-bef2-068a-2cfe-02a194d5e790', '0b06270b-13e0-691a-09f4-10beee2a6905', 0, '6a04db28-58bb-1231-04c8-845df9d45c03', 'miller', '', '', '74c4b9cc-52e7-815e-838d-5f00cb957fc7', 5, '{}'),
@@ -1853,38 +1844,27 @@ INSERT INTO trueweave.mention VALUES
 	(2, '555a40da-a174-5bd9-6167-1acc2ec6d22b', '709b9e48-0a09-3793-e157-0e233b800dfc', 1, '41883e1b-98a2-d815-b352-290116e202c2', 'reeve', '', '', '74c4b9cc-52e7-815e-838d-5f00cb957fc7', 5, '{}');
 
 INSERT INTO trueweave.migration VALUES
-	(1, '0001_record'),
-	(2, '0002_view'),
-	(3, '0003_spaces'),
-	(4, '0004_ingest'),
-	(5, '0005_text'),
-	(6, '0006_occurrences'),
-	(7, '0007_communities'),
-	(8, '0008_names'),
-	(11, '0011_copies'),
-	(12, '0012_failed_work'),
-	(13, '0013_settling'),
-	(14, '0014_liveness'),
-	(15, '0015_fences'),
-	(18, '0018_upkeep'),
-	(19, '0019_erasure'),
-	(20, '0020_inputs'),
-	(22, '0022_places'),
-	(24, '0024_languages'),
-	(25, '0025_workspace_settings'),
-	(26, '0026_jobs'),
-	(35, '0035_turkish');
+	(1, '0001_workspace', false),
+	(2, '0002_record', false),
+	(3, '0003_view', false),
+	(4, '0004_vectors', false),
+	(5, '0005_languages', false),
+	(6, '0006_text_search', false),
+	(7, '0007_occurrences', false),
+	(8, '0008_communities', false),
+	(9, '0009_ingest', false),
+	(10, '0010_queue', false);
 
 INSERT INTO trueweave.name VALUES
-	(1, '64701930-bcab-1915-413e-24cbe4f65c81', 'priest', '', 4, '{0,0,0,0,4,0,0,0,0}', 'f62af5a0-a9f8-4a5c-aa2c-7aaf7cc953f4', 4428787770243005063, DEFAULT),
-	(1, '6a04db28-58bb-1231-04c8-845df9d45c03', 'miller', '', 4, '{0,0,0,0,4,0,0,0,0}', 'ea505848-4368-4991-bfac-276b3898b1a2', -309376956234807317, DEFAULT),
-	(1, '3740c2d3-f095-3573-d70a-98bf72536cfb', 'widow', '', 4, '{0,0,0,0,4,0,0,0,0}', '8bdf13b1-41de-4353-83d2-5af6be6c8f36', -8006901748321538874, DEFAULT),
-	(1, '8bc79940-2edd-2499-5c4d-b0e08bc3271c', 'smith', '', 4, '{0,0,0,0,4,0,0,0,0}', '5443681f-af10-4beb-954a-f7f0c495a1f8', -5530098393195011052, DEFAULT),
-	(1, '41883e1b-98a2-d815-b352-290116e202c2', 'reeve', '', 4, '{0,0,0,0,4,0,0,0,0}', '5443681f-af10-4beb-954a-f7f0c495a1f8', -4956774959887168887, DEFAULT),
-	(2, '8bc79940-2edd-2499-5c4d-b0e08bc3271c', 'smith', '', 3, '{0,0,0,0,3,0,0,0,0}', '1ba3ba09-77b4-47aa-b732-f5828910d1b3', -5530098393195011052, DEFAULT),
-	(2, '64701930-bcab-1915-413e-24cbe4f65c81', 'priest', '', 3, '{0,0,0,0,3,0,0,0,0}', 'c780d278-4dbb-438a-afda-4b57515b3b37', 4428787770243005063, DEFAULT),
-	(2, '6a04db28-58bb-1231-04c8-845df9d45c03', 'miller', '', 3, '{0,0,0,0,3,0,0,0,0}', 'c3c4336a-6ba7-4add-9c51-1865acce0160', -309376956234807317, DEFAULT),
-	(2, '41883e1b-98a2-d815-b352-290116e202c2', 'reeve', '', 3, '{0,0,0,0,3,0,0,0,0}', '5fcc63f9-e39d-455f-a579-b921447e7ad6', -4956774959887168887, DEFAULT);
+	(1, '64701930-bcab-1915-413e-24cbe4f65c81', 'priest', '', 4, '{0,0,0,0,4,0,0,0,0}', '943baa71-fd39-4f7c-b2d1-9c1b3da97285', 4428787770243005063, DEFAULT),
+	(1, '6a04db28-58bb-1231-04c8-845df9d45c03', 'miller', '', 4, '{0,0,0,0,4,0,0,0,0}', 'e5f74a51-3e1e-492d-b2aa-f14d7ef50d00', -309376956234807317, DEFAULT),
+	(1, '3740c2d3-f095-3573-d70a-98bf72536cfb', 'widow', '', 4, '{0,0,0,0,4,0,0,0,0}', '8b8d80a1-f324-410f-ba05-23e2f51c08f0', -8006901748321538874, DEFAULT),
+	(1, '8bc79940-2edd-2499-5c4d-b0e08bc3271c', 'smith', '', 4, '{0,0,0,0,4,0,0,0,0}', '10c8e011-5570-44a3-a8fc-c586b01f6e61', -5530098393195011052, DEFAULT),
+	(1, '41883e1b-98a2-d815-b352-290116e202c2', 'reeve', '', 4, '{0,0,0,0,4,0,0,0,0}', '10c8e011-5570-44a3-a8fc-c586b01f6e61', -4956774959887168887, DEFAULT),
+	(2, '8bc79940-2edd-2499-5c4d-b0e08bc3271c', 'smith', '', 3, '{0,0,0,0,3,0,0,0,0}', '8f3511cf-70a1-4cb4-bc2e-923734c0fd2b', -5530098393195011052, DEFAULT),
+	(2, '64701930-bcab-1915-413e-24cbe4f65c81', 'priest', '', 3, '{0,0,0,0,3,0,0,0,0}', 'c7f0f928-24a2-414a-96d4-28d49d6ebe36', 4428787770243005063, DEFAULT),
+	(2, '6a04db28-58bb-1231-04c8-845df9d45c03', 'miller', '', 3, '{0,0,0,0,3,0,0,0,0}', 'ff16ba39-de4a-4f36-9261-42ff96323f77', -309376956234807317, DEFAULT),
+	(2, '41883e1b-98a2-d815-b352-290116e202c2', 'reeve', '', 3, '{0,0,0,0,3,0,0,0,0}', '0278ea93-f03e-4f4f-afe9-72ba919ea9c1', -4956774959887168887, DEFAULT);
 
 INSERT INTO trueweave.name_key VALUES
 	(1, -4004012623566437568, '3740c2d3-f095-3573-d70a-98bf72536cfb', 72343604500103168),
@@ -1898,24 +1878,24 @@ INSERT INTO trueweave.name_key VALUES
 	(2, -4004012622123833365, '8bc79940-2edd-2499-5c4d-b0e08bc3271c', 13587764696055808);
 
 INSERT INTO trueweave.outbox OVERRIDING SYSTEM VALUE VALUES
-	(1, 1, '786', 'document', false, '{5816f523-bef2-068a-2cfe-02a194d5e790,5aa77b25-0402-466d-7acf-6e5822ad676f,b0b61599-49ce-7a6c-f724-7b86509f9a91,b8b59072-1650-aa0d-b9ea-3e5fb54df32f,a7dc542b-5a6e-611a-1766-30b66aaacde1,bcf83155-bcda-c14c-f78f-237a158e2a27,cf6f1498-8c08-846b-c237-9b2a85a6bacf,6a2ed070-0af1-15bf-018a-bb112cae0959,555a40da-a174-5bd9-6167-1acc2ec6d22b,a5f37a48-e26f-4c29-d57b-38fd9004aa7b}', '2026-11-16 04:39:47.66199+00'),
-	(1, 2, '786', 'chunk', false, '{0b06270b-13e0-691a-09f4-10beee2a6905,33acd6db-1aed-29ce-b683-10000abe33c1,363ce4f0-a723-493f-8adf-3a773e3ddd15,6079cb86-a600-c1b9-78ab-4a7efe0f0686,6cd27d8b-8442-9b91-f0de-ae011b5e98c4,709b9e48-0a09-3793-e157-0e233b800dfc,83943c9b-b767-8dcc-2e58-cfeabb72cab0,93dd8f37-f0f1-dd8d-3c97-99847f595032,dca6344f-4854-2afb-30bd-b46201fe6d03,e0a20070-28de-68d6-08e0-5a17629915c6}', '2026-11-16 04:39:47.66199+00'),
-	(1, 3, '786', 'entity', false, '{f62af5a0-a9f8-4a5c-aa2c-7aaf7cc953f4,ea505848-4368-4991-bfac-276b3898b1a2,8bdf13b1-41de-4353-83d2-5af6be6c8f36,5443681f-af10-4beb-954a-f7f0c495a1f8,d3bf6440-363b-496f-942b-163f1a13ae6d}', '2026-11-16 04:39:47.66199+00'),
-	(1, 4, '786', 'relation', false, '{155e9ea3-9f7c-88fd-151b-812b3fe61da1,bb3eb70a-4736-9bdd-c9f9-59db0b73060e,252093fd-af68-7775-3cb3-f942c86b2a01,618abb18-9692-004f-64bf-195a3a8ac6e4,cbf4f9ab-1e81-2683-6d92-492d8d87a5a7,9b312846-6031-0854-a82d-555bd70bebf7,657e3f17-a5d2-253f-a61b-55f5503df3c7,1c009be0-d875-a3ba-a8d2-941f214c9983,7d17d9f7-dd7b-0f2e-334c-494a42c7eb52,7a8d9e02-30ae-b654-ef7c-6d10cea711b8}', '2026-11-16 04:39:47.66199+00'),
-	(1, 5, '792', 'document', false, '{f38757ca-cd92-3c6b-0d79-5cfa9e7a9034}', '2026-11-16 04:39:47.828735+00'),
-	(1, 6, '792', 'chunk', false, '{0e0b95c2-030c-d2f6-b320-014c5c2302bc}', '2026-11-16 04:39:47.828735+00'),
-	(1, 7, '792', 'entity', false, '{e65b4753-162e-4b1e-a25b-ab4d3be303ab}', '2026-11-16 04:39:47.828735+00'),
-	(1, 8, '797', 'document', true, '{f38757ca-cd92-3c6b-0d79-5cfa9e7a9034}', '2026-11-16 04:39:47.913664+00'),
-	(1, 9, '797', 'chunk', true, '{0e0b95c2-030c-d2f6-b320-014c5c2302bc}', '2026-11-16 04:39:47.913664+00'),
-	(1, 10, '797', 'entity', true, '{e65b4753-162e-4b1e-a25b-ab4d3be303ab}', '2026-11-16 04:39:47.913664+00'),
-	(1, 11, '804', 'entity', false, '{5443681f-af10-4beb-954a-f7f0c495a1f8,f62af5a0-a9f8-4a5c-aa2c-7aaf7cc953f4,8bdf13b1-41de-4353-83d2-5af6be6c8f36,ea505848-4368-4991-bfac-276b3898b1a2}', '2026-11-16 04:39:48.013798+00'),
-	(1, 12, '804', 'entity', true, '{d3bf6440-363b-496f-942b-163f1a13ae6d}', '2026-11-16 04:39:48.013798+00'),
-	(1, 13, '804', 'relation', false, '{7a8d9e02-30ae-b654-ef7c-6d10cea711b8,1c009be0-d875-a3ba-a8d2-941f214c9983,657e3f17-a5d2-253f-a61b-55f5503df3c7}', '2026-11-16 04:39:48.013798+00'),
-	(1, 14, '804', 'relation', true, '{7d17d9f7-dd7b-0f2e-334c-494a42c7eb52,bb3eb70a-4736-9bdd-c9f9-59db0b73060e,155e9ea3-9f7c-88fd-151b-812b3fe61da1,cbf4f9ab-1e81-2683-6d92-492d8d87a5a7}', '2026-11-16 04:39:48.013798+00'),
-	(2, 15, '826', 'document', false, '{5816f523-bef2-068a-2cfe-02a194d5e790,5aa77b25-0402-466d-7acf-6e5822ad676f,b0b61599-49ce-7a6c-f724-7b86509f9a91,bcf83155-bcda-c14c-f78f-237a158e2a27,6a2ed070-0af1-15bf-018a-bb112cae0959,555a40da-a174-5bd9-6167-1acc2ec6d22b}', '2026-11-16 04:39:48.401865+00'),
-	(2, 16, '826', 'chunk', false, '{0b06270b-13e0-691a-09f4-10beee2a6905,33acd6db-1aed-29ce-b683-10000abe33c1,709b9e48-0a09-3793-e157-0e233b800dfc,83943c9b-b767-8dcc-2e58-cfeabb72cab0,93dd8f37-f0f1-dd8d-3c97-99847f595032,e0a20070-28de-68d6-08e0-5a17629915c6}', '2026-11-16 04:39:48.401865+00'),
-	(2, 17, '826', 'entity', false, '{1ba3ba09-77b4-47aa-b732-f5828910d1b3,c780d278-4dbb-438a-afda-4b57515b3b37,c3c4336a-6ba7-4add-9c51-1865acce0160,5fcc63f9-e39d-455f-a579-b921447e7ad6}', '2026-11-16 04:39:48.401865+00'),
-	(2, 18, '826', 'relation', false, '{52498a75-45c7-68a9-3387-9d643faa08ba,b0cd706f-e744-5ad6-91c3-afb45a486769,fb8154b5-396d-4f8c-8e2b-ed8fbcbc34df,43200f7d-ff20-52a2-b5a4-05e3ad0ecc71,7080b847-b65d-edd4-67ea-b2afd0b2a384,24fc42c8-84eb-3bef-558d-730538dee85b}', '2026-11-16 04:39:48.401865+00');
+	(1, 1, '775', 'document', false, '{5816f523-bef2-068a-2cfe-02a194d5e790,5aa77b25-0402-466d-7acf-6e5822ad676f,b0b61599-49ce-7a6c-f724-7b86509f9a91,b8b59072-1650-aa0d-b9ea-3e5fb54df32f,a7dc542b-5a6e-611a-1766-30b66aaacde1,bcf83155-bcda-c14c-f78f-237a158e2a27,cf6f1498-8c08-846b-c237-9b2a85a6bacf,6a2ed070-0af1-15bf-018a-bb112cae0959,555a40da-a174-5bd9-6167-1acc2ec6d22b,a5f37a48-e26f-4c29-d57b-38fd9004aa7b}', '2026-11-16 05:16:48.49305+00'),
+	(1, 2, '775', 'chunk', false, '{0b06270b-13e0-691a-09f4-10beee2a6905,33acd6db-1aed-29ce-b683-10000abe33c1,363ce4f0-a723-493f-8adf-3a773e3ddd15,6079cb86-a600-c1b9-78ab-4a7efe0f0686,6cd27d8b-8442-9b91-f0de-ae011b5e98c4,709b9e48-0a09-3793-e157-0e233b800dfc,83943c9b-b767-8dcc-2e58-cfeabb72cab0,93dd8f37-f0f1-dd8d-3c97-99847f595032,dca6344f-4854-2afb-30bd-b46201fe6d03,e0a20070-28de-68d6-08e0-5a17629915c6}', '2026-11-16 05:16:48.49305+00'),
+	(1, 3, '775', 'entity', false, '{943baa71-fd39-4f7c-b2d1-9c1b3da97285,e5f74a51-3e1e-492d-b2aa-f14d7ef50d00,8b8d80a1-f324-410f-ba05-23e2f51c08f0,10c8e011-5570-44a3-a8fc-c586b01f6e61,3f077fe4-b8bd-4572-9eae-fda044b1e7cf}', '2026-11-16 05:16:48.49305+00'),
+	(1, 4, '775', 'relation', false, '{138a7d35-6c37-5611-d2eb-86be1cdac5f2,d4d566c8-6221-f306-183c-59f0f019fc1b,618d1e3f-6b35-1730-8a09-453ed260392b,f46ee2e0-5394-cdaa-1b28-c4ec086540af,a041eb8c-834a-89fe-681a-f2d0ccaff4a5,b07179f9-821e-31a6-cc75-776a4ccb198c,b7b7cc05-f50b-b5c9-0647-11c49ffad673,d32a99c5-dcd9-2955-103e-4ef2f4ed5da5,a3944ce7-62f4-9d04-7e99-446edcb4c6ce,64050131-ce52-6b23-b9a5-9685124632e1}', '2026-11-16 05:16:48.49305+00'),
+	(1, 5, '781', 'document', false, '{f38757ca-cd92-3c6b-0d79-5cfa9e7a9034}', '2026-11-16 05:16:48.730964+00'),
+	(1, 6, '781', 'chunk', false, '{0e0b95c2-030c-d2f6-b320-014c5c2302bc}', '2026-11-16 05:16:48.730964+00'),
+	(1, 7, '781', 'entity', false, '{d7baa910-10ed-483a-82a7-97b2f618fed8}', '2026-11-16 05:16:48.730964+00'),
+	(1, 8, '786', 'document', true, '{f38757ca-cd92-3c6b-0d79-5cfa9e7a9034}', '2026-11-16 05:16:48.875935+00'),
+	(1, 9, '786', 'chunk', true, '{0e0b95c2-030c-d2f6-b320-014c5c2302bc}', '2026-11-16 05:16:48.875935+00'),
+	(1, 10, '786', 'entity', true, '{d7baa910-10ed-483a-82a7-97b2f618fed8}', '2026-11-16 05:16:48.875935+00'),
+	(1, 11, '793', 'entity', false, '{10c8e011-5570-44a3-a8fc-c586b01f6e61,943baa71-fd39-4f7c-b2d1-9c1b3da97285,e5f74a51-3e1e-492d-b2aa-f14d7ef50d00,8b8d80a1-f324-410f-ba05-23e2f51c08f0}', '2026-11-16 05:16:49.028862+00'),
+	(1, 12, '793', 'entity', true, '{3f077fe4-b8bd-4572-9eae-fda044b1e7cf}', '2026-11-16 05:16:49.028862+00'),
+	(1, 13, '793', 'relation', false, '{64050131-ce52-6b23-b9a5-9685124632e1,b7b7cc05-f50b-b5c9-0647-11c49ffad673,d32a99c5-dcd9-2955-103e-4ef2f4ed5da5}', '2026-11-16 05:16:49.028862+00'),
+	(1, 14, '793', 'relation', true, '{d4d566c8-6221-f306-183c-59f0f019fc1b,a041eb8c-834a-89fe-681a-f2d0ccaff4a5,138a7d35-6c37-5611-d2eb-86be1cdac5f2,a3944ce7-62f4-9d04-7e99-446edcb4c6ce}', '2026-11-16 05:16:49.028862+00'),
+	(2, 15, '815', 'document', false, '{5816f523-bef2-068a-2cfe-02a194d5e790,5aa77b25-0402-466d-7acf-6e5822ad676f,b0b61599-49ce-7a6c-f724-7b86509f9a91,bcf83155-bcda-c14c-f78f-237a158e2a27,6a2ed070-0af1-15bf-018a-bb112cae0959,555a40da-a174-5bd9-6167-1acc2ec6d22b}', '2026-11-16 05:16:49.654806+00'),
+	(2, 16, '815', 'chunk', false, '{0b06270b-13e0-691a-09f4-10beee2a6905,33acd6db-1aed-29ce-b683-10000abe33c1,709b9e48-0a09-3793-e157-0e233b800dfc,83943c9b-b767-8dcc-2e58-cfeabb72cab0,93dd8f37-f0f1-dd8d-3c97-99847f595032,e0a20070-28de-68d6-08e0-5a17629915c6}', '2026-11-16 05:16:49.654806+00'),
+	(2, 17, '815', 'entity', false, '{8f3511cf-70a1-4cb4-bc2e-923734c0fd2b,c7f0f928-24a2-414a-96d4-28d49d6ebe36,ff16ba39-de4a-4f36-9261-42ff96323f77,0278ea93-f03e-4f4f-afe9-72ba919ea9c1}', '2026-11-16 05:16:49.654806+00'),
+	(2, 18, '815', 'relation', false, '{61788fbd-8125-aecc-1330-1a36c4319a04,880dc52c-8dbf-4f2d-a9d5-301e86eabcd7,a5d144f0-96c7-b586-bd01-f1bfba0263ba,f3b98955-5f96-019d-02c1-e100d298f253,f1c5f124-ad28-c00b-312a-e69154c087c2,6fbd340d-77bb-2db6-8688-0dffa4a92b82}', '2026-11-16 05:16:49.654806+00');
 
 INSERT INTO trueweave.phrase VALUES
 	(1, -8006901748321538874, 'widow', -8006901748321538874, 1, 0),
@@ -1929,45 +1909,31 @@ INSERT INTO trueweave.phrase VALUES
 	(2, -4956774959887168887, 'reeve', -4956774959887168887, 1, 0);
 
 INSERT INTO trueweave.relation VALUES
-	(1, '252093fd-af68-7775-3cb3-f942c86b2a01', 'f62af5a0-a9f8-4a5c-aa2c-7aaf7cc953f4', '8bdf13b1-41de-4353-83d2-5af6be6c8f36', 'priest', 'widow', 'the priest knows the widow', '{}', 5, 1, '{0,0,0,0,1,0,0,0,0}', '4c788df2-a2e3-cb4a-53db-af3a59306bea'),
-	(1, '618abb18-9692-004f-64bf-195a3a8ac6e4', 'ea505848-4368-4991-bfac-276b3898b1a2', '8bdf13b1-41de-4353-83d2-5af6be6c8f36', 'miller', 'widow', 'the miller knows the widow', '{}', 5, 1, '{0,0,0,0,1,0,0,0,0}', 'fb4b4526-8ded-0d2f-2440-f5a2985dad47'),
-	(1, '9b312846-6031-0854-a82d-555bd70bebf7', 'ea505848-4368-4991-bfac-276b3898b1a2', 'f62af5a0-a9f8-4a5c-aa2c-7aaf7cc953f4', 'miller', 'priest', 'the miller knows the priest', '{}', 5, 1, '{0,0,0,0,1,0,0,0,0}', '79fdcf6f-a61c-2e21-0d1e-99998f590d22'),
-	(1, '7a8d9e02-30ae-b654-ef7c-6d10cea711b8', '5443681f-af10-4beb-954a-f7f0c495a1f8', 'f62af5a0-a9f8-4a5c-aa2c-7aaf7cc953f4', 'reeve', 'priest', 'the reeve knows the priest
+	(1, '618d1e3f-6b35-1730-8a09-453ed260392b', '943baa71-fd39-4f7c-b2d1-9c1b3da97285', '8b8d80a1-f324-410f-ba05-23e2f51c08f0', 'priest', 'widow', 'the priest knows the widow', '{}', 5, 1, '{0,0,0,0,1,0,0,0,0}', '4c788df2-a2e3-cb4a-53db-af3a59306bea'),
+	(1, 'f46ee2e0-5394-cdaa-1b28-c4ec086540af', 'e5f74a51-3e1e-492d-b2aa-f14d7ef50d00', '8b8d80a1-f324-410f-ba05-23e2f51c08f0', 'miller', 'widow', 'the miller knows the widow', '{}', 5, 1, '{0,0,0,0,1,0,0,0,0}', 'fb4b4526-8ded-0d2f-2440-f5a2985dad47'),
+	(1, 'b07179f9-821e-31a6-cc75-776a4ccb198c', 'e5f74a51-3e1e-492d-b2aa-f14d7ef50d00', '943baa71-fd39-4f7c-b2d1-9c1b3da97285', 'miller', 'priest', 'the miller knows the priest', '{}', 5, 1, '{0,0,0,0,1,0,0,0,0}', '79fdcf6f-a61c-2e21-0d1e-99998f590d22'),
+	(1, '64050131-ce52-6b23-b9a5-9685124632e1', '10c8e011-5570-44a3-a8fc-c586b01f6e61', '943baa71-fd39-4f7c-b2d1-9c1b3da97285', 'reeve', 'priest', 'the reeve knows the priest
 the smith knows the priest', '{}', 10, 2, '{0,0,0,0,2,0,0,0,0}', 'bea4be8b-8293-d68f-1997-865e12bda24b'),
-	(1, '1c009be0-d875-a3ba-a8d2-941f214c9983', '5443681f-af10-4beb-954a-f7f0c495a1f8', '8bdf13b1-41de-4353-83d2-5af6be6c8f36', 'reeve', 'widow', 'the reeve knows the widow
-the smith knows the widow', '{}', 10, 2, '{0,0,0,0,2,0,0,0,0}', 'fb7893df-b504-1b65-e087-4fdd18f82f06'),
-	(1, '657e3f17-a5d2-253f-a61b-55f5503df3c7', 'ea505848-4368-4991-bfac-276b3898b1a2', '5443681f-af10-4beb-954a-f7f0c495a1f8', 'miller', 'reeve', 'the miller knows the smith
+	(1, 'b7b7cc05-f50b-b5c9-0647-11c49ffad673', 'e5f74a51-3e1e-492d-b2aa-f14d7ef50d00', '10c8e011-5570-44a3-a8fc-c586b01f6e61', 'miller', 'reeve', 'the miller knows the smith
 the miller knows the reeve', '{}', 10, 2, '{0,0,0,0,2,0,0,0,0}', '9eb1c5a9-0d3e-fd89-423a-22d8ea657d09'),
-	(2, '52498a75-45c7-68a9-3387-9d643faa08ba', '5fcc63f9-e39d-455f-a579-b921447e7ad6', 'c780d278-4dbb-438a-afda-4b57515b3b37', 'reeve', 'priest', 'the reeve knows the priest', '{}', 5, 1, '{0,0,0,0,1,0,0,0,0}', '29c4c319-5936-c1c2-a8d6-ccefe0566e21'),
-	(2, 'b0cd706f-e744-5ad6-91c3-afb45a486769', 'c3c4336a-6ba7-4add-9c51-1865acce0160', '5fcc63f9-e39d-455f-a579-b921447e7ad6', 'miller', 'reeve', 'the miller knows the reeve', '{}', 5, 1, '{0,0,0,0,1,0,0,0,0}', '2031156e-8c50-e73f-ce0b-fe87f1567e8d'),
-	(2, 'fb8154b5-396d-4f8c-8e2b-ed8fbcbc34df', 'c3c4336a-6ba7-4add-9c51-1865acce0160', 'c780d278-4dbb-438a-afda-4b57515b3b37', 'miller', 'priest', 'the miller knows the priest', '{}', 5, 1, '{0,0,0,0,1,0,0,0,0}', '79fdcf6f-a61c-2e21-0d1e-99998f590d22'),
-	(2, '43200f7d-ff20-52a2-b5a4-05e3ad0ecc71', 'c3c4336a-6ba7-4add-9c51-1865acce0160', '1ba3ba09-77b4-47aa-b732-f5828910d1b3', 'miller', 'smith', 'the miller knows the smith', '{}', 5, 1, '{0,0,0,0,1,0,0,0,0}', '68ca145f-d700-7b46-0fd5-cfc909e44bfe'),
-	(2, '7080b847-b65d-edd4-67ea-b2afd0b2a384', '1ba3ba09-77b4-47aa-b732-f5828910d1b3', '5fcc63f9-e39d-455f-a579-b921447e7ad6', 'smith', 'reeve', 'the smith knows the reeve', '{}', 5, 1, '{0,0,0,0,1,0,0,0,0}', '23a7d2ab-80e8-6482-36cd-b96345d0afde'),
-	(2, '24fc42c8-84eb-3bef-558d-730538dee85b', '1ba3ba09-77b4-47aa-b732-f5828910d1b3', 'c780d278-4dbb-438a-afda-4b57515b3b37', 'smith', 'priest', 'the smith knows the priest', '{}', 5, 1, '{0,0,0,0,1,0,0,0,0}', '4efd0684-5ab8-45e6-9044-8103376b65bb');
+	(1, 'd32a99c5-dcd9-2955-103e-4ef2f4ed5da5', '10c8e011-5570-44a3-a8fc-c586b01f6e61', '8b8d80a1-f324-410f-ba05-23e2f51c08f0', 'reeve', 'widow', 'the reeve knows the widow
+the smith knows the widow', '{}', 10, 2, '{0,0,0,0,2,0,0,0,0}', 'fb7893df-b504-1b65-e087-4fdd18f82f06'),
+	(2, '61788fbd-8125-aecc-1330-1a36c4319a04', '0278ea93-f03e-4f4f-afe9-72ba919ea9c1', 'c7f0f928-24a2-414a-96d4-28d49d6ebe36', 'reeve', 'priest', 'the reeve knows the priest', '{}', 5, 1, '{0,0,0,0,1,0,0,0,0}', '29c4c319-5936-c1c2-a8d6-ccefe0566e21'),
+	(2, '880dc52c-8dbf-4f2d-a9d5-301e86eabcd7', 'ff16ba39-de4a-4f36-9261-42ff96323f77', '0278ea93-f03e-4f4f-afe9-72ba919ea9c1', 'miller', 'reeve', 'the miller knows the reeve', '{}', 5, 1, '{0,0,0,0,1,0,0,0,0}', '2031156e-8c50-e73f-ce0b-fe87f1567e8d'),
+	(2, 'a5d144f0-96c7-b586-bd01-f1bfba0263ba', 'ff16ba39-de4a-4f36-9261-42ff96323f77', 'c7f0f928-24a2-414a-96d4-28d49d6ebe36', 'miller', 'priest', 'the miller knows the priest', '{}', 5, 1, '{0,0,0,0,1,0,0,0,0}', '79fdcf6f-a61c-2e21-0d1e-99998f590d22'),
+	(2, 'f3b98955-5f96-019d-02c1-e100d298f253', 'ff16ba39-de4a-4f36-9261-42ff96323f77', '8f3511cf-70a1-4cb4-bc2e-923734c0fd2b', 'miller', 'smith', 'the miller knows the smith', '{}', 5, 1, '{0,0,0,0,1,0,0,0,0}', '68ca145f-d700-7b46-0fd5-cfc909e44bfe'),
+	(2, 'f1c5f124-ad28-c00b-312a-e69154c087c2', '8f3511cf-70a1-4cb4-bc2e-923734c0fd2b', '0278ea93-f03e-4f4f-afe9-72ba919ea9c1', 'smith', 'reeve', 'the smith knows the reeve', '{}', 5, 1, '{0,0,0,0,1,0,0,0,0}', '23a7d2ab-80e8-6482-36cd-b96345d0afde'),
+	(2, '6fbd340d-77bb-2db6-8688-0dffa4a92b82', '8f3511cf-70a1-4cb4-bc2e-923734c0fd2b', 'c7f0f928-24a2-414a-96d4-28d49d6ebe36', 'smith', 'priest', 'the smith knows the priest', '{}', 5, 1, '{0,0,0,0,1,0,0,0,0}', '4efd0684-5ab8-45e6-9044-8103376b65bb');
 
 INSERT INTO trueweave.report VALUES
-	(1, 'd6c25e08-93e3-46f6-b5aa-6659fd65de72', 'c9870b2d-05fe-47af-ea55-930339567753', 'miller, priest, reeve and 1 more', '4 entities with 6 relations between them, most of them round miller. The miller of the village knows the priest. The reeve of the village knows the widow.', 2, 'By its size alone, 4 entities: no model has judged it.', '[{"text": "The miller of the village knows the priest.", "chunks": ["0b06270b-13e0-691a-09f4-10beee2a6905"], "summary": "miller, priest", "entities": ["ea505848-4368-4991-bfac-276b3898b1a2", "f62af5a0-a9f8-4a5c-aa2c-7aaf7cc953f4"], "relations": ["9b312846-6031-0854-a82d-555bd70bebf7"]}, {"text": "The reeve of the village knows the widow.", "chunks": ["6079cb86-a600-c1b9-78ab-4a7efe0f0686"], "summary": "reeve, widow", "entities": ["5443681f-af10-4beb-954a-f7f0c495a1f8", "8bdf13b1-41de-4353-83d2-5af6be6c8f36"], "relations": ["1c009be0-d875-a3ba-a8d2-941f214c9983"]}, {"text": "The miller of the village knows the smith.", "chunks": ["e0a20070-28de-68d6-08e0-5a17629915c6"], "summary": "miller, reeve", "entities": ["ea505848-4368-4991-bfac-276b3898b1a2", "5443681f-af10-4beb-954a-f7f0c495a1f8"], "relations": ["657e3f17-a5d2-253f-a61b-55f5503df3c7"]}, {"text": "The miller of the village knows the widow.", "chunks": ["dca6344f-4854-2afb-30bd-b46201fe6d03"], "summary": "miller, widow", "entities": ["ea505848-4368-4991-bfac-276b3898b1a2", "8bdf13b1-41de-4353-83d2-5af6be6c8f36"], "relations": ["618abb18-9692-004f-64bf-195a3a8ac6e4"]}, {"text": "The reeve of the village knows the priest.", "chunks": ["83943c9b-b767-8dcc-2e58-cfeabb72cab0"], "summary": "priest, reeve", "entities": ["f62af5a0-a9f8-4a5c-aa2c-7aaf7cc953f4", "5443681f-af10-4beb-954a-f7f0c495a1f8"], "relations": ["7a8d9e02-30ae-b654-ef7c-6d10cea711b8"]}]', '', '', '4cea5ecd-6542-8914-ff5e-d20bc57c8f5f', '2026-11-16 04:39:48.194875+00');
+	(1, '76648cb7-4d7f-4a2e-8315-cb1740ad7c47', 'c9870b2d-05fe-47af-ea55-930339567753', 'miller, priest, reeve and 1 more', '4 entities with 6 relations between them, most of them round miller. The miller of the village knows the priest. The reeve of the village knows the widow.', 2, 'By its size alone, 4 entities: no model has judged it.', '[{"text": "The miller of the village knows the priest.", "chunks": ["0b06270b-13e0-691a-09f4-10beee2a6905"], "summary": "miller, priest", "entities": ["e5f74a51-3e1e-492d-b2aa-f14d7ef50d00", "943baa71-fd39-4f7c-b2d1-9c1b3da97285"], "relations": ["b07179f9-821e-31a6-cc75-776a4ccb198c"]}, {"text": "The reeve of the village knows the widow.", "chunks": ["6079cb86-a600-c1b9-78ab-4a7efe0f0686"], "summary": "reeve, widow", "entities": ["10c8e011-5570-44a3-a8fc-c586b01f6e61", "8b8d80a1-f324-410f-ba05-23e2f51c08f0"], "relations": ["d32a99c5-dcd9-2955-103e-4ef2f4ed5da5"]}, {"text": "The miller of the village knows the smith.", "chunks": ["e0a20070-28de-68d6-08e0-5a17629915c6"], "summary": "miller, reeve", "entities": ["e5f74a51-3e1e-492d-b2aa-f14d7ef50d00", "10c8e011-5570-44a3-a8fc-c586b01f6e61"], "relations": ["b7b7cc05-f50b-b5c9-0647-11c49ffad673"]}, {"text": "The miller of the village knows the widow.", "chunks": ["dca6344f-4854-2afb-30bd-b46201fe6d03"], "summary": "miller, widow", "entities": ["e5f74a51-3e1e-492d-b2aa-f14d7ef50d00", "8b8d80a1-f324-410f-ba05-23e2f51c08f0"], "relations": ["f46ee2e0-5394-cdaa-1b28-c4ec086540af"]}, {"text": "The reeve of the village knows the priest.", "chunks": ["83943c9b-b767-8dcc-2e58-cfeabb72cab0"], "summary": "priest, reeve", "entities": ["943baa71-fd39-4f7c-b2d1-9c1b3da97285", "10c8e011-5570-44a3-a8fc-c586b01f6e61"], "relations": ["64050131-ce52-6b23-b9a5-9685124632e1"]}]', '', '', '4cea5ecd-6542-8914-ff5e-d20bc57c8f5f', '2026-11-16 05:16:49.288837+00');
 
 INSERT INTO trueweave.rule OVERRIDING SYSTEM VALUE VALUES
-	(1, '93ed4225-af98-4813-8efa-467a02407342', 1, 'merge', '', '2026-11-16 04:39:47.990878+00');
+	(1, 'e6093280-f4d2-44ab-b04b-f697d66423c2', 1, 'merge', '', '2026-11-16 05:16:48.981786+00');
 
 INSERT INTO trueweave.rule_name VALUES
-	(1, '93ed4225-af98-4813-8efa-467a02407342', '41883e1b-98a2-d815-b352-290116e202c2', 'reeve', '', DEFAULT),
-	(1, '93ed4225-af98-4813-8efa-467a02407342', '8bc79940-2edd-2499-5c4d-b0e08bc3271c', 'smith', '', DEFAULT);
-
-INSERT INTO trueweave.shard VALUES
-	(1, 427, 2),
-	(1, -1, 3),
-	(1, 3, 2),
-	(1, 129, 2),
-	(1, 251, 2),
-	(1, 706, 2),
-	(1, 796, 2),
-	(2, -1, 1),
-	(2, 3, 1),
-	(2, 129, 1),
-	(2, 706, 1),
-	(2, 796, 1);
+	(1, 'e6093280-f4d2-44ab-b04b-f697d66423c2', '41883e1b-98a2-d815-b352-290116e202c2', 'reeve', '', DEFAULT),
+	(1, 'e6093280-f4d2-44ab-b04b-f697d66423c2', '8bc79940-2edd-2499-5c4d-b0e08bc3271c', 'smith', '', DEFAULT);
 
 INSERT INTO trueweave.shelf VALUES
 	(2, 1, 'chunk', true),
@@ -1975,7 +1941,7 @@ INSERT INTO trueweave.shelf VALUES
 	(2, 1, 'relation', true);
 
 INSERT INTO trueweave.source VALUES
-	(2, 'waiting', 'ad83a68b-d47c-4045-1d6f-427865473874', '', 'Ada met Bob in London.', '{}', '[]', '{"model": "", "pipeline": "", "extractor": "capitals", "entity_types": {}, "max_gleaning": 1, "chunk_overlap": 0, "max_chunk_size": 800, "min_chunk_size": 400, "max_reply_tokens": 4096, "max_paths_per_chunk": 20}', 0, 0, NULL, false, '2026-11-16 04:39:48.582842+00', '{}');
+	(2, 'waiting', 'ad83a68b-d47c-4045-1d6f-427865473874', '', 'Ada met Bob in London.', '{}', '[]', '{"model": "", "pipeline": "", "extractor": "capitals", "entity_types": {}, "max_gleaning": 1, "chunk_overlap": 0, "max_chunk_size": 800, "min_chunk_size": 400, "max_reply_tokens": 4096, "max_paths_per_chunk": 20}', 0, 0, NULL, false, '2026-11-16 05:16:49.956241+00', '{}');
 
 INSERT INTO trueweave.space OVERRIDING SYSTEM VALUE VALUES
 	(1, 'testing/hash', 8, 'cosine');
@@ -2021,22 +1987,22 @@ INSERT INTO trueweave.text_language VALUES
 	(2, 'english', 6);
 
 INSERT INTO trueweave.tie VALUES
-	(1, '64701930-bcab-1915-413e-24cbe4f65c81', '3740c2d3-f095-3573-d70a-98bf72536cfb', 1, 5, '{0,0,0,0,1,0,0,0,0}', '252093fd-af68-7775-3cb3-f942c86b2a01'),
-	(1, '6a04db28-58bb-1231-04c8-845df9d45c03', '3740c2d3-f095-3573-d70a-98bf72536cfb', 1, 5, '{0,0,0,0,1,0,0,0,0}', '618abb18-9692-004f-64bf-195a3a8ac6e4'),
-	(1, '6a04db28-58bb-1231-04c8-845df9d45c03', '64701930-bcab-1915-413e-24cbe4f65c81', 1, 5, '{0,0,0,0,1,0,0,0,0}', '9b312846-6031-0854-a82d-555bd70bebf7'),
-	(1, '6a04db28-58bb-1231-04c8-845df9d45c03', '8bc79940-2edd-2499-5c4d-b0e08bc3271c', 1, 5, '{0,0,0,0,1,0,0,0,0}', '657e3f17-a5d2-253f-a61b-55f5503df3c7'),
-	(1, '8bc79940-2edd-2499-5c4d-b0e08bc3271c', '3740c2d3-f095-3573-d70a-98bf72536cfb', 1, 5, '{0,0,0,0,1,0,0,0,0}', '1c009be0-d875-a3ba-a8d2-941f214c9983'),
-	(1, '8bc79940-2edd-2499-5c4d-b0e08bc3271c', '64701930-bcab-1915-413e-24cbe4f65c81', 1, 5, '{0,0,0,0,1,0,0,0,0}', '7a8d9e02-30ae-b654-ef7c-6d10cea711b8'),
-	(1, '41883e1b-98a2-d815-b352-290116e202c2', '3740c2d3-f095-3573-d70a-98bf72536cfb', 1, 5, '{0,0,0,0,1,0,0,0,0}', '1c009be0-d875-a3ba-a8d2-941f214c9983'),
-	(1, '41883e1b-98a2-d815-b352-290116e202c2', '64701930-bcab-1915-413e-24cbe4f65c81', 1, 5, '{0,0,0,0,1,0,0,0,0}', '7a8d9e02-30ae-b654-ef7c-6d10cea711b8'),
-	(1, '6a04db28-58bb-1231-04c8-845df9d45c03', '41883e1b-98a2-d815-b352-290116e202c2', 1, 5, '{0,0,0,0,1,0,0,0,0}', '657e3f17-a5d2-253f-a61b-55f5503df3c7'),
+	(1, '64701930-bcab-1915-413e-24cbe4f65c81', '3740c2d3-f095-3573-d70a-98bf72536cfb', 1, 5, '{0,0,0,0,1,0,0,0,0}', '618d1e3f-6b35-1730-8a09-453ed260392b'),
+	(1, '6a04db28-58bb-1231-04c8-845df9d45c03', '3740c2d3-f095-3573-d70a-98bf72536cfb', 1, 5, '{0,0,0,0,1,0,0,0,0}', 'f46ee2e0-5394-cdaa-1b28-c4ec086540af'),
+	(1, '6a04db28-58bb-1231-04c8-845df9d45c03', '64701930-bcab-1915-413e-24cbe4f65c81', 1, 5, '{0,0,0,0,1,0,0,0,0}', 'b07179f9-821e-31a6-cc75-776a4ccb198c'),
+	(1, '6a04db28-58bb-1231-04c8-845df9d45c03', '8bc79940-2edd-2499-5c4d-b0e08bc3271c', 1, 5, '{0,0,0,0,1,0,0,0,0}', 'b7b7cc05-f50b-b5c9-0647-11c49ffad673'),
+	(1, '8bc79940-2edd-2499-5c4d-b0e08bc3271c', '3740c2d3-f095-3573-d70a-98bf72536cfb', 1, 5, '{0,0,0,0,1,0,0,0,0}', 'd32a99c5-dcd9-2955-103e-4ef2f4ed5da5'),
+	(1, '8bc79940-2edd-2499-5c4d-b0e08bc3271c', '64701930-bcab-1915-413e-24cbe4f65c81', 1, 5, '{0,0,0,0,1,0,0,0,0}', '64050131-ce52-6b23-b9a5-9685124632e1'),
+	(1, '41883e1b-98a2-d815-b352-290116e202c2', '3740c2d3-f095-3573-d70a-98bf72536cfb', 1, 5, '{0,0,0,0,1,0,0,0,0}', 'd32a99c5-dcd9-2955-103e-4ef2f4ed5da5'),
+	(1, '41883e1b-98a2-d815-b352-290116e202c2', '64701930-bcab-1915-413e-24cbe4f65c81', 1, 5, '{0,0,0,0,1,0,0,0,0}', '64050131-ce52-6b23-b9a5-9685124632e1'),
+	(1, '6a04db28-58bb-1231-04c8-845df9d45c03', '41883e1b-98a2-d815-b352-290116e202c2', 1, 5, '{0,0,0,0,1,0,0,0,0}', 'b7b7cc05-f50b-b5c9-0647-11c49ffad673'),
 	(1, '8bc79940-2edd-2499-5c4d-b0e08bc3271c', '41883e1b-98a2-d815-b352-290116e202c2', 1, 5, '{0,0,0,0,1,0,0,0,0}', NULL),
-	(2, '41883e1b-98a2-d815-b352-290116e202c2', '64701930-bcab-1915-413e-24cbe4f65c81', 1, 5, '{0,0,0,0,1,0,0,0,0}', '52498a75-45c7-68a9-3387-9d643faa08ba'),
-	(2, '6a04db28-58bb-1231-04c8-845df9d45c03', '41883e1b-98a2-d815-b352-290116e202c2', 1, 5, '{0,0,0,0,1,0,0,0,0}', 'b0cd706f-e744-5ad6-91c3-afb45a486769'),
-	(2, '6a04db28-58bb-1231-04c8-845df9d45c03', '64701930-bcab-1915-413e-24cbe4f65c81', 1, 5, '{0,0,0,0,1,0,0,0,0}', 'fb8154b5-396d-4f8c-8e2b-ed8fbcbc34df'),
-	(2, '6a04db28-58bb-1231-04c8-845df9d45c03', '8bc79940-2edd-2499-5c4d-b0e08bc3271c', 1, 5, '{0,0,0,0,1,0,0,0,0}', '43200f7d-ff20-52a2-b5a4-05e3ad0ecc71'),
-	(2, '8bc79940-2edd-2499-5c4d-b0e08bc3271c', '41883e1b-98a2-d815-b352-290116e202c2', 1, 5, '{0,0,0,0,1,0,0,0,0}', '7080b847-b65d-edd4-67ea-b2afd0b2a384'),
-	(2, '8bc79940-2edd-2499-5c4d-b0e08bc3271c', '64701930-bcab-1915-413e-24cbe4f65c81', 1, 5, '{0,0,0,0,1,0,0,0,0}', '24fc42c8-84eb-3bef-558d-730538dee85b');
+	(2, '41883e1b-98a2-d815-b352-290116e202c2', '64701930-bcab-1915-413e-24cbe4f65c81', 1, 5, '{0,0,0,0,1,0,0,0,0}', '61788fbd-8125-aecc-1330-1a36c4319a04'),
+	(2, '6a04db28-58bb-1231-04c8-845df9d45c03', '41883e1b-98a2-d815-b352-290116e202c2', 1, 5, '{0,0,0,0,1,0,0,0,0}', '880dc52c-8dbf-4f2d-a9d5-301e86eabcd7'),
+	(2, '6a04db28-58bb-1231-04c8-845df9d45c03', '64701930-bcab-1915-413e-24cbe4f65c81', 1, 5, '{0,0,0,0,1,0,0,0,0}', 'a5d144f0-96c7-b586-bd01-f1bfba0263ba'),
+	(2, '6a04db28-58bb-1231-04c8-845df9d45c03', '8bc79940-2edd-2499-5c4d-b0e08bc3271c', 1, 5, '{0,0,0,0,1,0,0,0,0}', 'f3b98955-5f96-019d-02c1-e100d298f253'),
+	(2, '8bc79940-2edd-2499-5c4d-b0e08bc3271c', '41883e1b-98a2-d815-b352-290116e202c2', 1, 5, '{0,0,0,0,1,0,0,0,0}', 'f1c5f124-ad28-c00b-312a-e69154c087c2'),
+	(2, '8bc79940-2edd-2499-5c4d-b0e08bc3271c', '64701930-bcab-1915-413e-24cbe4f65c81', 1, 5, '{0,0,0,0,1,0,0,0,0}', '6fbd340d-77bb-2db6-8688-0dffa4a92b82');
 
 INSERT INTO trueweave.vector_1_chunk VALUES
 	(1, '0b06270b-13e0-691a-09f4-10beee2a6905', '2571efc9-ade6-050c-3c38-31227f54b892', '[0,0,-0.42651367,-0.21325684,0,0,-0.85302734,-0.21325684]'),
@@ -2059,35 +2025,39 @@ INSERT INTO trueweave.vector_1_chunk_2 VALUES
 	(2, 'e0a20070-28de-68d6-08e0-5a17629915c6', 'b9a75796-1dc5-a701-04eb-c2254b4cb09a', '[0,0,-0.44726562,0,0,0,-0.89453125,0]');
 
 INSERT INTO trueweave.vector_1_community VALUES
-	(1, 'd6c25e08-93e3-46f6-b5aa-6659fd65de72', '4cea5ecd-6542-8914-ff5e-d20bc57c8f5f', '[0.28857422,0,-0.48120117,-0.19250488,0.09625244,-0.19250488,-0.77001953,-0.09625244]');
+	(1, '76648cb7-4d7f-4a2e-8315-cb1740ad7c47', '4cea5ecd-6542-8914-ff5e-d20bc57c8f5f', '[0.28857422,0,-0.48120117,-0.19250488,0.09625244,-0.19250488,-0.77001953,-0.09625244]');
 
 INSERT INTO trueweave.vector_1_entity VALUES
-	(1, '8bdf13b1-41de-4353-83d2-5af6be6c8f36', 'b982ccdf-f164-44ae-2dfa-76b56a96a56d', '[1,0,0,0,0,0,0,0]'),
-	(1, 'ea505848-4368-4991-bfac-276b3898b1a2', '9574e337-9175-20ba-62ed-624e1f453226', '[0,0,0,0,0,0,-1,0]'),
-	(1, 'f62af5a0-a9f8-4a5c-aa2c-7aaf7cc953f4', '403b2440-6d47-26a4-3594-17d13a1a5ca4', '[0,0,0,0,0,0,0,-1]'),
-	(1, '5443681f-af10-4beb-954a-f7f0c495a1f8', 'e517d585-8f2a-5abf-c265-95210da1d5e3', '[0,0,0,0,0,0,0,-1]');
+	(1, '8b8d80a1-f324-410f-ba05-23e2f51c08f0', 'b982ccdf-f164-44ae-2dfa-76b56a96a56d', '[1,0,0,0,0,0,0,0]'),
+	(1, '943baa71-fd39-4f7c-b2d1-9c1b3da97285', '403b2440-6d47-26a4-3594-17d13a1a5ca4', '[0,0,0,0,0,0,0,-1]'),
+	(1, 'e5f74a51-3e1e-492d-b2aa-f14d7ef50d00', '9574e337-9175-20ba-62ed-624e1f453226', '[0,0,0,0,0,0,-1,0]'),
+	(1, '10c8e011-5570-44a3-a8fc-c586b01f6e61', 'e517d585-8f2a-5abf-c265-95210da1d5e3', '[0,0,0,0,0,0,0,-1]');
 
 INSERT INTO trueweave.vector_1_entity_2 VALUES
-	(2, '1ba3ba09-77b4-47aa-b732-f5828910d1b3', '0f5407c8-48b5-49b6-636b-88952d9af4e5', '[0,0,0,1,0,0,0,0]'),
-	(2, '5fcc63f9-e39d-455f-a579-b921447e7ad6', 'e517d585-8f2a-5abf-c265-95210da1d5e3', '[0,0,0,0,0,0,0,-1]'),
-	(2, 'c3c4336a-6ba7-4add-9c51-1865acce0160', '9574e337-9175-20ba-62ed-624e1f453226', '[0,0,0,0,0,0,-1,0]'),
-	(2, 'c780d278-4dbb-438a-afda-4b57515b3b37', '403b2440-6d47-26a4-3594-17d13a1a5ca4', '[0,0,0,0,0,0,0,-1]');
+	(2, '0278ea93-f03e-4f4f-afe9-72ba919ea9c1', 'e517d585-8f2a-5abf-c265-95210da1d5e3', '[0,0,0,0,0,0,0,-1]'),
+	(2, '8f3511cf-70a1-4cb4-bc2e-923734c0fd2b', '0f5407c8-48b5-49b6-636b-88952d9af4e5', '[0,0,0,1,0,0,0,0]'),
+	(2, 'c7f0f928-24a2-414a-96d4-28d49d6ebe36', '403b2440-6d47-26a4-3594-17d13a1a5ca4', '[0,0,0,0,0,0,0,-1]'),
+	(2, 'ff16ba39-de4a-4f36-9261-42ff96323f77', '9574e337-9175-20ba-62ed-624e1f453226', '[0,0,0,0,0,0,-1,0]');
 
 INSERT INTO trueweave.vector_1_relation VALUES
-	(1, '252093fd-af68-7775-3cb3-f942c86b2a01', '4c788df2-a2e3-cb4a-53db-af3a59306bea', '[0.5546875,0,0,-0.27734375,0,0,-0.5546875,-0.5546875]'),
-	(1, '618abb18-9692-004f-64bf-195a3a8ac6e4', 'fb4b4526-8ded-0d2f-2440-f5a2985dad47', '[0.43652344,0,0,-0.21826172,0,0,-0.8730469,0]'),
-	(1, '9b312846-6031-0854-a82d-555bd70bebf7', '79fdcf6f-a61c-2e21-0d1e-99998f590d22', '[0,0,0,-0.21826172,0,0,-0.8730469,-0.43652344]'),
-	(1, '1c009be0-d875-a3ba-a8d2-941f214c9983', 'fb7893df-b504-1b65-e087-4fdd18f82f06', '[0.54785156,0,0,-0.18261719,0,0,-0.73046875,-0.36523438]'),
-	(1, '657e3f17-a5d2-253f-a61b-55f5503df3c7', '9eb1c5a9-0d3e-fd89-423a-22d8ea657d09', '[0,0,0,-0.1361084,0,0,-0.9526367,-0.2722168]'),
-	(1, '7a8d9e02-30ae-b654-ef7c-6d10cea711b8', 'bea4be8b-8293-d68f-1997-865e12bda24b', '[0,0,0,-0.15429688,0,0,-0.6171875,-0.7714844]');
+	(1, '618d1e3f-6b35-1730-8a09-453ed260392b', '4c788df2-a2e3-cb4a-53db-af3a59306bea', '[0.5546875,0,0,-0.27734375,0,0,-0.5546875,-0.5546875]'),
+	(1, 'b07179f9-821e-31a6-cc75-776a4ccb198c', '79fdcf6f-a61c-2e21-0d1e-99998f590d22', '[0,0,0,-0.21826172,0,0,-0.8730469,-0.43652344]'),
+	(1, 'f46ee2e0-5394-cdaa-1b28-c4ec086540af', 'fb4b4526-8ded-0d2f-2440-f5a2985dad47', '[0.43652344,0,0,-0.21826172,0,0,-0.8730469,0]'),
+	(1, '64050131-ce52-6b23-b9a5-9685124632e1', 'bea4be8b-8293-d68f-1997-865e12bda24b', '[0,0,0,-0.15429688,0,0,-0.6171875,-0.7714844]'),
+	(1, 'b7b7cc05-f50b-b5c9-0647-11c49ffad673', '9eb1c5a9-0d3e-fd89-423a-22d8ea657d09', '[0,0,0,-0.1361084,0,0,-0.9526367,-0.2722168]'),
+	(1, 'd32a99c5-dcd9-2955-103e-4ef2f4ed5da5', 'fb7893df-b504-1b65-e087-4fdd18f82f06', '[0.54785156,0,0,-0.18261719,0,0,-0.73046875,-0.36523438]');
 
 INSERT INTO trueweave.vector_1_relation_2 VALUES
-	(2, '24fc42c8-84eb-3bef-558d-730538dee85b', '4efd0684-5ab8-45e6-9044-8103376b65bb', '[0,0,0,0.33325195,0,0,-0.6665039,-0.6665039]'),
-	(2, '43200f7d-ff20-52a2-b5a4-05e3ad0ecc71', '68ca145f-d700-7b46-0fd5-cfc909e44bfe', '[0,0,0,0.24255371,0,0,-0.97021484,0]'),
-	(2, '52498a75-45c7-68a9-3387-9d643faa08ba', '29c4c319-5936-c1c2-a8d6-ccefe0566e21', '[0,0,0,-0.21826172,0,0,-0.43652344,-0.8730469]'),
-	(2, '7080b847-b65d-edd4-67ea-b2afd0b2a384', '23a7d2ab-80e8-6482-36cd-b96345d0afde', '[0,0,0,0.33325195,0,0,-0.6665039,-0.6665039]'),
-	(2, 'b0cd706f-e744-5ad6-91c3-afb45a486769', '2031156e-8c50-e73f-ce0b-fe87f1567e8d', '[0,0,0,-0.21826172,0,0,-0.8730469,-0.43652344]'),
-	(2, 'fb8154b5-396d-4f8c-8e2b-ed8fbcbc34df', '79fdcf6f-a61c-2e21-0d1e-99998f590d22', '[0,0,0,-0.21826172,0,0,-0.8730469,-0.43652344]');
+	(2, '61788fbd-8125-aecc-1330-1a36c4319a04', '29c4c319-5936-c1c2-a8d6-ccefe0566e21', '[0,0,0,-0.21826172,0,0,-0.43652344,-0.8730469]'),
+	(2, '6fbd340d-77bb-2db6-8688-0dffa4a92b82', '4efd0684-5ab8-45e6-9044-8103376b65bb', '[0,0,0,0.33325195,0,0,-0.6665039,-0.6665039]'),
+	(2, '880dc52c-8dbf-4f2d-a9d5-301e86eabcd7', '2031156e-8c50-e73f-ce0b-fe87f1567e8d', '[0,0,0,-0.21826172,0,0,-0.8730469,-0.43652344]'),
+	(2, 'a5d144f0-96c7-b586-bd01-f1bfba0263ba', '79fdcf6f-a61c-2e21-0d1e-99998f590d22', '[0,0,0,-0.21826172,0,0,-0.8730469,-0.43652344]'),
+	(2, 'f1c5f124-ad28-c00b-312a-e69154c087c2', '23a7d2ab-80e8-6482-36cd-b96345d0afde', '[0,0,0,0.33325195,0,0,-0.6665039,-0.6665039]'),
+	(2, 'f3b98955-5f96-019d-02c1-e100d298f253', '68ca145f-d700-7b46-0fd5-cfc909e44bfe', '[0,0,0,0.24255371,0,0,-0.97021484,0]');
+
+INSERT INTO trueweave.view_version VALUES
+	(1, 7),
+	(2, 2);
 
 INSERT INTO trueweave.word VALUES
 	(1, -8617936771351124240, 11, 4),
@@ -2105,8 +2075,8 @@ INSERT INTO trueweave.word VALUES
 	(2, 8931915272584016992, 11, 3);
 
 INSERT INTO trueweave.workspace OVERRIDING SYSTEM VALUE VALUES
-	(1, 'village', 'exact', 90, 'name_and_type', 1, '2026-11-16 04:39:47.49325+00', false, NULL, NULL, NULL, 0, '{}'),
-	(2, 'large', 'exact', 90, 'name_and_type', 1, '2026-11-16 04:39:48.278782+00', false, NULL, NULL, NULL, 0, '{}');
+	(1, 'village', 'exact', 90, 'name_and_type', 1, '2026-11-16 05:16:48.219541+00', false, NULL, NULL, NULL, 0, '{}'),
+	(2, 'large', 'exact', 90, 'name_and_type', 1, '2026-11-16 05:16:49.445483+00', false, NULL, NULL, NULL, 0, '{}');
 
 SELECT pg_catalog.setval('trueweave.erasure_id_seq', 1, true);
 
@@ -2226,9 +2196,6 @@ ALTER TABLE ONLY trueweave.rule
 ALTER TABLE ONLY trueweave.settling
     ADD CONSTRAINT settling_pkey PRIMARY KEY (workspace, kind, subject);
 
-ALTER TABLE ONLY trueweave.shard
-    ADD CONSTRAINT shard_pkey PRIMARY KEY (workspace, shard);
-
 ALTER TABLE ONLY trueweave.shelf
     ADD CONSTRAINT shelf_pkey PRIMARY KEY (workspace, space, kind);
 
@@ -2297,6 +2264,9 @@ ALTER TABLE ONLY trueweave.vector_1_relation_2
 
 ALTER TABLE ONLY trueweave.vector_1_relation
     ADD CONSTRAINT vector_1_relation_pkey PRIMARY KEY (workspace, id);
+
+ALTER TABLE ONLY trueweave.view_version
+    ADD CONSTRAINT view_version_pkey PRIMARY KEY (workspace);
 
 ALTER TABLE ONLY trueweave.word
     ADD CONSTRAINT word_pkey PRIMARY KEY (workspace, word, tier);
@@ -2495,8 +2465,6 @@ CREATE POLICY reader ON trueweave.rule_name AS RESTRICTIVE TO trueweave_reader U
 
 CREATE POLICY reader ON trueweave.settling AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
-CREATE POLICY reader ON trueweave.shard AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
-
 CREATE POLICY reader ON trueweave.shelf AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.source AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
@@ -2535,6 +2503,8 @@ CREATE POLICY reader ON trueweave.vector_1_relation AS RESTRICTIVE TO trueweave_
 
 CREATE POLICY reader ON trueweave.vector_1_relation_2 AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
+CREATE POLICY reader ON trueweave.view_version AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
 CREATE POLICY reader ON trueweave.word AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.workspace AS RESTRICTIVE TO trueweave_reader USING ((id = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
@@ -2554,8 +2524,6 @@ ALTER TABLE trueweave.rule ENABLE ROW LEVEL SECURITY;
 ALTER TABLE trueweave.rule_name ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.settling ENABLE ROW LEVEL SECURITY;
-
-ALTER TABLE trueweave.shard ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.shelf ENABLE ROW LEVEL SECURITY;
 
@@ -2596,6 +2564,8 @@ ALTER TABLE trueweave.vector_1_entity_2 ENABLE ROW LEVEL SECURITY;
 ALTER TABLE trueweave.vector_1_relation ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.vector_1_relation_2 ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.view_version ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.word ENABLE ROW LEVEL SECURITY;
 
@@ -2657,8 +2627,6 @@ CREATE POLICY workspace ON trueweave.rule_name USING ((workspace = (current_sett
 
 CREATE POLICY workspace ON trueweave.settling USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
-CREATE POLICY workspace ON trueweave.shard USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
-
 CREATE POLICY workspace ON trueweave.shelf USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.source USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
@@ -2696,6 +2664,8 @@ CREATE POLICY workspace ON trueweave.vector_1_entity_2 USING ((workspace = (curr
 CREATE POLICY workspace ON trueweave.vector_1_relation USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.vector_1_relation_2 USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.view_version USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.word USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
@@ -2740,9 +2710,6 @@ GRANT ALL ON FUNCTION trueweave.expired_workspaces() TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.facets(metadata jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.facets(metadata jsonb) TO trueweave_app;
-
-REVOKE ALL ON FUNCTION trueweave.find_workspace(wanted text, make boolean, resolution text) FROM PUBLIC;
-GRANT ALL ON FUNCTION trueweave.find_workspace(wanted text, make boolean, resolution text) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.finish_jobs(claimant integer, ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.finish_jobs(claimant integer, ids bigint[]) TO trueweave_app;
@@ -2866,6 +2833,8 @@ GRANT SELECT ON TABLE trueweave.member TO trueweave_reader;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.mention TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.mention TO trueweave_reader;
 
+GRANT SELECT ON TABLE trueweave.migration TO trueweave_app;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.name_key TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.occurrence TO trueweave_app;
@@ -2899,8 +2868,6 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.rule_name TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.rule_name TO trueweave_reader;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.settling TO trueweave_app;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.shard TO trueweave_app;
 
 GRANT SELECT ON TABLE trueweave.shelf TO trueweave_app;
 
@@ -2954,6 +2921,8 @@ GRANT SELECT ON TABLE trueweave.vector_1_relation TO trueweave_reader;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.vector_1_relation_2 TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.vector_1_relation_2 TO trueweave_reader;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.view_version TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.word TO trueweave_app;
 

@@ -62,13 +62,8 @@ _SETTINGS = {
 # What is said where a server has stopped, or is about to: nothing at all, or that it was told to, or that it crashed.
 _STOPPED = (None, "57P01", "57P02")
 
-# How it shows that the schema is missing or from before this check, or that the user may not work as its role.
-_NO_SCHEMA = (
-    errors.UndefinedTable,
-    errors.UndefinedColumn,
-    errors.InvalidParameterValue,
-    errors.InsufficientPrivilege,
-)
+# How it shows that the schema is missing, or that the user may not work as its role.
+_NO_SCHEMA = (errors.UndefinedTable, errors.InvalidParameterValue, errors.InsufficientPrivilege)
 
 _DROPPED = (
     "this workspace was dropped, or is being dropped, so nothing can be read from it or written to it. If that was "

@@ -65,8 +65,9 @@ async def _migrate(connection: Connection, url: str) -> list[str]:
     await connection.execute("SET client_min_messages = warning")
     await connection.execute("CREATE SCHEMA IF NOT EXISTS trueweave")
     await connection.execute("SET search_path = trueweave, public")
-    await connection.execute("CREATE TABLE IF NOT EXISTS migration (number int PRIMARY KEY, name text NOT NULL)")
-    await connection.execute("ALTER TABLE migration ADD COLUMN IF NOT EXISTS additive bool NOT NULL DEFAULT false")
+    await connection.execute(
+        "CREATE TABLE IF NOT EXISTS migration (number int PRIMARY KEY, name text NOT NULL, additive bool NOT NULL)"
+    )
     for migration in schema.migrations():
         if migration.name in lacking:
             async with connection.transaction():

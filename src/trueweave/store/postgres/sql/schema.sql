@@ -197,17 +197,6 @@ CREATE FUNCTION trueweave.facets(metadata jsonb) RETURNS SETOF uuid
     FROM part WHERE jsonb_typeof(value) IN ('string', 'number', 'boolean')
 $$;
 
-CREATE FUNCTION trueweave.find_workspace(wanted text, make boolean, resolution text) RETURNS integer
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'trueweave', 'pg_temp'
-    AS $$
-BEGIN
-    IF make THEN
-        INSERT INTO workspace (name, mode) VALUES (wanted, resolution) ON CONFLICT (name) DO NOTHING;
-    END IF;
-    RETURN (SELECT id FROM workspace WHERE name = wanted);
-END $$;
-
 CREATE FUNCTION trueweave.finish_jobs(claimant integer, ids bigint[]) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
@@ -1102,7 +1091,7 @@ COMMENT ON TABLE trueweave.mention IS 'One entity as one chunk speaks of it. Spa
 CREATE TABLE trueweave.migration (
     number integer NOT NULL,
     name text NOT NULL,
-    additive boolean DEFAULT false NOT NULL
+    additive boolean NOT NULL
 );
 
 COMMENT ON COLUMN trueweave.migration.additive IS 'Whether processes of the version before may go on beside it.';
@@ -2192,9 +2181,6 @@ GRANT ALL ON FUNCTION trueweave.expired_workspaces() TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.facets(metadata jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.facets(metadata jsonb) TO trueweave_app;
-
-REVOKE ALL ON FUNCTION trueweave.find_workspace(wanted text, make boolean, resolution text) FROM PUBLIC;
-GRANT ALL ON FUNCTION trueweave.find_workspace(wanted text, make boolean, resolution text) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.finish_jobs(claimant integer, ids bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.finish_jobs(claimant integer, ids bigint[]) TO trueweave_app;

@@ -2,7 +2,7 @@
 -- that is mentioned everywhere, the most telling places count. The caller puts in {tables} and the numbers that bound
 -- a search, and what is visible: {m_visible} says whether the document of a mention m may speak, and so on.
 --
--- OFFSET 0 keeps a look-up a look-up. The planner takes a workspace for a small part of each table (see migration 1): in
+-- OFFSET 0 keeps a look-up a look-up. The planner takes a workspace for a small part of each table (see `guard` in migration 1): in
 -- small tables for a single row, and then would rather go through all of it than ask an index for one thing.
 
 -- name: layout

@@ -6,8 +6,7 @@ SELECT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamesp
        EXISTS (SELECT FROM pg_roles WHERE rolname = %(role)s AND pg_has_role(oid, 'SET') AND pg_has_role(oid, 'USAGE'))
 
 -- name: applied
--- Migrations that were applied before it was kept count as breaking.
-SELECT number, name, coalesce((to_jsonb(m) ->> 'additive')::boolean, false) FROM trueweave.migration m ORDER BY number
+SELECT number, name, additive FROM trueweave.migration ORDER BY number
 
 -- name: opened
 -- In one statement, as every connection asks for it.

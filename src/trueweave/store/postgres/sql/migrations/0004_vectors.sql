@@ -1,5 +1,5 @@
 -- breaking
--- Embedding spaces: one set of vector tables for each (model, dimensions, metric).
+-- Embedding spaces: one set of vector tables for each (model, dimensions, metric). See docs/adr/0004-embedding-spaces.md.
 
 CREATE TABLE space (
     id         int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -9,7 +9,7 @@ CREATE TABLE space (
     UNIQUE (model, dimensions, metric)
 );
 COMMENT ON TABLE space IS 'The embedding spaces that exist. Shared by all workspaces; holds no one''s data.';
-GRANT SELECT ON space TO trueweave_app;
+GRANT SELECT ON space TO trueweave_app, trueweave_reader;
 
 CREATE TABLE shelf (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -35,6 +35,7 @@ BEGIN
     -- In line, not in a side table: an exact scan reads every vector.
     EXECUTE format('ALTER TABLE %I ALTER v SET STORAGE PLAIN', named);
     PERFORM guard(named::regclass);
+    EXECUTE format('GRANT SELECT ON %I TO trueweave_reader', named);
 END $$;
 
 -- The id of a space, made with its tables when it is new.
@@ -107,12 +108,5 @@ BEGIN
     DELETE FROM shelf WHERE workspace = here AND space = of_space;
 END $$;
 
--- Ends the current workspace. Its rows are taken away before, by the working role itself.
-CREATE FUNCTION drop_workspace() RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
-BEGIN
-    DELETE FROM workspace WHERE id = current_setting('trueweave.workspace')::int;
-END $$;
-
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA trueweave FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION facets, place_at, find_workspace, make_space, make_shelf, index_shelf, clear_space, drop_workspace TO trueweave_app;
+GRANT EXECUTE ON FUNCTION make_space, make_shelf, index_shelf, clear_space TO trueweave_app;

@@ -20,7 +20,15 @@ CREATE TABLE corpus (
     length    bigint NOT NULL
 );
 COMMENT ON TABLE corpus IS 'How many chunks have words, and how many they have together.';
-SELECT guard('word'), guard('corpus');
+
+CREATE TABLE text_language (
+    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+    language  text NOT NULL,
+    chunks    bigint NOT NULL,
+    PRIMARY KEY (workspace, language)
+);
+COMMENT ON TABLE text_language IS 'How many searched chunks there are in each language.';
+SELECT guard('word'), guard('corpus'), guard('text_language');
 
 CREATE TABLE lexis (
     workspace int NOT NULL,
@@ -29,19 +37,23 @@ CREATE TABLE lexis (
     keys      bigint[] NOT NULL,
     counts    smallint[] NOT NULL,
     sketch    public.sparsevec NOT NULL,
+    language  text NOT NULL DEFAULT 'english',
     PRIMARY KEY (workspace, chunk)
 ) WITH (toast_tuple_target = 8160);  -- in line as long as they fit: a search reads the words of many chunks
 COMMENT ON TABLE lexis IS 'The words of each chunk that has any, as ascending keys, how often each occurs, how often all do, and a sketch of it all. Row-level security keeps GIN operators, which are not leakproof, from using their index, so it does not bind the owner here: the working role cannot touch the table, and reaches it by functions that name the workspace in every statement.';
+COMMENT ON COLUMN lexis.language IS 'The text search configuration by which its words were stemmed.';
 CREATE INDEX lexis_keys ON lexis USING gin (keys) WITH (fastupdate = off);  -- or searches would read what is pending
 ALTER TABLE lexis ENABLE ROW LEVEL SECURITY;
 ALTER TABLE lexis ALTER workspace SET STATISTICS 0, ALTER keys SET STATISTICS 0, ALTER counts SET STATISTICS 0;
 
--- The words of a text, and how often each occurs. The parser would take what these signs join for one word (a path, a
--- host, a tag), or for a negative number. Far more than a chunk's text would exceed what a tsvector can hold.
-CREATE FUNCTION words_of(said text) RETURNS TABLE (word bigint, times smallint) LANGUAGE sql STABLE AS $$
-    SELECT hashtextextended(lexeme, 0) & ~15, cardinality(positions)
-    FROM unnest(to_tsvector('english', translate(left(said, 100000), '-/._@:<>&+~', '           ')))
-$$;
+-- The words of a question in each of the languages that most chunks of the workspace are in.
+CREATE FUNCTION asked_words(question text) RETURNS TABLE (word bigint) LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN QUERY SELECT DISTINCT w.word FROM (
+        SELECT t.language FROM text_language t WHERE t.workspace = current_setting('trueweave.workspace')::int
+        ORDER BY t.chunks DESC, t.language LIMIT 16) AS spoken
+    CROSS JOIN LATERAL words_of(question, spoken.language) w;
+END $$;
 
 -- The odds in which BM25 weighs a word that occurs so often in a chunk of that length, if chunks had a hundred words on
 -- average, and the tier that follows from them: half-octaves.
@@ -75,29 +87,36 @@ DECLARE
     unused bigint[];
 BEGIN
     WITH gone AS (
-        DELETE FROM lexis WHERE workspace = here AND chunk = ANY(going) RETURNING length, keys
+        DELETE FROM lexis WHERE workspace = here AND chunk = ANY(going) RETURNING length, keys, language
     ), said AS (
-        SELECT u.id, w.word, w.times, sum(w.times) OVER (PARTITION BY u.id) AS length
+        SELECT u.id, l.language, w.word, w.times, sum(w.times) OVER (PARTITION BY u.id) AS length
         FROM unnest(coming) AS u (id)
-        CROSS JOIN LATERAL (SELECT text FROM chunk WHERE workspace = here AND id = u.id LIMIT 1) c
-        CROSS JOIN LATERAL words_of(c.text) w
+        -- All versions of a document that have a chunk of this id give it the same language.
+        CROSS JOIN LATERAL (SELECT text, document FROM chunk WHERE workspace = here AND id = u.id LIMIT 1) c
+        CROSS JOIN LATERAL (SELECT language_of(c.text, (SELECT d.metadata ->> 'language' FROM document d
+                                                        WHERE d.workspace = here AND d.id = c.document)) AS language OFFSET 0) l  -- once for a chunk, not for a word
+        CROSS JOIN LATERAL words_of(c.text, l.language) w
     ), keyed AS (
-        SELECT id, length, times, odds, word # mix | tier_of(odds) AS key
+        SELECT id, language, length, times, odds, word # mix | tier_of(odds) AS key
         FROM said CROSS JOIN LATERAL odds_of(times, length) AS odds
     ), listed AS (
-        SELECT id, length, array_agg(key ORDER BY key) AS keys, array_agg(times ORDER BY key) AS counts,
+        SELECT id, language, length, array_agg(key ORDER BY key) AS keys, array_agg(times ORDER BY key) AS counts,
             array_agg(odds / (1 + odds) ORDER BY key) AS weights
-        FROM keyed GROUP BY id, length
+        FROM keyed GROUP BY id, language, length
     ), added AS (
-        INSERT INTO lexis (workspace, chunk, length, keys, counts, sketch)
-        SELECT here, id, length, keys, counts, sketch_of(keys, weights) FROM listed
-        ON CONFLICT DO NOTHING RETURNING length, keys
+        INSERT INTO lexis (workspace, chunk, length, keys, counts, sketch, language)
+        SELECT here, id, length, keys, counts, sketch_of(keys, weights), language FROM listed
+        ON CONFLICT DO NOTHING RETURNING length, keys, language
     ), changes AS (
-        SELECT 1 AS sign, length, keys FROM added UNION ALL SELECT -1, length, keys FROM gone
+        SELECT 1 AS sign, length, keys, language FROM added UNION ALL SELECT -1, length, keys, language FROM gone
     ), totals AS (
         INSERT INTO corpus AS c (workspace, chunks, length)
         SELECT here, sum(sign), sum(sign * length) FROM changes HAVING count(*) > 0
         ON CONFLICT (workspace) DO UPDATE SET chunks = c.chunks + excluded.chunks, length = c.length + excluded.length
+    ), spoken AS (
+        INSERT INTO text_language AS t (workspace, language, chunks)
+        SELECT here, language, sum(sign) FROM changes GROUP BY language HAVING sum(sign) <> 0 ORDER BY 2
+        ON CONFLICT (workspace, language) DO UPDATE SET chunks = t.chunks + excluded.chunks
     ), counted AS (
         INSERT INTO word AS w (workspace, word, tier, chunks)
         SELECT here, (key # mix) & ~15, key & 15, sum(sign) FROM changes CROSS JOIN unnest(keys) AS key
@@ -108,6 +127,7 @@ BEGIN
     SELECT array_agg(word) FILTER (WHERE chunks = 0) INTO unused FROM counted;
     DELETE FROM word WHERE workspace = here AND word = ANY(unused) AND chunks = 0;
     DELETE FROM corpus WHERE workspace = here AND chunks = 0;
+    DELETE FROM text_language WHERE workspace = here AND chunks = 0;
 END $$;
 
 -- The chunks that answer best by BM25, as Lucene has it, best first. With a scope, all chunks of these documents are
@@ -134,7 +154,7 @@ DECLARE
 BEGIN
     SELECT chunks, length::float8 / chunks INTO total, average FROM corpus WHERE workspace = here;
     SELECT array_agg(word # mix), array_agg(ln(1 + (total - holders + 0.5) / (holders + 0.5))) INTO words, weights
-    FROM (SELECT a.word, w.holders FROM words_of(question) a CROSS JOIN LATERAL (
+    FROM (SELECT a.word, w.holders FROM asked_words(question) a CROSS JOIN LATERAL (
               SELECT sum(chunks)::float8 AS holders FROM word WHERE workspace = here AND word = a.word) w
           WHERE w.holders > 0 ORDER BY w.holders, a.word LIMIT 64) AS known;
     asked := sketch_of(words, weights);
@@ -189,10 +209,36 @@ CREATE FUNCTION text_lines() RETURNS TABLE (key text, line text)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
 BEGIN
     RETURN QUERY
-    SELECT l.chunk::text, l.length || ' ' || coalesce(sum(hashint8extended(u.key # key_mix(), u.times)), 0)
+    SELECT l.chunk::text, l.length || ' ' || coalesce(sum(hashint8extended(u.key # key_mix(), u.times)), 0) || ' ' || l.language
     FROM lexis l LEFT JOIN LATERAL unnest(l.keys, l.counts) AS u (key, times) ON true
     WHERE l.workspace = current_setting('trueweave.workspace')::int GROUP BY l.workspace, l.chunk;
 END $$;
 
-REVOKE EXECUTE ON FUNCTION words_of, odds_of, tier_of, sketch_of, key_mix, index_text, search_text, clear_text, text_lines FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION index_text, search_text, clear_text, text_lines TO trueweave_app;
+-- How many words each of these chunks has, and which of the question's are among them: for each of those the share that it
+-- has of their weight, as rare ones count more, or 0 where the chunk does not have it.
+CREATE FUNCTION covers(question text, chunks uuid[]) RETURNS TABLE (chunk uuid, words int, shares float8[])
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp SET enable_seqscan = off AS $$
+#variable_conflict use_column
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    mix constant bigint := key_mix();
+    total float8;
+    asked bigint[];
+    weights float8[];
+    whole float8;
+BEGIN
+    SELECT c.chunks INTO total FROM corpus c WHERE c.workspace = here;
+    SELECT array_agg(known.word # mix), array_agg(known.weight), sum(known.weight) INTO asked, weights, whole
+    FROM (SELECT a.word, ln(1 + total / (1 + w.holders)) AS weight FROM asked_words(question) a CROSS JOIN LATERAL (
+              SELECT sum(w.chunks)::float8 AS holders FROM word w WHERE w.workspace = here AND w.word = a.word) w
+          WHERE w.holders > 0 ORDER BY w.holders, a.word LIMIT 64) AS known;
+    RETURN QUERY
+    SELECT l.chunk, cardinality(l.keys), ARRAY(
+        SELECT CASE WHEN l.keys[width_bucket(a.key | 15, l.keys)] >= a.key THEN a.weight / whole ELSE 0 END
+        FROM unnest(asked, weights) WITH ORDINALITY AS a (key, weight, n) ORDER BY a.n)
+    FROM unnest(chunks) AS u (id)
+    CROSS JOIN LATERAL (SELECT * FROM lexis x WHERE x.workspace = here AND x.chunk = u.id OFFSET 0) AS l;
+END $$;
+
+REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA trueweave FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION index_text, search_text, clear_text, text_lines, covers TO trueweave_app;

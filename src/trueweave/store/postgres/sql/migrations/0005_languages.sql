@@ -1,21 +1,9 @@
 -- breaking
--- Text search in the language of each text. See docs/adr/0011-text-search.md.
+-- The language of a text, and its words in that language, for text search. See docs/adr/0011-text-search.md.
 --
 -- A text is stemmed by the PostgreSQL configuration of its language, which its document's metadata give or its small words
 -- and letters tell. Scripts that set no spaces between words, or join particles to them, are searched by overlapping pairs
--- of characters. The words of a question are stemmed for each language of the workspace.
-
-ALTER TABLE lexis ADD language text NOT NULL DEFAULT 'english';
-COMMENT ON COLUMN lexis.language IS 'The text search configuration by which its words were stemmed.';
-
-CREATE TABLE text_language (
-    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
-    language  text NOT NULL,
-    chunks    bigint NOT NULL,
-    PRIMARY KEY (workspace, language)
-);
-COMMENT ON TABLE text_language IS 'How many searched chunks there are in each language.';
-SELECT guard('text_language');
+-- of characters.
 
 -- The configuration for a language that somebody named, by its name or its ISO 639-1 code; none if there is none for it.
 CREATE FUNCTION named_language(given text) RETURNS text LANGUAGE sql STABLE AS $$
@@ -173,11 +161,14 @@ CREATE FUNCTION pairs_of(said text) RETURNS SETOF text LANGUAGE sql IMMUTABLE AS
     CROSS JOIN LATERAL generate_series(1, greatest(length(stretch[1]) - 1, 1)) AS n
 $$;
 
--- The words of a text in a language, and how often each occurs. The parser would take what these signs join for one word
--- (a path, a host, a tag), or for a negative number. Far more than a chunk's text would exceed what a tsvector can hold.
+-- The words of a text in a language, and how often each occurs: each is the hash of a lexeme with its last four bits free.
+-- The parser would take what these signs join for one word (a path, a host, a tag), or for a negative number. Far more than
+-- a chunk's text would exceed what a tsvector can hold. In Turkish I is the capital of ı, and İ of i; PostgreSQL folds I to
+-- i and leaves İ in two characters, so that "ISPARTA" would not find "Isparta'da ışık".
 CREATE FUNCTION words_of(said text, language text) RETURNS TABLE (word bigint, times smallint) LANGUAGE sql STABLE AS $$
     WITH plain AS MATERIALIZED (
-        SELECT CASE WHEN octet_length(t) = length(t) THEN t ELSE normalize(t, NFKC) END AS t FROM left(said, 100000) AS t
+        SELECT CASE WHEN language = 'turkish' THEN translate(n, 'Iİ', 'ıi') ELSE n END AS t FROM left(said, 100000) AS s
+        CROSS JOIN LATERAL (SELECT CASE WHEN octet_length(s) = length(s) THEN s ELSE normalize(s, NFKC) END AS n OFFSET 0) AS normal
     ), lexemes AS (
         SELECT l.lexeme, cardinality(l.positions) AS times FROM plain
         CROSS JOIN LATERAL unnest(to_tsvector(language::regconfig, translate(
@@ -190,178 +181,4 @@ CREATE FUNCTION words_of(said text, language text) RETURNS TABLE (word bigint, t
     SELECT hashtextextended(lexeme, 0) & ~15, sum(times)::smallint FROM lexemes GROUP BY lexeme
 $$;
 
--- The words of a question in each of the languages that most chunks of the workspace are in.
-CREATE FUNCTION asked_words(question text) RETURNS TABLE (word bigint) LANGUAGE plpgsql STABLE AS $$
-BEGIN
-    RETURN QUERY SELECT DISTINCT w.word FROM (
-        SELECT t.language FROM text_language t WHERE t.workspace = current_setting('trueweave.workspace')::int
-        ORDER BY t.chunks DESC, t.language LIMIT 16) AS spoken
-    CROSS JOIN LATERAL words_of(question, spoken.language) w;
-END $$;
-
-CREATE OR REPLACE FUNCTION index_text(coming uuid[], going uuid[]) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp SET enable_seqscan = off AS $$
-DECLARE
-    here constant int := current_setting('trueweave.workspace')::int;
-    mix constant bigint := key_mix();
-    unused bigint[];
-BEGIN
-    WITH gone AS (
-        DELETE FROM lexis WHERE workspace = here AND chunk = ANY(going) RETURNING length, keys, language
-    ), said AS (
-        SELECT u.id, l.language, w.word, w.times, sum(w.times) OVER (PARTITION BY u.id) AS length
-        FROM unnest(coming) AS u (id)
-        -- All versions of a document that have a chunk of this id give it the same language.
-        CROSS JOIN LATERAL (SELECT text, document FROM chunk WHERE workspace = here AND id = u.id LIMIT 1) c
-        CROSS JOIN LATERAL (SELECT language_of(c.text, (SELECT d.metadata ->> 'language' FROM document d
-                                                        WHERE d.workspace = here AND d.id = c.document)) AS language OFFSET 0) l  -- once for a chunk, not for a word
-        CROSS JOIN LATERAL words_of(c.text, l.language) w
-    ), keyed AS (
-        SELECT id, language, length, times, odds, word # mix | tier_of(odds) AS key
-        FROM said CROSS JOIN LATERAL odds_of(times, length) AS odds
-    ), listed AS (
-        SELECT id, language, length, array_agg(key ORDER BY key) AS keys, array_agg(times ORDER BY key) AS counts,
-            array_agg(odds / (1 + odds) ORDER BY key) AS weights
-        FROM keyed GROUP BY id, language, length
-    ), added AS (
-        INSERT INTO lexis (workspace, chunk, length, keys, counts, sketch, language)
-        SELECT here, id, length, keys, counts, sketch_of(keys, weights), language FROM listed
-        ON CONFLICT DO NOTHING RETURNING length, keys, language
-    ), changes AS (
-        SELECT 1 AS sign, length, keys, language FROM added UNION ALL SELECT -1, length, keys, language FROM gone
-    ), totals AS (
-        INSERT INTO corpus AS c (workspace, chunks, length)
-        SELECT here, sum(sign), sum(sign * length) FROM changes HAVING count(*) > 0
-        ON CONFLICT (workspace) DO UPDATE SET chunks = c.chunks + excluded.chunks, length = c.length + excluded.length
-    ), spoken AS (
-        INSERT INTO text_language AS t (workspace, language, chunks)
-        SELECT here, language, sum(sign) FROM changes GROUP BY language HAVING sum(sign) <> 0 ORDER BY 2
-        ON CONFLICT (workspace, language) DO UPDATE SET chunks = t.chunks + excluded.chunks
-    ), counted AS (
-        INSERT INTO word AS w (workspace, word, tier, chunks)
-        SELECT here, (key # mix) & ~15, key & 15, sum(sign) FROM changes CROSS JOIN unnest(keys) AS key
-        GROUP BY key HAVING sum(sign) <> 0 ORDER BY 2, 3
-        ON CONFLICT (workspace, word, tier) DO UPDATE SET chunks = w.chunks + excluded.chunks
-        RETURNING w.word, w.chunks
-    )
-    SELECT array_agg(word) FILTER (WHERE chunks = 0) INTO unused FROM counted;
-    DELETE FROM word WHERE workspace = here AND word = ANY(unused) AND chunks = 0;
-    DELETE FROM corpus WHERE workspace = here AND chunks = 0;
-    DELETE FROM text_language WHERE workspace = here AND chunks = 0;
-END $$;
-
-CREATE OR REPLACE FUNCTION search_text(question text, most int, k1 float8, b float8, scope uuid[])
-RETURNS TABLE (chunk uuid, score float8) LANGUAGE plpgsql STABLE SECURITY DEFINER
-SET search_path = trueweave, public, pg_temp SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
-#variable_conflict use_column
-DECLARE
-    here constant int := current_setting('trueweave.workspace')::int;
-    mix constant bigint := key_mix();
-    budget constant int := 2000;
-    used int := 0;
-    total float8;
-    average float8;
-    words bigint[];
-    weights float8[];
-    asked sparsevec;
-    posting record;
-    chosen bigint[] := '{}';
-    next bigint[] := '{}';
-BEGIN
-    SELECT chunks, length::float8 / chunks INTO total, average FROM corpus WHERE workspace = here;
-    SELECT array_agg(word # mix), array_agg(ln(1 + (total - holders + 0.5) / (holders + 0.5))) INTO words, weights
-    FROM (SELECT a.word, w.holders FROM asked_words(question) a CROSS JOIN LATERAL (
-              SELECT sum(chunks)::float8 AS holders FROM word WHERE workspace = here AND word = a.word) w
-          WHERE w.holders > 0 ORDER BY w.holders, a.word LIMIT 64) AS known;
-    asked := sketch_of(words, weights);
-
-    FOR posting IN
-        SELECT a.key | w.tier AS key, w.chunks FROM unnest(words, weights) AS a (key, weight)
-        CROSS JOIN LATERAL (SELECT tier, chunks FROM word WHERE workspace = here AND word = a.key # mix OFFSET 0) w
-        CROSS JOIN LATERAL (SELECT 2 ^ ((w.tier - 8) / 2.0::float8) * (1 - b + b * average / 100) AS odds) o
-        WHERE scope IS NULL ORDER BY a.weight ^ 4 * odds / (1 + odds) DESC, key
-    LOOP
-        IF used + posting.chunks > budget THEN  -- read only if there is little else, and only in part
-            next := ARRAY[posting.key];
-            EXIT;
-        END IF;
-        chosen := chosen || posting.key;
-        used := used + posting.chunks;
-    END LOOP;
-
-    RETURN QUERY
-    WITH found AS (
-        SELECT f.* FROM (SELECT * FROM lexis WHERE keys && chosen OFFSET 0) f WHERE workspace = here
-        UNION ALL
-        (SELECT f.* FROM (SELECT * FROM lexis WHERE keys && next OFFSET 0) f
-         WHERE workspace = here AND NOT keys && chosen LIMIT greatest(0, budget / 2 - used))
-        UNION ALL
-        SELECT f.* FROM (
-            SELECT DISTINCT c.id FROM unnest(scope) AS d (id)
-            CROSS JOIN LATERAL (SELECT id FROM chunk WHERE workspace = here AND document = d.id OFFSET 0) c) AS inside
-        CROSS JOIN LATERAL (SELECT * FROM lexis WHERE workspace = here AND chunk = inside.id OFFSET 0) f
-    ), likely AS (
-        SELECT chunk, keys, counts, k1 * (1 - b + b * length / average) AS norm
-        FROM found ORDER BY sketch <#> asked, chunk LIMIT 100 + 2 * most
-    )
-    SELECT l.chunk, s.score FROM likely l CROSS JOIN LATERAL (
-        -- A key is found in the ascending keys of a chunk by where it would stand: at its word's own, if that is there.
-        SELECT sum(weight * times / (times + l.norm)) AS score
-        FROM (SELECT weight, l.counts[width_bucket(key | 15, l.keys)]::float8 AS times
-              FROM unnest(words, weights) AS a (key, weight)
-              WHERE l.keys[width_bucket(key | 15, l.keys)] >= key) AS said) s
-    WHERE s.score > 0 ORDER BY s.score DESC, l.chunk LIMIT most;
-END $$;
-
-CREATE OR REPLACE FUNCTION covers(question text, chunks uuid[]) RETURNS TABLE (chunk uuid, words int, shares float8[])
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp SET enable_seqscan = off AS $$
-#variable_conflict use_column
-DECLARE
-    here constant int := current_setting('trueweave.workspace')::int;
-    mix constant bigint := key_mix();
-    total float8;
-    asked bigint[];
-    weights float8[];
-    whole float8;
-BEGIN
-    SELECT c.chunks INTO total FROM corpus c WHERE c.workspace = here;
-    SELECT array_agg(known.word # mix), array_agg(known.weight), sum(known.weight) INTO asked, weights, whole
-    FROM (SELECT a.word, ln(1 + total / (1 + w.holders)) AS weight FROM asked_words(question) a CROSS JOIN LATERAL (
-              SELECT sum(w.chunks)::float8 AS holders FROM word w WHERE w.workspace = here AND w.word = a.word) w
-          WHERE w.holders > 0 ORDER BY w.holders, a.word LIMIT 64) AS known;
-    RETURN QUERY
-    SELECT l.chunk, cardinality(l.keys), ARRAY(
-        SELECT CASE WHEN l.keys[width_bucket(a.key | 15, l.keys)] >= a.key THEN a.weight / whole ELSE 0 END
-        FROM unnest(asked, weights) WITH ORDINALITY AS a (key, weight, n) ORDER BY a.n)
-    FROM unnest(chunks) AS u (id)
-    CROSS JOIN LATERAL (SELECT * FROM lexis x WHERE x.workspace = here AND x.chunk = u.id OFFSET 0) AS l;
-END $$;
-
-DROP FUNCTION words_of(text);
-
--- The words of each chunk of the current workspace in a form that is the same in every workspace.
-CREATE OR REPLACE FUNCTION text_lines() RETURNS TABLE (key text, line text)
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
-BEGIN
-    RETURN QUERY
-    SELECT l.chunk::text, l.length || ' ' || coalesce(sum(hashint8extended(u.key # key_mix(), u.times)), 0) || ' ' || l.language
-    FROM lexis l LEFT JOIN LATERAL unnest(l.keys, l.counts) AS u (key, times) ON true
-    WHERE l.workspace = current_setting('trueweave.workspace')::int GROUP BY l.workspace, l.chunk;
-END $$;
-
-REVOKE EXECUTE ON FUNCTION named_language, language_of, pairs_of, words_of, asked_words FROM PUBLIC;
-
--- What is there is searched by its own language too from now on.
-DO $$
-DECLARE
-    one record;
-BEGIN
-    FOR one IN SELECT id FROM workspace LOOP
-        PERFORM set_config('trueweave.workspace', one.id::text, true);
-        DELETE FROM word WHERE workspace = one.id;
-        DELETE FROM corpus WHERE workspace = one.id;
-        DELETE FROM lexis WHERE workspace = one.id;
-        PERFORM index_text(ARRAY(SELECT DISTINCT c.id FROM chunk c JOIN document d ON d.id = c.document
-                                 WHERE c.workspace = one.id AND d.workspace = one.id AND d.shown), '{}');
-    END LOOP;
-END $$;
+REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA trueweave FROM PUBLIC;

@@ -76,3 +76,4 @@ COMMENT ON TABLE former_community IS 'Communities that are no more, for those wh
 CREATE INDEX former_community_gone ON former_community (gone, workspace);
 
 SELECT guard(t::regclass) FROM unnest(ARRAY['hierarchy', 'community', 'member', 'report', 'former_community']) t;
+GRANT SELECT ON hierarchy, community, member, report, former_community TO trueweave_reader;

@@ -1,46 +1,5 @@
 -- breaking
--- The record: what was said. Append and delete only. Everything else is derived from it.
---
--- Primary keys begin with the workspace, all other indexes end with it, so that a look-up by key has one index that fits.
-
-CREATE EXTENSION IF NOT EXISTS vector SCHEMA public;
-
--- The role that Trueweave works as: it owns nothing, so row-level security binds it.
--- Roles belong to the cluster: another database may have made it.
-DO $$
-BEGIN
-    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'trueweave_app') THEN
-        CREATE ROLE trueweave_app NOLOGIN;
-    END IF;
-    IF NOT pg_has_role('trueweave_app', 'MEMBER') THEN
-        GRANT trueweave_app TO CURRENT_USER;
-    END IF;
-END $$;
-GRANT USAGE ON SCHEMA trueweave TO trueweave_app;
-
--- Ties a table to the workspace of the transaction: no row of another is seen, changed or written.
--- Without a workspace the setting is missing or empty, and every statement fails.
-CREATE FUNCTION guard(guarded regclass, tenant text DEFAULT 'workspace') RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-    EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', guarded);
-    EXECUTE format('ALTER TABLE %s FORCE ROW LEVEL SECURITY', guarded);
-    EXECUTE format('CREATE POLICY workspace ON %s USING (%I = current_setting(''trueweave.workspace'')::int)', guarded, tenant);
-    -- Statistics would tell the planner that a workspace they have not seen yet has one row, however many it has got.
-    -- Without them it takes a share of the table's present size, and a look-up by key is always the cheaper one.
-    EXECUTE format('ALTER TABLE %s ALTER %I SET STATISTICS 0', guarded, tenant);
-    EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %s TO trueweave_app', guarded);
-END $$;
-
-CREATE TABLE workspace (
-    id          int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    name        text NOT NULL UNIQUE,
-    mode        text NOT NULL DEFAULT 'fuzzy' CHECK (mode IN ('fuzzy', 'exact', 'off')),
-    threshold   smallint NOT NULL DEFAULT 90 CHECK (threshold BETWEEN 70 AND 100),
-    same        text NOT NULL DEFAULT 'name_and_type' CHECK (same IN ('name_and_type', 'name')),
-    space       int,
-    created     timestamptz NOT NULL DEFAULT now()
-);
-COMMENT ON TABLE workspace IS 'A tenant: what makes two names one entity for it, and the embedding space that answers.';
+-- The record: what documents say, as it was read, and the rules that people gave. Everything else is derived from it.
 
 CREATE TABLE document (
     workspace    int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -56,24 +15,42 @@ CREATE TABLE document (
     wanted       boolean NOT NULL,
     shown        boolean NOT NULL,
     added        timestamptz NOT NULL DEFAULT now(),
+    recipe       uuid,
     PRIMARY KEY (workspace, id)
 );
 COMMENT ON TABLE document IS 'One version of one document. A new version is wanted and not yet shown, the old one shown and no longer wanted, until both are settled together. Source is the hash of what it was made from.';
+COMMENT ON COLUMN document.recipe IS 'How it was worked; none where its entities were given.';
 CREATE UNIQUE INDEX document_uri ON document (uri, workspace) WHERE wanted;
 CREATE INDEX document_versions ON document (uri, workspace);
 CREATE INDEX document_due ON document (workspace, uri) WHERE wanted <> shown;
+-- Documents with the very text of another are told of.
+CREATE INDEX document_content ON document (content_hash, added, workspace) WHERE wanted;
 
--- Where a character of a document is: the page, and the headings above it. See `Place` for the form.
-CREATE FUNCTION place_at(places jsonb, at int) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    WITH before AS (
-        SELECT (p ->> 0)::int AS start, p ->> 1 AS kind, p ->> 2 AS label, (p ->> 3)::int AS level, n
-        FROM jsonb_array_elements(places) WITH ORDINALITY AS e (p, n) WHERE (p ->> 0)::int <= at)
-    SELECT coalesce((SELECT label FROM before WHERE kind = 'page' ORDER BY start DESC, n DESC LIMIT 1), '') || ARRAY(
-        SELECT label FROM (
-            SELECT *, min(level) OVER (ORDER BY start DESC, n DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS nearer
-            FROM before WHERE kind = 'heading') AS heading
-        WHERE nearer IS NULL OR level < nearer ORDER BY start, n)
+CREATE TABLE recipe (
+    workspace   int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+    id          uuid NOT NULL,
+    recipe      jsonb NOT NULL,
+    fingerprint text NOT NULL,
+    PRIMARY KEY (workspace, id)
+);
+COMMENT ON TABLE recipe IS 'How documents were worked: by which settings, and by which version of the extractor and its prompts.';
+
+-- A quote in the middle of a chunk is given its own page and heading by this. See `Place` for the form.
+CREATE FUNCTION places_of(places jsonb, first int, behind int) RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    WITH place AS (
+        SELECT p, (p ->> 0)::int AS start, p ->> 1 AS kind, (p ->> 3)::int AS level, n
+        FROM jsonb_array_elements(places) WITH ORDINALITY AS e (p, n) WHERE (p ->> 0)::int < behind),
+    over AS (
+        SELECT *, min(level) OVER (ORDER BY start DESC, n DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS nearer
+        FROM place WHERE kind = 'heading' AND start <= first)
+    SELECT coalesce(jsonb_agg(p ORDER BY start, n), '[]') FROM (
+        SELECT p, start, n FROM place WHERE start > first
+        UNION ALL
+        SELECT p, start, n FROM over WHERE nearer IS NULL OR level < nearer
+        UNION ALL
+        (SELECT p, start, n FROM place WHERE kind = 'page' AND start <= first ORDER BY start DESC, n DESC LIMIT 1)) AS known
 $$;
+COMMENT ON FUNCTION places_of IS 'The page and the headings that a stretch of a document begins under, and all that begin within it, in order.';
 
 -- A document's metadata as keys to find it by: one for each value, and for each value in a list, under its path.
 CREATE FUNCTION facets(metadata jsonb) RETURNS SETOF uuid LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
@@ -114,6 +91,9 @@ CREATE TABLE chunk (
 );
 COMMENT ON TABLE chunk IS 'A span of a document. Its id is the same in every version that has that text.';
 CREATE INDEX chunk_id ON chunk (id, workspace);
+CREATE INDEX chunk_text ON chunk (text_hash, workspace);
+-- Equal texts are shown once.
+CREATE INDEX chunk_copies ON chunk (text_hash, id, workspace);
 
 CREATE TABLE mention (
     workspace   int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -168,24 +148,62 @@ CREATE TABLE rule_name (
     name      uuid NOT NULL,
     written   text NOT NULL,
     type      text NOT NULL,
+    written_hash uuid GENERATED ALWAYS AS (CASE WHEN type = '' THEN md5(written)::uuid END) STORED,
     PRIMARY KEY (workspace, name, rule)
 );
 COMMENT ON TABLE rule_name IS 'The names that a rule speaks of, whether or not a document mentions them now.';
+COMMENT ON COLUMN rule_name.written_hash IS 'Where the rule gives no type: it speaks of every name that is written so, whatever its type.';
 CREATE INDEX rule_name_rule ON rule_name (rule, workspace);
+CREATE INDEX rule_name_written_hash ON rule_name (written_hash, workspace) WHERE written_hash IS NOT NULL;
 
-SELECT guard('workspace', 'id');
+-- Pairs of names that a person was shown, and that a person said are two things.
+CREATE TABLE suggestion (
+    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+    n         int NOT NULL,
+    id        uuid NOT NULL,
+    a         uuid NOT NULL,
+    b         uuid NOT NULL,
+    score     real NOT NULL,
+    PRIMARY KEY (workspace, n)
+);
+COMMENT ON TABLE suggestion IS 'Pairs of names that may be one thing, as they were last listed.';
+
+CREATE TABLE rejection (
+    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+    a         uuid NOT NULL,
+    b         uuid NOT NULL,
+    PRIMARY KEY (workspace, a, b)
+);
+COMMENT ON TABLE rejection IS 'Pairs of normal forms, as hashes in ascending order, that a person said are two things: not to be suggested again.';
+
+-- What has to be known of texts to erase them, or to keep them no longer than need be.
+CREATE TABLE stale_text (
+    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+    hash      uuid NOT NULL,
+    since     timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (workspace, hash)
+);
+COMMENT ON TABLE stale_text IS 'Texts that something had and has no longer. What models made of them is kept for a while, in case they come back.';
+
+CREATE TABLE erasure (
+    workspace        int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+    id               bigint GENERATED ALWAYS AS IDENTITY,
+    uri              text NOT NULL,
+    names            uuid[] NOT NULL,
+    entities         uuid[] NOT NULL,
+    entity_hashes    uuid[] NOT NULL,
+    relations        uuid[] NOT NULL,
+    relation_hashes  uuid[] NOT NULL,
+    communities      uuid[] NOT NULL DEFAULT '{}',
+    relation_sources uuid[] NOT NULL DEFAULT '{}',
+    relation_targets uuid[] NOT NULL DEFAULT '{}',
+    PRIMARY KEY (workspace, id)
+);
+COMMENT ON TABLE erasure IS 'Removed documents of which something is left elsewhere, with what they spoke of and how that was described.';
+
 SELECT guard(t::regclass) FROM unnest(ARRAY[
-    'document', 'facet', 'chunk', 'mention', 'link', 'rule', 'rule_name']) t;
-REVOKE INSERT, DELETE ON workspace FROM trueweave_app;
-
--- A name is all that a caller needs to enter a workspace, so this one look-up crosses tenants. The owner may see all of
--- this table (it is not FORCEd), the working role only its own row.
-ALTER TABLE workspace NO FORCE ROW LEVEL SECURITY;
-CREATE FUNCTION find_workspace(wanted text, make boolean) RETURNS int
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
-BEGIN
-    IF make THEN
-        INSERT INTO workspace (name) VALUES (wanted) ON CONFLICT (name) DO NOTHING;
-    END IF;
-    RETURN (SELECT id FROM workspace WHERE name = wanted);
-END $$;
+    'document', 'recipe', 'facet', 'chunk', 'mention', 'link', 'rule', 'rule_name', 'suggestion', 'rejection', 'stale_text',
+    'erasure']) t;
+GRANT SELECT ON document, facet, chunk, mention, link, rule, rule_name TO trueweave_reader;
+REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA trueweave FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION places_of, facets TO trueweave_app;

@@ -3,10 +3,6 @@
 -- and the texts that are shown, brought up to date after settling, from a list of what has changed. See
 -- docs/adr/0013-occurrences.md.
 
-ALTER TABLE name ADD COLUMN phrase bigint;
-COMMENT ON COLUMN name.phrase IS 'The phrase that it is looked for by in texts; none where it cannot be.';
-CREATE INDEX name_phrase ON name (phrase, workspace) WHERE phrase IS NOT NULL;
-
 CREATE TABLE phrase (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
     id        bigint NOT NULL,
@@ -89,37 +85,11 @@ BEGIN
     END LOOP;
 END $$;
 
--- How many words each of these chunks has, and which of the question's are among them: for each of those the share that it
--- has of their weight, as rare ones count more, or 0 where the chunk does not have it.
-CREATE FUNCTION covers(question text, chunks uuid[]) RETURNS TABLE (chunk uuid, words int, shares float8[])
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp SET enable_seqscan = off AS $$
-#variable_conflict use_column
-DECLARE
-    here constant int := current_setting('trueweave.workspace')::int;
-    mix constant bigint := key_mix();
-    total float8;
-    asked bigint[];
-    weights float8[];
-    whole float8;
-BEGIN
-    SELECT c.chunks INTO total FROM corpus c WHERE c.workspace = here;
-    SELECT array_agg(known.word # mix), array_agg(known.weight), sum(known.weight) INTO asked, weights, whole
-    FROM (SELECT a.word, ln(1 + total / (1 + w.holders)) AS weight FROM words_of(question) a CROSS JOIN LATERAL (
-              SELECT sum(w.chunks)::float8 AS holders FROM word w WHERE w.workspace = here AND w.word = a.word) w
-          WHERE w.holders > 0 ORDER BY w.holders, a.word LIMIT 64) AS known;
-    RETURN QUERY
-    SELECT l.chunk, cardinality(l.keys), ARRAY(
-        SELECT CASE WHEN l.keys[width_bucket(a.key | 15, l.keys)] >= a.key THEN a.weight / whole ELSE 0 END
-        FROM unnest(asked, weights) WITH ORDINALITY AS a (key, weight, n) ORDER BY a.n)
-    FROM unnest(chunks) AS u (id)
-    CROSS JOIN LATERAL (SELECT * FROM lexis x WHERE x.workspace = here AND x.chunk = u.id OFFSET 0) AS l;
-END $$;
-
 CREATE FUNCTION clear_spelling() RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp SET enable_seqscan = off AS $$
 BEGIN
     DELETE FROM spelling WHERE workspace = current_setting('trueweave.workspace')::int;
 END $$;
 
-REVOKE EXECUTE ON FUNCTION spell, spelt, covers, clear_spelling FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION spell, spelt, covers, clear_spelling TO trueweave_app;
+REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA trueweave FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION spell, spelt, clear_spelling TO trueweave_app;

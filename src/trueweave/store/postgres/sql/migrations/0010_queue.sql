@@ -1,6 +1,37 @@
 -- breaking
--- A queue of our own, for all workspaces, in place of PgQueuer's. See docs/adr/0018-one-queue.md.
--- Workers of an older Trueweave must be stopped before this is applied: they look for their jobs elsewhere.
+-- Processes and the work that they share out: who is alive, how fast and how often at once models are called, and the jobs
+-- of all workspaces. See docs/adr/0016-liveness.md and docs/adr/0018-one-queue.md.
+
+CREATE TABLE process (
+    id      int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    since   timestamptz NOT NULL,
+    expires timestamptz NOT NULL
+);
+COMMENT ON TABLE process IS 'Processes that claim things: since when each has renewed its lease without a gap, and until when that lasts. What is claimed by one that has no row is free.';
+
+-- Whether the process that holds this mark still has its connection. Nobody has to wait for a clock to find out.
+CREATE FUNCTION present(owner int) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT EXISTS (SELECT FROM process p WHERE p.id = owner)
+$$;
+
+-- How fast a model may be called, and how many calls may be made at once, is agreed with its provider, not with one tenant:
+-- these tables are for all.
+CREATE TABLE pace (
+    model    text PRIMARY KEY,
+    requests timestamptz NOT NULL,
+    tokens   timestamptz NOT NULL
+);
+COMMENT ON TABLE pace IS 'When the next call to a model may be made by each of its limits, given all calls that were promised a time so far.';
+
+CREATE TABLE slot (
+    model text NOT NULL,
+    n     int NOT NULL,
+    owner int NOT NULL,
+    PRIMARY KEY (model, n)
+);
+COMMENT ON TABLE slot IS 'Slots for calls to a model that are in use, and the process that uses each.';
+GRANT SELECT, INSERT, UPDATE ON pace TO trueweave_app;
+GRANT SELECT, INSERT, UPDATE, DELETE ON process, slot TO trueweave_app;
 
 CREATE TABLE job (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -20,6 +51,7 @@ COMMENT ON COLUMN job.owner IS 'The process that works on it; none while it wait
 COMMENT ON COLUMN job.worker IS 'Which worker of that process it is, by a random number.';
 CREATE INDEX job_waiting ON job (workspace, priority DESC, id) WHERE owner IS NULL;
 CREATE INDEX job_claimed ON job (workspace, owner) WHERE owner IS NOT NULL;
+CREATE INDEX job_by_id ON job (id) INCLUDE (workspace);
 SELECT guard('job'::regclass);
 -- The functions below look over all workspaces, with the rights of the owner, who may be bound by a forced policy.
 ALTER TABLE job NO FORCE ROW LEVEL SECURITY;
@@ -112,23 +144,5 @@ CREATE FUNCTION release_unknown_jobs(claimed_by bigint, known bigint[]) RETURNS 
     UPDATE job j SET owner = NULL WHERE j.owner IS NOT NULL AND j.worker = claimed_by AND j.id <> ALL (known)
 $$;
 
--- Workspaces in the order of their ids, for a worker that looks after all of them.
-CREATE FUNCTION workspaces_after(after int, most int) RETURNS SETOF int
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
-    SELECT w.id FROM workspace w WHERE w.id > after AND NOT w.dropped AND w.expires IS NULL ORDER BY w.id LIMIT most
-$$;
-REVOKE EXECUTE ON FUNCTION claim_jobs, finish_jobs, release_jobs, release_unknown_jobs, workspaces_after FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION claim_jobs, finish_jobs, release_jobs, release_unknown_jobs, workspaces_after TO trueweave_app;
-CREATE INDEX job_by_id ON job (id) INCLUDE (workspace);
-
--- What waited in PgQueuer's tables goes on here.
-DO $$
-BEGIN
-    IF to_regclass('trueweave_queue.job') IS NOT NULL THEN
-        INSERT INTO job (workspace, kind, priority, payload)
-        SELECT split_part(entrypoint, '/', 2)::int, split_part(entrypoint, '/', 1),
-               CASE WHEN entrypoint LIKE 'settle/%' THEN 1 ELSE 0 END, coalesce(payload, '')
-        FROM trueweave_queue.job ORDER BY id;
-        DROP SCHEMA trueweave_queue CASCADE;
-    END IF;
-END $$;
+REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA trueweave FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION present, claim_jobs, finish_jobs, release_jobs, release_unknown_jobs TO trueweave_app;

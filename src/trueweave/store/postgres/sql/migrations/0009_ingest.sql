@@ -1,5 +1,6 @@
 -- breaking
--- Ingest: what was handed in and is not in the record yet, what models replied, and what that cost.
+-- Ingest: what was handed in and is not in the record yet, what models replied, what that cost, and what failed. See
+-- docs/adr/0008-ingest.md and docs/adr/0009-paid-once.md.
 
 CREATE TABLE source (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -15,9 +16,11 @@ CREATE TABLE source (
     error     text,
     failed    boolean NOT NULL DEFAULT false,
     added     timestamptz NOT NULL DEFAULT now(),
+    notes     text[] NOT NULL DEFAULT '{}',
     PRIMARY KEY (workspace, uri)
 );
 COMMENT ON TABLE source IS 'A document that was handed in, with the recipe to work it by. It leaves in the transaction that brings it into the record, or is set aside with its error.';
+COMMENT ON COLUMN source.notes IS 'What was odd about reading it. They become notes of the document.';
 CREATE INDEX source_failed ON source (workspace, uri) WHERE failed;
 
 CREATE TABLE reply (
@@ -27,9 +30,16 @@ CREATE TABLE reply (
     payload   bytea,
     owner     int NOT NULL,
     made      timestamptz NOT NULL DEFAULT now(),
+    stage     text NOT NULL DEFAULT '',
+    document  text NOT NULL DEFAULT '',
+    text_hash uuid,
     PRIMARY KEY (workspace, key)
 );
 COMMENT ON TABLE reply IS 'What a model replied, by a hash of all that it was asked: asked and paid for once. Without payload: its owner is asking now.';
+COMMENT ON COLUMN reply.text_hash IS 'The one text that it was made from. Without it, it was made from several, or from a question.';
+COMMENT ON COLUMN reply.document IS 'The uri of the document that it was first asked for, if it was for one.';
+CREATE INDEX reply_text ON reply (text_hash, workspace) WHERE text_hash IS NOT NULL;
+CREATE INDEX reply_document ON reply (document, workspace) WHERE document <> '';
 
 CREATE TABLE purse (
     workspace   int NOT NULL DEFAULT current_setting('trueweave.workspace')::int PRIMARY KEY,
@@ -54,37 +64,27 @@ CREATE TABLE spend (
     state      text NOT NULL CHECK (state IN ('open', 'done', 'lost')),
     owner      int NOT NULL,
     at         timestamptz NOT NULL DEFAULT now(),
+    calls      bigint NOT NULL DEFAULT 1,
     PRIMARY KEY (workspace, id)
 );
 COMMENT ON TABLE spend IS 'One model call. Open: under way, with the most that it may cost. Done: what it did cost. Lost: cut off, and it may have cost as much as that. A price that is not known is null.';
+COMMENT ON COLUMN spend.calls IS 'How many calls the row stands for: after some time, all of a day, stage and model together.';
 CREATE INDEX spend_open ON spend (workspace, owner) WHERE state = 'open';
+CREATE INDEX spend_at ON spend (workspace, at);
+CREATE INDEX spend_document ON spend (document, workspace) WHERE document <> '';
 
-CREATE TABLE summary (
+-- Work that failed by a bug of Trueweave, so that it is named, left out until somebody asks for another try, and blocks
+-- nothing else. (A document that fails before it is stored keeps its error itself: see source.)
+CREATE TABLE failed_work (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
-    hash      uuid NOT NULL,
-    kind      text NOT NULL CHECK (kind IN ('entity', 'relation')),
-    id        uuid NOT NULL,
-    text      text,
-    PRIMARY KEY (workspace, hash)
+    kind      text NOT NULL,
+    subject   text NOT NULL,
+    label     text NOT NULL,
+    error     text NOT NULL,
+    times     int NOT NULL DEFAULT 1,
+    failed    timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (workspace, kind, subject)
 );
-COMMENT ON TABLE summary IS 'A long description in short, by the hash of the text that it sums up. Without text: wanted.';
-CREATE INDEX summary_wanted ON summary (workspace, hash) WHERE text IS NULL;
+COMMENT ON TABLE failed_work IS 'Work that failed by a bug: its kind, what it was about (the uri of a document to be settled, the hash of a description to be summarised or of what a report would be written from; empty for the kind as a whole), how to name that to a person, and the latest error.';
 
-SELECT guard(t::regclass) FROM unnest(ARRAY['source', 'reply', 'purse', 'spend', 'summary']) t;
-
--- How fast a model may be called is agreed with its provider, not with one tenant, so this table is for all.
-CREATE TABLE pace (
-    model    text PRIMARY KEY,
-    requests timestamptz NOT NULL,
-    tokens   timestamptz NOT NULL
-);
-COMMENT ON TABLE pace IS 'When the next call to a model may be made by each of its limits, given all calls that were promised a time so far.';
-GRANT SELECT, INSERT, UPDATE ON pace TO trueweave_app;
-
--- Whether the process that holds this mark still has its connection. Nobody has to wait for a clock to find out.
-CREATE FUNCTION present(owner int) RETURNS boolean LANGUAGE sql STABLE AS $$
-    SELECT EXISTS (
-        SELECT FROM pg_locks l
-        WHERE l.locktype = 'advisory' AND l.objsubid = 2 AND l.classid = 1414682947 AND l.objid = owner::oid
-        AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()))
-$$;
+SELECT guard(t::regclass) FROM unnest(ARRAY['source', 'reply', 'purse', 'spend', 'failed_work']) t;

@@ -1,19 +1,26 @@
 -- breaking
--- The view: what the record adds up to. Derived, and the same whatever the order in which documents came and went.
+-- The view: what the record adds up to. Derived, and the same whatever the order in which documents came and went. See
+-- docs/adr/0002-exact-by-algebra.md, and docs/adr/0003-settling.md on how it follows the record.
 
 CREATE TABLE name (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
     id        uuid NOT NULL,
     written   text NOT NULL,
-    normal    text NOT NULL,
     type      text NOT NULL,
     count     bigint NOT NULL DEFAULT 0,
     histogram bigint[] NOT NULL DEFAULT '{0,0,0,0,0,0,0,0,0}',
     entity    uuid,
+    phrase    bigint,
+    written_hash uuid NOT NULL GENERATED ALWAYS AS (md5(written)::uuid) STORED,
     PRIMARY KEY (workspace, id)
 );
 COMMENT ON TABLE name IS 'A name as written, its type, the sums over its live mentions, and the entity it belongs to (none while nothing mentions it).';
+COMMENT ON COLUMN name.phrase IS 'The phrase that it is looked for by in texts; none where it cannot be.';
+-- Names of all types that are written the same are found by a hash: a name may be longer than an index takes.
+COMMENT ON COLUMN name.written_hash IS 'A hash of the name as written, whatever its type.';
 CREATE INDEX name_entity ON name (entity, workspace);
+CREATE INDEX name_phrase ON name (phrase, workspace) WHERE phrase IS NOT NULL;
+CREATE INDEX name_written_hash ON name (written_hash, workspace);
 
 CREATE TABLE name_key (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -78,6 +85,8 @@ CREATE TABLE entity (
     PRIMARY KEY (workspace, id)
 );
 COMMENT ON TABLE entity IS 'A connected component of live names. The id is a label that follows it through merges and splits.';
+-- Long descriptions are summarised, by their hash.
+CREATE INDEX entity_long ON entity (text_hash, workspace) WHERE length(description) > 2000;
 
 CREATE TABLE relation (
     workspace   int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -98,6 +107,23 @@ COMMENT ON TABLE relation IS 'All ties from one entity to another. The id follow
 -- Of an entity that is related to everything, the heaviest relations are followed.
 CREATE INDEX relation_source ON relation (source, weight DESC, target, workspace);
 CREATE INDEX relation_target ON relation (target, weight DESC, source, workspace);
+CREATE INDEX relation_long ON relation (text_hash, workspace) WHERE length(description) > 2000;
+
+CREATE VIEW anchor WITH (security_invoker = true) AS
+SELECT entity, min(id::text) AS id FROM name WHERE entity IS NOT NULL GROUP BY entity;
+COMMENT ON VIEW anchor IS 'What an entity goes by where its id must not matter: the smallest id among its names.';
+GRANT SELECT ON anchor TO trueweave_app;
+
+CREATE TABLE summary (
+    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+    hash      uuid NOT NULL,
+    kind      text NOT NULL CHECK (kind IN ('entity', 'relation')),
+    id        uuid NOT NULL,
+    text      text,
+    PRIMARY KEY (workspace, hash)
+);
+COMMENT ON TABLE summary IS 'A long description in short, by the hash of the text that it sums up. Without text: wanted.';
+CREATE INDEX summary_wanted ON summary (workspace, hash) WHERE text IS NULL;
 
 CREATE TABLE touched (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -106,13 +132,24 @@ CREATE TABLE touched (
 );
 COMMENT ON TABLE touched IS 'Names whose entity must be found again because a rule or a setting changed.';
 
-CREATE TABLE shard (
-    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
-    shard     smallint NOT NULL,
-    version   bigint NOT NULL,
-    PRIMARY KEY (workspace, shard)
+CREATE TABLE view_version (
+    workspace int PRIMARY KEY DEFAULT current_setting('trueweave.workspace')::int,
+    version   bigint NOT NULL
 );
-COMMENT ON TABLE shard IS 'Counts the settled batches that changed a shard of the names; shard -1 is the whole workspace.';
+COMMENT ON TABLE view_version IS 'How often the view of a workspace has changed.';
+
+-- Who is at what while it is settled. No transaction stays open while a model is waited for, so that this is kept as a
+-- lease: it runs out by itself when its owner is gone. Two who settle the same do harmless work twice, so nothing rests
+-- on it, and it need not survive a crash of the server.
+CREATE UNLOGGED TABLE settling (
+    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+    kind      text NOT NULL,
+    subject   text NOT NULL,
+    owner     uuid NOT NULL,
+    until     timestamptz NOT NULL,
+    PRIMARY KEY (workspace, kind, subject)
+);
+COMMENT ON TABLE settling IS 'Leases: a document by its uri, all names that are to be resolved again, or a turn of one''s own, for which others hold back.';
 
 CREATE TABLE outbox (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -121,14 +158,12 @@ CREATE TABLE outbox (
     kind      text NOT NULL,
     removed   boolean NOT NULL,
     ids       uuid[] NOT NULL,
+    made      timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (workspace, position)
 );
 COMMENT ON TABLE outbox IS 'What each settled batch changed, for projections. Read only up to the oldest transaction still running, as positions are drawn before they commit.';
 
-CREATE VIEW anchor WITH (security_invoker = true) AS
-SELECT entity, min(id::text) AS id FROM name WHERE entity IS NOT NULL GROUP BY entity;
-COMMENT ON VIEW anchor IS 'What an entity goes by where its id must not matter: the smallest id among its names.';
-GRANT SELECT ON anchor TO trueweave_app;
-
 SELECT guard(t::regclass) FROM unnest(ARRAY[
-    'name', 'name_key', 'unlinked', 'alike', 'tie', 'tally', 'entity', 'relation', 'touched', 'shard', 'outbox']) t;
+    'name', 'name_key', 'unlinked', 'alike', 'tie', 'tally', 'entity', 'relation', 'summary', 'touched', 'view_version', 'settling',
+    'outbox']) t;
+GRANT SELECT ON name, tie, tally, entity, relation, anchor, summary TO trueweave_reader;
