@@ -1,59 +1,316 @@
-"""Trueweave: a knowledge graph woven with a vector index, in PostgreSQL, exact under change."""
+"""Trueweave: a knowledge graph woven with a vector index, in PostgreSQL, exact under change.
+
+Everything that the API takes, gives and raises is here by name. It is loaded when it is asked for.
+"""
 
 import importlib
 import logging
 import typing
 
-from trueweave.errors import TrueweaveError
-from trueweave.evidence import Answer, Citation, Evidence, Filter, Passage
-from trueweave.types import (
-    Chunk,
-    Document,
-    Entity,
-    Link,
-    Mention,
-    NameKey,
-    Relation,
-    ResolutionSettings,
-    Rule,
-    Status,
-    Verdict,
-)
-
 __all__ = [
+    "Added",
     "Answer",
     "AsyncTrueweave",
+    "BadReply",
+    "Budget",
+    "BudgetReached",
+    "Change",
+    "ChangeReaders",
+    "ChangesGone",
+    "Check",
     "Chunk",
     "Citation",
+    "Community",
+    "CommunityChanges",
+    "CommunityReport",
+    "Compared",
+    "Comparison",
+    "ConfigError",
+    "Copy",
+    "Database",
+    "DatabaseError",
+    "DatabaseUnavailable",
+    "Defect",
+    "Difference",
+    "DiskFull",
     "Document",
+    "DocumentInfo",
+    "Duplicate",
+    "EmbeddedServerError",
+    "EmbeddedServerMissing",
+    "Embedder",
+    "EmbeddingEstimate",
     "Entity",
+    "Estimate",
+    "Event",
     "Evidence",
+    "Extracted",
+    "Failed",
+    "FailedDocument",
+    "FailedWork",
     "Filter",
+    "Finding",
+    "Found",
+    "GraphReader",
+    "Hierarchy",
+    "Hit",
+    "IngestProgress",
+    "InvalidDocument",
+    "Level",
     "Link",
+    "Listener",
     "Mention",
+    "Message",
+    "Method",
+    "ModelError",
+    "ModelFactory",
+    "ModelRefused",
+    "ModelUnavailable",
     "NameKey",
+    "NamePassage",
+    "NoReports",
+    "NoVectors",
+    "NotIsolated",
+    "NotText",
+    "Note",
+    "Noted",
+    "OutOfDate",
     "Passage",
+    "Path",
+    "Place",
+    "PriceUnknown",
+    "Readers",
+    "RecordReader",
+    "Refused",
     "Relation",
+    "Removed",
+    "Repair",
+    "Report",
+    "ReportEstimate",
+    "Reported",
+    "Resolution",
     "ResolutionSettings",
+    "RetiredCommunity",
     "Rule",
+    "RuleError",
+    "RuleKind",
+    "SchemaMismatch",
+    "SchemaNewer",
+    "SchemaOutdated",
+    "Scored",
+    "Sentence",
+    "Settings",
+    "Settled",
+    "Skipped",
+    "Source",
+    "SpaceMismatch",
+    "Spent",
+    "SpentOn",
     "Status",
+    "Step",
+    "Stream",
+    "StreamingLLM",
+    "SuggestedName",
+    "Suggestion",
+    "Summarised",
+    "Swept",
+    "SyncPlan",
+    "TextSearch",
+    "Trace",
     "Trueweave",
     "TrueweaveError",
+    "UnknownCommunity",
+    "UnknownMethod",
+    "UnknownWorkspace",
+    "Unreadable",
+    "UnreadableFile",
+    "Usage",
+    "VectorKind",
+    "VectorSearch",
+    "Vectors",
     "Verdict",
+    "Verifier",
+    "Waiting",
+    "WalkReader",
+    "WorkFailed",
+    "Working",
+    "Workspace",
 ]
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())  # a program that sets logging up gets our lines
 
 if typing.TYPE_CHECKING:
-    from trueweave.engine import AsyncTrueweave
-    from trueweave.sync import Trueweave
+    from trueweave.config import (
+        Settings,
+    )
+    from trueweave.engine import (
+        AsyncTrueweave,
+    )
+    from trueweave.errors import (
+        BadReply,
+        BudgetReached,
+        ChangesGone,
+        ConfigError,
+        DatabaseError,
+        DatabaseUnavailable,
+        Defect,
+        DiskFull,
+        EmbeddedServerError,
+        EmbeddedServerMissing,
+        InvalidDocument,
+        ModelError,
+        ModelRefused,
+        ModelUnavailable,
+        NoReports,
+        NotIsolated,
+        NotText,
+        NoVectors,
+        PriceUnknown,
+        RuleError,
+        SchemaMismatch,
+        SchemaNewer,
+        SchemaOutdated,
+        SpaceMismatch,
+        TrueweaveError,
+        UnknownCommunity,
+        UnknownMethod,
+        UnknownWorkspace,
+        UnreadableFile,
+    )
+    from trueweave.events import (
+        Added,
+        Event,
+        Extracted,
+        Failed,
+        Found,
+        Listener,
+        Noted,
+        Refused,
+        Removed,
+        Reported,
+        Settled,
+        Skipped,
+        Summarised,
+        Unreadable,
+        Waiting,
+        WorkFailed,
+        Working,
+    )
+    from trueweave.evidence import (
+        Answer,
+        Check,
+        Citation,
+        Compared,
+        Comparison,
+        Copy,
+        Evidence,
+        Filter,
+        Passage,
+        Path,
+        Repair,
+        Report,
+        Scored,
+        Sentence,
+        Step,
+        Trace,
+        Usage,
+    )
+    from trueweave.factory import (
+        ModelFactory,
+    )
+    from trueweave.protocols import (
+        ChangeReaders,
+        Embedder,
+        GraphReader,
+        Readers,
+        RecordReader,
+        StreamingLLM,
+        TextSearch,
+        Vectors,
+        VectorSearch,
+        Verifier,
+        WalkReader,
+    )
+    from trueweave.query_context import (
+        Method,
+    )
+    from trueweave.store.postgres.db import (
+        Database,
+        Workspace,
+    )
+    from trueweave.store.postgres.ingest_progress import (
+        IngestProgress,
+    )
+    from trueweave.streams import (
+        Stream,
+    )
+    from trueweave.sync import (
+        Trueweave,
+    )
+    from trueweave.types import (
+        Budget,
+        Change,
+        Chunk,
+        Community,
+        CommunityChanges,
+        CommunityReport,
+        Difference,
+        Document,
+        DocumentInfo,
+        Duplicate,
+        EmbeddingEstimate,
+        Entity,
+        Estimate,
+        FailedDocument,
+        FailedWork,
+        Finding,
+        Hierarchy,
+        Hit,
+        Level,
+        Link,
+        Mention,
+        Message,
+        NameKey,
+        NamePassage,
+        Note,
+        OutOfDate,
+        Place,
+        Relation,
+        ReportEstimate,
+        Resolution,
+        ResolutionSettings,
+        RetiredCommunity,
+        Rule,
+        RuleKind,
+        Source,
+        Spent,
+        SpentOn,
+        Status,
+        SuggestedName,
+        Suggestion,
+        Swept,
+        SyncPlan,
+        VectorKind,
+        Verdict,
+    )
 else:
-    _LATER = {"AsyncTrueweave": "trueweave.engine", "Trueweave": "trueweave.sync"}
+    _LIGHT = ("errors", "types", "evidence", "events", "streams", "protocols", "query_context")
+    _HEAVY = {
+        "AsyncTrueweave": "engine",
+        "Database": "store.postgres.db",
+        "IngestProgress": "store.postgres.ingest_progress",
+        "ModelFactory": "factory",
+        "Settings": "config",
+        "Trueweave": "sync",
+        "Workspace": "store.postgres.db",
+    }
 
     def __getattr__(name: str) -> object:
-        """AsyncTrueweave and Trueweave, once somebody asks for them: what they bring along takes half a second to
-        load."""
-        if name not in _LATER:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found = globals()[name] = getattr(importlib.import_module(_LATER[name]), name)
-        return found
+        """A public name, once somebody asks for it: what AsyncTrueweave brings along takes half a second to load."""
+        if name in __all__:
+            for place in (_HEAVY[name],) if name in _HEAVY else _LIGHT:
+                module = importlib.import_module(f"{__name__}.{place}")
+                if hasattr(module, name):
+                    found = globals()[name] = getattr(module, name)
+                    return found
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

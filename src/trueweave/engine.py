@@ -73,6 +73,7 @@ from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.ingest_progress import IngestProgress
 from trueweave.store.postgres.liveness import Liveness
 from trueweave.store.postgres.migrate import migrate
+from trueweave.store.postgres.public_errors import own_errors, translated
 from trueweave.store.postgres.queue import ask_for
 from trueweave.store.postgres.reading import VectorLayoutCache, open_readers
 from trueweave.store.postgres.vectors import Space
@@ -171,6 +172,7 @@ async def opened_database(settings: Settings, url: str | None = None) -> AsyncIt
         await database.close()
 
 
+@own_errors
 class AsyncTrueweave:
     """One workspace. Made by `AsyncTrueweave.open`. Many processes may work in it at the same time."""
 
@@ -542,9 +544,10 @@ class AsyncTrueweave:
         return self._streams.hand_out(self._documents())
 
     async def _documents(self) -> AsyncGenerator[Document, None]:
-        async for page in record.read(self.workspace):
-            for document in page:
-                yield document
+        with translated():
+            async for page in record.read(self.workspace):
+                for document in page:
+                    yield document
 
     # --- questions ------------------------------------------------------------------------------------
 
@@ -629,11 +632,12 @@ class AsyncTrueweave:
         rerank: bool,
         context_only: bool,
     ) -> AsyncGenerator[str | Answer, None]:
-        asking, query, chosen = await self._prepare_question(question, method, filter, rerank=rerank)
-        stream = asking.stream(query, chosen, await answering(), history, context_only=context_only)
-        async with aclosing(stream) as pieces:
-            async for piece in pieces:
-                yield piece
+        with translated():
+            asking, query, chosen = await self._prepare_question(question, method, filter, rerank=rerank)
+            stream = asking.stream(query, chosen, await answering(), history, context_only=context_only)
+            async with aclosing(stream) as pieces:
+                async for piece in pieces:
+                    yield piece
 
     async def retrieve(
         self,
@@ -1113,16 +1117,17 @@ class AsyncTrueweave:
         """A workspace built from scratch from the documents that this one shows, its settings and rules; gone at the
         end. It has no models."""
         without = self._settings.model_copy(update={"model": None, "embedding_model": None, "reranker": None})
-        async with passing.passing_workspace(self.database, f"rebuild-{uuid4()}") as made:
-            beside = AsyncTrueweave(made, settings=without)
-            await beside.change_resolution(await self.resolution())
-            for rule in await self.rules():
-                await resolution.add_rule(made, rule.kind, rule.names, rule.label)
-            async for documents in record.read(self.workspace, shown=True):
-                await beside.add_documents(documents, progress)
-            if found := await self.hierarchy():
-                await regroup(made, LeidenSettings(found.most, found.resolution, found.seed))
-            yield beside
+        with translated():
+            async with passing.passing_workspace(self.database, f"rebuild-{uuid4()}") as made:
+                beside = AsyncTrueweave(made, settings=without)
+                await beside.change_resolution(await self.resolution())
+                for rule in await self.rules():
+                    await resolution.add_rule(made, rule.kind, rule.names, rule.label)
+                async for documents in record.read(self.workspace, shown=True):
+                    await beside.add_documents(documents, progress)
+                if found := await self.hierarchy():
+                    await regroup(made, LeidenSettings(found.most, found.resolution, found.seed))
+                yield beside
 
     async def sweep(self) -> Swept:
         """Take away what nobody needs any longer: names that no document mentions, what has been kept for as long as
@@ -1131,7 +1136,11 @@ class AsyncTrueweave:
         return replace(await self.clean_up(), names=names)
 
     async def clean_up(self) -> Swept:
-        """What workers do every hour: all that `sweep` does, but for the names."""
+        """What workers do every hour: all that `sweep` does, but for the names. A database that is away is waited
+        for."""
+        return await self.workspace.retry_while_down(self._clean_up)
+
+    async def _clean_up(self) -> Swept:
         days = self._settings.reply_days, self._settings.log_days, self._settings.spend_days
         kept = erasing.Retention(*(timedelta(days=number) for number in days))
         documents = await erasing.erase(self.workspace)
@@ -1141,7 +1150,7 @@ class AsyncTrueweave:
 
     async def _sweep_again_and_again(self) -> None:
         while True:
-            await self.workspace.retry_while_down(self.clean_up)
+            await self.clean_up()
             await asyncio.sleep(_SWEPT_EVERY)
 
     async def drop(self) -> int:

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from tests.conftest import FULL
 from tests.oracle import assert_view_is_right
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey, ResolutionSettings
-from trueweave.errors import RuleError
+from trueweave.errors import DatabaseUnavailable, RuleError
 from trueweave.graph.contribution import contribution
 from trueweave.store.postgres import digest, record, resolution, suggestions
 from trueweave.store.postgres.db import Database
@@ -157,7 +157,7 @@ class Writer:
                 if step.settled:
                     await self.trueweave.settle()
                 break
-            except SimulatedCrash:
+            except (SimulatedCrash, DatabaseUnavailable):
                 self.faults.break_at(None)
         self.faults.break_at(None)
 

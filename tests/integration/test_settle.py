@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 import pytest
 
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey, ResolutionSettings
-from trueweave.errors import SpaceMismatch
+from trueweave.errors import DatabaseUnavailable, SpaceMismatch
 from trueweave.graph.contribution import contribution
 from trueweave.ingest.settle import settle
 from trueweave.protocols import Vectors
 from trueweave.store.postgres import record
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.locks import lock_view
-from trueweave.testing import Faults, HashEmbedder, SimulatedCrash
+from trueweave.testing import Faults, HashEmbedder
 from trueweave.types import Metric
 
 
@@ -256,7 +256,7 @@ async def test_a_document_that_was_settled_is_free_for_its_next_version_whatever
         for chance in chances if full else chances[2 * len(chances) // 3 :: 3]:
             await store(trueweave, document("a", f"Ada{chance}"))
             faults.break_at(chance)
-            with suppress(SimulatedCrash):
+            with suppress(DatabaseUnavailable):
                 await settler.settle()
             faults.break_at(None)
             await trueweave.settle()

@@ -1,15 +1,80 @@
+"""The public names: everything that the API takes, gives and raises, and nothing else."""
+
+import dataclasses
+import inspect
+import re
+import subprocess
+import sys
+import typing
+from collections.abc import Iterator
 from types import ModuleType
 
+import pytest
+
 import trueweave
+from trueweave import AsyncTrueweave, Trueweave, errors
+from trueweave.factory import ModelFactory
 
-PUBLIC = """
-    Answer AsyncTrueweave Chunk Citation Document Entity Evidence Filter Link Mention NameKey Passage Relation
-    ResolutionSettings Rule Status Trueweave TrueweaveError Verdict
-"""
+ALIASES = {"ChangeReaders", "Event", "Listener", "Resolution", "RuleKind", "VectorKind", "Vectors"}
+# For the worker of all workspaces, which is of this package.
+INTERNAL = {"worker_dependencies"}
 
 
-def test_these_names_are_public_and_no_others() -> None:
-    assert trueweave.__all__ == PUBLIC.split()
-    assert all(hasattr(trueweave, name) for name in trueweave.__all__)  # two of them are loaded when they are asked for
+def public_methods(cls: type) -> Iterator[typing.Callable[..., object]]:
+    for name, member in inspect.getmembers(cls):
+        if (name == "__init__" or not name.startswith("_")) and name not in INTERNAL:
+            found = member.fget if isinstance(member, property) else member
+            if callable(found):
+                yield inspect.unwrap(found)
+
+
+def types_in(hint: object, known: set[type]) -> None:
+    """Add the classes of this package that a type hint names, and those of their fields."""
+    for part in typing.get_args(hint):
+        for one in part if isinstance(part, list) else [part]:
+            types_in(one, known)
+    found = typing.get_origin(hint) or hint
+    if isinstance(found, type) and found.__module__.startswith("trueweave") and found not in known:
+        known.add(found)
+        if dataclasses.is_dataclass(found) or hasattr(found, "_fields"):
+            for field in typing.get_type_hints(found).values():
+                types_in(field, known)
+
+
+@pytest.mark.parametrize("cls", [AsyncTrueweave, Trueweave])
+def test_whatever_the_api_takes_and_gives_is_public(cls: type) -> None:
+    known: set[type] = set()
+    for method in public_methods(cls):
+        for hint in typing.get_type_hints(method, localns={"ModelFactory": ModelFactory}).values():
+            types_in(hint, known)
+    assert len(known) > 50
+    assert {one.__name__ for one in known} - set(trueweave.__all__) == set()
+
+
+def test_whatever_the_api_raises_is_public() -> None:
+    raised = {name for name, value in vars(errors).items() if inspect.isclass(value)}
+    assert raised <= set(trueweave.__all__)
+    tree = set(re.findall(r"[├└]── (\w+)", str(errors.__doc__)))
+    assert tree | {"TrueweaveError"} == raised
+
+
+def test_no_other_name_is_public() -> None:
+    known: set[type] = {AsyncTrueweave, Trueweave}
+    for cls in (AsyncTrueweave, Trueweave):
+        for method in public_methods(cls):
+            for hint in typing.get_type_hints(method, localns={"ModelFactory": ModelFactory}).values():
+                types_in(hint, known)
+    wanted = {one.__name__ for one in known} | {name for name, value in vars(errors).items() if inspect.isclass(value)}
+    assert set(trueweave.__all__) == wanted | ALIASES
+    assert trueweave.__all__ == sorted(trueweave.__all__)
+    assert all(hasattr(trueweave, name) for name in trueweave.__all__)  # each is loaded when it is asked for
     visible = {name: value for name, value in vars(trueweave).items() if not name.startswith("_")}
     assert {name for name, value in visible.items() if not isinstance(value, ModuleType)} == set(trueweave.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        _ = trueweave.Nothing  # type: ignore[attr-defined]
+
+
+def test_importing_the_package_loads_no_driver_and_no_client_of_models() -> None:
+    program = "import sys, trueweave; trueweave.TrueweaveError; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"psycopg", "numpy", "openai", "pydantic"} & set(loaded)

@@ -17,6 +17,7 @@ from trueweave.cli.render.lines import count
 from trueweave.cli.render.printable import printable
 from trueweave.cli.render.progress_bar import Rate
 from trueweave.cli.render.run_summary import IngestTally, ReportTally
+from trueweave.errors import DatabaseUnavailable
 from trueweave.types import money
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ async def watching_ingest(
 
         async def look() -> None:
             watch.see(await trueweave.ingest_progress(since))
-            purse = await trueweave.database.retry_while_down(trueweave.budget)
+            purse = await _budget(trueweave)
             bar.update(
                 task,
                 completed=watch.done,
@@ -120,11 +121,20 @@ async def writing_reports(
         task = bar.add_task("", total=wanted, notes="")
 
         async def look() -> None:
-            purse = await trueweave.database.retry_while_down(trueweave.budget)
+            purse = await _budget(trueweave)
             bar.update(task, completed=tally.reports, notes=_spent(before, purse, currency))
 
         async with _looking(look):
             yield
+
+
+async def _budget(trueweave: AsyncTrueweave) -> Budget:
+    """What may be spent. A database that is away is waited for, as `ingest_progress` does."""
+    while True:
+        try:
+            return await trueweave.budget()
+        except DatabaseUnavailable:
+            await trueweave.ingest_progress()
 
 
 def _bar(what: str) -> Progress:

@@ -152,9 +152,9 @@ class Database:
         schema that is missing or outdated is left to `migrate`."""
         try:  # one connection by hand: the pool would try for long, and not say why it failed
             await self._try_connection()
+            await self._pool.open(wait=True)
         except Error as error:
             raise unusable(self.url, error) from error
-        await self._pool.open(wait=True)
         return self
 
     async def close(self) -> None:

@@ -6,10 +6,10 @@ text, so that the few that last are told by their words.
 
 from __future__ import annotations
 
-from psycopg import InterfaceError, OperationalError
+from psycopg import Error, InterfaceError, OperationalError
 from psycopg.errors import IdleInTransactionSessionTimeout, TransactionTimeout
 
-from trueweave.errors import DatabaseError
+from trueweave.errors import DatabaseError, DatabaseUnavailable
 
 DRIVER_ERRORS = (OperationalError, InterfaceError, IdleInTransactionSessionTimeout, TransactionTimeout)
 
@@ -41,6 +41,18 @@ def lasting(error: BaseException) -> DatabaseError | None:
         return None
     advice = next((told for of, told in _WHAT_TO_DO.items() if code.startswith(of)), "See the server's log.")
     return DatabaseError(f"the database cannot go on: {first_line(error)}. {advice} What was done so far is kept.")
+
+
+def problem(error: Error) -> DatabaseError:
+    """What a caller of the public API is told of an error of the driver."""
+    if found := lasting(error):
+        return found
+    if isinstance(error, DRIVER_ERRORS):
+        return DatabaseUnavailable(f"{describe(error)}. Try again when it is back.")
+    return DatabaseError(
+        f"the database refused a statement: {first_line(error)}. If nobody changed its tables or rights by hand, this "
+        "is a bug in Trueweave: please report it."
+    )
 
 
 def _code_by_words(message: str) -> str | None:

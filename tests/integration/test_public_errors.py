@@ -1,0 +1,186 @@
+"""Errors of psycopg, its pool and HTTP never leave the public API: a caller catches TrueweaveError and has all."""
+
+import inspect
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx2
+import numpy as np
+import psycopg
+import pytest
+from openai import OpenAIError
+
+from tests.integration.test_database_away import Failing, opened
+from trueweave import AsyncTrueweave, Chunk, Document, NameKey, ResolutionSettings, Source, TrueweaveError
+from trueweave.config import Settings
+from trueweave.errors import DatabaseError, DatabaseUnavailable, ModelUnavailable
+from trueweave.store.postgres.connections import Timeouts
+from trueweave.store.postgres.db import Database
+from trueweave.testing import HashEmbedder
+
+NAME = NameKey("Ada")
+NOWHERE = "http://127.0.0.1:9/v1"  # nobody listens at the port of discard
+MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
+# What waits for a database that is away, as it says; what asks a model first; what opens a database, or needs none.
+WAITING = {"add", "sync", "work", "write_reports", "retry", "clean_up", "sweep", "ingest_progress"}
+MODEL_FIRST = {"estimate_reembed", "reembed"}
+APART = {"aclose", "database", "enter", "method", "migrate", "open", "own_settings", "settings", "workspace"}
+
+Call = Callable[[AsyncTrueweave], Any]
+CALLS: dict[str, Call] = {
+    "accept": lambda it: it.accept(uuid4()),
+    "accept_above": lambda it: it.accept_above(90),
+    "add_documents": lambda it: it.add_documents([]),
+    "allow": lambda it: it.allow(tokens=1),
+    "ask": lambda it: it.ask("Who?"),
+    "budget": lambda it: it.budget(),
+    "change_resolution": lambda it: it.change_resolution(ResolutionSettings("off", 90, "name")),
+    "change_settings": lambda it: it.change_settings({"model": "openai/other"}),
+    "change_space": lambda it: it.change_space(HashEmbedder(8)),
+    "changes": lambda it: it.changes(),
+    "clock": lambda it: it.clock(),
+    "communities": lambda it: it.communities(),
+    "community": lambda it: it.community(uuid4()),
+    "compare": lambda it: it.compare("Who?", ["naive"]),
+    "digest": lambda it: it.digest(),
+    "documents": lambda it: it.documents().asend(None),
+    "drop": lambda it: it.drop(),
+    "duplicates": lambda it: it.duplicates(MOMENT),
+    "entities": lambda it: it.entities(),
+    "estimate": lambda it: it.estimate(Source("a", "Ada")),
+    "estimate_reembed": lambda it: it.estimate_reembed("openai/other"),
+    "estimate_reports": lambda it: it.estimate_reports(),
+    "export_graph": lambda it: it.export_graph(Path("never-written.json")),
+    "failed_documents": lambda it: it.failed_documents(),
+    "failed_work": lambda it: it.failed_work(),
+    "find_communities": lambda it: it.find_communities(),
+    "hierarchy": lambda it: it.hierarchy(),
+    "list_documents": lambda it: it.list_documents(),
+    "matching": lambda it: it.matching("a"),
+    "members": lambda it: it.members(uuid4()),
+    "mentioned": lambda it: it.mentioned([NAME]),
+    "merge": lambda it: it.merge(NAME, NameKey("Ada Lovelace")),
+    "nearest": lambda it: it.nearest("chunk", np.ones((1, 64), np.float32)),
+    "neighbours": lambda it: it.neighbours(uuid4()),
+    "notes": lambda it: it.notes(MOMENT),
+    "out_of_date": lambda it: it.out_of_date(),
+    "plan_sync": lambda it: it.plan_sync("."),
+    "rebuilt": lambda it: it.rebuilt(),
+    "receipt": lambda it: it.receipt(),
+    "receipt_by_document": lambda it: it.receipt_by_document(),
+    "reembed": lambda it: it.reembed("openai/other"),
+    "reject": lambda it: it.reject(uuid4()),
+    "relations": lambda it: it.relations(uuid4()),
+    "remove": lambda it: it.remove(["a"]),
+    "rename": lambda it: it.rename(NAME, "Countess"),
+    "report": lambda it: it.report(uuid4()),
+    "resolution": lambda it: it.resolution(),
+    "retired_communities": lambda it: it.retired_communities(MOMENT),
+    "retrieve": lambda it: it.retrieve("Who?", "naive"),
+    "rules": lambda it: it.rules(),
+    "settle": lambda it: it.settle(),
+    "split": lambda it: it.split(NAME),
+    "state": lambda it: it.state(),
+    "status": lambda it: it.status(),
+    "stream": lambda it: it.stream("Who?").asend(None),
+    "suggestions": lambda it: it.suggestions(),
+    "undo": lambda it: it.undo(uuid4()),
+    "verify": lambda it: it.verify(),
+}
+
+
+def test_every_public_method_is_tried_here() -> None:
+    public = {name for name, _ in inspect.getmembers(AsyncTrueweave) if not name.startswith("_")}
+    assert public - {"worker_dependencies"} == CALLS.keys() | WAITING | (APART & public)
+
+
+async def carry_out(call: Call, trueweave: AsyncTrueweave) -> None:
+    made = call(trueweave)
+    if isinstance(made, AbstractAsyncContextManager):
+        async with made:
+            return
+    await made
+
+
+@pytest.fixture
+async def failing(url: str) -> Any:
+    broken = Failing()
+    async with opened(url, broken) as database:
+        settings = Settings(model="openai/any", model_url=NOWHERE, embedding_url=NOWHERE, model_tries=1)
+        trueweave = await AsyncTrueweave.enter(database, "test", HashEmbedder(), settings=settings)
+        yield broken, trueweave
+        broken.error = None
+        await trueweave.aclose()
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if name not in MODEL_FIRST])
+async def test_a_database_that_is_away_is_an_error_of_ours(failing: tuple[Failing, AsyncTrueweave], name: str) -> None:
+    broken, trueweave = failing
+    broken.error = psycopg.errors.DiskFull("no space left on device")  # which is not waited for
+    with pytest.raises(DatabaseError) as raised:
+        await carry_out(CALLS[name], trueweave)
+    assert "no space left" in str(raised.value)
+    assert isinstance(raised.value.__cause__, psycopg.Error)
+
+
+async def test_a_connection_that_breaks_is_database_unavailable(failing: tuple[Failing, AsyncTrueweave]) -> None:
+    broken, trueweave = failing
+    broken.error = psycopg.OperationalError("server closed the connection unexpectedly")
+    with pytest.raises(DatabaseUnavailable, match=r"server closed the connection.*Try again when it is back"):
+        await trueweave.status()
+
+
+async def test_a_statement_that_is_refused_is_database_error(failing: tuple[Failing, AsyncTrueweave]) -> None:
+    broken, trueweave = failing
+    broken.error = psycopg.errors.UndefinedTable('relation "entity" does not exist')
+    with pytest.raises(DatabaseError, match=r'refused a statement: relation "entity" does not exist.*report it'):
+        await trueweave.entities()
+
+
+async def test_a_pool_without_a_connection_to_spare_is_database_unavailable(url: str) -> None:
+    async with Database(url, connections=1, timeouts=Timeouts()) as database:
+        trueweave = await AsyncTrueweave.enter(database, "test", HashEmbedder())
+        database._pool.timeout = 0.1
+        async with database._lent():
+            with pytest.raises(DatabaseUnavailable, match="the database is away"):
+                await trueweave.status()
+
+
+async def test_a_database_that_nobody_serves_is_an_error_of_ours() -> None:
+    settings = Settings(database_url="postgresql://nobody@127.0.0.1:9/none", workspace="test")
+    with pytest.raises(DatabaseError, match=r"127\.0\.0\.1:9/none"):
+        async with AsyncTrueweave.open(settings=settings):
+            pass
+    with pytest.raises(DatabaseError, match=r"127\.0\.0\.1:9/none"):
+        await AsyncTrueweave.migrate(settings=settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("ask", {"model": "openai/any", "model_url": NOWHERE}),
+        ("ask", {"model": "ollama/any", "model_url": NOWHERE.removesuffix("/v1")}),
+        ("stream", {"model": "openai/any", "model_url": NOWHERE}),
+        ("retrieve", {"embedding_model": "openai/any", "embedding_url": NOWHERE}),
+        ("reembed", {"embedding_model": "openai/other", "embedding_url": NOWHERE}),
+    ],
+)
+async def test_a_model_server_that_is_away_is_an_error_of_ours(
+    database: Database, name: str, settings: dict[str, str]
+) -> None:
+    made = Settings(model_tries=1, deadline=2, **settings)  # type: ignore[arg-type]
+    embedder = None if "embedding_model" in settings else HashEmbedder()
+    before = await AsyncTrueweave.enter(database, "test", HashEmbedder())
+    await before.add_documents([Document("a.md", (Chunk("Ada wrote Note G. Who?"),))])
+    trueweave = await AsyncTrueweave.enter(database, "test", embedder, settings=made)
+    try:
+        with pytest.raises(TrueweaveError) as raised:
+            await carry_out(CALLS[name], trueweave)
+        assert isinstance(raised.value, ModelUnavailable)
+        assert not isinstance(raised.value, httpx2.HTTPError | OpenAIError)
+    finally:
+        await trueweave.aclose()
