@@ -60,6 +60,7 @@ from trueweave.store.postgres import (
     failed_work,
     ingest_progress,
     ledger,
+    outbox,
     passing,
     read,
     record,
@@ -1087,7 +1088,7 @@ class AsyncTrueweave:
     async def changes(self, after: int = 0, limit: int = 1000) -> list[Change]:
         """What changed after a position of the outbox, in order, for a projection to follow."""
         async with self.workspace.transaction() as tx:
-            return await read.changes(tx, after, limit)
+            return await outbox.changes(tx, after, limit)
 
     # --- keeping house --------------------------------------------------------------------------------
 

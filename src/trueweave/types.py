@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from math import isfinite
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 from trueweave.errors import InvalidDocument
@@ -350,14 +350,81 @@ class Hit:
     distance: float
 
 
+ProjectedKind = Literal["document", "chunk", "entity", "relation", "community"]
+ChangeKind = Literal["document", "chunk", "entity", "relation", "community", "report", "space"]
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One entry of the outbox: these things were written or removed by one settled batch."""
+    """One entry of the outbox: these things were written or removed by one transaction. A report has the id of its
+    community. `space` has no ids: all vectors are others now."""
 
     position: int
-    kind: str
+    kind: ChangeKind
     removed: bool
     ids: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Consumer:
+    """Who follows the outbox: the last position that it has applied, when that was, and how many entries are left."""
+
+    name: str
+    position: int
+    seen: datetime
+    behind: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectedDocument:
+    """A document as other stores copy it."""
+
+    id: UUID
+    uri: str
+    title: str
+    metadata: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectedChunk:
+    """A chunk as other stores copy it: each (name, emphasis) that it mentions, and each (source, target, strength) that
+    it links. These are names, as a name may come to another entity without any chunk being changed."""
+
+    id: UUID
+    document: UUID
+    n: int
+    text: str
+    mentions: tuple[tuple[UUID, int], ...]
+    links: tuple[tuple[UUID, UUID, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectedEntity:
+    """An entity as other stores copy it, with the names that it has."""
+
+    entity: Entity
+    names: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectedRelation:
+    """A relation as other stores copy it, with the pairs of names that it is made of."""
+
+    relation: Relation
+    pairs: tuple[tuple[UUID, UUID], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectedCommunity:
+    """A community as other stores copy it. `members` are those that are in no smaller one."""
+
+    id: UUID
+    level: int
+    parent: UUID | None
+    size: int
+    title: str
+    summary: str
+    members: tuple[UUID, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -202,7 +202,7 @@ async def test_what_was_kept_for_long_enough_is_swept_and_the_rest_stays(index: 
         await index.changes()
     await index.add(Source("new.md", SHARED + " And on."))
     async with index.workspace.transaction() as tx:
-        gone = await tx.value("read.changes_gone")
+        gone = await tx.value("outbox.gone")
     assert await index.changes(gone)
 
 

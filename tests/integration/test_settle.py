@@ -216,9 +216,10 @@ async def test_an_update_and_its_undoing_before_settling_is_nothing(trueweave: A
 
 
 async def test_the_outbox_tells_what_changed(trueweave: AsyncTrueweave) -> None:
+    start = (await trueweave.changes())[-1].position  # the embedding space was told
     await trueweave.add_documents([document("a", "Ada", links=[Link("Ada", "London")])])
     position = (await trueweave.changes())[-1].position
-    assert {(c.kind, c.removed, len(c.ids)) for c in await trueweave.changes()} == {
+    assert {(c.kind, c.removed, len(c.ids)) for c in await trueweave.changes(after=start)} == {
         ("document", False, 1), ("chunk", False, 1), ("entity", False, 2), ("relation", False, 1),
     }  # fmt: skip
     await trueweave.remove(["a"])
@@ -229,10 +230,11 @@ async def test_the_outbox_tells_what_changed(trueweave: AsyncTrueweave) -> None:
 
 async def test_the_outbox_waits_for_transactions_that_may_still_write_to_it(trueweave: AsyncTrueweave) -> None:
     async with trueweave.workspace.transaction() as unfinished:
+        start = len(await trueweave.changes())
         await unfinished.execute("INSERT INTO outbox (kind, removed, ids) VALUES ('entity', false, '{}')")
         await trueweave.add_documents([document("a", "Ada")])
-        assert await trueweave.changes() == [], "an earlier position may still appear"
-    assert len(await trueweave.changes()) == 4
+        assert len(await trueweave.changes()) == start, "an earlier position may still appear"
+    assert len(await trueweave.changes()) == start + 4
 
 
 async def test_a_workspace_with_vectors_is_not_settled_without_its_model(trueweave: AsyncTrueweave) -> None:

@@ -15,9 +15,9 @@ from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder
 from trueweave.types import VECTOR_KINDS
 
-# Tables that belong to no workspace: which migrations ran, which embedding models there are, and how fast models are
-# called.
-COMMON = {"migration", "pace", "process", "reader", "slot", "space"}
+# Tables that belong to no workspace: which migrations ran, which embedding models there are, how fast models are called,
+# and the numbers of workspaces that are gone.
+COMMON = {"dropped_workspace", "migration", "pace", "process", "reader", "slot", "space"}
 
 
 async def _tenant(database: Database, name: str) -> AsyncTrueweave:
@@ -62,6 +62,7 @@ async def _tenant(database: Database, name: str) -> AsyncTrueweave:
         await tx.execute("INSERT INTO stale_text (hash) VALUES (gen_random_uuid())")
         await tx.execute("INSERT INTO erasure VALUES (DEFAULT, DEFAULT, 'u', '{}', '{}', '{}', '{}', '{}')")
         await tx.execute("INSERT INTO settling VALUES (DEFAULT, 'document', 'u', gen_random_uuid(), now())")
+        await tx.execute("INSERT INTO consumer (name, position) VALUES ('c', 1)")
         await tx.execute("INSERT INTO failed_work VALUES (DEFAULT, 'settle', 'u', 'u', 'a bug')")
     return trueweave
 

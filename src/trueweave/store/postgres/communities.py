@@ -18,7 +18,7 @@ from trueweave.graph.communities import LIBRARY, NONE, LeidenSettings, Tree
 from trueweave.graph.content_hash import Contents
 from trueweave.graph.louvain import Floats, Graph, Ints, merged
 from trueweave.graph.report_facts import EntityFact, RelationFact
-from trueweave.store.postgres import binary_copy
+from trueweave.store.postgres import binary_copy, outbox
 from trueweave.store.postgres.binary_copy import Column, Kind
 from trueweave.store.postgres.binary_params import Ids, Numbers, Texts
 from trueweave.store.postgres.connections import Row
@@ -121,7 +121,15 @@ async def write(
         graph=graph.version, entities=len(graph.entities), alone=int((~inside).sum()), levels=tree.depth,
         modularity=modularity,
     )  # fmt: skip
-    return [id_ for (id_,) in await tx.rows("community.orphans", least=LEAST_MEMBERS)]
+    orphans = [id_ for (id_,) in await tx.rows("community.orphans", least=LEAST_MEMBERS)]
+    rows_changed = await tx.rows("community.changes")
+    await outbox.add(
+        tx,
+        ("community", False, (id_ for id_, removed in rows_changed if not removed)),
+        ("community", True, (id_ for id_, removed in rows_changed if removed)),
+        ("report", True, orphans),
+    )
+    return orphans
 
 
 def labels(follows: Ints, before: Sequence[UUID]) -> list[UUID]:
@@ -309,6 +317,7 @@ async def keep(tx: Transaction, written: Sequence[tuple[DueReport, CommunityRepo
         problems=Texts(one.problem for one in made),
         text_hashes=Ids(hashes[one.id] for one, _ in written),
     )
+    await outbox.add(tx, ("report", False, (id_ for (id_,) in rows)))
     return [StoredReport(id_, hashes[id_], told[id_]) for (id_,) in rows]
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from trueweave.graph.aggregate import report_text
-from trueweave.store.postgres import resolution, vectors
+from trueweave.store.postgres import outbox, resolution, vectors
 from trueweave.store.postgres.binary_params import Ids, Texts
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.locks import share_view
@@ -105,6 +105,7 @@ async def _erase_reports(tx: Transaction, of: _Left) -> None:
     if not gone:
         return
     await tx.run("erase.no_more_reports")
+    await outbox.add(tx, ("report", True, (community for community, *_ in gone)))
     await tx.run("erase.replies_to_texts", hashes=Ids(key("text", report_text(*texts)) for _, *texts in gone))
     if space := await vectors.space(tx):
         await vectors.write(tx, space, (), [("community", community) for community, *_ in gone])

@@ -7,10 +7,9 @@ from uuid import UUID
 
 from psycopg import sql
 
-from trueweave.errors import ChangesGone
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.queue import forget_jobs
-from trueweave.types import Change, DocumentInfo, Entity, Relation, Status
+from trueweave.types import DocumentInfo, Entity, Relation, Status
 
 
 async def status(tx: Transaction) -> Status:
@@ -34,18 +33,6 @@ async def relations_of(tx: Transaction, ids: Sequence[UUID], limit: int) -> list
     """The relations from and to these entities, the heaviest first."""
     rows = await tx.rows("read.relations_of", ids=list(ids), limit=limit)
     return [relation(*row) for row in rows]
-
-
-async def changes(tx: Transaction, after: int, limit: int) -> list[Change]:
-    """What settled batches changed after a position, in order, for a projection to follow."""
-    gone = await tx.value("read.changes_gone")
-    if after < gone:
-        raise ChangesGone(
-            f"the changes up to position {gone} are kept no longer, and changes after {after} were asked for. Read the "
-            f"index anew, and follow its changes from position {gone} on; log_days says how long they are kept."
-        )
-    rows = await tx.rows("read.outbox", after=after, limit=limit)
-    return [Change(position, kind, removed, tuple(ids)) for position, kind, removed, ids in rows]
 
 
 async def drop_workspace(workspace: Workspace) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
+from trueweave.store.postgres import outbox
 from trueweave.store.postgres.binary_params import Ids, Texts
 from trueweave.store.postgres.db import Transaction, Workspace
 
@@ -33,7 +34,12 @@ async def wanted(workspace: Workspace, limit: int) -> list[DueSummary]:
 async def keep(workspace: Workspace, summaries: Mapping[UUID, str]) -> None:
     """Keep these summaries, by the hash of what they sum up."""
     async with workspace.transaction() as tx:
-        await tx.run("summary.keep", hashes=Ids(summaries), texts=Texts(summaries.values()))
+        rows = await tx.rows("summary.keep", hashes=Ids(summaries), texts=Texts(summaries.values()))
+        await outbox.add(
+            tx,
+            ("entity", False, (id_ for kind, id_ in rows if kind == "entity")),
+            ("relation", False, (id_ for kind, id_ in rows if kind == "relation")),
+        )
 
 
 async def drop(workspace: Workspace, hashes: Sequence[UUID]) -> None:

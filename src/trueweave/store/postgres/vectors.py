@@ -23,6 +23,7 @@ from trueweave.errors import ConfigError, SpaceMismatch
 from trueweave.graph.aggregate import entity_text, relation_text, report_text
 from trueweave.graph.plan import ChangedText
 from trueweave.protocols import Embedder, Vectors
+from trueweave.store.postgres import outbox
 from trueweave.store.postgres.binary_params import Ids
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Transaction, Workspace
@@ -93,6 +94,13 @@ async def everything(tx: Transaction) -> dict[str, sql.Composed]:
         return {}
     shelves = await _shelves(tx, where)
     return {kind: _all(_tables(tx, where, kind, shelves)) for kind in VECTOR_KINDS}
+
+
+async def of_ids(tx: Transaction, kind: VectorKind, ids: Sequence[UUID]) -> dict[UUID, HalfVector]:
+    """The vectors of these things, where there are any."""
+    where = await space(tx)
+    tables = _tables(tx, where, kind, await _shelves(tx, where)) if where else []
+    return dict([row for table in tables for row in await _rows(tx, "vectors.of_ids", table=table, ids=Ids(ids))])
 
 
 async def make_space(workspace: Workspace, embedder: Embedder) -> Space:
@@ -257,6 +265,7 @@ async def _switched(workspace: Workspace, new: Space) -> bool:
                 await _run(tx, f"vectors.extra_{kind}", table=table)
         await tx.run("vectors.switch", space=new.id)
         await count_change(tx)
+        await outbox.add(tx, ("space", False, ()))
         return True
 
 

@@ -9,6 +9,7 @@ from uuid import UUID
 from trueweave.graph.aggregate import EntityRow, NameRow, RelationRow, TieRow, tie_id
 from trueweave.graph.components import NameRule
 from trueweave.graph.plan import Batch, ChangedText, Pair, PhraseCount, Plan, Sums, sums
+from trueweave.store.postgres import outbox
 from trueweave.store.postgres.binary_params import Ids, Numbers, array
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Transaction
@@ -164,18 +165,17 @@ async def _write_documents(tx: Transaction, batch: Batch) -> None:
 
 
 async def _write_outbox(tx: Transaction, plan: Plan) -> None:
-    entries = (
+    await outbox.add(
+        tx,
         ("document", False, plan.batch.coming),
         ("document", True, plan.batch.going),
         ("chunk", False, plan.chunks),
         ("chunk", True, plan.gone_chunks),
-        ("entity", False, [e.id for e in plan.entities]),
+        ("entity", False, (e.id for e in plan.entities)),
         ("entity", True, plan.gone_entities),
-        ("relation", False, [r.id for r in plan.relations]),
+        ("relation", False, (r.id for r in plan.relations)),
         ("relation", True, plan.gone_relations),
     )
-    rows = [(kind, removed, _literal(ids)) for kind, removed, ids in entries if ids]
-    await _write(tx, "settle.outbox", ("kinds", "removed", "ids"), rows)
 
 
 async def _write(tx: Transaction, query: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:

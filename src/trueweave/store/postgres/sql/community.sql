@@ -48,7 +48,9 @@ DELETE FROM former_community WHERE gone < now() - interval '1 year'
 
 -- name: keep_dates
 -- What stays as it was keeps both dates; what changed, the first.
-CREATE TEMPORARY TABLE stage_date ON COMMIT DROP AS SELECT id, hash, since, changed FROM community
+CREATE TEMPORARY TABLE stage_date ON COMMIT DROP AS
+SELECT c.id, c.hash, c.since, c.changed, c.level, p.id AS parent
+FROM community c LEFT JOIN LATERAL (SELECT id FROM community WHERE n = c.parent OFFSET 0) p ON true
 
 -- name: clear
 WITH gone AS (DELETE FROM member) DELETE FROM community
@@ -58,6 +60,15 @@ INSERT INTO community (n, last, parent, id, anchor, level, size, relations, hash
 SELECT s.n, s.last, nullif(s.parent, -1), s.id, s.anchor, s.level, s.size, s.relations, s.hash,
        coalesce(d.since, now()), CASE WHEN d.hash = s.hash THEN d.changed ELSE now() END
 FROM stage_community s LEFT JOIN stage_date d ON d.id = s.id ORDER BY s.n
+
+-- name: changes
+-- The communities that are new or others than before, and those that are gone.
+SELECT c.id, false FROM community c
+LEFT JOIN LATERAL (SELECT id FROM community WHERE n = c.parent OFFSET 0) p ON true
+LEFT JOIN stage_date d ON d.id = c.id
+WHERE d.id IS NULL OR d.hash <> c.hash OR d.level <> c.level OR d.parent IS DISTINCT FROM p.id
+UNION ALL
+SELECT d.id, true FROM stage_date d WHERE NOT EXISTS (SELECT FROM stage_community s WHERE s.id = d.id)
 
 -- name: write_members
 INSERT INTO member (entity, leaf) SELECT entity, leaf FROM stage_member ORDER BY leaf

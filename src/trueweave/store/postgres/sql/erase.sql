@@ -121,9 +121,12 @@ gone AS (DELETE FROM reply r USING old WHERE r.key = old.key RETURNING r.key)
 SELECT (SELECT count(*) FROM gone), (SELECT key FROM page ORDER BY key DESC LIMIT 1)
 
 -- name: old_changes
-WITH gone AS (
+-- What every consumer has applied, if there are any; and what is old, whoever has not.
+WITH applied AS (SELECT min(position) AS position FROM consumer),
+gone AS (
     DELETE FROM outbox WHERE position = ANY(ARRAY(
-        SELECT position FROM outbox WHERE made < now() - %(kept)s ORDER BY position LIMIT %(limit)s))
+        SELECT o.position FROM outbox o, applied a WHERE o.made < now() - %(kept)s OR o.position <= a.position
+        ORDER BY o.position LIMIT %(limit)s))
     RETURNING position),
 noted AS (UPDATE workspace SET changes_gone = greatest(changes_gone, (SELECT max(position) FROM gone))
           WHERE EXISTS (SELECT FROM gone))

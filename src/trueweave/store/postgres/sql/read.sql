@@ -41,14 +41,6 @@ FROM (SELECT * FROM relation WHERE source = ANY(%(ids)s)
 LEFT JOIN LATERAL (SELECT text FROM summary WHERE hash = r.text_hash OFFSET 0) s ON true
 ORDER BY r.weight DESC, r.source_name, r.target_name, r.id
 
--- name: outbox
--- Nothing beyond the oldest transaction that still runs: it may yet bring an earlier position.
-SELECT position, kind, removed, ids FROM outbox
-WHERE position > %(after)s AND tx < pg_snapshot_xmin(pg_current_snapshot()) ORDER BY position LIMIT %(limit)s
-
--- name: changes_gone
-SELECT changes_gone FROM workspace
-
 -- name: tables
 SELECT c.relname FROM pg_class c JOIN pg_namespace s ON s.oid = c.relnamespace
 WHERE s.nspname = 'trueweave' AND c.relkind = 'r' AND c.relrowsecurity AND c.relforcerowsecurity

@@ -22,8 +22,11 @@ CREATE FUNCTION trueweave.begin_drop() RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
     AS $$
+DECLARE here int := current_setting('trueweave.workspace')::int;
 BEGIN
-    UPDATE workspace SET dropped = true WHERE id = current_setting('trueweave.workspace')::int;
+    UPDATE workspace SET dropped = true WHERE id = here;
+    INSERT INTO dropped_workspace (id) SELECT here WHERE EXISTS (SELECT FROM consumer WHERE workspace = here)
+    ON CONFLICT DO NOTHING;
 END $$;
 
 CREATE FUNCTION trueweave.claim_jobs(claimant integer, claimed_by bigint, most integer, after integer, limit_each integer, share integer, reclaim boolean, OUT workspace integer, OUT id bigint, OUT kind text, OUT payload bytea) RETURNS SETOF record
@@ -845,6 +848,18 @@ ALTER TABLE ONLY trueweave.community FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.community IS 'A community by its place in the tree: all within it come right after it, up to last. The id is a label that follows it through changes, the anchor the smallest id among the names of its members. The hash is of its members, their relations and all descriptions.';
 
+CREATE TABLE trueweave.consumer (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    name text NOT NULL,
+    "position" bigint NOT NULL,
+    seen timestamp with time zone DEFAULT now() NOT NULL
+);
+ALTER TABLE ONLY trueweave.consumer ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.consumer FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.consumer IS 'Who follows the outbox, and the last position that is applied there.';
+
 CREATE TABLE trueweave.corpus (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
     chunks bigint NOT NULL,
@@ -879,6 +894,13 @@ ALTER TABLE ONLY trueweave.document FORCE ROW LEVEL SECURITY;
 COMMENT ON TABLE trueweave.document IS 'One version of one document. A new version is wanted and not yet shown, the old one shown and no longer wanted, until both are settled together. Source is the hash of what it was made from.';
 
 COMMENT ON COLUMN trueweave.document.recipe IS 'How it was worked; none where its entities were given.';
+
+CREATE TABLE trueweave.dropped_workspace (
+    id integer NOT NULL,
+    dropped timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON TABLE trueweave.dropped_workspace IS 'Workspaces that are gone and had consumers, for these to remove their copies. No names: those were the tenant''s own.';
 
 CREATE TABLE trueweave.entity (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1643,11 +1665,17 @@ ALTER TABLE ONLY trueweave.chunk
 ALTER TABLE ONLY trueweave.community
     ADD CONSTRAINT community_pkey PRIMARY KEY (workspace, n);
 
+ALTER TABLE ONLY trueweave.consumer
+    ADD CONSTRAINT consumer_pkey PRIMARY KEY (workspace, name);
+
 ALTER TABLE ONLY trueweave.corpus
     ADD CONSTRAINT corpus_pkey PRIMARY KEY (workspace);
 
 ALTER TABLE ONLY trueweave.document
     ADD CONSTRAINT document_pkey PRIMARY KEY (workspace, id);
+
+ALTER TABLE ONLY trueweave.dropped_workspace
+    ADD CONSTRAINT dropped_workspace_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY trueweave.entity
     ADD CONSTRAINT entity_pkey PRIMARY KEY (workspace, id);
@@ -1882,6 +1910,8 @@ ALTER TABLE trueweave.chunk ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.community ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE trueweave.consumer ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE trueweave.corpus ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.document ENABLE ROW LEVEL SECURITY;
@@ -1925,6 +1955,8 @@ CREATE POLICY reader ON trueweave.alike AS RESTRICTIVE TO trueweave_reader USING
 CREATE POLICY reader ON trueweave.chunk AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.community AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
+CREATE POLICY reader ON trueweave.consumer AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.corpus AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
@@ -2059,6 +2091,8 @@ CREATE POLICY workspace ON trueweave.alike USING ((workspace = (current_setting(
 CREATE POLICY workspace ON trueweave.chunk USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.community USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.consumer USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.corpus USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
@@ -2272,10 +2306,14 @@ GRANT SELECT ON TABLE trueweave.chunk TO trueweave_reader;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.community TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.community TO trueweave_reader;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.consumer TO trueweave_app;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.corpus TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.document TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.document TO trueweave_reader;
+
+GRANT SELECT ON TABLE trueweave.dropped_workspace TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.entity TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.entity TO trueweave_reader;

@@ -278,7 +278,3 @@ SELECT DISTINCT hash FROM (
 WHERE EXISTS (SELECT FROM reply r WHERE r.text_hash = gone.hash OFFSET 0)
     OR EXISTS (SELECT FROM summary s WHERE s.hash = gone.hash OFFSET 0)
 ORDER BY hash ON CONFLICT DO NOTHING
-
--- name: outbox
-INSERT INTO outbox (kind, removed, ids) SELECT kind, removed, ids::uuid[]
-FROM unnest(%(kinds)s::text[], %(removed)s::boolean[], %(ids)s::text[]) AS u (kind, removed, ids)

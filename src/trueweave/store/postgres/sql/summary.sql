@@ -17,7 +17,7 @@ LEFT JOIN LATERAL (
 
 -- name: keep
 UPDATE summary s SET text = u.text FROM unnest(%(hashes)s::uuid[], %(texts)s::text[]) AS u (hash, text)
-WHERE s.hash = u.hash AND s.text IS NULL
+WHERE s.hash = u.hash AND s.text IS NULL RETURNING s.kind, s.id
 
 -- name: drop
 -- What is described otherwise by now needs no summary.

@@ -32,6 +32,9 @@ UPDATE workspace SET paused_until = now() + %(lasts)s
 -- name: switch
 UPDATE workspace SET space = %(space)s, next_space = NULL, paused_until = NULL
 
+-- name: of_ids
+SELECT id, v FROM {table} WHERE id = ANY(%(ids)s)
+
 -- name: shelves
 SELECT kind, indexed FROM shelf WHERE space = %(space)s
 

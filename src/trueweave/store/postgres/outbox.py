@@ -1,0 +1,61 @@
+"""The outbox: what changed in the view, for other stores to follow, and who follows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from trueweave.errors import ChangesGone
+from trueweave.store.postgres.binary_params import array
+from trueweave.store.postgres.db import Database, Transaction
+from trueweave.types import Change, ChangeKind, Consumer
+
+Entry = tuple[ChangeKind, bool, Iterable[UUID]]  # the kind, whether they were removed, and which
+
+
+async def add(tx: Transaction, *entries: Entry) -> None:
+    """Write what this transaction changes; an entry without ids is left out, but for one about the space."""
+    rows = [(kind, removed, list(ids)) for kind, removed, ids in entries]
+    rows = [row for row in rows if row[2] or row[0] == "space"]
+    if rows:
+        kinds, removed, ids = zip(*rows, strict=True)
+        texts = ["{" + ",".join(map(str, some)) + "}" for some in ids]  # arrays of different lengths travel as text
+        await tx.run("outbox.add", kinds=array(kinds), removed=array(removed), ids=array(texts))
+
+
+async def changes(tx: Transaction, after: int, limit: int) -> list[Change]:
+    """What changed after a position, in order."""
+    gone = await tx.value("outbox.gone")
+    if after < gone:
+        raise ChangesGone(
+            f"the changes up to position {gone} are kept no longer, and changes after {after} were asked for. Read the "
+            f"index anew, and follow its changes from position {gone} on; log_days says how long they are kept."
+        )
+    rows = await tx.rows("outbox.changes", after=after, limit=limit)
+    return [Change(position, kind, removed, tuple(ids)) for position, kind, removed, ids in rows]
+
+
+async def newest(tx: Transaction) -> int:
+    """The last position that can be read: who copies the whole index after this follows its changes from here on."""
+    return int(await tx.value("outbox.newest"))
+
+
+async def advance(tx: Transaction, consumer: str, position: int) -> None:
+    """Note that a consumer has applied all changes up to a position. It is registered by that."""
+    await tx.run("outbox.advance", name=consumer, position=position)
+
+
+async def consumers(tx: Transaction) -> list[Consumer]:
+    """Who follows the outbox, how far, and how many entries each has still to apply."""
+    return [Consumer(*row) for row in await tx.rows("outbox.consumers")]
+
+
+async def remove_consumer(tx: Transaction, consumer: str) -> bool:
+    """Keep no changes for this consumer any longer; whether there was one."""
+    return bool(await tx.run("outbox.remove_consumer", name=consumer))
+
+
+async def dropped_workspaces(database: Database, after: int = 0, limit: int = 1000) -> list[int]:
+    """The ids of workspaces that are gone, after an id, in order."""
+    async with database.transaction(None) as tx:
+        return [id_ for (id_,) in await tx.rows("outbox.dropped_workspaces", after=after, limit=limit)]
