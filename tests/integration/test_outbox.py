@@ -9,7 +9,7 @@ from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey
 from trueweave.errors import ChangesGone
 from trueweave.store.postgres import outbox
 from trueweave.store.postgres.db import Database
-from trueweave.store.postgres.erasing import Kept, forget_old
+from trueweave.store.postgres.erasing import Retention, forget_old
 from trueweave.store.postgres.projecting import ProjectionSource
 from trueweave.testing import HashEmbedder
 from trueweave.types import ProjectedKind
@@ -120,7 +120,7 @@ async def test_changes_are_kept_until_every_consumer_has_applied_them(trueweave:
     await one.advance(first)
     await other.advance(0)
     await trueweave.add_documents([document("b", "Ben")])
-    kept = Kept(LONG, LONG, LONG)
+    kept = Retention(LONG, LONG, LONG)
     assert (await forget_old(trueweave.workspace, kept)).changes == 0, "the other has applied nothing yet"
     await other.advance(first)
     assert (await forget_old(trueweave.workspace, kept)).changes == 4  # space, document, chunk, entity

@@ -15,8 +15,8 @@ from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder
 from trueweave.types import VECTOR_KINDS
 
-# Tables that belong to no workspace: which migrations ran, which embedding models there are, how fast models are called,
-# and the numbers of workspaces that are gone.
+# Tables that belong to no workspace: which migrations ran, which embedding models there are, how fast models are
+# called, and the numbers of workspaces that are gone.
 COMMON = {"dropped_workspace", "migration", "pace", "process", "reader", "slot", "space"}
 
 
