@@ -41,6 +41,7 @@ OF_THE_PROCESS = frozenset(
         "statement_timeout",
         "lock_timeout",
         "idle_timeout",
+        "slow_statement_seconds",
         "data_directory",
         "bench_data",
     }
@@ -243,6 +244,9 @@ class Settings(BaseSettings):
     )
     idle_timeout: float = Field(
         default=60.0, ge=0, description="Seconds after which PostgreSQL ends a transaction in which nothing happens."
+    )
+    slow_statement_seconds: float = Field(
+        default=1.0, ge=0, description="Statements that take so many seconds are logged, at level INFO. 0 is none."
     )
     data_directory: Path | None = Field(
         default=None,

@@ -159,7 +159,13 @@ async def opened_database(settings: Settings, url: str | None = None) -> AsyncIt
         revive = _bundled(settings).start
         url = await asyncio.to_thread(revive)
     timeouts = Timeouts(settings.statement_timeout, settings.lock_timeout, settings.idle_timeout)
-    database = Database(url, direct_url=settings.direct_database_url, timeouts=timeouts, revive=revive)
+    database = Database(
+        url,
+        direct_url=settings.direct_database_url,
+        timeouts=timeouts,
+        revive=revive,
+        slow_after=settings.slow_statement_seconds,
+    )
     try:
         await database.open()
     except SchemaOutdated:

@@ -250,7 +250,7 @@ class WorkspaceModels:
         """The embedding model of that name. One in this very process needs nothing round it: there is nothing to pay,
         to wait for or to keep."""
         # Its dimension is found out by asking, which may fail like any other call.
-        return await patiently(partial(self._open_embedder, model), self._patience, Clock(), _waiting)
+        return await patiently(model, partial(self._open_embedder, model), self._patience, Clock(), _waiting)
 
     async def _open_embedder(self, model: str) -> Embedder:
         if model not in self._embedders:

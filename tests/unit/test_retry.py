@@ -1,5 +1,6 @@
 """Models that are asked again, on a clock of the test's own."""
 
+import logging
 from collections.abc import AsyncIterator, Sequence
 
 import numpy as np
@@ -173,3 +174,16 @@ async def test_a_server_that_takes_no_connection_is_given_up_at_once_for_a_quest
     assert (flaky.asked, clock.waits) == (1, [])
     assert await Retrying(flaky, Patience(), clock).complete(PROMPT, PURPOSE) == REPLY
     assert len(clock.waits) == 2
+
+
+async def test_each_retry_is_logged_with_the_model_and_without_what_the_server_said(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    model = Retrying(Flaky(down(), down()), Patience(tries=5), FastClock())
+    with caplog.at_level(logging.INFO, "trueweave"):
+        await model.complete(PROMPT, PURPOSE)
+    first, second = (record.__dict__ for record in caplog.records)
+    assert (first["event"], first["model"], first["attempt"], first["attempts"]) == ("model.retry", "test/flaky", 1, 5)
+    assert second["attempt"] == 2
+    assert second["wait_seconds"] > 0
+    assert "overloaded" not in caplog.text

@@ -8,6 +8,7 @@ killed at any moment, and whoever takes its jobs over loses nothing but the call
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -45,6 +46,8 @@ from trueweave.store.postgres.failures import DRIVER_ERRORS
 from trueweave.store.postgres.queue import Kind, absorb, ask_for, enqueue
 from trueweave.store.postgres.sources import Begun, Job
 from trueweave.types import WorkKind
+
+_log = logging.getLogger(__name__)
 
 _GLANCE = 0.02  # seconds
 _STARTS = 25  # a document that was begun this often and never came to an end takes its workers with it
@@ -331,6 +334,13 @@ class WorkspaceJobs:
         if has_failed is None:
             return
         self._tell(Failed(job.uri, error, has_failed))
+        # Without the error's text, which may quote the document.
+        _log.warning(
+            "document %s failed%s",
+            job.uri,
+            "" if has_failed else ", and is tried again",
+            extra={"event": "document.failed", "workspace": self._workspace.id, "uri": job.uri, "final": has_failed},
+        )
         if not has_failed:
             async with self._workspace.transaction() as tx:
                 await enqueue(tx, "document", [sources.packed([job])], self._try_again_after)
@@ -338,6 +348,9 @@ class WorkspaceJobs:
     async def _mark(self, kind: WorkKind, error: Exception) -> None:
         """Keep that all work of a kind failed by a bug, and tell of it."""
         self._tell(WorkFailed(kind, "", await failed_work.mark(self._workspace, kind, error)))
+        about = {"workspace": self._workspace.id, "kind": kind, "error_type": type(error).__name__}
+        _log.error("job failed by a bug: %s", kind, extra={"event": "job.failed", **about})
+        _log.debug("traceback of the failed job", exc_info=error, extra={"event": "job.failed.traceback", **about})
 
     def _check_stopping(self) -> None:
         if self._controls.is_stopping():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
@@ -179,11 +180,17 @@ class Worker:
         del self._jobs[task]
         self._woken.set()
         if not task.cancelled() and (error := task.exception()):
-            _log.warning("a job's end could not be noted: %s; it is taken over when this process is gone", error)
+            _log.warning(
+                "the end of a job could not be recorded; it is taken over when this process is gone",
+                extra={"event": "job.unrecorded", "error_type": type(error).__name__},
+            )
 
     async def _carry_out(self, queue: Queue, job: ClaimedJob) -> None:
         """Do a job, and note its end: it is done, or due again later."""
+        about: dict[str, object] = {"workspace": job.workspace, "job": job.id, "kind": job.kind}
+        _log.debug("job taken: %s", job.kind, extra={"event": "job.taken", **about})
         delay: float | None = None
+        began = time.monotonic()
         try:
             opened = await self._open(job.workspace)
             opened.under_way += 1
@@ -200,10 +207,13 @@ class Worker:
             delay = 0.0
         except Exception as error:  # noqa: BLE001 (what the workspace needs cannot be opened; others go on)
             delay = self._postponed(error).delay
+        about["seconds"] = round(time.monotonic() - began, 3)
         if delay is None:
             await queue.finish(job)
+            _log.info("job finished: %s", job.kind, extra={"event": "job.finished", **about})
         else:
             await queue.release((job, delay))
+            _log.info("job postponed: %s", job.kind, extra={"event": "job.postponed", **about, "wait_seconds": delay})
 
     async def _open(self, id_: int) -> _Opened:
         """A workspace with what its jobs need. Settings that may have changed are read again now and then."""
@@ -243,7 +253,7 @@ class Worker:
 
     def _wait_for_database(self, error: Error) -> None:
         self._tell(Waiting(describe(error)))
-        _log.warning("%s; trying again", describe(error))
+        _log.warning("%s; trying again", describe(error), extra={"event": "database.retry"})
 
     def _postponed(self, error: Exception) -> Postponed:
         """Leave the job in the queue. A database that is away is waited for, and so is a budget or a model, where the

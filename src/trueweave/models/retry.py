@@ -7,6 +7,7 @@ or the URL is wrong. Documents that are being added wait for it, and whoever lis
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -20,6 +21,8 @@ from trueweave.events import is_question
 from trueweave.models.wrappers import Ask, EmbedderWrapper, LLMWrapper, ReplyStream, RerankerWrapper, Stream
 from trueweave.protocols import Vectors
 from trueweave.types import Prompt, Purpose
+
+_log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -71,7 +74,7 @@ class Retrying(LLMWrapper):
     async def _call(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
         """The model's reply, after as many tries as it takes. Once a piece was passed on there is no other try: a
         listener cannot be made to forget it."""
-        tries = _Tries(self.patience, self.clock, self.waiting)
+        tries = _Tries(self.model, self.patience, self.clock, self.waiting)
         while True:
             async with aclosing(ReplyStream(ask())) as heard:
                 try:
@@ -97,7 +100,7 @@ class RetryingEmbedder(EmbedderWrapper):
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """One row per text, in order, after as many tries as it takes."""
-        return await patiently(lambda: self.embedder.embed(texts), self.patience, self.clock, self.waiting)
+        return await patiently(self.model, lambda: self.embedder.embed(texts), self.patience, self.clock, self.waiting)
 
 
 @dataclass(frozen=True)
@@ -111,13 +114,14 @@ class RetryingReranker(RerankerWrapper):
     async def score(self, question: str, texts: Sequence[str]) -> Sequence[float]:
         """One score per text, in order, after as many tries as it takes."""
         ask = partial(self.reranker.score, question, texts)
-        return await patiently(ask, self.patience, self.clock, self.waiting)
+        return await patiently(self.model, ask, self.patience, self.clock, self.waiting)
 
 
 class _Tries:
     """The tries at one thing so far."""
 
-    def __init__(self, patience: Patience, clock: Clock, waiting: Callable[[str], None]) -> None:
+    def __init__(self, model: str, patience: Patience, clock: Clock, waiting: Callable[[str], None]) -> None:
+        self._model = model
         self._patience = patience
         self._clock = clock
         self._waiting = waiting
@@ -138,6 +142,14 @@ class _Tries:
         # Any time up to the backoff, so that those who failed together do not come back together.
         backoff = min(longest, self._patience.first * 2.0 ** (self._made - 1))
         pause = min(longest, wait + self._clock.jitter() * backoff)
+        # Without the error's text: a server may quote the prompt in it.
+        about = {"model": self._model, "attempt": self._made, "attempts": self._patience.tries}
+        _log.warning(
+            "%s is not available; trying again in %.1f s",
+            self._model,
+            pause,
+            extra={"event": "model.retry", **about, "wait_seconds": round(pause, 3)},
+        )
         if pause >= WORTH_TELLING:
             tries = f"{self._made + 1} of {self._patience.tries}"
             self._waiting(f"{error} Trying again in {pause:.0f} s ({tries}).")
@@ -145,10 +157,10 @@ class _Tries:
 
 
 async def patiently(
-    ask: Callable[[], Awaitable[T]], patience: Patience, clock: Clock, waiting: Callable[[str], None]
+    model: str, ask: Callable[[], Awaitable[T]], patience: Patience, clock: Clock, waiting: Callable[[str], None]
 ) -> T:
-    """What `ask` gives, after as many tries as it takes."""
-    tries = _Tries(patience, clock, waiting)
+    """What `ask` gives of a model, after as many tries as it takes."""
+    tries = _Tries(model, patience, clock, waiting)
     while True:
         try:
             return await ask()

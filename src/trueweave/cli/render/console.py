@@ -34,6 +34,7 @@ class SafeConsole(Console):
 # Names come from documents, so nothing in them may be taken for markup.
 out = SafeConsole(highlight=False, markup=False, emoji=False)
 err = SafeConsole(highlight=False, markup=False, emoji=False, stderr=True)
+_TOLD = frozenset({"document.failed", "job.failed", "model.retry"})
 NOBODY_READS = 141  # what a shell says of a program that SIGPIPE ended
 
 
@@ -46,9 +47,11 @@ def end_unread(console: Console) -> NoReturn:
 
 
 def make_stderr_safe() -> None:
-    """Have what goes to stderr past the console, log lines and the tracebacks of bugs, printed safely, too."""
+    """Have what goes to stderr past the console, log lines and the tracebacks of bugs, printed safely, too. Events that
+    commands tell of themselves are not logged there."""
     handler = logging.StreamHandler()
     handler.setFormatter(_SafeFormatter())
+    handler.addFilter(lambda record: getattr(record, "event", "") not in _TOLD)
     logging.basicConfig(handlers=[handler])
     sys.excepthook = _show_traceback
 

@@ -36,6 +36,7 @@ from trueweave.store.postgres.connections import (
 from trueweave.store.postgres.failures import DRIVER_ERRORS, describe, lasting
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.schema import ROLE, Applied
+from trueweave.store.postgres.slow import timed
 from trueweave.types import Resolution
 
 T = TypeVar("T")
@@ -74,14 +75,16 @@ _DROPPED = (
 class Transaction:
     """One transaction in one workspace. Row-level security keeps it there."""
 
-    def __init__(self, connection: Connection, workspace: int) -> None:
+    def __init__(self, connection: Connection, workspace: int, slow_after: float = 0) -> None:
         self.connection = connection
         self.workspace = workspace
+        self._slow_after = slow_after
 
     async def execute(
         self, query: LiteralString, params: Mapping[str, Any] | None = None, *, prepare: bool = False
     ) -> AsyncCursor[Row]:
-        return await self.connection.execute(query, params, prepare=prepare)
+        with timed(query, self._slow_after):
+            return await self.connection.execute(query, params, prepare=prepare)
 
     async def run(self, query: str, /, **params: Any) -> int:
         """Run a named query; how many rows it touched."""
@@ -97,7 +100,8 @@ class Transaction:
         return row[0] if row else None
 
     async def _execute(self, query: str, params: Mapping[str, Any]) -> AsyncCursor[Row]:
-        return await self.execute(QUERIES[query], params or None, prepare=query.startswith(_ONE_PLAN))
+        with timed(query, self._slow_after):
+            return await self.connection.execute(QUERIES[query], params or None, prepare=query.startswith(_ONE_PLAN))
 
     async def copy(self, table: LiteralString, types: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         """Stream rows into a temporary table (COPY cannot write to a table under row-level security)."""
@@ -114,7 +118,7 @@ class Database:
 
     `direct_url` is the address of PostgreSQL itself, where `url` is that of a pooler in front of it: what needs a
     session of its own goes there. `revive` starts a server of one's own again if it has stopped, or raises a
-    DatabaseError that says why it cannot.
+    DatabaseError that says why it cannot. Statements that take `slow_after` seconds are logged; 0 is none.
     """
 
     def __init__(
@@ -126,8 +130,10 @@ class Database:
         connections: int = 10,
         connection_class: type[Connection] = AsyncConnection,
         revive: Callable[[], object] | None = None,
+        slow_after: float = 0,
     ) -> None:
         self.url = url
+        self._slow_after = slow_after
         self._revive = revive
         self.direct_url = direct_url or url
         self.timeouts = timeouts
@@ -222,7 +228,7 @@ class Database:
         try:
             if is_checked and not (begun.nextset() and await _is_there(begun)):
                 raise UnknownWorkspace(_DROPPED)
-            yield Transaction(connection, workspace or 0)
+            yield Transaction(connection, workspace or 0, self._slow_after)
         except BaseException:
             if not connection.closed:
                 await connection.execute("ROLLBACK")
@@ -242,9 +248,10 @@ class Database:
     ) -> list[Row]:
         async with self._lent() as connection:
             try:
-                async with connection.pipeline():
-                    await connection.execute(entering, entered or None, prepare=True)
-                    cursor = await connection.execute(query, params, prepare=True, binary=True)
+                with timed(query.decode(), self._slow_after):
+                    async with connection.pipeline():
+                        await connection.execute(entering, entered or None, prepare=True)
+                        cursor = await connection.execute(query, params, prepare=True, binary=True)
             except asyncio.CancelledError:
                 await connection.close()  # in the midst of a pipeline, it is of no use to anybody
                 raise
@@ -280,7 +287,13 @@ class Database:
                     "the same command again when it is back."
                 ) from failure
             told(describe(failure), waited)
-            _log.warning("%s; trying again in %.2f s, after %.1f s so far", describe(failure), pause, waited)
+            _log.warning(
+                "%s; trying again in %.2f s, after %.1f s so far",
+                describe(failure),
+                pause,
+                waited,
+                extra={"event": "database.retry", "wait_seconds": pause, "waited_seconds": round(waited, 3)},
+            )
             await asyncio.sleep(pause)
             pause = min(2 * pause, 2.0)
 

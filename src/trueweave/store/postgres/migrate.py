@@ -47,7 +47,10 @@ async def _take_turn(connection: Connection, url: str) -> None:
     """Wait until nobody else migrates this database. The lock ends with the session."""
     row = await (await connection.execute("SELECT pg_try_advisory_lock(%s)", (_LOCK,))).fetchone()
     if row != (True,):
-        _log.warning("another process migrates the database at %s; waiting until it is done", location(url))
+        about = {"event": "migration.waiting", "database": location(url)}
+        _log.warning(
+            "another process migrates the database at %s; waiting until it is done", about["database"], extra=about
+        )
         await connection.execute("SELECT pg_advisory_lock(%s)", (_LOCK,))
 
 
@@ -73,5 +76,6 @@ async def _migrate(connection: Connection, url: str) -> list[str]:
             async with connection.transaction():
                 await connection.execute(migration.sql)
                 await connection.execute("INSERT INTO migration VALUES (%s, %s, %s)", migration[:3])
-            _log.info("applied migration %s to the database at %s", migration.name, location(url))
+            about = {"event": "migration.applied", "migration": migration.name, "database": location(url)}
+            _log.info("applied migration %s to the database at %s", migration.name, location(url), extra=about)
     return list(lacking)

@@ -1,0 +1,29 @@
+"""Slow statements in the log: which one it was and how long it took, never its values."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_log = logging.getLogger(__name__)
+
+_SHOWN = 200  # characters of a statement without a name
+
+
+@contextmanager
+def timed(statement: str, slow_after: float) -> Iterator[None]:
+    """Log a statement, by its name or its text, that takes longer than so many seconds; 0 is none. Values are bound,
+    so that there are none in its text."""
+    if not slow_after:
+        yield
+        return
+    began = time.monotonic()
+    try:
+        yield
+    finally:
+        if (took := time.monotonic() - began) >= slow_after:
+            shown = " ".join(statement.split())[:_SHOWN]
+            about = {"event": "statement.slow", "statement": shown, "seconds": round(took, 3)}
+            _log.info("slow statement: %s took %.1f s", shown, took, extra=about)
