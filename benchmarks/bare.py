@@ -158,7 +158,7 @@ async def chunks(url: str, workspace: int, table: str) -> AsyncIterator[Chunks]:
         connection.execute(
             "INSERT INTO bare_chunk SELECT c.id, d.uri, d.title, c.text, c.start, v.v"
             f" FROM ({vectors}) AS v JOIN chunk c ON c.id = v.id JOIN document d ON d.id = c.document"
-            f" WHERE c.workspace = {workspace} AND d.workspace = {workspace} AND d.shown"
+            f" WHERE c.workspace = {workspace} AND d.workspace = {workspace} AND d.visible"
         )
         if has_hnsw:
             connection.execute(f"CREATE INDEX bare_chunk_hnsw ON bare_chunk {HNSW}")

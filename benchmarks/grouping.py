@@ -67,7 +67,7 @@ async def digest(trueweave: AsyncTrueweave) -> str:
 async def forget(trueweave: AsyncTrueweave) -> None:
     """Leave no communities, as if they had never been looked for."""
     async with trueweave.workspace.transaction() as tx:
-        await tx.execute("DELETE FROM member; DELETE FROM community; DELETE FROM report; DELETE FROM former_community")
+        await tx.execute("DELETE FROM member; DELETE FROM community; DELETE FROM report; DELETE FROM retired_community")
         await tx.execute("DELETE FROM hierarchy")
 
 

@@ -142,7 +142,7 @@ class Bench:
         new = [_misspelt(name, chosen) for name in chosen.sample(known, 500)] + list(islice(strangers, 500))
         await record.store(trueweave.workspace, [contribution(d) for d in _mentioning_all(new, f"new/{round_}")])
         async with trueweave.workspace.transaction() as tx:
-            ids = [id_ for (id_,) in await (await tx.execute("SELECT name FROM unlinked")).fetchall()]
+            ids = [id_ for (id_,) in await (await tx.execute("SELECT name FROM pending_match")).fetchall()]
         started = time.perf_counter()
         pairs = await resolution.find_alike(trueweave.workspace, ids)
         seconds = time.perf_counter() - started

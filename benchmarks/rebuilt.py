@@ -197,7 +197,7 @@ def _edges(triples: Iterable[tuple[int, int, float]]) -> Edges:
 # --- reading it ---------------------------------------------------------------------------------------
 
 _CHUNKS: LiteralString = """
-SELECT c.id, c.text, c.document, c.n FROM chunk c JOIN document d ON d.id = c.document WHERE d.shown
+SELECT c.id, c.text, c.document, c.n FROM chunk c JOIN document d ON d.id = c.document WHERE d.visible
 ORDER BY d.uri, c.n
 """
 
@@ -213,7 +213,7 @@ _PHRASES: LiteralString = "SELECT id, key, words FROM phrase"
 _CONTAINED: LiteralString = """
 WITH spelt AS (SELECT DISTINCT phrase, entity FROM name WHERE phrase IS NOT NULL AND entity IS NOT NULL)
 SELECT chunk, entity, max(times)::int FROM (
-    SELECT o.chunk, s.entity, sum(o.times) AS times FROM occurrence o JOIN spelt s ON s.phrase = o.phrase
+    SELECT o.chunk, s.entity, sum(o.count) AS times FROM occurrence o JOIN spelt s ON s.phrase = o.phrase
     GROUP BY o.chunk, s.entity
     UNION ALL
     SELECT m.chunk, n.entity, 1 FROM mention m JOIN name n ON n.id = m.name WHERE n.entity IS NOT NULL
@@ -302,8 +302,8 @@ async def _vectors(tx: Transaction, kind: VectorKind, places: Mapping[UUID, int]
     if space is None:
         raise NoVectors("this workspace has no vectors, and both methods need them. Add documents with an embedder.")
     common = f"vector_{space.id}_{kind}"
-    shelves = await tx.rows("vectors.shelves", space=space.id)
-    tables = [common, *(f"{common}_{tx.workspace}" for shelf, _ in shelves if shelf == kind)]
+    own_tables = await tx.rows("vectors.own_tables", space=space.id)
+    tables = [common, *(f"{common}_{tx.workspace}" for shelf, _ in own_tables if shelf == kind)]
     found = np.zeros((len(places), space.dimensions), dtype=np.float32)
     for table in tables:
         query = sql.SQL("SELECT id, v FROM {}").format(sql.Identifier(table))

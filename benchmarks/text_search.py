@@ -39,7 +39,7 @@ RESULTS = Path(__file__).parent / "results" / "text_search.json"
 K1, B = 1.2, 0.75
 ASKED = 300  # questions for each figure of time
 TURNS = 4  # how often each of them is asked once all is warm; its fastest answer counts
-TABLES = ("lexis", "word", "corpus")
+TABLES = ("bm25_index", "word", "corpus")
 
 
 class Question(NamedTuple):
@@ -123,7 +123,7 @@ class Bench:
     def _tidy(self) -> None:
         """Take away what dropped workspaces left behind, or a new one would seem to need no room."""
         with psycopg.connect(self._url, autocommit=True) as owner:
-            owner.execute("VACUUM FULL trueweave.lexis, trueweave.word, trueweave.corpus")
+            owner.execute("VACUUM FULL trueweave.bm25_index, trueweave.word, trueweave.corpus")
 
     def _bytes(self) -> int:
         with psycopg.connect(self._url, autocommit=True) as owner:

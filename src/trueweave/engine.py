@@ -61,12 +61,12 @@ from trueweave.store.postgres import (
     ingest_progress,
     ledger,
     outbox,
-    passing,
     read,
     record,
     resolution,
     sources,
     suggestions,
+    temporary_workspaces,
     vectors,
 )
 from trueweave.store.postgres.connections import Timeouts
@@ -773,7 +773,7 @@ class AsyncTrueweave:
         any moment and run again, and other workers of this workspace go on with it.
         """
         async with self.workspace.transaction() as tx:
-            await communities.want(tx)
+            await communities.request_reports(tx)
             await failed_work.forget(tx, "report")
             await ask_for(tx, "report")
         counted = _Counted(listener, Reported())
@@ -809,7 +809,7 @@ class AsyncTrueweave:
     async def retired_communities(self, since: datetime, limit: int = 50) -> list[RetiredCommunity]:
         """Communities that are no more since then, the latest first."""
         async with self.workspace.transaction() as tx:
-            return await communities.former(tx, since, limit)
+            return await communities.retired(tx, since, limit)
 
     async def community(self, id: UUID | str) -> Community:
         """The community of this id, or of the one id that begins like this."""
@@ -1114,7 +1114,7 @@ class AsyncTrueweave:
         Nothing in this workspace is changed, and no model is asked: what the vectors stand for is compared by the
         hashes of their texts. What waits to be settled is counted, not settled.
         """
-        await passing.drop_expired(self.database)
+        await temporary_workspaces.drop_expired(self.database)
         before = await moment(self.workspace)
         async with self.rebuilt(progress) as beside:
             return await compare_with(self.workspace, beside.workspace, before)
@@ -1125,12 +1125,12 @@ class AsyncTrueweave:
         end. It has no models."""
         without = self._settings.model_copy(update={"model": None, "embedding_model": None, "reranker": None})
         with translated():
-            async with passing.passing_workspace(self.database, f"rebuild-{uuid4()}") as made:
+            async with temporary_workspaces.temporary_workspace(self.database, f"rebuild-{uuid4()}") as made:
                 beside = AsyncTrueweave(made, settings=without)
                 await beside.change_resolution(await self.resolution())
                 for rule in await self.rules():
                     await resolution.add_rule(made, rule.kind, rule.names, rule.label)
-                async for documents in record.read(self.workspace, shown=True):
+                async for documents in record.read(self.workspace, visible=True):
                     await beside.add_documents(documents, progress)
                 if found := await self.hierarchy():
                     await regroup(made, LeidenSettings(found.most, found.resolution, found.seed))
@@ -1153,7 +1153,7 @@ class AsyncTrueweave:
         documents = await erasing.erase(self.workspace)
         forgotten = await erasing.forget_old(self.workspace, kept)
         spaces = await vectors.clear_other_spaces(self.workspace)
-        return Swept(0, *forgotten, documents, spaces, await passing.drop_expired(self.database))
+        return Swept(0, *forgotten, documents, spaces, await temporary_workspaces.drop_expired(self.database))
 
     async def _sweep_again_and_again(self) -> None:
         while True:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Documents were read from files: new ones were handed in, unchanged ones were left alone."""
+    """Documents were read from files: new ones were submitted, unchanged ones were left alone."""
 
     new: int
     unchanged: int = 0

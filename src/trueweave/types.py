@@ -1,6 +1,6 @@
 """The values that Trueweave passes around: what documents say, what models are asked, and what it adds up to.
 
-The first part is what a caller hands in (the record), the last what a caller gets back (the view).
+The first part is what a caller submits (the record), the last what a caller gets back (the view).
 All are immutable.
 """
 
@@ -590,7 +590,7 @@ class FailedWork:
     kind: WorkKind
     about: str
     error: str
-    times: int
+    count: int
     failed: datetime
 
 

@@ -145,7 +145,7 @@ async def _hand_in(trueweave: AsyncTrueweave, sources: list[Source]) -> None:
 async def _wait_until_done(stage: Scene, trueweave: AsyncTrueweave, patience: float) -> None:
     async def left() -> bool:
         async with trueweave.workspace.transaction() as tx:
-            return bool(await tx.value("source.any_left") or await tx.value("summary.any_wanted"))
+            return bool(await tx.value("source.any_left") or await tx.value("summary.any_due"))
 
     end = time.monotonic() + patience
     while await trueweave.database.retry_while_down(left):

@@ -100,7 +100,7 @@ def highest(url: str) -> Iterator[psycopg.Connection[tuple[int, Decimal]]]:
         "CREATE FUNCTION public.note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO public.seen "
         "VALUES (NEW.tokens + NEW.held_tokens, NEW.price + NEW.held_price); RETURN NEW; END $$"
     )
-    owner.execute("CREATE TRIGGER note AFTER UPDATE ON trueweave.purse FOR EACH ROW EXECUTE FUNCTION public.note()")
+    owner.execute("CREATE TRIGGER note AFTER UPDATE ON trueweave.budget FOR EACH ROW EXECUTE FUNCTION public.note()")
     yield owner
     owner.close()
 

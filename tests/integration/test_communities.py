@@ -321,8 +321,8 @@ async def test_a_model_that_fails_leaves_a_report_that_says_so(trueweave: AsyncT
     assert report.author == ""
     assert "of no use" in report.problem
     async with trueweave.workspace.transaction() as tx:
-        await store.want(tx)
-        assert not await store.any_wanted(tx, by_model=True), "it is no reason to go on asking"
+        await store.request_reports(tx)
+        assert not await store.any_report_due(tx, by_model=True), "it is no reason to go on asking"
     assert await write(trueweave, Model()) == 1, "who asks for reports once more has it tried once more"
     assert await write(trueweave, Model()) == 0
 

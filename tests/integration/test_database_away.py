@@ -86,7 +86,7 @@ async def test_each_retry_is_logged_and_told_with_how_long_it_took_so_far(
     assert sum("trying again in" in line.message for line in caplog.records) >= 3
 
 
-@pytest.mark.parametrize("words", ["INSERT INTO source", "INSERT INTO mention", "UPDATE document SET shown"])
+@pytest.mark.parametrize("words", ["INSERT INTO source", "INSERT INTO mention", "UPDATE document SET visible"])
 async def test_a_full_disk_ends_the_run_at_once_and_says_so(url: str, words: str) -> None:
     failing = Failing()
     events: list[Event] = []

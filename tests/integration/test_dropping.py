@@ -102,7 +102,7 @@ async def test_one_who_writes_is_waited_for_and_one_who_comes_later_is_refused(
         with pytest.raises(UnknownWorkspace):  # at once, without waiting for the one who drops
             async with asyncio.timeout(10), workspace.transaction():
                 pass
-        await writing.execute("INSERT INTO touched (name) VALUES (gen_random_uuid())")
+        await writing.execute("INSERT INTO dirty_name (name) VALUES (gen_random_uuid())")
     await asyncio.wait_for(dropping, 30)
     assert rows_of(url, workspace.id) == {}
 

@@ -108,7 +108,7 @@ async def test_a_removed_document_is_found_in_no_table(index: AsyncTrueweave, ur
     await index.add(Source("plain.md", SHARED), marked())
     await used(index)
     before = tables.holding(url, MARKER)
-    places = ("chunk", "reply", "report", "spend", "summary", "name", "phrase", "entity", "relation", "tally")
+    places = ("chunk", "reply", "report", "spend", "summary", "name", "phrase", "entity", "relation", "phrase_count")
     assert {f"trueweave.{place}" for place in places} <= before.keys()
     await index.add(Source("later.md", SHARED + " So it was."))
     await used(index)  # some of what quotes it is of yesterday by now
@@ -218,7 +218,7 @@ async def test_sums_by_day_are_the_same_to_the_last_digit(index: AsyncTrueweave,
                 "VALUES (gen_random_uuid(), %s, %s, %s, %s, 7, %s, %s, 1, now() - %s * interval '1 hour')",
                 (stage, f"doc {n}", model, n, price, state, n),
             )
-        connection.execute("INSERT INTO trueweave.purse (price, tokens) VALUES (110.0000123, 46950)")
+        connection.execute("INSERT INTO trueweave.budget (price, tokens) VALUES (110.0000123, 46950)")
     before, budget = await index.receipt(), await index.budget()
     await aged(url, 85)
     assert (await index.sweep()).calls > 0

@@ -59,7 +59,7 @@ def left_behind(url: str) -> tuple[int, int]:
     """Questions that are taken and not answered, and tokens that are held back."""
     with psycopg.connect(url) as connection:
         query = """SELECT (SELECT count(*) FROM trueweave.reply WHERE payload IS NULL),
-                          (SELECT sum(held_tokens) FROM trueweave.purse)"""
+                          (SELECT sum(held_tokens) FROM trueweave.budget)"""
         [(taken, held)] = connection.execute(query).fetchall()
     return int(taken), int(held)
 

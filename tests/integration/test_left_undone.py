@@ -26,7 +26,7 @@ from trueweave.store.postgres.replies import PostgresReplies
 from trueweave.testing import Faults, HashEmbedder
 from trueweave.types import Chunk, Document, Mention, Purpose, Source
 
-DUE = "SELECT 1 FROM trueweave.document WHERE wanted <> shown FOR UPDATE"
+DUE = "SELECT 1 FROM trueweave.document WHERE current <> visible FOR UPDATE"
 
 
 @pytest.fixture

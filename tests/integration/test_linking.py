@@ -14,8 +14,8 @@ def document(uri: str, text: str, *names: str, title: str = "") -> Document:
 async def occurrences(trueweave: AsyncTrueweave) -> Found:
     """By document: each phrase with how often it occurs, how often outside the title, and whether it is the subject."""
     query = """
-        SELECT d.uri, p.key, o.times, o.inside, o.defines FROM occurrence o
-        JOIN chunk c ON c.id = o.chunk JOIN document d ON d.id = c.document AND d.shown
+        SELECT d.uri, p.key, o.count, o.inside, o.defines FROM occurrence o
+        JOIN chunk c ON c.id = o.chunk JOIN document d ON d.id = c.document AND d.visible
         LEFT JOIN phrase p ON p.id = o.phrase ORDER BY 1, 2"""
     found: Found = {}
     async with trueweave.workspace.transaction() as tx:

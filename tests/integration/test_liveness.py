@@ -77,7 +77,7 @@ async def test_all_that_a_machine_without_power_claimed_is_taken_over(
     key = uuid4()
     async with process(url, workspace) as alive:
         async with alive.workspace.transaction() as tx:
-            await tx.execute("INSERT INTO purse (token_cap) VALUES (150)")
+            await tx.execute("INSERT INTO budget (token_cap) VALUES (150)")
         assert await dead.replies.ask(key) is None
         await dead.ledger.reserve(CALL)
         turn = dead.pace.acquire(1)
@@ -150,17 +150,17 @@ async def test_a_transaction_in_which_nothing_happens_is_ended_and_lets_others_p
 ) -> None:
     async def hold(holding: Database, meanwhile: Database) -> None:
         async with holding.transaction(workspace.id) as tx:
-            await tx.run("ledger.purse")
+            await tx.run("ledger.make_budget")
             async with meanwhile.transaction(workspace.id) as waiting:  # as if the machine had no power
-                await asyncio.wait_for(waiting.run("ledger.purse"), PATIENCE)
-            await tx.rows("ledger.lock_purse")
+                await asyncio.wait_for(waiting.run("ledger.make_budget"), PATIENCE)
+            await tx.rows("ledger.lock_budget")
 
     async with Database(url, timeouts=Timeouts(idle=0.3)) as database, Database(url) as other:
         with pytest.raises(psycopg.Error):
             await hold(database, other)
         async with database.transaction(workspace.id, unhurried=True) as tx:
             await asyncio.sleep(0.6)
-            await tx.rows("ledger.lock_purse")
+            await tx.rows("ledger.lock_budget")
 
 
 async def test_every_connection_has_timeouts_and_keepalives(url: str, workspace: Workspace) -> None:

@@ -20,23 +20,23 @@ from trueweave.testing import HashEmbedder
 from trueweave.types import Source
 
 LOOK_UPS = {
-    "settle.unlinked": ("documents", "touched"),
+    "settle.pending_matches": ("documents", "dirty_names"),
     "settle.name_deltas": ("documents", "signs"),
-    "settle.tie_deltas": ("documents", "signs"),
+    "settle.name_pair_deltas": ("documents", "signs"),
     "settle.chunk_changes": ("documents", "signs"),
     "settle.names": ("names",),
     "settle.neighbours": ("names",),
     "settle.members": ("entities",),
     "settle.alike": ("names",),
     "settle.entities": ("entities",),
-    "settle.ties": ("sources", "targets"),
-    "settle.ties_of_names": ("names",),
-    "settle.ties_of_relations": ("relations",),
+    "settle.name_pairs": ("sources", "targets"),
+    "settle.name_pairs_of_names": ("names",),
+    "settle.name_pairs_of_relations": ("relations",),
     "settle.relations": ("relations",),
     "resolve.candidates": ("keys", "who", "masks", "most"),
     "record.lock_versions": ("uris",),
-    "record.forget_unshown": ("uris", "keep"),
-    "record.unwant": ("uris", "keep"),
+    "record.forget_invisible": ("uris", "keep"),
+    "record.unset_current": ("uris", "keep"),
     "source.in_record": ("uris", "ids", "made"),
     "source.begin": ("uris", "ids"),
     "source.finish": ("uris", "ids"),
@@ -65,7 +65,7 @@ async def stranger(database: Database, url: str) -> AsyncTrueweave:
         owner.execute("ANALYZE")
     trueweave = await AsyncTrueweave.enter(database, "stranger", HashEmbedder(8))
     await trueweave.add_documents(documents("Strange", 600))
-    await store(trueweave, *documents("Waiting", 100))
+    await store(trueweave, *documents("Waiting", 400))
     for some in (known, trueweave):
         texts = [Source(f"Handed/{n}", f"text {n}") for n in range(600)]
         await submit(some.workspace, texts, "{}")
@@ -76,13 +76,13 @@ async def _some(tx: Transaction, query: str, parameter: str) -> Any:
     """Twenty keys of the right kind."""
     columns = {
         "documents": "id FROM document",
-        "touched": "id FROM name",
+        "dirty_names": "id FROM name",
         "names": "id FROM name",
         "keys": "key FROM name_key",
         "entities": "id FROM entity",
         "relations": "id FROM relation",
-        "sources": "source FROM tie",
-        "targets": "target FROM tie",
+        "sources": "source FROM name_pair",
+        "targets": "target FROM name_pair",
         "uris": "uri FROM document",
         "keep": "id FROM document",
         "ids": "id FROM source",

@@ -158,7 +158,7 @@ async def test_nothing_of_a_transaction_stays_in_the_session_that_it_used(pooled
         for _ in range(20):
             await workspace.read(b"SELECT set_config('hnsw.ef_search', '77', true)")
             async with workspace.transaction(unhurried=True) as tx:
-                await tx.rows("ledger.read_purse")
+                await tx.rows("ledger.read_budget")
     asked = """SELECT current_user, current_setting('trueweave.workspace', true), current_setting('search_path'),
         current_setting('hnsw.ef_search', true), current_setting('statement_timeout')"""
     async with AsyncExitStack() as stack:  # all sessions at once, each held by a transaction

@@ -59,7 +59,7 @@ def test_it_reads_its_own_workspace_without_setting_anything(
     seen = foreign(url, connection, mine)
     assert seen.keys() >= SEEN
     assert any(table.startswith("vector_") for table in seen)
-    assert not seen.keys() & {"reply", "source", "purse", "spend", "outbox", "reader", "lexis", "spelling"}
+    assert not seen.keys() & {"reply", "source", "budget", "spend", "outbox", "reader", "bm25_index", "chunk_words"}
     assert foreign(url, connection, other) == {}
     assert connection.execute("SELECT name FROM workspace").fetchall() == [("mine",)]
 
@@ -90,12 +90,12 @@ WAYS_ROUND = (
     "SELECT trueweave.open_workspace('other', false, 'exact')",
     "SELECT trueweave.enter({other}, true)",
     "SELECT * FROM trueweave.reader",
-    "SELECT * FROM trueweave.lexis",
+    "SELECT * FROM trueweave.bm25_index",
     "SELECT * FROM trueweave.process",
     "SELECT * FROM trueweave.job",
     "INSERT INTO trueweave.reader VALUES (current_user, {other})",
     "DELETE FROM trueweave.document",
-    "INSERT INTO trueweave.touched (name) VALUES (gen_random_uuid())",
+    "INSERT INTO trueweave.dirty_name (name) VALUES (gen_random_uuid())",
     "UPDATE trueweave.workspace SET name = 'mine'",
     "CREATE TABLE trueweave.mine (n int)",
     "ALTER ROLE CURRENT_USER BYPASSRLS",

@@ -17,7 +17,7 @@ from trueweave.types import VECTOR_KINDS
 
 # Tables that belong to no workspace: which migrations ran, which embedding models there are, how fast models are
 # called, and the numbers of workspaces that are gone.
-COMMON = {"dropped_workspace", "migration", "pace", "process", "reader", "slot", "space"}
+COMMON = {"dropped_workspace", "migration", "process", "rate_limit", "reader", "slot", "space"}
 
 
 async def _tenant(database: Database, name: str) -> AsyncTrueweave:
@@ -43,25 +43,25 @@ async def _tenant(database: Database, name: str) -> AsyncTrueweave:
         space = await vectors.space(tx)
         assert space
         for kind in VECTOR_KINDS:  # one vector each stays in the common table, one is in the workspace's own
-            await tx.run("vectors.make_shelf", space=space.id, kind=kind)
+            await tx.run("vectors.make_own_table", space=space.id, kind=kind)
             moved = sql.SQL("INSERT INTO {} SELECT workspace, gen_random_uuid(), text_hash, v FROM {} LIMIT 1")
             own = Id(f"vector_{space.id}_{kind}_{trueweave.workspace.id}")
             await tx.connection.execute(moved.format(own, Id(f"vector_{space.id}_{kind}")))
     async with trueweave.workspace.transaction() as tx:
         await tx.execute("INSERT INTO source VALUES (DEFAULT, 'u', gen_random_uuid(), 't', 'x', '{}', '[]', '{}')")
         await tx.execute("INSERT INTO reply VALUES (DEFAULT, gen_random_uuid(), 'm', 'r', 1)")
-        await tx.execute("INSERT INTO purse DEFAULT VALUES")
+        await tx.execute("INSERT INTO budget DEFAULT VALUES")
         await tx.execute("INSERT INTO job (kind) VALUES ('none')")
         await tx.execute("INSERT INTO spend VALUES (DEFAULT, gen_random_uuid(), 's', 'd', 'm', 1, 1, NULL, 'done', 1)")
         await tx.execute("INSERT INTO summary VALUES (DEFAULT, gen_random_uuid(), 'entity', gen_random_uuid())")
-        await tx.execute("INSERT INTO touched (name) VALUES (gen_random_uuid())")
-        await tx.execute("INSERT INTO unlinked (name) VALUES (gen_random_uuid())")
-        await tx.execute("INSERT INTO former_community VALUES (DEFAULT, gen_random_uuid(), 0, 3, 't', now())")
-        await tx.execute("INSERT INTO unlinked_text (chunk) VALUES (gen_random_uuid())")
+        await tx.execute("INSERT INTO dirty_name (name) VALUES (gen_random_uuid())")
+        await tx.execute("INSERT INTO pending_match (name) VALUES (gen_random_uuid())")
+        await tx.execute("INSERT INTO retired_community VALUES (DEFAULT, gen_random_uuid(), 0, 3, 't', now())")
+        await tx.execute("INSERT INTO pending_link (chunk) VALUES (gen_random_uuid())")
         await tx.execute("INSERT INTO recipe VALUES (DEFAULT, gen_random_uuid(), '{}', 'f')")
         await tx.execute("INSERT INTO stale_text (hash) VALUES (gen_random_uuid())")
         await tx.execute("INSERT INTO erasure VALUES (DEFAULT, DEFAULT, 'u', '{}', '{}', '{}', '{}', '{}')")
-        await tx.execute("INSERT INTO settling VALUES (DEFAULT, 'document', 'u', gen_random_uuid(), now())")
+        await tx.execute("INSERT INTO work_lease VALUES (DEFAULT, 'document', 'u', gen_random_uuid(), now())")
         await tx.execute("INSERT INTO consumer (name, position) VALUES ('c', 1)")
         await tx.execute("INSERT INTO failed_work VALUES (DEFAULT, 'settle', 'u', 'u', 'a bug')")
     return trueweave
@@ -136,7 +136,8 @@ async def test_rows_cannot_be_written_for_another_workspace(database: Database) 
     with pytest.raises(errors.InsufficientPrivilege, match="row-level security"):
         async with mine.workspace.transaction() as tx:
             await tx.execute(
-                "INSERT INTO touched (workspace, name) VALUES (%(w)s, %(n)s)", {"w": other.workspace.id, "n": uuid4()}
+                "INSERT INTO dirty_name (workspace, name) VALUES (%(w)s, %(n)s)",
+                {"w": other.workspace.id, "n": uuid4()},
             )
 
 
@@ -152,8 +153,8 @@ def test_every_table_is_guarded(url: str) -> None:
     """A table that a migration adds and forgets to guard fails here."""
     unguarded = {table for table, (on, forced) in _tables(url).items() if not (on and forced)}
     # The owner may look workspaces up by name, words by their index, and jobs of all; the working role may not.
-    assert unguarded == COMMON | {"workspace", "lexis", "spelling", "job"}
-    assert all(_tables(url)[table][0] for table in ("workspace", "lexis", "spelling", "job"))
+    assert unguarded == COMMON | {"workspace", "bm25_index", "chunk_words", "job"}
+    assert all(_tables(url)[table][0] for table in ("workspace", "bm25_index", "chunk_words", "job"))
 
 
 def test_the_working_role_owns_nothing_and_is_above_nothing(url: str) -> None:

@@ -184,7 +184,7 @@ async def test_a_workspace_neither_finds_nor_counts_the_words_of_another(databas
     await mine.drop()
     assert len(await search(other, "apple")) == 1
     with psycopg.connect(url) as owner:
-        left = owner.execute("SELECT DISTINCT workspace FROM trueweave.lexis").fetchall()
+        left = owner.execute("SELECT DISTINCT workspace FROM trueweave.bm25_index").fetchall()
         assert left == [(other.workspace.id,)]
 
 
@@ -198,7 +198,9 @@ async def test_two_workspaces_of_the_same_documents_have_the_same_digest(databas
     assert await one.digest() != await two.digest()
 
 
-@pytest.mark.parametrize("verb", ["SELECT FROM lexis", "DELETE FROM lexis", "INSERT INTO lexis VALUES (1)"])
+@pytest.mark.parametrize(
+    "verb", ["SELECT FROM bm25_index", "DELETE FROM bm25_index", "INSERT INTO bm25_index VALUES (1)"]
+)
 async def test_the_working_role_cannot_touch_the_words_of_chunks(trueweave: AsyncTrueweave, verb: str) -> None:
     with pytest.raises(errors.InsufficientPrivilege):
         async with trueweave.workspace.transaction() as tx:

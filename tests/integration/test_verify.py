@@ -11,7 +11,7 @@ from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey, e
 from trueweave.config import Settings
 from trueweave.graph.contribution import contribution
 from trueweave.ingest.verify import Moment, compare_with
-from trueweave.store.postgres import passing, record, resolution
+from trueweave.store.postgres import record, resolution, temporary_workspaces
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.testing import ModelServer, tables
 from trueweave.types import Verdict
@@ -106,8 +106,8 @@ async def test_what_a_killed_process_left_is_dropped_and_what_a_living_one_build
     index: AsyncTrueweave, url: str
 ) -> None:
     before = tables.rows(url)
-    async with passing.passing_workspace(index.database, "living") as living:
-        killed = passing.passing_workspace(index.database, "killed")
+    async with temporary_workspaces.temporary_workspace(index.database, "living") as living:
+        killed = temporary_workspaces.temporary_workspace(index.database, "killed")
         left = AsyncTrueweave(await killed.__aenter__(), settings=Settings(embedding_model=None))
         await left.add_documents([told("miller", "widow")])
         with psycopg.connect(url) as connection:
@@ -116,6 +116,6 @@ async def test_what_a_killed_process_left_is_dropped_and_what_a_living_one_build
         with psycopg.connect(url) as connection:
             rows = connection.execute("SELECT id FROM trueweave.workspace WHERE expires IS NOT NULL").fetchall()
         assert rows == [(living.id,)]
-        await passing.renew(living)
+        await temporary_workspaces.renew(living)
     await killed.__aexit__(None, None, None)
     assert tables.rows(url) == before

@@ -1,15 +1,5 @@
 CREATE SCHEMA trueweave;
 
-CREATE FUNCTION trueweave.asked_words(question text) RETURNS TABLE(word bigint)
-    LANGUAGE plpgsql STABLE
-    AS $$
-BEGIN
-    RETURN QUERY SELECT DISTINCT w.word FROM (
-        SELECT t.language FROM text_language t WHERE t.workspace = current_setting('trueweave.workspace')::int
-        ORDER BY t.chunks DESC, t.language LIMIT 16) AS spoken
-    CROSS JOIN LATERAL words_of(question, spoken.language) w;
-END $$;
-
 CREATE FUNCTION trueweave.await_writers() RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'trueweave', 'pg_temp'
@@ -24,6 +14,27 @@ CREATE FUNCTION trueweave.begin_drop() RETURNS void
     AS $$
 BEGIN
     UPDATE workspace SET dropped = true WHERE id = current_setting('trueweave.workspace')::int;
+END $$;
+
+CREATE FUNCTION trueweave.chunks_with(sizes bigint[], words bigint[]) RETURNS SETOF uuid
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    salt constant bigint := workspace_salt();
+    size bigint;
+    upto bigint := 0;
+    phrase_words bigint[];
+BEGIN
+    FOREACH size IN ARRAY sizes LOOP
+        upto := upto + size;
+        phrase_words := ARRAY(SELECT w # salt FROM unnest(words[upto - size + 1:upto]) AS w);
+        RETURN QUERY SELECT f.chunk FROM (SELECT * FROM chunk_words s WHERE s.words @> phrase_words OFFSET 0) AS f
+        WHERE f.workspace = here;
+    END LOOP;
 END $$;
 
 CREATE FUNCTION trueweave.claim_jobs(claimant integer, claimed_by bigint, most integer, after integer, limit_each integer, share integer, reclaim boolean, OUT workspace integer, OUT id bigint, OUT kind text, OUT payload bytea) RETURNS SETOF record
@@ -43,12 +54,12 @@ DECLARE
     at_most int;
     found_one record;
 BEGIN
-    IF NOT present(claimant) THEN
+    IF NOT is_alive(claimant) THEN
         RETURN;  -- what it claimed would be taken for abandoned
     END IF;
     IF reclaim THEN
         UPDATE job SET owner = NULL WHERE (workspace, id) IN (
-            SELECT j.workspace, j.id FROM job j WHERE j.owner IS NOT NULL AND NOT present(j.owner)
+            SELECT j.workspace, j.id FROM job j WHERE j.owner IS NOT NULL AND NOT is_alive(j.owner)
             ORDER BY j.workspace, j.id FOR UPDATE SKIP LOCKED);
     END IF;
     WHILE taken < most LOOP
@@ -92,6 +103,15 @@ BEGIN
     END LOOP;
 END $$;
 
+CREATE FUNCTION trueweave.clear_chunk_words() RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+    DELETE FROM chunk_words WHERE workspace = current_setting('trueweave.workspace')::int;
+END $$;
+
 CREATE FUNCTION trueweave.clear_space(of_space integer) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'trueweave', 'public', 'pg_temp'
@@ -102,16 +122,7 @@ BEGIN
         EXECUTE format('DELETE FROM %I WHERE workspace = %s', format('vector_%s_%s', of_space, kind), here);
         EXECUTE format('DROP TABLE IF EXISTS %I', format('vector_%s_%s_%s', of_space, kind, here));
     END LOOP;
-    DELETE FROM shelf WHERE workspace = here AND space = of_space;
-END $$;
-
-CREATE FUNCTION trueweave.clear_spelling() RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'trueweave', 'pg_temp'
-    SET enable_seqscan TO 'off'
-    AS $$
-BEGIN
-    DELETE FROM spelling WHERE workspace = current_setting('trueweave.workspace')::int;
+    DELETE FROM own_table WHERE workspace = here AND space = of_space;
 END $$;
 
 CREATE FUNCTION trueweave.clear_text() RETURNS void
@@ -120,34 +131,7 @@ CREATE FUNCTION trueweave.clear_text() RETURNS void
     SET enable_seqscan TO 'off'
     AS $$
 BEGIN
-    DELETE FROM lexis WHERE workspace = current_setting('trueweave.workspace')::int;
-END $$;
-
-CREATE FUNCTION trueweave.covers(question text, chunks uuid[]) RETURNS TABLE(chunk uuid, words integer, shares double precision[])
-    LANGUAGE plpgsql STABLE SECURITY DEFINER
-    SET search_path TO 'trueweave', 'pg_temp'
-    SET enable_seqscan TO 'off'
-    AS $$
-#variable_conflict use_column
-DECLARE
-    here constant int := current_setting('trueweave.workspace')::int;
-    mix constant bigint := key_mix();
-    total float8;
-    asked bigint[];
-    weights float8[];
-    whole float8;
-BEGIN
-    SELECT c.chunks INTO total FROM corpus c WHERE c.workspace = here;
-    SELECT array_agg(known.word # mix), array_agg(known.weight), sum(known.weight) INTO asked, weights, whole
-    FROM (SELECT a.word, ln(1 + total / (1 + w.holders)) AS weight FROM asked_words(question) a CROSS JOIN LATERAL (
-              SELECT sum(w.chunks)::float8 AS holders FROM word w WHERE w.workspace = here AND w.word = a.word) w
-          WHERE w.holders > 0 ORDER BY w.holders, a.word LIMIT 64) AS known;
-    RETURN QUERY
-    SELECT l.chunk, cardinality(l.keys), ARRAY(
-        SELECT CASE WHEN l.keys[width_bucket(a.key | 15, l.keys)] >= a.key THEN a.weight / whole ELSE 0 END
-        FROM unnest(asked, weights) WITH ORDINALITY AS a (key, weight, n) ORDER BY a.n)
-    FROM unnest(chunks) AS u (id)
-    CROSS JOIN LATERAL (SELECT * FROM lexis x WHERE x.workspace = here AND x.chunk = u.id OFFSET 0) AS l;
+    DELETE FROM bm25_index WHERE workspace = current_setting('trueweave.workspace')::int;
 END $$;
 
 CREATE FUNCTION trueweave.drop_workspace() RETURNS void
@@ -158,15 +142,15 @@ BEGIN
     DELETE FROM workspace WHERE id = current_setting('trueweave.workspace')::int;
 END $$;
 
-CREATE FUNCTION trueweave.enter(wanted integer, writing boolean) RETURNS boolean
+CREATE FUNCTION trueweave.enter(entered integer, writing boolean) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
     AS $$
-DECLARE is_there boolean := EXISTS (SELECT FROM workspace WHERE id = wanted AND NOT dropped);
+DECLARE is_there boolean := EXISTS (SELECT FROM workspace WHERE id = entered AND NOT dropped);
 BEGIN
     IF is_there AND writing THEN
-        PERFORM pg_advisory_xact_lock_shared(1415005012, wanted);
-        is_there := EXISTS (SELECT FROM workspace WHERE id = wanted AND NOT dropped);
+        PERFORM pg_advisory_xact_lock_shared(1415005012, entered);
+        is_there := EXISTS (SELECT FROM workspace WHERE id = entered AND NOT dropped);
     END IF;
     RETURN is_there;
 END $$;
@@ -226,7 +210,7 @@ BEGIN
         USING (%I = ANY ((SELECT trueweave.readable(current_user))::int[]))', guarded, tenant);
 END $$;
 
-CREATE FUNCTION trueweave.index_shelf(of_space integer, of_kind text, wanted boolean) RETURNS void
+CREATE FUNCTION trueweave.index_own_table(of_space integer, of_kind text, is_indexed boolean) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'trueweave', 'public', 'pg_temp'
     AS $$
@@ -236,9 +220,9 @@ DECLARE
     ops text := CASE (SELECT metric FROM space WHERE id = of_space)
         WHEN 'cosine' THEN 'halfvec_cosine_ops' WHEN 'l2' THEN 'halfvec_l2_ops' ELSE 'halfvec_ip_ops' END;
 BEGIN
-    UPDATE shelf SET indexed = wanted
-    WHERE workspace = here AND space = of_space AND kind = of_kind AND indexed <> wanted;
-    IF FOUND AND wanted THEN
+    UPDATE own_table SET indexed = is_indexed
+    WHERE workspace = here AND space = of_space AND kind = of_kind AND indexed <> is_indexed;
+    IF FOUND AND is_indexed THEN
         EXECUTE format('CREATE INDEX %I ON %I USING hnsw (v %s) WITH (m = 16, ef_construction = 128)',
             own || '_hnsw', own, ops);
         EXECUTE format('ANALYZE %I', own);
@@ -254,13 +238,13 @@ CREATE FUNCTION trueweave.index_text(coming uuid[], going uuid[]) RETURNS void
     AS $$
 DECLARE
     here constant int := current_setting('trueweave.workspace')::int;
-    mix constant bigint := key_mix();
+    salt constant bigint := workspace_salt();
     unused bigint[];
 BEGIN
     WITH gone AS (
-        DELETE FROM lexis WHERE workspace = here AND chunk = ANY(going) RETURNING length, keys, language
+        DELETE FROM bm25_index WHERE workspace = here AND chunk = ANY(going) RETURNING length, keys, language
     ), said AS (
-        SELECT u.id, l.language, w.word, w.times, sum(w.times) OVER (PARTITION BY u.id) AS length
+        SELECT u.id, l.language, w.word, w.frequency, sum(w.frequency) OVER (PARTITION BY u.id) AS length
         FROM unnest(coming) AS u (id)
         -- All versions of a document that have a chunk of this id give it the same language.
         CROSS JOIN LATERAL (SELECT text, document FROM chunk WHERE workspace = here AND id = u.id LIMIT 1) c
@@ -268,14 +252,14 @@ BEGIN
                                                         WHERE d.workspace = here AND d.id = c.document)) AS language OFFSET 0) l  -- once for a chunk, not for a word
         CROSS JOIN LATERAL words_of(c.text, l.language) w
     ), keyed AS (
-        SELECT id, language, length, times, odds, word # mix | tier_of(odds) AS key
-        FROM said CROSS JOIN LATERAL odds_of(times, length) AS odds
+        SELECT id, language, length, frequency, odds, word # salt | tier_of(odds) AS key
+        FROM said CROSS JOIN LATERAL odds_of(frequency, length) AS odds
     ), listed AS (
-        SELECT id, language, length, array_agg(key ORDER BY key) AS keys, array_agg(times ORDER BY key) AS counts,
+        SELECT id, language, length, array_agg(key ORDER BY key) AS keys, array_agg(frequency ORDER BY key) AS counts,
             array_agg(odds / (1 + odds) ORDER BY key) AS weights
         FROM keyed GROUP BY id, language, length
     ), added AS (
-        INSERT INTO lexis (workspace, chunk, length, keys, counts, sketch, language)
+        INSERT INTO bm25_index (workspace, chunk, length, keys, counts, sketch, language)
         SELECT here, id, length, keys, counts, sketch_of(keys, weights), language FROM listed
         ON CONFLICT DO NOTHING RETURNING length, keys, language
     ), changes AS (
@@ -290,7 +274,7 @@ BEGIN
         ON CONFLICT (workspace, language) DO UPDATE SET chunks = t.chunks + excluded.chunks
     ), counted AS (
         INSERT INTO word AS w (workspace, word, tier, chunks)
-        SELECT here, (key # mix) & ~15, key & 15, sum(sign) FROM changes CROSS JOIN unnest(keys) AS key
+        SELECT here, (key # salt) & ~15, key & 15, sum(sign) FROM changes CROSS JOIN unnest(keys) AS key
         GROUP BY key HAVING sum(sign) <> 0 ORDER BY 2, 3
         ON CONFLICT (workspace, word, tier) DO UPDATE SET chunks = w.chunks + excluded.chunks
         RETURNING w.word, w.chunks
@@ -301,10 +285,10 @@ BEGIN
     DELETE FROM text_language WHERE workspace = here AND chunks = 0;
 END $$;
 
-CREATE FUNCTION trueweave.key_mix() RETURNS bigint
+CREATE FUNCTION trueweave.is_alive(owner integer) RETURNS boolean
     LANGUAGE sql STABLE
     AS $$
-    SELECT hashint4extended(current_setting('trueweave.workspace')::int, 0) & ~15
+    SELECT EXISTS (SELECT FROM process p WHERE p.id = owner)
 $$;
 
 CREATE FUNCTION trueweave.language_of(said text, given text) RETURNS text
@@ -421,24 +405,14 @@ BEGIN
                 ELSE 'english' END;
 END $$;
 
-CREATE FUNCTION trueweave.make_passing_workspace(named text, lasts interval) RETURNS integer
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'trueweave', 'pg_temp'
-    AS $$
-DECLARE made int;
-BEGIN
-    INSERT INTO workspace (name, expires) VALUES (named, now() + lasts) RETURNING id INTO made;
-    RETURN made;
-END $$;
-
-CREATE FUNCTION trueweave.make_shelf(of_space integer, of_kind text) RETURNS void
+CREATE FUNCTION trueweave.make_own_table(of_space integer, of_kind text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'trueweave', 'public', 'pg_temp'
     AS $$
 DECLARE here int := current_setting('trueweave.workspace')::int;
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended('trueweave.space', 0));
-    INSERT INTO shelf (workspace, space, kind) VALUES (here, of_space, of_kind) ON CONFLICT DO NOTHING;
+    INSERT INTO own_table (workspace, space, kind) VALUES (here, of_space, of_kind) ON CONFLICT DO NOTHING;
     IF FOUND THEN
         PERFORM make_vector_table(
             format('vector_%s_%s_%s', of_space, of_kind, here), (SELECT dimensions FROM space WHERE id = of_space));
@@ -467,6 +441,16 @@ BEGIN
     RETURN made;
 END $$;
 
+CREATE FUNCTION trueweave.make_temporary_workspace(named text, lasts interval) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+DECLARE made int;
+BEGIN
+    INSERT INTO workspace (name, expires) VALUES (named, now() + lasts) RETURNING id INTO made;
+    RETURN made;
+END $$;
+
 CREATE FUNCTION trueweave.make_vector_table(named text, dimensions integer) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'trueweave', 'public', 'pg_temp'
@@ -485,24 +469,24 @@ BEGIN
     EXECUTE format('GRANT SELECT ON %I TO trueweave_reader', named);
 END $_$;
 
-CREATE FUNCTION trueweave.make_workspace(wanted text) RETURNS text
+CREATE FUNCTION trueweave.make_workspace(base_name text) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
     AS $$
 DECLARE
-    made text := wanted;
+    made text := base_name;
     n int := 1;
 BEGIN
     LOOP
         INSERT INTO workspace (name) VALUES (made) ON CONFLICT (name) DO NOTHING;
         EXIT WHEN FOUND;
         n := n + 1;
-        made := format('%s-%s', wanted, n);
+        made := format('%s-%s', base_name, n);
     END LOOP;
     RETURN made;
 END $$;
 
-COMMENT ON FUNCTION trueweave.make_workspace(wanted text) IS 'Make a workspace that was not there, of this name or one that begins like it; its name.';
+COMMENT ON FUNCTION trueweave.make_workspace(base_name text) IS 'Make a workspace that was not there, of this name or one that begins like it; its name.';
 
 CREATE FUNCTION trueweave.named_language(given text) RETURNS text
     LANGUAGE sql STABLE
@@ -541,21 +525,21 @@ CREATE FUNCTION trueweave.named_language(given text) RETURNS text
         ELSE lower(given) END
 $$;
 
-CREATE FUNCTION trueweave.odds_of(times double precision, length double precision) RETURNS double precision
+CREATE FUNCTION trueweave.odds_of(frequency double precision, length double precision) RETURNS double precision
     LANGUAGE sql IMMUTABLE
     AS $$
-    SELECT times / (0.3 + 0.009 * length)
+    SELECT frequency / (0.3 + 0.009 * length)
 $$;
 
-CREATE FUNCTION trueweave.open_workspace(wanted text, make boolean, resolution text, OUT id integer, OUT has_space boolean, OUT settings jsonb) RETURNS SETOF record
+CREATE FUNCTION trueweave.open_workspace(workspace_name text, make boolean, resolution text, OUT id integer, OUT has_space boolean, OUT settings jsonb) RETURNS SETOF record
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
     AS $$
 BEGIN
     IF make THEN
-        INSERT INTO workspace (name, mode) VALUES (wanted, resolution) ON CONFLICT (name) DO NOTHING;
+        INSERT INTO workspace (name, mode) VALUES (workspace_name, resolution) ON CONFLICT (name) DO NOTHING;
     END IF;
-    RETURN QUERY SELECT w.id, w.space IS NOT NULL, w.settings FROM workspace w WHERE w.name = wanted;
+    RETURN QUERY SELECT w.id, w.space IS NOT NULL, w.settings FROM workspace w WHERE w.name = workspace_name;
 END $$;
 
 CREATE FUNCTION trueweave.pairs_of(said text) RETURNS SETOF text
@@ -584,11 +568,15 @@ $$;
 
 COMMENT ON FUNCTION trueweave.places_of(places jsonb, first integer, behind integer) IS 'The page and the headings that a stretch of a document begins under, and all that begin within it, in order.';
 
-CREATE FUNCTION trueweave.present(owner integer) RETURNS boolean
-    LANGUAGE sql STABLE
+CREATE FUNCTION trueweave.question_words(question text) RETURNS TABLE(word bigint)
+    LANGUAGE plpgsql STABLE
     AS $$
-    SELECT EXISTS (SELECT FROM process p WHERE p.id = owner)
-$$;
+BEGIN
+    RETURN QUERY SELECT DISTINCT w.word FROM (
+        SELECT t.language FROM text_language t WHERE t.workspace = current_setting('trueweave.workspace')::int
+        ORDER BY t.chunks DESC, t.language LIMIT 16) AS spoken
+    CROSS JOIN LATERAL words_of(question, spoken.language) w;
+END $$;
 
 CREATE FUNCTION trueweave.readable(who name) RETURNS integer[]
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -623,7 +611,7 @@ CREATE FUNCTION trueweave.search_text(question text, most integer, k1 double pre
 #variable_conflict use_column
 DECLARE
     here constant int := current_setting('trueweave.workspace')::int;
-    mix constant bigint := key_mix();
+    salt constant bigint := workspace_salt();
     budget constant int := 2000;
     used int := 0;
     total float8;
@@ -636,15 +624,15 @@ DECLARE
     next bigint[] := '{}';
 BEGIN
     SELECT chunks, length::float8 / chunks INTO total, average FROM corpus WHERE workspace = here;
-    SELECT array_agg(word # mix), array_agg(ln(1 + (total - holders + 0.5) / (holders + 0.5))) INTO words, weights
-    FROM (SELECT a.word, w.holders FROM asked_words(question) a CROSS JOIN LATERAL (
+    SELECT array_agg(word # salt), array_agg(ln(1 + (total - holders + 0.5) / (holders + 0.5))) INTO words, weights
+    FROM (SELECT a.word, w.holders FROM question_words(question) a CROSS JOIN LATERAL (
               SELECT sum(chunks)::float8 AS holders FROM word WHERE workspace = here AND word = a.word) w
           WHERE w.holders > 0 ORDER BY w.holders, a.word LIMIT 64) AS known;
     asked := sketch_of(words, weights);
 
     FOR posting IN
         SELECT a.key | w.tier AS key, w.chunks FROM unnest(words, weights) AS a (key, weight)
-        CROSS JOIN LATERAL (SELECT tier, chunks FROM word WHERE workspace = here AND word = a.key # mix OFFSET 0) w
+        CROSS JOIN LATERAL (SELECT tier, chunks FROM word WHERE workspace = here AND word = a.key # salt OFFSET 0) w
         CROSS JOIN LATERAL (SELECT 2 ^ ((w.tier - 8) / 2.0::float8) * (1 - b + b * average / 100) AS odds) o
         WHERE scope IS NULL ORDER BY a.weight ^ 4 * odds / (1 + odds) DESC, key
     LOOP
@@ -658,23 +646,23 @@ BEGIN
 
     RETURN QUERY
     WITH found AS (
-        SELECT f.* FROM (SELECT * FROM lexis WHERE keys && chosen OFFSET 0) f WHERE workspace = here
+        SELECT f.* FROM (SELECT * FROM bm25_index WHERE keys && chosen OFFSET 0) f WHERE workspace = here
         UNION ALL
-        (SELECT f.* FROM (SELECT * FROM lexis WHERE keys && next OFFSET 0) f
+        (SELECT f.* FROM (SELECT * FROM bm25_index WHERE keys && next OFFSET 0) f
          WHERE workspace = here AND NOT keys && chosen LIMIT greatest(0, budget / 2 - used))
         UNION ALL
         SELECT f.* FROM (
             SELECT DISTINCT c.id FROM unnest(scope) AS d (id)
             CROSS JOIN LATERAL (SELECT id FROM chunk WHERE workspace = here AND document = d.id OFFSET 0) c) AS inside
-        CROSS JOIN LATERAL (SELECT * FROM lexis WHERE workspace = here AND chunk = inside.id OFFSET 0) f
+        CROSS JOIN LATERAL (SELECT * FROM bm25_index WHERE workspace = here AND chunk = inside.id OFFSET 0) f
     ), likely AS (
         SELECT chunk, keys, counts, k1 * (1 - b + b * length / average) AS norm
         FROM found ORDER BY sketch <#> asked, chunk LIMIT 100 + 2 * most
     )
     SELECT l.chunk, s.score FROM likely l CROSS JOIN LATERAL (
         -- A key is found in the ascending keys of a chunk by where it would stand: at its word's own, if that is there.
-        SELECT sum(weight * times / (times + l.norm)) AS score
-        FROM (SELECT weight, l.counts[width_bucket(key | 15, l.keys)]::float8 AS times
+        SELECT sum(weight * frequency / (frequency + l.norm)) AS score
+        FROM (SELECT weight, l.counts[width_bucket(key | 15, l.keys)]::float8 AS frequency
               FROM unnest(words, weights) AS a (key, weight)
               WHERE l.keys[width_bucket(key | 15, l.keys)] >= key) AS said) s
     WHERE s.score > 0 ORDER BY s.score DESC, l.chunk LIMIT most;
@@ -688,42 +676,48 @@ CREATE FUNCTION trueweave.sketch_of(keys bigint[], weights double precision[]) R
           FROM unnest(keys, weights) AS u (key, weight) GROUP BY place LIMIT 16000) AS places
 $$;
 
-CREATE FUNCTION trueweave.spell(chunks uuid[], sizes bigint[], words bigint[]) RETURNS void
+CREATE FUNCTION trueweave.store_chunk_words(chunks uuid[], sizes bigint[], words bigint[]) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
     here constant int := current_setting('trueweave.workspace')::int;
-    mix constant bigint := key_mix();
+    salt constant bigint := workspace_salt();
 BEGIN
-    DELETE FROM spelling s WHERE s.workspace = here AND s.chunk = ANY(chunks);
-    INSERT INTO spelling (workspace, chunk, words)
-    SELECT here, c.id, ARRAY(SELECT w # mix FROM unnest(words[c.upto - c.size + 1:c.upto]) AS w)
+    DELETE FROM chunk_words s WHERE s.workspace = here AND s.chunk = ANY(chunks);
+    INSERT INTO chunk_words (workspace, chunk, words)
+    SELECT here, c.id, ARRAY(SELECT w # salt FROM unnest(words[c.upto - c.size + 1:c.upto]) AS w)
     FROM (SELECT id, size, sum(size) OVER (ORDER BY n)::bigint AS upto
           FROM unnest(chunks, sizes) WITH ORDINALITY AS u (id, size, n)) AS c
     WHERE c.size > 0;
 END $$;
 
-CREATE FUNCTION trueweave.spelt(sizes bigint[], words bigint[]) RETURNS SETOF uuid
+CREATE FUNCTION trueweave.term_coverage(question text, chunks uuid[]) RETURNS TABLE(chunk uuid, words integer, shares double precision[])
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
     SET enable_seqscan TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
+#variable_conflict use_column
 DECLARE
     here constant int := current_setting('trueweave.workspace')::int;
-    mix constant bigint := key_mix();
-    size bigint;
-    upto bigint := 0;
-    wanted bigint[];
+    salt constant bigint := workspace_salt();
+    total float8;
+    asked bigint[];
+    weights float8[];
+    whole float8;
 BEGIN
-    FOREACH size IN ARRAY sizes LOOP
-        upto := upto + size;
-        wanted := ARRAY(SELECT w # mix FROM unnest(words[upto - size + 1:upto]) AS w);
-        RETURN QUERY SELECT f.chunk FROM (SELECT * FROM spelling s WHERE s.words @> wanted OFFSET 0) AS f
-        WHERE f.workspace = here;
-    END LOOP;
+    SELECT c.chunks INTO total FROM corpus c WHERE c.workspace = here;
+    SELECT array_agg(known.word # salt), array_agg(known.weight), sum(known.weight) INTO asked, weights, whole
+    FROM (SELECT a.word, ln(1 + total / (1 + w.holders)) AS weight FROM question_words(question) a CROSS JOIN LATERAL (
+              SELECT sum(w.chunks)::float8 AS holders FROM word w WHERE w.workspace = here AND w.word = a.word) w
+          WHERE w.holders > 0 ORDER BY w.holders, a.word LIMIT 64) AS known;
+    RETURN QUERY
+    SELECT l.chunk, cardinality(l.keys), ARRAY(
+        SELECT CASE WHEN l.keys[width_bucket(a.key | 15, l.keys)] >= a.key THEN a.weight / whole ELSE 0 END
+        FROM unnest(asked, weights) WITH ORDINALITY AS a (key, weight, n) ORDER BY a.n)
+    FROM unnest(chunks) AS u (id)
+    CROSS JOIN LATERAL (SELECT * FROM bm25_index x WHERE x.workspace = here AND x.chunk = u.id OFFSET 0) AS l;
 END $$;
 
 CREATE FUNCTION trueweave.text_lines() RETURNS TABLE(key text, line text)
@@ -732,8 +726,8 @@ CREATE FUNCTION trueweave.text_lines() RETURNS TABLE(key text, line text)
     AS $$
 BEGIN
     RETURN QUERY
-    SELECT l.chunk::text, l.length || ' ' || coalesce(sum(hashint8extended(u.key # key_mix(), u.times)), 0) || ' ' || l.language
-    FROM lexis l LEFT JOIN LATERAL unnest(l.keys, l.counts) AS u (key, times) ON true
+    SELECT l.chunk::text, l.length || ' ' || coalesce(sum(hashint8extended(u.key # workspace_salt(), u.frequency)), 0) || ' ' || l.language
+    FROM bm25_index l LEFT JOIN LATERAL unnest(l.keys, l.counts) AS u (key, frequency) ON true
     WHERE l.workspace = current_setting('trueweave.workspace')::int GROUP BY l.workspace, l.chunk;
 END $$;
 
@@ -743,14 +737,14 @@ CREATE FUNCTION trueweave.tier_of(odds double precision) RETURNS integer
     SELECT greatest(0, least(15, round(8 + 2 * ln(odds) / ln(2::float8))))::int
 $$;
 
-CREATE FUNCTION trueweave.words_of(said text, language text) RETURNS TABLE(word bigint, times smallint)
+CREATE FUNCTION trueweave.words_of(said text, language text) RETURNS TABLE(word bigint, frequency smallint)
     LANGUAGE sql STABLE
     AS $$
     WITH plain AS MATERIALIZED (
         SELECT CASE WHEN language = 'turkish' THEN translate(n, 'Iİ', 'ıi') ELSE n END AS t FROM left(said, 100000) AS s
         CROSS JOIN LATERAL (SELECT CASE WHEN octet_length(s) = length(s) THEN s ELSE normalize(s, NFKC) END AS n OFFSET 0) AS normal
     ), lexemes AS (
-        SELECT l.lexeme, cardinality(l.positions) AS times FROM plain
+        SELECT l.lexeme, cardinality(l.positions) AS frequency FROM plain
         CROSS JOIN LATERAL unnest(to_tsvector(language::regconfig, translate(
             CASE WHEN octet_length(t) = length(t) THEN t ELSE regexp_replace(t, '[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3005-\u3007\u3040-\u30FF\u3400-\u4DBF\u4E00-\u9FFF\uAC00-\uD7AF\uF900-\uFAFF]+', ' ', 'g') END,
             '-/._@:<>&+~।॥“”„«»‹›‘’‚–—…·•،؛؟、。，！？（）「」『』', repeat(' ', 42)))) l
@@ -758,7 +752,13 @@ CREATE FUNCTION trueweave.words_of(said text, language text) RETURNS TABLE(word 
         SELECT p, least(count(*), 256)::int FROM plain CROSS JOIN LATERAL pairs_of(t) AS p
         WHERE octet_length(t) <> length(t) GROUP BY p
     )
-    SELECT hashtextextended(lexeme, 0) & ~15, sum(times)::smallint FROM lexemes GROUP BY lexeme
+    SELECT hashtextextended(lexeme, 0) & ~15, sum(frequency)::smallint FROM lexemes GROUP BY lexeme
+$$;
+
+CREATE FUNCTION trueweave.workspace_salt() RETURNS bigint
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT hashint4extended(current_setting('trueweave.workspace')::int, 0) & ~15
 $$;
 
 CREATE FUNCTION trueweave.workspaces_after(after integer, most integer) RETURNS SETOF integer
@@ -779,35 +779,38 @@ ALTER TABLE ONLY trueweave.alike FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.alike IS 'Pairs of alike names, in both directions, whether or not they are live.';
 
-CREATE TABLE trueweave.name (
+CREATE TABLE trueweave.bm25_index (
+    workspace integer NOT NULL,
+    chunk uuid NOT NULL,
+    length integer NOT NULL,
+    keys bigint[] NOT NULL,
+    counts smallint[] NOT NULL,
+    sketch public.sparsevec NOT NULL,
+    language text DEFAULT 'english'::text NOT NULL
+)
+WITH (toast_tuple_target='8160');
+ALTER TABLE ONLY trueweave.bm25_index ALTER COLUMN workspace SET STATISTICS 0;
+ALTER TABLE ONLY trueweave.bm25_index ALTER COLUMN keys SET STATISTICS 0;
+ALTER TABLE ONLY trueweave.bm25_index ALTER COLUMN counts SET STATISTICS 0;
+
+COMMENT ON TABLE trueweave.bm25_index IS 'The words of each chunk that has any, as ascending keys, how often each occurs, how often all do, and a sketch of it all. Row-level security keeps GIN operators, which are not leakproof, from using their index, so it does not bind the owner here: the working role cannot touch the table, and reaches it by functions that name the workspace in every statement.';
+
+COMMENT ON COLUMN trueweave.bm25_index.language IS 'The text search configuration by which its words were stemmed.';
+
+CREATE TABLE trueweave.budget (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
-    id uuid NOT NULL,
-    written text NOT NULL,
-    type text NOT NULL,
-    count bigint DEFAULT 0 NOT NULL,
-    histogram bigint[] DEFAULT '{0,0,0,0,0,0,0,0,0}'::bigint[] NOT NULL,
-    entity uuid,
-    phrase bigint,
-    written_hash uuid GENERATED ALWAYS AS ((md5(written))::uuid) STORED NOT NULL
+    price_cap numeric,
+    token_cap bigint,
+    price numeric DEFAULT 0 NOT NULL,
+    tokens bigint DEFAULT 0 NOT NULL,
+    held_price numeric DEFAULT 0 NOT NULL,
+    held_tokens bigint DEFAULT 0 NOT NULL
 );
-ALTER TABLE ONLY trueweave.name ALTER COLUMN workspace SET STATISTICS 0;
+ALTER TABLE ONLY trueweave.budget ALTER COLUMN workspace SET STATISTICS 0;
 
-ALTER TABLE ONLY trueweave.name FORCE ROW LEVEL SECURITY;
+ALTER TABLE ONLY trueweave.budget FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.name IS 'A name as written, its type, the sums over its live mentions, and the entity it belongs to (none while nothing mentions it).';
-
-COMMENT ON COLUMN trueweave.name.phrase IS 'The phrase that it is looked for by in texts; none where it cannot be.';
-
-COMMENT ON COLUMN trueweave.name.written_hash IS 'A hash of the name as written, whatever its type.';
-
-CREATE VIEW trueweave.anchor WITH (security_invoker='true') AS
- SELECT entity,
-    min((id)::text) AS id
-   FROM trueweave.name
-  WHERE (entity IS NOT NULL)
-  GROUP BY entity;
-
-COMMENT ON VIEW trueweave.anchor IS 'What an entity goes by where its id must not matter: the smallest id among its names.';
+COMMENT ON TABLE trueweave.budget IS 'What a workspace has spent, what calls under way may cost at most, and the caps that both together never exceed.';
 
 CREATE TABLE trueweave.chunk (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -825,13 +828,23 @@ ALTER TABLE ONLY trueweave.chunk FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.chunk IS 'A span of a document. Its id is the same in every version that has that text.';
 
+CREATE TABLE trueweave.chunk_words (
+    workspace integer NOT NULL,
+    chunk uuid NOT NULL,
+    words bigint[] NOT NULL
+);
+ALTER TABLE ONLY trueweave.chunk_words ALTER COLUMN workspace SET STATISTICS 0;
+ALTER TABLE ONLY trueweave.chunk_words ALTER COLUMN words SET STATISTICS 0;
+
+COMMENT ON TABLE trueweave.chunk_words IS 'The distinct words of each linked chunk, as phrases have them, mixed with the workspace.';
+
 CREATE TABLE trueweave.community (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
     n integer NOT NULL,
     last integer NOT NULL,
     parent integer,
     id uuid NOT NULL,
-    anchor uuid NOT NULL,
+    stable_id uuid NOT NULL,
     level integer NOT NULL,
     size bigint NOT NULL,
     relations bigint NOT NULL,
@@ -843,7 +856,7 @@ ALTER TABLE ONLY trueweave.community ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.community FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.community IS 'A community by its place in the tree: all within it come right after it, up to last. The id is a label that follows it through changes, the anchor the smallest id among the names of its members. The hash is of its members, their relations and all descriptions.';
+COMMENT ON TABLE trueweave.community IS 'A community by its place in the tree: all within it come right after it, up to last. The id is a label that follows it through changes, the stable id the smallest id among the names of its members. The hash is of its members, their relations and all descriptions.';
 
 CREATE TABLE trueweave.corpus (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -856,6 +869,16 @@ ALTER TABLE ONLY trueweave.corpus FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.corpus IS 'How many chunks have words, and how many they have together.';
 
+CREATE TABLE trueweave.dirty_name (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    name uuid NOT NULL
+);
+ALTER TABLE ONLY trueweave.dirty_name ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.dirty_name FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.dirty_name IS 'Names whose entity must be found again because a rule or a setting changed.';
+
 CREATE TABLE trueweave.document (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
     id uuid NOT NULL,
@@ -867,8 +890,8 @@ CREATE TABLE trueweave.document (
     source uuid,
     notes text[] NOT NULL,
     size integer NOT NULL,
-    wanted boolean NOT NULL,
-    shown boolean NOT NULL,
+    current boolean NOT NULL,
+    visible boolean NOT NULL,
     added timestamp with time zone DEFAULT now() NOT NULL,
     recipe uuid
 );
@@ -876,7 +899,7 @@ ALTER TABLE ONLY trueweave.document ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.document FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.document IS 'One version of one document. A new version is wanted and not yet shown, the old one shown and no longer wanted, until both are settled together. Source is the hash of what it was made from.';
+COMMENT ON TABLE trueweave.document IS 'One version of one document. A new version is current and not yet visible, the old one visible and no longer current, until both are settled together. Source is the hash of what it was made from.';
 
 COMMENT ON COLUMN trueweave.document.recipe IS 'How it was worked; none where its entities were given.';
 
@@ -943,7 +966,7 @@ CREATE TABLE trueweave.failed_work (
     subject text NOT NULL,
     label text NOT NULL,
     error text NOT NULL,
-    times integer DEFAULT 1 NOT NULL,
+    count integer DEFAULT 1 NOT NULL,
     failed timestamp with time zone DEFAULT now() NOT NULL
 );
 ALTER TABLE ONLY trueweave.failed_work ALTER COLUMN workspace SET STATISTICS 0;
@@ -951,20 +974,6 @@ ALTER TABLE ONLY trueweave.failed_work ALTER COLUMN workspace SET STATISTICS 0;
 ALTER TABLE ONLY trueweave.failed_work FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.failed_work IS 'Work that failed by a bug: its kind, what it was about (the uri of a document to be settled, the hash of a description to be summarised or of what a report would be written from; empty for the kind as a whole), how to name that to a person, and the latest error.';
-
-CREATE TABLE trueweave.former_community (
-    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
-    id uuid NOT NULL,
-    level integer NOT NULL,
-    size bigint NOT NULL,
-    title text NOT NULL,
-    gone timestamp with time zone NOT NULL
-);
-ALTER TABLE ONLY trueweave.former_community ALTER COLUMN workspace SET STATISTICS 0;
-
-ALTER TABLE ONLY trueweave.former_community FORCE ROW LEVEL SECURITY;
-
-COMMENT ON TABLE trueweave.former_community IS 'Communities that are no more, for those who ask what has changed; kept for a year.';
 
 CREATE TABLE trueweave.hierarchy (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1016,24 +1025,6 @@ ALTER TABLE trueweave.job ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
-
-CREATE TABLE trueweave.lexis (
-    workspace integer NOT NULL,
-    chunk uuid NOT NULL,
-    length integer NOT NULL,
-    keys bigint[] NOT NULL,
-    counts smallint[] NOT NULL,
-    sketch public.sparsevec NOT NULL,
-    language text DEFAULT 'english'::text NOT NULL
-)
-WITH (toast_tuple_target='8160');
-ALTER TABLE ONLY trueweave.lexis ALTER COLUMN workspace SET STATISTICS 0;
-ALTER TABLE ONLY trueweave.lexis ALTER COLUMN keys SET STATISTICS 0;
-ALTER TABLE ONLY trueweave.lexis ALTER COLUMN counts SET STATISTICS 0;
-
-COMMENT ON TABLE trueweave.lexis IS 'The words of each chunk that has any, as ascending keys, how often each occurs, how often all do, and a sketch of it all. Row-level security keeps GIN operators, which are not leakproof, from using their index, so it does not bind the owner here: the working role cannot touch the table, and reaches it by functions that name the workspace in every statement.';
-
-COMMENT ON COLUMN trueweave.lexis.language IS 'The text search configuration by which its words were stemmed.';
 
 CREATE TABLE trueweave.link (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1096,6 +1087,27 @@ CREATE TABLE trueweave.migration (
 
 COMMENT ON COLUMN trueweave.migration.additive IS 'Whether processes of the version before may go on beside it.';
 
+CREATE TABLE trueweave.name (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    id uuid NOT NULL,
+    written text NOT NULL,
+    type text NOT NULL,
+    count bigint DEFAULT 0 NOT NULL,
+    histogram bigint[] DEFAULT '{0,0,0,0,0,0,0,0,0}'::bigint[] NOT NULL,
+    entity uuid,
+    phrase bigint,
+    written_hash uuid GENERATED ALWAYS AS ((md5(written))::uuid) STORED NOT NULL
+);
+ALTER TABLE ONLY trueweave.name ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.name FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.name IS 'A name as written, its type, the sums over its live mentions, and the entity it belongs to (none while nothing mentions it).';
+
+COMMENT ON COLUMN trueweave.name.phrase IS 'The phrase that it is looked for by in texts; none where it cannot be.';
+
+COMMENT ON COLUMN trueweave.name.written_hash IS 'A hash of the name as written, whatever its type.';
+
 CREATE TABLE trueweave.name_key (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
     key bigint NOT NULL,
@@ -1108,11 +1120,26 @@ ALTER TABLE ONLY trueweave.name_key FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.name_key IS 'The keys under which alike names find each other, and a mask of the characters in them that rules most others out. A plain B-tree: row-level security keeps GIN operators, which are not leakproof, from using their index.';
 
+CREATE TABLE trueweave.name_pair (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    source uuid NOT NULL,
+    target uuid NOT NULL,
+    count bigint NOT NULL,
+    weight bigint NOT NULL,
+    histogram bigint[] NOT NULL,
+    relation uuid
+);
+ALTER TABLE ONLY trueweave.name_pair ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.name_pair FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.name_pair IS 'Two names with the sums over the live links between them, and the relation they belong to (none when both are one entity).';
+
 CREATE TABLE trueweave.occurrence (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
     chunk uuid NOT NULL,
     phrase bigint NOT NULL,
-    times smallint NOT NULL,
+    count smallint NOT NULL,
     inside smallint NOT NULL,
     defines boolean NOT NULL
 );
@@ -1146,13 +1173,48 @@ ALTER TABLE trueweave.outbox ALTER COLUMN "position" ADD GENERATED ALWAYS AS IDE
     CACHE 1
 );
 
-CREATE TABLE trueweave.pace (
-    model text NOT NULL,
-    requests timestamp with time zone NOT NULL,
-    tokens timestamp with time zone NOT NULL
+CREATE TABLE trueweave.own_table (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    space integer NOT NULL,
+    kind text NOT NULL,
+    indexed boolean DEFAULT false NOT NULL
+);
+ALTER TABLE ONLY trueweave.own_table ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.own_table FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.own_table IS 'Workspaces whose vectors of a kind outgrew the common table: most of them are in a table of their own, with an HNSW index once `indexed`; new ones arrive in the common table and follow in bulk.';
+
+CREATE TABLE trueweave.pending_link (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    "position" bigint NOT NULL,
+    chunk uuid,
+    phrase bigint
+);
+ALTER TABLE ONLY trueweave.pending_link ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.pending_link FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.pending_link IS 'Chunks to be linked again, and phrases that may have come or gone. Only added to and taken from: nobody waits.';
+
+ALTER TABLE trueweave.pending_link ALTER COLUMN "position" ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME trueweave.pending_link_position_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
 );
 
-COMMENT ON TABLE trueweave.pace IS 'When the next call to a model may be made by each of its limits, given all calls that were promised a time so far.';
+CREATE TABLE trueweave.pending_match (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    name uuid NOT NULL
+);
+ALTER TABLE ONLY trueweave.pending_match ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.pending_match FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.pending_match IS 'Names that have not yet looked for others alike.';
 
 CREATE TABLE trueweave.phrase (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1167,6 +1229,21 @@ ALTER TABLE ONLY trueweave.phrase ALTER COLUMN workspace SET STATISTICS 0;
 ALTER TABLE ONLY trueweave.phrase FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.phrase IS 'The phrases of live names, and in how many chunks each occurs. First is its first word.';
+
+CREATE TABLE trueweave.phrase_count (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    owner uuid NOT NULL,
+    kind "char" NOT NULL,
+    hash uuid NOT NULL,
+    value text NOT NULL,
+    count bigint NOT NULL,
+    CONSTRAINT phrase_count_kind_check CHECK ((kind = ANY (ARRAY['d'::"char", 'k'::"char"])))
+);
+ALTER TABLE ONLY trueweave.phrase_count ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.phrase_count FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.phrase_count IS 'How often each distinct description (d) or keyword (k) was said of a name or a pair of names.';
 
 CREATE TABLE trueweave.process (
     id integer NOT NULL,
@@ -1185,20 +1262,13 @@ ALTER TABLE trueweave.process ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
-CREATE TABLE trueweave.purse (
-    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
-    price_cap numeric,
-    token_cap bigint,
-    price numeric DEFAULT 0 NOT NULL,
-    tokens bigint DEFAULT 0 NOT NULL,
-    held_price numeric DEFAULT 0 NOT NULL,
-    held_tokens bigint DEFAULT 0 NOT NULL
+CREATE TABLE trueweave.rate_limit (
+    model text NOT NULL,
+    requests timestamp with time zone NOT NULL,
+    tokens timestamp with time zone NOT NULL
 );
-ALTER TABLE ONLY trueweave.purse ALTER COLUMN workspace SET STATISTICS 0;
 
-ALTER TABLE ONLY trueweave.purse FORCE ROW LEVEL SECURITY;
-
-COMMENT ON TABLE trueweave.purse IS 'What a workspace has spent, what calls under way may cost at most, and the caps that both together never exceed.';
+COMMENT ON TABLE trueweave.rate_limit IS 'When the next call to a model may be made by each of its limits, given all calls that were promised a time so far.';
 
 CREATE TABLE trueweave.reader (
     role name NOT NULL,
@@ -1248,7 +1318,7 @@ ALTER TABLE ONLY trueweave.relation ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.relation FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.relation IS 'All ties from one entity to another. The id follows from the two entities.';
+COMMENT ON TABLE trueweave.relation IS 'All pairs of names from one entity to another. The id follows from the two entities.';
 
 CREATE TABLE trueweave.reply (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1290,6 +1360,20 @@ ALTER TABLE ONLY trueweave.report ALTER COLUMN workspace SET STATISTICS 0;
 ALTER TABLE ONLY trueweave.report FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.report IS 'What is written about a community, and the hash of what it was written from: another one by now, and it is stale. The author is a model, or empty where sentences were picked out without one; the problem says why no model wrote it.';
+
+CREATE TABLE trueweave.retired_community (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    id uuid NOT NULL,
+    level integer NOT NULL,
+    size bigint NOT NULL,
+    title text NOT NULL,
+    gone timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY trueweave.retired_community ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.retired_community FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.retired_community IS 'Communities that are no more, for those who ask what has changed; kept for a year.';
 
 CREATE TABLE trueweave.rule (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1335,31 +1419,6 @@ ALTER TABLE trueweave.rule ALTER COLUMN ordinal ADD GENERATED ALWAYS AS IDENTITY
     CACHE 1
 );
 
-CREATE UNLOGGED TABLE trueweave.settling (
-    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
-    kind text NOT NULL,
-    subject text NOT NULL,
-    owner uuid NOT NULL,
-    until timestamp with time zone NOT NULL
-);
-ALTER TABLE ONLY trueweave.settling ALTER COLUMN workspace SET STATISTICS 0;
-
-ALTER TABLE ONLY trueweave.settling FORCE ROW LEVEL SECURITY;
-
-COMMENT ON TABLE trueweave.settling IS 'Leases: a document by its uri, all names that are to be resolved again, or a turn of one''s own, for which others hold back.';
-
-CREATE TABLE trueweave.shelf (
-    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
-    space integer NOT NULL,
-    kind text NOT NULL,
-    indexed boolean DEFAULT false NOT NULL
-);
-ALTER TABLE ONLY trueweave.shelf ALTER COLUMN workspace SET STATISTICS 0;
-
-ALTER TABLE ONLY trueweave.shelf FORCE ROW LEVEL SECURITY;
-
-COMMENT ON TABLE trueweave.shelf IS 'Workspaces whose vectors of a kind outgrew the common table: most of them are in a table of their own, with an HNSW index once `indexed`; new ones arrive in the common table and follow in bulk.';
-
 CREATE TABLE trueweave.slot (
     model text NOT NULL,
     n integer NOT NULL,
@@ -1388,7 +1447,7 @@ ALTER TABLE ONLY trueweave.source ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.source FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.source IS 'A document that was handed in, with the recipe to work it by. It leaves in the transaction that brings it into the record, or is set aside with its error.';
+COMMENT ON TABLE trueweave.source IS 'A document that was submitted, with the recipe to work it by. It leaves in the transaction that brings it into the record, or is marked as failed with its error.';
 
 COMMENT ON COLUMN trueweave.source.notes IS 'What was odd about reading it. They become notes of the document.';
 
@@ -1412,16 +1471,6 @@ ALTER TABLE trueweave.space ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
-CREATE TABLE trueweave.spelling (
-    workspace integer NOT NULL,
-    chunk uuid NOT NULL,
-    words bigint[] NOT NULL
-);
-ALTER TABLE ONLY trueweave.spelling ALTER COLUMN workspace SET STATISTICS 0;
-ALTER TABLE ONLY trueweave.spelling ALTER COLUMN words SET STATISTICS 0;
-
-COMMENT ON TABLE trueweave.spelling IS 'The distinct words of each linked chunk, as phrases have them, mixed with the workspace.';
-
 CREATE TABLE trueweave.spend (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
     id uuid NOT NULL,
@@ -1444,6 +1493,15 @@ ALTER TABLE ONLY trueweave.spend FORCE ROW LEVEL SECURITY;
 COMMENT ON TABLE trueweave.spend IS 'One model call. Open: under way, with the most that it may cost. Done: what it did cost. Lost: cut off, and it may have cost as much as that. A price that is not known is null.';
 
 COMMENT ON COLUMN trueweave.spend.calls IS 'How many calls the row stands for: after some time, all of a day, stage and model together.';
+
+CREATE VIEW trueweave.stable_id WITH (security_invoker='true') AS
+ SELECT entity,
+    min((id)::text) AS id
+   FROM trueweave.name
+  WHERE (entity IS NOT NULL)
+  GROUP BY entity;
+
+COMMENT ON VIEW trueweave.stable_id IS 'What an entity goes by where its id must not matter: the smallest id among its names.';
 
 CREATE TABLE trueweave.stale_text (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1482,22 +1540,7 @@ ALTER TABLE ONLY trueweave.summary ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.summary FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.summary IS 'A long description in short, by the hash of the text that it sums up. Without text: wanted.';
-
-CREATE TABLE trueweave.tally (
-    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
-    owner uuid NOT NULL,
-    kind "char" NOT NULL,
-    hash uuid NOT NULL,
-    value text NOT NULL,
-    count bigint NOT NULL,
-    CONSTRAINT tally_kind_check CHECK ((kind = ANY (ARRAY['d'::"char", 'k'::"char"])))
-);
-ALTER TABLE ONLY trueweave.tally ALTER COLUMN workspace SET STATISTICS 0;
-
-ALTER TABLE ONLY trueweave.tally FORCE ROW LEVEL SECURITY;
-
-COMMENT ON TABLE trueweave.tally IS 'How often each distinct description (d) or keyword (k) was said of a name or a tie.';
+COMMENT ON TABLE trueweave.summary IS 'A long description in short, by the hash of the text that it sums up. Without text: still to be written.';
 
 CREATE TABLE trueweave.text_language (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1509,62 +1552,6 @@ ALTER TABLE ONLY trueweave.text_language ALTER COLUMN workspace SET STATISTICS 0
 ALTER TABLE ONLY trueweave.text_language FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.text_language IS 'How many searched chunks there are in each language.';
-
-CREATE TABLE trueweave.tie (
-    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
-    source uuid NOT NULL,
-    target uuid NOT NULL,
-    count bigint NOT NULL,
-    weight bigint NOT NULL,
-    histogram bigint[] NOT NULL,
-    relation uuid
-);
-ALTER TABLE ONLY trueweave.tie ALTER COLUMN workspace SET STATISTICS 0;
-
-ALTER TABLE ONLY trueweave.tie FORCE ROW LEVEL SECURITY;
-
-COMMENT ON TABLE trueweave.tie IS 'Two names with the sums over the live links between them, and the relation they belong to (none when both are one entity).';
-
-CREATE TABLE trueweave.touched (
-    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
-    name uuid NOT NULL
-);
-ALTER TABLE ONLY trueweave.touched ALTER COLUMN workspace SET STATISTICS 0;
-
-ALTER TABLE ONLY trueweave.touched FORCE ROW LEVEL SECURITY;
-
-COMMENT ON TABLE trueweave.touched IS 'Names whose entity must be found again because a rule or a setting changed.';
-
-CREATE TABLE trueweave.unlinked (
-    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
-    name uuid NOT NULL
-);
-ALTER TABLE ONLY trueweave.unlinked ALTER COLUMN workspace SET STATISTICS 0;
-
-ALTER TABLE ONLY trueweave.unlinked FORCE ROW LEVEL SECURITY;
-
-COMMENT ON TABLE trueweave.unlinked IS 'Names that have not yet looked for others alike.';
-
-CREATE TABLE trueweave.unlinked_text (
-    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
-    "position" bigint NOT NULL,
-    chunk uuid,
-    phrase bigint
-);
-ALTER TABLE ONLY trueweave.unlinked_text ALTER COLUMN workspace SET STATISTICS 0;
-
-ALTER TABLE ONLY trueweave.unlinked_text FORCE ROW LEVEL SECURITY;
-
-COMMENT ON TABLE trueweave.unlinked_text IS 'Chunks to be linked again, and phrases that may have come or gone. Only added to and taken from: nobody waits.';
-
-ALTER TABLE trueweave.unlinked_text ALTER COLUMN "position" ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME trueweave.unlinked_text_position_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1
-);
 
 CREATE TABLE trueweave.vector_1_chunk (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1664,6 +1651,19 @@ ALTER TABLE ONLY trueweave.word FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.word IS 'How many chunks have each word in each tier.';
 
+CREATE UNLOGGED TABLE trueweave.work_lease (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    kind text NOT NULL,
+    subject text NOT NULL,
+    owner uuid NOT NULL,
+    until timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY trueweave.work_lease ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.work_lease FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.work_lease IS 'Leases: a document by its uri, all names that are to be resolved again, or a turn of one''s own, for which others hold back.';
+
 CREATE TABLE trueweave.workspace (
     id integer NOT NULL,
     name text NOT NULL,
@@ -1708,6 +1708,24 @@ ALTER TABLE trueweave.workspace ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY
     CACHE 1
 );
 
+INSERT INTO trueweave.bm25_index VALUES
+	(1, '0b06270b-13e0-691a-09f4-10beee2a6905', 4, '{-5261365064846105813,-2452247132636080741,1352029192145049243,4556714073866178427}', '{1,1,1,1}', '{205328632:0.74850297,280770922:0.74850297,390277683:0.74850297,459020634:0.74850297}/536870912', 'english'),
+	(1, '33acd6db-1aed-29ce-b683-10000abe33c1', 4, '{-5261365064846105813,-2452247132636080741,4020782740133668683,4556714073866178427}', '{1,1,1,1}', '{205328632:0.74850297,369821301:0.74850297,390277683:0.74850297,459020634:0.74850297}/536870912', 'english'),
+	(1, '363ce4f0-a723-493f-8adf-3a773e3ddd15', 4, '{-2452247132636080741,4020782740133668683,4556714073866178427,5001698108663787963}', '{1,1,1,1}', '{679708:0.74850297,205328632:0.74850297,369821301:0.74850297,459020634:0.74850297}/536870912', 'english'),
+	(1, '6079cb86-a600-c1b9-78ab-4a7efe0f0686', 4, '{-2452247132636080741,1236416200011916059,4556714073866178427,5001698108663787963}', '{1,1,1,1}', '{679708:0.74850297,205328632:0.74850297,449051186:0.74850297,459020634:0.74850297}/536870912', 'english'),
+	(1, '6cd27d8b-8442-9b91-f0de-ae011b5e98c4', 4, '{-5261365064846105813,-2452247132636080741,4556714073866178427,5001698108663787963}', '{1,1,1,1}', '{679708:0.74850297,205328632:0.74850297,390277683:0.74850297,459020634:0.74850297}/536870912', 'english'),
+	(1, '709b9e48-0a09-3793-e157-0e233b800dfc', 4, '{-2452247132636080741,1236416200011916059,4020782740133668683,4556714073866178427}', '{1,1,1,1}', '{205328632:0.74850297,369821301:0.74850297,449051186:0.74850297,459020634:0.74850297}/536870912', 'english'),
+	(1, '83943c9b-b767-8dcc-2e58-cfeabb72cab0', 4, '{-5261365064846105813,-2452247132636080741,1236416200011916059,4556714073866178427}', '{1,1,1,1}', '{205328632:0.74850297,390277683:0.74850297,449051186:0.74850297,459020634:0.74850297}/536870912', 'english'),
+	(1, '93dd8f37-f0f1-dd8d-3c97-99847f595032', 4, '{-2452247132636080741,1236416200011916059,1352029192145049243,4556714073866178427}', '{1,1,1,1}', '{205328632:0.74850297,280770922:0.74850297,449051186:0.74850297,459020634:0.74850297}/536870912', 'english'),
+	(1, 'dca6344f-4854-2afb-30bd-b46201fe6d03', 4, '{-2452247132636080741,1352029192145049243,4556714073866178427,5001698108663787963}', '{1,1,1,1}', '{679708:0.74850297,205328632:0.74850297,280770922:0.74850297,459020634:0.74850297}/536870912', 'english'),
+	(1, 'e0a20070-28de-68d6-08e0-5a17629915c6', 4, '{-2452247132636080741,1352029192145049243,4020782740133668683,4556714073866178427}', '{1,1,1,1}', '{205328632:0.74850297,280770922:0.74850297,369821301:0.74850297,459020634:0.74850297}/536870912', 'english'),
+	(2, '0b06270b-13e0-691a-09f4-10beee2a6905', 4, '{-4562999896713673525,-1345701177082356437,2479120211201777195,5290503412245293211}', '{1,1,1,1}', '{126010851:0.74850297,194901642:0.74850297,207807955:0.74850297,283364429:0.74850297}/536870912', 'english'),
+	(2, '33acd6db-1aed-29ce-b683-10000abe33c1', 4, '{-4562999896713673525,-4009061207211397893,2479120211201777195,5290503412245293211}', '{1,1,1,1}', '{126010851:0.74850297,181787344:0.74850297,194901642:0.74850297,283364429:0.74850297}/536870912', 'english'),
+	(2, '709b9e48-0a09-3793-e157-0e233b800dfc', 4, '{-4562999896713673525,-4009061207211397893,-1244993026127664981,2479120211201777195}', '{1,1,1,1}', '{102573707:0.74850297,126010851:0.74850297,181787344:0.74850297,283364429:0.74850297}/536870912', 'english'),
+	(2, '83943c9b-b767-8dcc-2e58-cfeabb72cab0', 4, '{-4562999896713673525,-1244993026127664981,2479120211201777195,5290503412245293211}', '{1,1,1,1}', '{102573707:0.74850297,126010851:0.74850297,194901642:0.74850297,283364429:0.74850297}/536870912', 'english'),
+	(2, '93dd8f37-f0f1-dd8d-3c97-99847f595032', 4, '{-4562999896713673525,-1345701177082356437,-1244993026127664981,2479120211201777195}', '{1,1,1,1}', '{102573707:0.74850297,126010851:0.74850297,207807955:0.74850297,283364429:0.74850297}/536870912', 'english'),
+	(2, 'e0a20070-28de-68d6-08e0-5a17629915c6', 4, '{-4562999896713673525,-4009061207211397893,-1345701177082356437,2479120211201777195}', '{1,1,1,1}', '{126010851:0.74850297,181787344:0.74850297,207807955:0.74850297,283364429:0.74850297}/536870912', 'english');
+
 INSERT INTO trueweave.chunk VALUES
 	(1, '5816f523-bef2-068a-2cfe-02a194d5e790', '0b06270b-13e0-691a-09f4-10beee2a6905', 0, 0, 0, 'The miller of the village knows the priest.', '2571efc9-ade6-050c-3c38-31227f54b892'),
 	(1, '5aa77b25-0402-466d-7acf-6e5822ad676f', '93dd8f37-f0f1-dd8d-3c97-99847f595032', 0, 0, 0, 'The miller of the village knows the reeve.', '0ca065b3-81d0-de58-93fb-2dd396f26833'),
@@ -1726,64 +1744,64 @@ INSERT INTO trueweave.chunk VALUES
 	(2, '6a2ed070-0af1-15bf-018a-bb112cae0959', '33acd6db-1aed-29ce-b683-10000abe33c1', 0, 0, 0, 'The smith of the village knows the priest.', '0ca13ccb-ba65-62ec-ab16-9bb8f37ee6be'),
 	(2, '555a40da-a174-5bd9-6167-1acc2ec6d22b', '709b9e48-0a09-3793-e157-0e233b800dfc', 0, 0, 0, 'The smith of the village knows the reeve.', '76b76545-bcdf-a743-58f2-66773c94f19e');
 
+INSERT INTO trueweave.chunk_words VALUES
+	(1, '0b06270b-13e0-691a-09f4-10beee2a6905', '{8446395230819491592,8318476262319544787,3943946596804055211,-1118758820804383289,-7794109552766210706,-4860168211239991877}'),
+	(1, '33acd6db-1aed-29ce-b683-10000abe33c1', '{9101296607320879956,8446395230819491592,8318476262319544787,-1118758820804383289,-7794109552766210706,-4860168211239991877}'),
+	(1, '363ce4f0-a723-493f-8adf-3a773e3ddd15', '{6768537010729925510,9101296607320879956,8446395230819491592,8318476262319544787,-7794109552766210706,-4860168211239991877}'),
+	(1, '6079cb86-a600-c1b9-78ab-4a7efe0f0686', '{6768537010729925510,8446395230819491592,8519287307015871945,8318476262319544787,-7794109552766210706,-4860168211239991877}'),
+	(1, '6cd27d8b-8442-9b91-f0de-ae011b5e98c4', '{6768537010729925510,8446395230819491592,8318476262319544787,-1118758820804383289,-7794109552766210706,-4860168211239991877}'),
+	(1, '709b9e48-0a09-3793-e157-0e233b800dfc', '{9101296607320879956,8446395230819491592,8519287307015871945,8318476262319544787,-7794109552766210706,-4860168211239991877}'),
+	(1, '83943c9b-b767-8dcc-2e58-cfeabb72cab0', '{8446395230819491592,8519287307015871945,8318476262319544787,-1118758820804383289,-7794109552766210706,-4860168211239991877}'),
+	(1, '93dd8f37-f0f1-dd8d-3c97-99847f595032', '{8446395230819491592,8519287307015871945,8318476262319544787,3943946596804055211,-7794109552766210706,-4860168211239991877}'),
+	(1, 'dca6344f-4854-2afb-30bd-b46201fe6d03', '{6768537010729925510,8446395230819491592,8318476262319544787,3943946596804055211,-7794109552766210706,-4860168211239991877}'),
+	(1, 'e0a20070-28de-68d6-08e0-5a17629915c6', '{9101296607320879956,8446395230819491592,8318476262319544787,3943946596804055211,-7794109552766210706,-4860168211239991877}'),
+	(2, '0b06270b-13e0-691a-09f4-10beee2a6905', '{-8455548716426636104,-8295227415131680157,-3950798151670031589,1146476495564400247,7801789417911871198,4836147231944396299}'),
+	(2, '33acd6db-1aed-29ce-b683-10000abe33c1', '{-9088816548747282204,-8455548716426636104,-8295227415131680157,1146476495564400247,7801789417911871198,4836147231944396299}'),
+	(2, '709b9e48-0a09-3793-e157-0e233b800dfc', '{-9088816548747282204,-8455548716426636104,-8526771905703635335,-8295227415131680157,7801789417911871198,4836147231944396299}'),
+	(2, '83943c9b-b767-8dcc-2e58-cfeabb72cab0', '{-8455548716426636104,-8526771905703635335,-8295227415131680157,1146476495564400247,7801789417911871198,4836147231944396299}'),
+	(2, '93dd8f37-f0f1-dd8d-3c97-99847f595032', '{-8455548716426636104,-8526771905703635335,-8295227415131680157,-3950798151670031589,7801789417911871198,4836147231944396299}'),
+	(2, 'e0a20070-28de-68d6-08e0-5a17629915c6', '{-9088816548747282204,-8455548716426636104,-8295227415131680157,-3950798151670031589,7801789417911871198,4836147231944396299}');
+
 INSERT INTO trueweave.community VALUES
-	(1, 0, 0, NULL, '76648cb7-4d7f-4a2e-8315-cb1740ad7c47', '3740c2d3-f095-3573-d70a-98bf72536cfb', 0, 4, 6, 'c9870b2d-05fe-47af-ea55-930339567753', '2026-11-16 05:16:49.108303+00', '2026-11-16 05:16:49.108303+00');
+	(1, 0, 0, NULL, 'df50d90c-22ab-4da1-971b-941b5aec8ca4', '3740c2d3-f095-3573-d70a-98bf72536cfb', 0, 4, 6, 'c9870b2d-05fe-47af-ea55-930339567753', '2026-11-16 05:34:18.633188+00', '2026-11-16 05:34:18.633188+00');
 
 INSERT INTO trueweave.corpus VALUES
 	(1, 10, 40),
 	(2, 6, 24);
 
 INSERT INTO trueweave.document VALUES
-	(1, '555a40da-a174-5bd9-6167-1acc2ec6d22b', 'smith-reeve', '', 'a62b54ab-bca8-40a8-9dc2-c2c2a92650b6', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:16:48.358343+00', NULL),
-	(1, '5816f523-bef2-068a-2cfe-02a194d5e790', 'miller-priest', '', '291e588e-fad2-3ee7-eef1-eea43b53a589', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:16:48.358343+00', NULL),
-	(1, '5aa77b25-0402-466d-7acf-6e5822ad676f', 'miller-reeve', '', 'dfe4fd65-3c07-4814-0178-2efac626153d', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:16:48.358343+00', NULL),
-	(1, '6a2ed070-0af1-15bf-018a-bb112cae0959', 'smith-priest', '', 'e84c0c31-5b6d-7a36-767e-98d72c910c70', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:16:48.358343+00', NULL),
-	(1, 'a5f37a48-e26f-4c29-d57b-38fd9004aa7b', 'smith-widow', '', 'df78e41a-3215-787f-87c7-9bf39182f46e', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:16:48.358343+00', NULL),
-	(1, 'a7dc542b-5a6e-611a-1766-30b66aaacde1', 'priest-widow', '', 'ff8b8f55-794e-6564-aa38-396639c7b110', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:16:48.358343+00', NULL),
-	(1, 'b0b61599-49ce-7a6c-f724-7b86509f9a91', 'miller-smith', '', 'aa3d713f-83c1-77de-4033-465b0f000ab7', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:16:48.358343+00', NULL),
-	(1, 'b8b59072-1650-aa0d-b9ea-3e5fb54df32f', 'miller-widow', '', '52756080-ca86-e193-cd04-dd0fc18d81f2', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:16:48.358343+00', NULL),
-	(1, 'bcf83155-bcda-c14c-f78f-237a158e2a27', 'reeve-priest', '', '5036d830-7690-c464-73d1-52fe31be0c9b', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:16:48.358343+00', NULL),
-	(1, 'cf6f1498-8c08-846b-c237-9b2a85a6bacf', 'reeve-widow', '', 'c3fcf05f-7750-4286-d355-656ac87e3388', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:16:48.358343+00', NULL),
-	(2, '555a40da-a174-5bd9-6167-1acc2ec6d22b', 'smith-reeve', '', 'a62b54ab-bca8-40a8-9dc2-c2c2a92650b6', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:16:49.526714+00', NULL),
-	(2, '5816f523-bef2-068a-2cfe-02a194d5e790', 'miller-priest', '', '291e588e-fad2-3ee7-eef1-eea43b53a589', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:16:49.526714+00', NULL),
-	(2, '5aa77b25-0402-466d-7acf-6e5822ad676f', 'miller-reeve', '', 'dfe4fd65-3c07-4814-0178-2efac626153d', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:16:49.526714+00', NULL),
-	(2, '6a2ed070-0af1-15bf-018a-bb112cae0959', 'smith-priest', '', 'e84c0c31-5b6d-7a36-767e-98d72c910c70', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:16:49.526714+00', NULL),
-	(2, 'b0b61599-49ce-7a6c-f724-7b86509f9a91', 'miller-smith', '', 'aa3d713f-83c1-77de-4033-465b0f000ab7', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:16:49.526714+00', NULL),
-	(2, 'bcf83155-bcda-c14c-f78f-237a158e2a27', 'reeve-priest', '', '5036d830-7690-c464-73d1-52fe31be0c9b', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:16:49.526714+00', NULL);
+	(1, '555a40da-a174-5bd9-6167-1acc2ec6d22b', 'smith-reeve', '', 'a62b54ab-bca8-40a8-9dc2-c2c2a92650b6', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:34:18.140287+00', NULL),
+	(1, '5816f523-bef2-068a-2cfe-02a194d5e790', 'miller-priest', '', '291e588e-fad2-3ee7-eef1-eea43b53a589', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:34:18.140287+00', NULL),
+	(1, '5aa77b25-0402-466d-7acf-6e5822ad676f', 'miller-reeve', '', 'dfe4fd65-3c07-4814-0178-2efac626153d', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:34:18.140287+00', NULL),
+	(1, '6a2ed070-0af1-15bf-018a-bb112cae0959', 'smith-priest', '', 'e84c0c31-5b6d-7a36-767e-98d72c910c70', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:34:18.140287+00', NULL),
+	(1, 'a5f37a48-e26f-4c29-d57b-38fd9004aa7b', 'smith-widow', '', 'df78e41a-3215-787f-87c7-9bf39182f46e', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:34:18.140287+00', NULL),
+	(1, 'a7dc542b-5a6e-611a-1766-30b66aaacde1', 'priest-widow', '', 'ff8b8f55-794e-6564-aa38-396639c7b110', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:34:18.140287+00', NULL),
+	(1, 'b0b61599-49ce-7a6c-f724-7b86509f9a91', 'miller-smith', '', 'aa3d713f-83c1-77de-4033-465b0f000ab7', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:34:18.140287+00', NULL),
+	(1, 'b8b59072-1650-aa0d-b9ea-3e5fb54df32f', 'miller-widow', '', '52756080-ca86-e193-cd04-dd0fc18d81f2', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:34:18.140287+00', NULL),
+	(1, 'bcf83155-bcda-c14c-f78f-237a158e2a27', 'reeve-priest', '', '5036d830-7690-c464-73d1-52fe31be0c9b', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:34:18.140287+00', NULL),
+	(1, 'cf6f1498-8c08-846b-c237-9b2a85a6bacf', 'reeve-widow', '', 'c3fcf05f-7750-4286-d355-656ac87e3388', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:34:18.140287+00', NULL),
+	(2, '555a40da-a174-5bd9-6167-1acc2ec6d22b', 'smith-reeve', '', 'a62b54ab-bca8-40a8-9dc2-c2c2a92650b6', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:34:18.895251+00', NULL),
+	(2, '5816f523-bef2-068a-2cfe-02a194d5e790', 'miller-priest', '', '291e588e-fad2-3ee7-eef1-eea43b53a589', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:34:18.895251+00', NULL),
+	(2, '5aa77b25-0402-466d-7acf-6e5822ad676f', 'miller-reeve', '', 'dfe4fd65-3c07-4814-0178-2efac626153d', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:34:18.895251+00', NULL),
+	(2, '6a2ed070-0af1-15bf-018a-bb112cae0959', 'smith-priest', '', 'e84c0c31-5b6d-7a36-767e-98d72c910c70', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:34:18.895251+00', NULL),
+	(2, 'b0b61599-49ce-7a6c-f724-7b86509f9a91', 'miller-smith', '', 'aa3d713f-83c1-77de-4033-465b0f000ab7', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:34:18.895251+00', NULL),
+	(2, 'bcf83155-bcda-c14c-f78f-237a158e2a27', 'reeve-priest', '', '5036d830-7690-c464-73d1-52fe31be0c9b', '{}', '[]', NULL, '{}', 3, true, true, '2026-11-16 05:34:18.895251+00', NULL);
 
 INSERT INTO trueweave.entity VALUES
-	(1, '10c8e011-5570-44a3-a8fc-c586b01f6e61', 'reeve', '', '', '{smith}', 8, '{0,0,0,0,8,0,0,0,0}', 3, 'e517d585-8f2a-5abf-c265-95210da1d5e3'),
-	(1, '943baa71-fd39-4f7c-b2d1-9c1b3da97285', 'priest', '', '', '{}', 4, '{0,0,0,0,4,0,0,0,0}', 3, '403b2440-6d47-26a4-3594-17d13a1a5ca4'),
-	(1, 'e5f74a51-3e1e-492d-b2aa-f14d7ef50d00', 'miller', '', '', '{}', 4, '{0,0,0,0,4,0,0,0,0}', 3, '9574e337-9175-20ba-62ed-624e1f453226'),
-	(1, '8b8d80a1-f324-410f-ba05-23e2f51c08f0', 'widow', '', '', '{}', 4, '{0,0,0,0,4,0,0,0,0}', 3, 'b982ccdf-f164-44ae-2dfa-76b56a96a56d'),
-	(2, '8f3511cf-70a1-4cb4-bc2e-923734c0fd2b', 'smith', '', '', '{}', 3, '{0,0,0,0,3,0,0,0,0}', 3, '0f5407c8-48b5-49b6-636b-88952d9af4e5'),
-	(2, 'c7f0f928-24a2-414a-96d4-28d49d6ebe36', 'priest', '', '', '{}', 3, '{0,0,0,0,3,0,0,0,0}', 3, '403b2440-6d47-26a4-3594-17d13a1a5ca4'),
-	(2, 'ff16ba39-de4a-4f36-9261-42ff96323f77', 'miller', '', '', '{}', 3, '{0,0,0,0,3,0,0,0,0}', 3, '9574e337-9175-20ba-62ed-624e1f453226'),
-	(2, '0278ea93-f03e-4f4f-afe9-72ba919ea9c1', 'reeve', '', '', '{}', 3, '{0,0,0,0,3,0,0,0,0}', 3, 'e517d585-8f2a-5abf-c265-95210da1d5e3');
+	(1, '65cea190-22a4-422a-8bc2-57c1af3b78b7', 'reeve', '', '', '{smith}', 8, '{0,0,0,0,8,0,0,0,0}', 3, 'e517d585-8f2a-5abf-c265-95210da1d5e3'),
+	(1, '7e5f447f-76d7-449e-a372-11def111c105', 'miller', '', '', '{}', 4, '{0,0,0,0,4,0,0,0,0}', 3, '9574e337-9175-20ba-62ed-624e1f453226'),
+	(1, '9e325192-3f11-491c-b975-aab2d1cecd67', 'priest', '', '', '{}', 4, '{0,0,0,0,4,0,0,0,0}', 3, '403b2440-6d47-26a4-3594-17d13a1a5ca4'),
+	(1, '2ff0c4b4-fdec-4db3-9cdf-3d1e6e3ecdf1', 'widow', '', '', '{}', 4, '{0,0,0,0,4,0,0,0,0}', 3, 'b982ccdf-f164-44ae-2dfa-76b56a96a56d'),
+	(2, '998cc69a-ab94-4eb1-8381-ad96f78127e9', 'smith', '', '', '{}', 3, '{0,0,0,0,3,0,0,0,0}', 3, '0f5407c8-48b5-49b6-636b-88952d9af4e5'),
+	(2, '5ed8a1a3-b574-438e-8c5e-437e2ab03468', 'priest', '', '', '{}', 3, '{0,0,0,0,3,0,0,0,0}', 3, '403b2440-6d47-26a4-3594-17d13a1a5ca4'),
+	(2, 'bf4b5a9e-a6f0-4f80-b8d3-35b697a7b54b', 'miller', '', '', '{}', 3, '{0,0,0,0,3,0,0,0,0}', 3, '9574e337-9175-20ba-62ed-624e1f453226'),
+	(2, '0a38310e-aa47-4880-8bb4-0412d3d12770', 'reeve', '', '', '{}', 3, '{0,0,0,0,3,0,0,0,0}', 3, 'e517d585-8f2a-5abf-c265-95210da1d5e3');
 
 INSERT INTO trueweave.hierarchy VALUES
-	(1, 'graspologic-native 1.3.1, moving 1', 0, 1, 10, 7, 4, 0, 1, 0, '2026-11-16 05:16:49.108303+00', true);
+	(1, 'graspologic-native 1.3.1, moving 1', 0, 1, 10, 7, 4, 0, 1, 0, '2026-11-16 05:34:18.633188+00', true);
 
 INSERT INTO trueweave.job OVERRIDING SYSTEM VALUE VALUES
-	(2, 4, 'document', 0, '\x5b5b2277616974696e67222c20226164383361363862643437633430343531643666343237383635343733383734225d5d', '2026-11-16 05:16:49.956241+00', NULL, NULL);
-
-INSERT INTO trueweave.lexis VALUES
-	(1, '0b06270b-13e0-691a-09f4-10beee2a6905', 4, '{-5261365064846105813,-2452247132636080741,1352029192145049243,4556714073866178427}', '{1,1,1,1}', '{205328632:0.74850297,280770922:0.74850297,390277683:0.74850297,459020634:0.74850297}/536870912', 'english'),
-	(1, '33acd6db-1aed-29ce-b683-10000abe33c1', 4, '{-5261365064846105813,-2452247132636080741,4020782740133668683,4556714073866178427}', '{1,1,1,1}', '{205328632:0.74850297,369821301:0.74850297,390277683:0.74850297,459020634:0.74850297}/536870912', 'english'),
-	(1, '363ce4f0-a723-493f-8adf-3a773e3ddd15', 4, '{-2452247132636080741,4020782740133668683,4556714073866178427,5001698108663787963}', '{1,1,1,1}', '{679708:0.74850297,205328632:0.74850297,369821301:0.74850297,459020634:0.74850297}/536870912', 'english'),
-	(1, '6079cb86-a600-c1b9-78ab-4a7efe0f0686', 4, '{-2452247132636080741,1236416200011916059,4556714073866178427,5001698108663787963}', '{1,1,1,1}', '{679708:0.74850297,205328632:0.74850297,449051186:0.74850297,459020634:0.74850297}/536870912', 'english'),
-	(1, '6cd27d8b-8442-9b91-f0de-ae011b5e98c4', 4, '{-5261365064846105813,-2452247132636080741,4556714073866178427,5001698108663787963}', '{1,1,1,1}', '{679708:0.74850297,205328632:0.74850297,390277683:0.74850297,459020634:0.74850297}/536870912', 'english'),
-	(1, '709b9e48-0a09-3793-e157-0e233b800dfc', 4, '{-2452247132636080741,1236416200011916059,4020782740133668683,4556714073866178427}', '{1,1,1,1}', '{205328632:0.74850297,369821301:0.74850297,449051186:0.74850297,459020634:0.74850297}/536870912', 'english'),
-	(1, '83943c9b-b767-8dcc-2e58-cfeabb72cab0', 4, '{-5261365064846105813,-2452247132636080741,1236416200011916059,4556714073866178427}', '{1,1,1,1}', '{205328632:0.74850297,390277683:0.74850297,449051186:0.74850297,459020634:0.74850297}/536870912', 'english'),
-	(1, '93dd8f37-f0f1-dd8d-3c97-99847f595032', 4, '{-2452247132636080741,1236416200011916059,1352029192145049243,4556714073866178427}', '{1,1,1,1}', '{205328632:0.74850297,280770922:0.74850297,449051186:0.74850297,459020634:0.74850297}/536870912', 'english'),
-	(1, 'dca6344f-4854-2afb-30bd-b46201fe6d03', 4, '{-2452247132636080741,1352029192145049243,4556714073866178427,5001698108663787963}', '{1,1,1,1}', '{679708:0.74850297,205328632:0.74850297,280770922:0.74850297,459020634:0.74850297}/536870912', 'english'),
-	(1, 'e0a20070-28de-68d6-08e0-5a17629915c6', 4, '{-2452247132636080741,1352029192145049243,4020782740133668683,4556714073866178427}', '{1,1,1,1}', '{205328632:0.74850297,280770922:0.74850297,369821301:0.74850297,459020634:0.74850297}/536870912', 'english'),
-	(2, '0b06270b-13e0-691a-09f4-10beee2a6905', 4, '{-4562999896713673525,-1345701177082356437,2479120211201777195,5290503412245293211}', '{1,1,1,1}', '{126010851:0.74850297,194901642:0.74850297,207807955:0.74850297,283364429:0.74850297}/536870912', 'english'),
-	(2, '33acd6db-1aed-29ce-b683-10000abe33c1', 4, '{-4562999896713673525,-4009061207211397893,2479120211201777195,5290503412245293211}', '{1,1,1,1}', '{126010851:0.74850297,181787344:0.74850297,194901642:0.74850297,283364429:0.74850297}/536870912', 'english'),
-	(2, '709b9e48-0a09-3793-e157-0e233b800dfc', 4, '{-4562999896713673525,-4009061207211397893,-1244993026127664981,2479120211201777195}', '{1,1,1,1}', '{102573707:0.74850297,126010851:0.74850297,181787344:0.74850297,283364429:0.74850297}/536870912', 'english'),
-	(2, '83943c9b-b767-8dcc-2e58-cfeabb72cab0', 4, '{-4562999896713673525,-1244993026127664981,2479120211201777195,5290503412245293211}', '{1,1,1,1}', '{102573707:0.74850297,126010851:0.74850297,194901642:0.74850297,283364429:0.74850297}/536870912', 'english'),
-	(2, '93dd8f37-f0f1-dd8d-3c97-99847f595032', 4, '{-4562999896713673525,-1345701177082356437,-1244993026127664981,2479120211201777195}', '{1,1,1,1}', '{102573707:0.74850297,126010851:0.74850297,207807955:0.74850297,283364429:0.74850297}/536870912', 'english'),
-	(2, 'e0a20070-28de-68d6-08e0-5a17629915c6', 4, '{-4562999896713673525,-4009061207211397893,-1345701177082356437,2479120211201777195}', '{1,1,1,1}', '{126010851:0.74850297,181787344:0.74850297,207807955:0.74850297,283364429:0.74850297}/536870912', 'english');
+	(2, 3, 'document', 0, '\x5b5b2277616974696e67222c20226164383361363862643437633430343531643666343237383635343733383734225d5d', '2026-11-16 05:34:19.142584+00', NULL, NULL);
 
 INSERT INTO trueweave.link VALUES
 	(1, '5816f523-bef2-068a-2cfe-02a194d5e790', '0b06270b-13e0-691a-09f4-10beee2a6905', 0, '6a04db28-58bb-1231-04c8-845df9d45c03', '64701930-bcab-1915-413e-24cbe4f65c81', 'the miller knows the priest', '4c358cbb-b33b-31a8-2f11-b4d287cef875', '{}', 5, 5, '{}'),
@@ -1804,10 +1822,10 @@ INSERT INTO trueweave.link VALUES
 	(2, '555a40da-a174-5bd9-6167-1acc2ec6d22b', '709b9e48-0a09-3793-e157-0e233b800dfc', 0, '8bc79940-2edd-2499-5c4d-b0e08bc3271c', '41883e1b-98a2-d815-b352-290116e202c2', 'the smith knows the reeve', '40032ab7-d20f-141a-e282-4ad687a9aef4', '{}', 5, 5, '{}');
 
 INSERT INTO trueweave.member VALUES
-	(1, '8b8d80a1-f324-410f-ba05-23e2f51c08f0', 0),
-	(1, '10c8e011-5570-44a3-a8fc-c586b01f6e61', 0),
-	(1, '943baa71-fd39-4f7c-b2d1-9c1b3da97285', 0),
-	(1, 'e5f74a51-3e1e-492d-b2aa-f14d7ef50d00', 0);
+	(1, '2ff0c4b4-fdec-4db3-9cdf-3d1e6e3ecdf1', 0),
+	(1, '65cea190-22a4-422a-8bc2-57c1af3b78b7', 0),
+	(1, '9e325192-3f11-491c-b975-aab2d1cecd67', 0),
+	(1, '7e5f447f-76d7-449e-a372-11def111c105', 0);
 
 INSERT INTO trueweave.mention VALUES
 	(1, '5816f523-bef2-068a-2cfe-02a194d5e790', '0b06270b-13e0-691a-09f4-10beee2a6905', 0, '6a04db28-58bb-1231-04c8-845df9d45c03', 'miller', '', '', '74c4b9cc-52e7-815e-838d-5f00cb957fc7', 5, '{}'),
@@ -1856,15 +1874,15 @@ INSERT INTO trueweave.migration VALUES
 	(10, '0010_queue', false);
 
 INSERT INTO trueweave.name VALUES
-	(1, '64701930-bcab-1915-413e-24cbe4f65c81', 'priest', '', 4, '{0,0,0,0,4,0,0,0,0}', '943baa71-fd39-4f7c-b2d1-9c1b3da97285', 4428787770243005063, DEFAULT),
-	(1, '6a04db28-58bb-1231-04c8-845df9d45c03', 'miller', '', 4, '{0,0,0,0,4,0,0,0,0}', 'e5f74a51-3e1e-492d-b2aa-f14d7ef50d00', -309376956234807317, DEFAULT),
-	(1, '3740c2d3-f095-3573-d70a-98bf72536cfb', 'widow', '', 4, '{0,0,0,0,4,0,0,0,0}', '8b8d80a1-f324-410f-ba05-23e2f51c08f0', -8006901748321538874, DEFAULT),
-	(1, '8bc79940-2edd-2499-5c4d-b0e08bc3271c', 'smith', '', 4, '{0,0,0,0,4,0,0,0,0}', '10c8e011-5570-44a3-a8fc-c586b01f6e61', -5530098393195011052, DEFAULT),
-	(1, '41883e1b-98a2-d815-b352-290116e202c2', 'reeve', '', 4, '{0,0,0,0,4,0,0,0,0}', '10c8e011-5570-44a3-a8fc-c586b01f6e61', -4956774959887168887, DEFAULT),
-	(2, '8bc79940-2edd-2499-5c4d-b0e08bc3271c', 'smith', '', 3, '{0,0,0,0,3,0,0,0,0}', '8f3511cf-70a1-4cb4-bc2e-923734c0fd2b', -5530098393195011052, DEFAULT),
-	(2, '64701930-bcab-1915-413e-24cbe4f65c81', 'priest', '', 3, '{0,0,0,0,3,0,0,0,0}', 'c7f0f928-24a2-414a-96d4-28d49d6ebe36', 4428787770243005063, DEFAULT),
-	(2, '6a04db28-58bb-1231-04c8-845df9d45c03', 'miller', '', 3, '{0,0,0,0,3,0,0,0,0}', 'ff16ba39-de4a-4f36-9261-42ff96323f77', -309376956234807317, DEFAULT),
-	(2, '41883e1b-98a2-d815-b352-290116e202c2', 'reeve', '', 3, '{0,0,0,0,3,0,0,0,0}', '0278ea93-f03e-4f4f-afe9-72ba919ea9c1', -4956774959887168887, DEFAULT);
+	(1, '64701930-bcab-1915-413e-24cbe4f65c81', 'priest', '', 4, '{0,0,0,0,4,0,0,0,0}', '9e325192-3f11-491c-b975-aab2d1cecd67', 4428787770243005063, DEFAULT),
+	(1, '6a04db28-58bb-1231-04c8-845df9d45c03', 'miller', '', 4, '{0,0,0,0,4,0,0,0,0}', '7e5f447f-76d7-449e-a372-11def111c105', -309376956234807317, DEFAULT),
+	(1, '3740c2d3-f095-3573-d70a-98bf72536cfb', 'widow', '', 4, '{0,0,0,0,4,0,0,0,0}', '2ff0c4b4-fdec-4db3-9cdf-3d1e6e3ecdf1', -8006901748321538874, DEFAULT),
+	(1, '8bc79940-2edd-2499-5c4d-b0e08bc3271c', 'smith', '', 4, '{0,0,0,0,4,0,0,0,0}', '65cea190-22a4-422a-8bc2-57c1af3b78b7', -5530098393195011052, DEFAULT),
+	(1, '41883e1b-98a2-d815-b352-290116e202c2', 'reeve', '', 4, '{0,0,0,0,4,0,0,0,0}', '65cea190-22a4-422a-8bc2-57c1af3b78b7', -4956774959887168887, DEFAULT),
+	(2, '8bc79940-2edd-2499-5c4d-b0e08bc3271c', 'smith', '', 3, '{0,0,0,0,3,0,0,0,0}', '998cc69a-ab94-4eb1-8381-ad96f78127e9', -5530098393195011052, DEFAULT),
+	(2, '64701930-bcab-1915-413e-24cbe4f65c81', 'priest', '', 3, '{0,0,0,0,3,0,0,0,0}', '5ed8a1a3-b574-438e-8c5e-437e2ab03468', 4428787770243005063, DEFAULT),
+	(2, '6a04db28-58bb-1231-04c8-845df9d45c03', 'miller', '', 3, '{0,0,0,0,3,0,0,0,0}', 'bf4b5a9e-a6f0-4f80-b8d3-35b697a7b54b', -309376956234807317, DEFAULT),
+	(2, '41883e1b-98a2-d815-b352-290116e202c2', 'reeve', '', 3, '{0,0,0,0,3,0,0,0,0}', '0a38310e-aa47-4880-8bb4-0412d3d12770', -4956774959887168887, DEFAULT);
 
 INSERT INTO trueweave.name_key VALUES
 	(1, -4004012623566437568, '3740c2d3-f095-3573-d70a-98bf72536cfb', 72343604500103168),
@@ -1877,25 +1895,48 @@ INSERT INTO trueweave.name_key VALUES
 	(2, -2676461625464693482, '6a04db28-58bb-1231-04c8-845df9d45c03', 2362025854369792),
 	(2, -4004012622123833365, '8bc79940-2edd-2499-5c4d-b0e08bc3271c', 13587764696055808);
 
+INSERT INTO trueweave.name_pair VALUES
+	(1, '64701930-bcab-1915-413e-24cbe4f65c81', '3740c2d3-f095-3573-d70a-98bf72536cfb', 1, 5, '{0,0,0,0,1,0,0,0,0}', '0cc2e3c3-8a39-3437-3765-e8cbad80b6e7'),
+	(1, '6a04db28-58bb-1231-04c8-845df9d45c03', '3740c2d3-f095-3573-d70a-98bf72536cfb', 1, 5, '{0,0,0,0,1,0,0,0,0}', '339f1888-9ee5-f181-2e6c-2bd8d425a6df'),
+	(1, '6a04db28-58bb-1231-04c8-845df9d45c03', '64701930-bcab-1915-413e-24cbe4f65c81', 1, 5, '{0,0,0,0,1,0,0,0,0}', 'fb9b6dd2-40ba-d8c8-2f27-c50fd9977947'),
+	(1, '6a04db28-58bb-1231-04c8-845df9d45c03', '8bc79940-2edd-2499-5c4d-b0e08bc3271c', 1, 5, '{0,0,0,0,1,0,0,0,0}', '7a4a9191-65e6-8039-fe92-951a842aff4b'),
+	(1, '8bc79940-2edd-2499-5c4d-b0e08bc3271c', '3740c2d3-f095-3573-d70a-98bf72536cfb', 1, 5, '{0,0,0,0,1,0,0,0,0}', '155a34c1-e5cc-930c-ff15-da567dc39629'),
+	(1, '8bc79940-2edd-2499-5c4d-b0e08bc3271c', '64701930-bcab-1915-413e-24cbe4f65c81', 1, 5, '{0,0,0,0,1,0,0,0,0}', '09299866-6d28-0bc2-c506-fab0630030be'),
+	(1, '41883e1b-98a2-d815-b352-290116e202c2', '3740c2d3-f095-3573-d70a-98bf72536cfb', 1, 5, '{0,0,0,0,1,0,0,0,0}', '155a34c1-e5cc-930c-ff15-da567dc39629'),
+	(1, '41883e1b-98a2-d815-b352-290116e202c2', '64701930-bcab-1915-413e-24cbe4f65c81', 1, 5, '{0,0,0,0,1,0,0,0,0}', '09299866-6d28-0bc2-c506-fab0630030be'),
+	(1, '6a04db28-58bb-1231-04c8-845df9d45c03', '41883e1b-98a2-d815-b352-290116e202c2', 1, 5, '{0,0,0,0,1,0,0,0,0}', '7a4a9191-65e6-8039-fe92-951a842aff4b'),
+	(1, '8bc79940-2edd-2499-5c4d-b0e08bc3271c', '41883e1b-98a2-d815-b352-290116e202c2', 1, 5, '{0,0,0,0,1,0,0,0,0}', NULL),
+	(2, '41883e1b-98a2-d815-b352-290116e202c2', '64701930-bcab-1915-413e-24cbe4f65c81', 1, 5, '{0,0,0,0,1,0,0,0,0}', 'cad98b38-25d4-ff62-27d8-74b33013c189'),
+	(2, '6a04db28-58bb-1231-04c8-845df9d45c03', '41883e1b-98a2-d815-b352-290116e202c2', 1, 5, '{0,0,0,0,1,0,0,0,0}', '797b8c4d-6dc3-45dc-795e-8a1025072fef'),
+	(2, '6a04db28-58bb-1231-04c8-845df9d45c03', '64701930-bcab-1915-413e-24cbe4f65c81', 1, 5, '{0,0,0,0,1,0,0,0,0}', 'a794a313-da58-6a1f-1179-314ade65e23c'),
+	(2, '6a04db28-58bb-1231-04c8-845df9d45c03', '8bc79940-2edd-2499-5c4d-b0e08bc3271c', 1, 5, '{0,0,0,0,1,0,0,0,0}', '955ab382-f7b1-1271-e4ce-4af9f1469542'),
+	(2, '8bc79940-2edd-2499-5c4d-b0e08bc3271c', '41883e1b-98a2-d815-b352-290116e202c2', 1, 5, '{0,0,0,0,1,0,0,0,0}', '958e40a1-6ad3-8049-4b51-d6486f2ae88f'),
+	(2, '8bc79940-2edd-2499-5c4d-b0e08bc3271c', '64701930-bcab-1915-413e-24cbe4f65c81', 1, 5, '{0,0,0,0,1,0,0,0,0}', 'd1338b0b-37d2-d343-8928-2e3554566535');
+
 INSERT INTO trueweave.outbox OVERRIDING SYSTEM VALUE VALUES
-	(1, 1, '775', 'document', false, '{5816f523-bef2-068a-2cfe-02a194d5e790,5aa77b25-0402-466d-7acf-6e5822ad676f,b0b61599-49ce-7a6c-f724-7b86509f9a91,b8b59072-1650-aa0d-b9ea-3e5fb54df32f,a7dc542b-5a6e-611a-1766-30b66aaacde1,bcf83155-bcda-c14c-f78f-237a158e2a27,cf6f1498-8c08-846b-c237-9b2a85a6bacf,6a2ed070-0af1-15bf-018a-bb112cae0959,555a40da-a174-5bd9-6167-1acc2ec6d22b,a5f37a48-e26f-4c29-d57b-38fd9004aa7b}', '2026-11-16 05:16:48.49305+00'),
-	(1, 2, '775', 'chunk', false, '{0b06270b-13e0-691a-09f4-10beee2a6905,33acd6db-1aed-29ce-b683-10000abe33c1,363ce4f0-a723-493f-8adf-3a773e3ddd15,6079cb86-a600-c1b9-78ab-4a7efe0f0686,6cd27d8b-8442-9b91-f0de-ae011b5e98c4,709b9e48-0a09-3793-e157-0e233b800dfc,83943c9b-b767-8dcc-2e58-cfeabb72cab0,93dd8f37-f0f1-dd8d-3c97-99847f595032,dca6344f-4854-2afb-30bd-b46201fe6d03,e0a20070-28de-68d6-08e0-5a17629915c6}', '2026-11-16 05:16:48.49305+00'),
-	(1, 3, '775', 'entity', false, '{943baa71-fd39-4f7c-b2d1-9c1b3da97285,e5f74a51-3e1e-492d-b2aa-f14d7ef50d00,8b8d80a1-f324-410f-ba05-23e2f51c08f0,10c8e011-5570-44a3-a8fc-c586b01f6e61,3f077fe4-b8bd-4572-9eae-fda044b1e7cf}', '2026-11-16 05:16:48.49305+00'),
-	(1, 4, '775', 'relation', false, '{138a7d35-6c37-5611-d2eb-86be1cdac5f2,d4d566c8-6221-f306-183c-59f0f019fc1b,618d1e3f-6b35-1730-8a09-453ed260392b,f46ee2e0-5394-cdaa-1b28-c4ec086540af,a041eb8c-834a-89fe-681a-f2d0ccaff4a5,b07179f9-821e-31a6-cc75-776a4ccb198c,b7b7cc05-f50b-b5c9-0647-11c49ffad673,d32a99c5-dcd9-2955-103e-4ef2f4ed5da5,a3944ce7-62f4-9d04-7e99-446edcb4c6ce,64050131-ce52-6b23-b9a5-9685124632e1}', '2026-11-16 05:16:48.49305+00'),
-	(1, 5, '781', 'document', false, '{f38757ca-cd92-3c6b-0d79-5cfa9e7a9034}', '2026-11-16 05:16:48.730964+00'),
-	(1, 6, '781', 'chunk', false, '{0e0b95c2-030c-d2f6-b320-014c5c2302bc}', '2026-11-16 05:16:48.730964+00'),
-	(1, 7, '781', 'entity', false, '{d7baa910-10ed-483a-82a7-97b2f618fed8}', '2026-11-16 05:16:48.730964+00'),
-	(1, 8, '786', 'document', true, '{f38757ca-cd92-3c6b-0d79-5cfa9e7a9034}', '2026-11-16 05:16:48.875935+00'),
-	(1, 9, '786', 'chunk', true, '{0e0b95c2-030c-d2f6-b320-014c5c2302bc}', '2026-11-16 05:16:48.875935+00'),
-	(1, 10, '786', 'entity', true, '{d7baa910-10ed-483a-82a7-97b2f618fed8}', '2026-11-16 05:16:48.875935+00'),
-	(1, 11, '793', 'entity', false, '{10c8e011-5570-44a3-a8fc-c586b01f6e61,943baa71-fd39-4f7c-b2d1-9c1b3da97285,e5f74a51-3e1e-492d-b2aa-f14d7ef50d00,8b8d80a1-f324-410f-ba05-23e2f51c08f0}', '2026-11-16 05:16:49.028862+00'),
-	(1, 12, '793', 'entity', true, '{3f077fe4-b8bd-4572-9eae-fda044b1e7cf}', '2026-11-16 05:16:49.028862+00'),
-	(1, 13, '793', 'relation', false, '{64050131-ce52-6b23-b9a5-9685124632e1,b7b7cc05-f50b-b5c9-0647-11c49ffad673,d32a99c5-dcd9-2955-103e-4ef2f4ed5da5}', '2026-11-16 05:16:49.028862+00'),
-	(1, 14, '793', 'relation', true, '{d4d566c8-6221-f306-183c-59f0f019fc1b,a041eb8c-834a-89fe-681a-f2d0ccaff4a5,138a7d35-6c37-5611-d2eb-86be1cdac5f2,a3944ce7-62f4-9d04-7e99-446edcb4c6ce}', '2026-11-16 05:16:49.028862+00'),
-	(2, 15, '815', 'document', false, '{5816f523-bef2-068a-2cfe-02a194d5e790,5aa77b25-0402-466d-7acf-6e5822ad676f,b0b61599-49ce-7a6c-f724-7b86509f9a91,bcf83155-bcda-c14c-f78f-237a158e2a27,6a2ed070-0af1-15bf-018a-bb112cae0959,555a40da-a174-5bd9-6167-1acc2ec6d22b}', '2026-11-16 05:16:49.654806+00'),
-	(2, 16, '815', 'chunk', false, '{0b06270b-13e0-691a-09f4-10beee2a6905,33acd6db-1aed-29ce-b683-10000abe33c1,709b9e48-0a09-3793-e157-0e233b800dfc,83943c9b-b767-8dcc-2e58-cfeabb72cab0,93dd8f37-f0f1-dd8d-3c97-99847f595032,e0a20070-28de-68d6-08e0-5a17629915c6}', '2026-11-16 05:16:49.654806+00'),
-	(2, 17, '815', 'entity', false, '{8f3511cf-70a1-4cb4-bc2e-923734c0fd2b,c7f0f928-24a2-414a-96d4-28d49d6ebe36,ff16ba39-de4a-4f36-9261-42ff96323f77,0278ea93-f03e-4f4f-afe9-72ba919ea9c1}', '2026-11-16 05:16:49.654806+00'),
-	(2, 18, '815', 'relation', false, '{61788fbd-8125-aecc-1330-1a36c4319a04,880dc52c-8dbf-4f2d-a9d5-301e86eabcd7,a5d144f0-96c7-b586-bd01-f1bfba0263ba,f3b98955-5f96-019d-02c1-e100d298f253,f1c5f124-ad28-c00b-312a-e69154c087c2,6fbd340d-77bb-2db6-8688-0dffa4a92b82}', '2026-11-16 05:16:49.654806+00');
+	(1, 1, '775', 'document', false, '{5816f523-bef2-068a-2cfe-02a194d5e790,5aa77b25-0402-466d-7acf-6e5822ad676f,b0b61599-49ce-7a6c-f724-7b86509f9a91,b8b59072-1650-aa0d-b9ea-3e5fb54df32f,a7dc542b-5a6e-611a-1766-30b66aaacde1,bcf83155-bcda-c14c-f78f-237a158e2a27,cf6f1498-8c08-846b-c237-9b2a85a6bacf,6a2ed070-0af1-15bf-018a-bb112cae0959,555a40da-a174-5bd9-6167-1acc2ec6d22b,a5f37a48-e26f-4c29-d57b-38fd9004aa7b}', '2026-11-16 05:34:18.222985+00'),
+	(1, 2, '775', 'chunk', false, '{0b06270b-13e0-691a-09f4-10beee2a6905,33acd6db-1aed-29ce-b683-10000abe33c1,363ce4f0-a723-493f-8adf-3a773e3ddd15,6079cb86-a600-c1b9-78ab-4a7efe0f0686,6cd27d8b-8442-9b91-f0de-ae011b5e98c4,709b9e48-0a09-3793-e157-0e233b800dfc,83943c9b-b767-8dcc-2e58-cfeabb72cab0,93dd8f37-f0f1-dd8d-3c97-99847f595032,dca6344f-4854-2afb-30bd-b46201fe6d03,e0a20070-28de-68d6-08e0-5a17629915c6}', '2026-11-16 05:34:18.222985+00'),
+	(1, 3, '775', 'entity', false, '{9e325192-3f11-491c-b975-aab2d1cecd67,7e5f447f-76d7-449e-a372-11def111c105,2ff0c4b4-fdec-4db3-9cdf-3d1e6e3ecdf1,65cea190-22a4-422a-8bc2-57c1af3b78b7,e9ec1942-321c-4cdf-aceb-e886d8d0fbba}', '2026-11-16 05:34:18.222985+00'),
+	(1, 4, '775', 'relation', false, '{25f6b78c-0aa8-9bd4-4f07-69643026fd73,9bb9ac10-9f50-407b-f79c-1e42df579652,0cc2e3c3-8a39-3437-3765-e8cbad80b6e7,339f1888-9ee5-f181-2e6c-2bd8d425a6df,968605c7-803f-112e-05e3-0483bebbc870,fb9b6dd2-40ba-d8c8-2f27-c50fd9977947,7a4a9191-65e6-8039-fe92-951a842aff4b,155a34c1-e5cc-930c-ff15-da567dc39629,f2775d03-b3a7-95ff-5d7f-0856bdaf0148,09299866-6d28-0bc2-c506-fab0630030be}', '2026-11-16 05:34:18.222985+00'),
+	(1, 5, '781', 'document', false, '{f38757ca-cd92-3c6b-0d79-5cfa9e7a9034}', '2026-11-16 05:34:18.374471+00'),
+	(1, 6, '781', 'chunk', false, '{0e0b95c2-030c-d2f6-b320-014c5c2302bc}', '2026-11-16 05:34:18.374471+00'),
+	(1, 7, '781', 'entity', false, '{f51f2be6-9939-4992-b341-14435898fc8a}', '2026-11-16 05:34:18.374471+00'),
+	(1, 8, '786', 'document', true, '{f38757ca-cd92-3c6b-0d79-5cfa9e7a9034}', '2026-11-16 05:34:18.467736+00'),
+	(1, 9, '786', 'chunk', true, '{0e0b95c2-030c-d2f6-b320-014c5c2302bc}', '2026-11-16 05:34:18.467736+00'),
+	(1, 10, '786', 'entity', true, '{f51f2be6-9939-4992-b341-14435898fc8a}', '2026-11-16 05:34:18.467736+00'),
+	(1, 11, '793', 'entity', false, '{65cea190-22a4-422a-8bc2-57c1af3b78b7,7e5f447f-76d7-449e-a372-11def111c105,9e325192-3f11-491c-b975-aab2d1cecd67,2ff0c4b4-fdec-4db3-9cdf-3d1e6e3ecdf1}', '2026-11-16 05:34:18.588157+00'),
+	(1, 12, '793', 'entity', true, '{e9ec1942-321c-4cdf-aceb-e886d8d0fbba}', '2026-11-16 05:34:18.588157+00'),
+	(1, 13, '793', 'relation', false, '{7a4a9191-65e6-8039-fe92-951a842aff4b,155a34c1-e5cc-930c-ff15-da567dc39629,09299866-6d28-0bc2-c506-fab0630030be}', '2026-11-16 05:34:18.588157+00'),
+	(1, 14, '793', 'relation', true, '{968605c7-803f-112e-05e3-0483bebbc870,9bb9ac10-9f50-407b-f79c-1e42df579652,25f6b78c-0aa8-9bd4-4f07-69643026fd73,f2775d03-b3a7-95ff-5d7f-0856bdaf0148}', '2026-11-16 05:34:18.588157+00'),
+	(2, 15, '811', 'document', false, '{5816f523-bef2-068a-2cfe-02a194d5e790,5aa77b25-0402-466d-7acf-6e5822ad676f,b0b61599-49ce-7a6c-f724-7b86509f9a91,bcf83155-bcda-c14c-f78f-237a158e2a27,6a2ed070-0af1-15bf-018a-bb112cae0959,555a40da-a174-5bd9-6167-1acc2ec6d22b}', '2026-11-16 05:34:18.965976+00'),
+	(2, 16, '811', 'chunk', false, '{0b06270b-13e0-691a-09f4-10beee2a6905,33acd6db-1aed-29ce-b683-10000abe33c1,709b9e48-0a09-3793-e157-0e233b800dfc,83943c9b-b767-8dcc-2e58-cfeabb72cab0,93dd8f37-f0f1-dd8d-3c97-99847f595032,e0a20070-28de-68d6-08e0-5a17629915c6}', '2026-11-16 05:34:18.965976+00'),
+	(2, 17, '811', 'entity', false, '{998cc69a-ab94-4eb1-8381-ad96f78127e9,5ed8a1a3-b574-438e-8c5e-437e2ab03468,bf4b5a9e-a6f0-4f80-b8d3-35b697a7b54b,0a38310e-aa47-4880-8bb4-0412d3d12770}', '2026-11-16 05:34:18.965976+00'),
+	(2, 18, '811', 'relation', false, '{cad98b38-25d4-ff62-27d8-74b33013c189,797b8c4d-6dc3-45dc-795e-8a1025072fef,a794a313-da58-6a1f-1179-314ade65e23c,955ab382-f7b1-1271-e4ce-4af9f1469542,958e40a1-6ad3-8049-4b51-d6486f2ae88f,d1338b0b-37d2-d343-8928-2e3554566535}', '2026-11-16 05:34:18.965976+00');
+
+INSERT INTO trueweave.own_table VALUES
+	(2, 1, 'chunk', true),
+	(2, 1, 'entity', true),
+	(2, 1, 'relation', true);
 
 INSERT INTO trueweave.phrase VALUES
 	(1, -8006901748321538874, 'widow', -8006901748321538874, 1, 0),
@@ -1908,63 +1949,7 @@ INSERT INTO trueweave.phrase VALUES
 	(2, -309376956234807317, 'miller', -309376956234807317, 1, 0),
 	(2, -4956774959887168887, 'reeve', -4956774959887168887, 1, 0);
 
-INSERT INTO trueweave.relation VALUES
-	(1, '618d1e3f-6b35-1730-8a09-453ed260392b', '943baa71-fd39-4f7c-b2d1-9c1b3da97285', '8b8d80a1-f324-410f-ba05-23e2f51c08f0', 'priest', 'widow', 'the priest knows the widow', '{}', 5, 1, '{0,0,0,0,1,0,0,0,0}', '4c788df2-a2e3-cb4a-53db-af3a59306bea'),
-	(1, 'f46ee2e0-5394-cdaa-1b28-c4ec086540af', 'e5f74a51-3e1e-492d-b2aa-f14d7ef50d00', '8b8d80a1-f324-410f-ba05-23e2f51c08f0', 'miller', 'widow', 'the miller knows the widow', '{}', 5, 1, '{0,0,0,0,1,0,0,0,0}', 'fb4b4526-8ded-0d2f-2440-f5a2985dad47'),
-	(1, 'b07179f9-821e-31a6-cc75-776a4ccb198c', 'e5f74a51-3e1e-492d-b2aa-f14d7ef50d00', '943baa71-fd39-4f7c-b2d1-9c1b3da97285', 'miller', 'priest', 'the miller knows the priest', '{}', 5, 1, '{0,0,0,0,1,0,0,0,0}', '79fdcf6f-a61c-2e21-0d1e-99998f590d22'),
-	(1, '64050131-ce52-6b23-b9a5-9685124632e1', '10c8e011-5570-44a3-a8fc-c586b01f6e61', '943baa71-fd39-4f7c-b2d1-9c1b3da97285', 'reeve', 'priest', 'the reeve knows the priest
-the smith knows the priest', '{}', 10, 2, '{0,0,0,0,2,0,0,0,0}', 'bea4be8b-8293-d68f-1997-865e12bda24b'),
-	(1, 'b7b7cc05-f50b-b5c9-0647-11c49ffad673', 'e5f74a51-3e1e-492d-b2aa-f14d7ef50d00', '10c8e011-5570-44a3-a8fc-c586b01f6e61', 'miller', 'reeve', 'the miller knows the smith
-the miller knows the reeve', '{}', 10, 2, '{0,0,0,0,2,0,0,0,0}', '9eb1c5a9-0d3e-fd89-423a-22d8ea657d09'),
-	(1, 'd32a99c5-dcd9-2955-103e-4ef2f4ed5da5', '10c8e011-5570-44a3-a8fc-c586b01f6e61', '8b8d80a1-f324-410f-ba05-23e2f51c08f0', 'reeve', 'widow', 'the reeve knows the widow
-the smith knows the widow', '{}', 10, 2, '{0,0,0,0,2,0,0,0,0}', 'fb7893df-b504-1b65-e087-4fdd18f82f06'),
-	(2, '61788fbd-8125-aecc-1330-1a36c4319a04', '0278ea93-f03e-4f4f-afe9-72ba919ea9c1', 'c7f0f928-24a2-414a-96d4-28d49d6ebe36', 'reeve', 'priest', 'the reeve knows the priest', '{}', 5, 1, '{0,0,0,0,1,0,0,0,0}', '29c4c319-5936-c1c2-a8d6-ccefe0566e21'),
-	(2, '880dc52c-8dbf-4f2d-a9d5-301e86eabcd7', 'ff16ba39-de4a-4f36-9261-42ff96323f77', '0278ea93-f03e-4f4f-afe9-72ba919ea9c1', 'miller', 'reeve', 'the miller knows the reeve', '{}', 5, 1, '{0,0,0,0,1,0,0,0,0}', '2031156e-8c50-e73f-ce0b-fe87f1567e8d'),
-	(2, 'a5d144f0-96c7-b586-bd01-f1bfba0263ba', 'ff16ba39-de4a-4f36-9261-42ff96323f77', 'c7f0f928-24a2-414a-96d4-28d49d6ebe36', 'miller', 'priest', 'the miller knows the priest', '{}', 5, 1, '{0,0,0,0,1,0,0,0,0}', '79fdcf6f-a61c-2e21-0d1e-99998f590d22'),
-	(2, 'f3b98955-5f96-019d-02c1-e100d298f253', 'ff16ba39-de4a-4f36-9261-42ff96323f77', '8f3511cf-70a1-4cb4-bc2e-923734c0fd2b', 'miller', 'smith', 'the miller knows the smith', '{}', 5, 1, '{0,0,0,0,1,0,0,0,0}', '68ca145f-d700-7b46-0fd5-cfc909e44bfe'),
-	(2, 'f1c5f124-ad28-c00b-312a-e69154c087c2', '8f3511cf-70a1-4cb4-bc2e-923734c0fd2b', '0278ea93-f03e-4f4f-afe9-72ba919ea9c1', 'smith', 'reeve', 'the smith knows the reeve', '{}', 5, 1, '{0,0,0,0,1,0,0,0,0}', '23a7d2ab-80e8-6482-36cd-b96345d0afde'),
-	(2, '6fbd340d-77bb-2db6-8688-0dffa4a92b82', '8f3511cf-70a1-4cb4-bc2e-923734c0fd2b', 'c7f0f928-24a2-414a-96d4-28d49d6ebe36', 'smith', 'priest', 'the smith knows the priest', '{}', 5, 1, '{0,0,0,0,1,0,0,0,0}', '4efd0684-5ab8-45e6-9044-8103376b65bb');
-
-INSERT INTO trueweave.report VALUES
-	(1, '76648cb7-4d7f-4a2e-8315-cb1740ad7c47', 'c9870b2d-05fe-47af-ea55-930339567753', 'miller, priest, reeve and 1 more', '4 entities with 6 relations between them, most of them round miller. The miller of the village knows the priest. The reeve of the village knows the widow.', 2, 'By its size alone, 4 entities: no model has judged it.', '[{"text": "The miller of the village knows the priest.", "chunks": ["0b06270b-13e0-691a-09f4-10beee2a6905"], "summary": "miller, priest", "entities": ["e5f74a51-3e1e-492d-b2aa-f14d7ef50d00", "943baa71-fd39-4f7c-b2d1-9c1b3da97285"], "relations": ["b07179f9-821e-31a6-cc75-776a4ccb198c"]}, {"text": "The reeve of the village knows the widow.", "chunks": ["6079cb86-a600-c1b9-78ab-4a7efe0f0686"], "summary": "reeve, widow", "entities": ["10c8e011-5570-44a3-a8fc-c586b01f6e61", "8b8d80a1-f324-410f-ba05-23e2f51c08f0"], "relations": ["d32a99c5-dcd9-2955-103e-4ef2f4ed5da5"]}, {"text": "The miller of the village knows the smith.", "chunks": ["e0a20070-28de-68d6-08e0-5a17629915c6"], "summary": "miller, reeve", "entities": ["e5f74a51-3e1e-492d-b2aa-f14d7ef50d00", "10c8e011-5570-44a3-a8fc-c586b01f6e61"], "relations": ["b7b7cc05-f50b-b5c9-0647-11c49ffad673"]}, {"text": "The miller of the village knows the widow.", "chunks": ["dca6344f-4854-2afb-30bd-b46201fe6d03"], "summary": "miller, widow", "entities": ["e5f74a51-3e1e-492d-b2aa-f14d7ef50d00", "8b8d80a1-f324-410f-ba05-23e2f51c08f0"], "relations": ["f46ee2e0-5394-cdaa-1b28-c4ec086540af"]}, {"text": "The reeve of the village knows the priest.", "chunks": ["83943c9b-b767-8dcc-2e58-cfeabb72cab0"], "summary": "priest, reeve", "entities": ["943baa71-fd39-4f7c-b2d1-9c1b3da97285", "10c8e011-5570-44a3-a8fc-c586b01f6e61"], "relations": ["64050131-ce52-6b23-b9a5-9685124632e1"]}]', '', '', '4cea5ecd-6542-8914-ff5e-d20bc57c8f5f', '2026-11-16 05:16:49.288837+00');
-
-INSERT INTO trueweave.rule OVERRIDING SYSTEM VALUE VALUES
-	(1, 'e6093280-f4d2-44ab-b04b-f697d66423c2', 1, 'merge', '', '2026-11-16 05:16:48.981786+00');
-
-INSERT INTO trueweave.rule_name VALUES
-	(1, 'e6093280-f4d2-44ab-b04b-f697d66423c2', '41883e1b-98a2-d815-b352-290116e202c2', 'reeve', '', DEFAULT),
-	(1, 'e6093280-f4d2-44ab-b04b-f697d66423c2', '8bc79940-2edd-2499-5c4d-b0e08bc3271c', 'smith', '', DEFAULT);
-
-INSERT INTO trueweave.shelf VALUES
-	(2, 1, 'chunk', true),
-	(2, 1, 'entity', true),
-	(2, 1, 'relation', true);
-
-INSERT INTO trueweave.source VALUES
-	(2, 'waiting', 'ad83a68b-d47c-4045-1d6f-427865473874', '', 'Ada met Bob in London.', '{}', '[]', '{"model": "", "pipeline": "", "extractor": "capitals", "entity_types": {}, "max_gleaning": 1, "chunk_overlap": 0, "max_chunk_size": 800, "min_chunk_size": 400, "max_reply_tokens": 4096, "max_paths_per_chunk": 20}', 0, 0, NULL, false, '2026-11-16 05:16:49.956241+00', '{}');
-
-INSERT INTO trueweave.space OVERRIDING SYSTEM VALUE VALUES
-	(1, 'testing/hash', 8, 'cosine');
-
-INSERT INTO trueweave.spelling VALUES
-	(1, '0b06270b-13e0-691a-09f4-10beee2a6905', '{8446395230819491592,8318476262319544787,3943946596804055211,-1118758820804383289,-7794109552766210706,-4860168211239991877}'),
-	(1, '33acd6db-1aed-29ce-b683-10000abe33c1', '{9101296607320879956,8446395230819491592,8318476262319544787,-1118758820804383289,-7794109552766210706,-4860168211239991877}'),
-	(1, '363ce4f0-a723-493f-8adf-3a773e3ddd15', '{6768537010729925510,9101296607320879956,8446395230819491592,8318476262319544787,-7794109552766210706,-4860168211239991877}'),
-	(1, '6079cb86-a600-c1b9-78ab-4a7efe0f0686', '{6768537010729925510,8446395230819491592,8519287307015871945,8318476262319544787,-7794109552766210706,-4860168211239991877}'),
-	(1, '6cd27d8b-8442-9b91-f0de-ae011b5e98c4', '{6768537010729925510,8446395230819491592,8318476262319544787,-1118758820804383289,-7794109552766210706,-4860168211239991877}'),
-	(1, '709b9e48-0a09-3793-e157-0e233b800dfc', '{9101296607320879956,8446395230819491592,8519287307015871945,8318476262319544787,-7794109552766210706,-4860168211239991877}'),
-	(1, '83943c9b-b767-8dcc-2e58-cfeabb72cab0', '{8446395230819491592,8519287307015871945,8318476262319544787,-1118758820804383289,-7794109552766210706,-4860168211239991877}'),
-	(1, '93dd8f37-f0f1-dd8d-3c97-99847f595032', '{8446395230819491592,8519287307015871945,8318476262319544787,3943946596804055211,-7794109552766210706,-4860168211239991877}'),
-	(1, 'dca6344f-4854-2afb-30bd-b46201fe6d03', '{6768537010729925510,8446395230819491592,8318476262319544787,3943946596804055211,-7794109552766210706,-4860168211239991877}'),
-	(1, 'e0a20070-28de-68d6-08e0-5a17629915c6', '{9101296607320879956,8446395230819491592,8318476262319544787,3943946596804055211,-7794109552766210706,-4860168211239991877}'),
-	(2, '0b06270b-13e0-691a-09f4-10beee2a6905', '{-8455548716426636104,-8295227415131680157,-3950798151670031589,1146476495564400247,7801789417911871198,4836147231944396299}'),
-	(2, '33acd6db-1aed-29ce-b683-10000abe33c1', '{-9088816548747282204,-8455548716426636104,-8295227415131680157,1146476495564400247,7801789417911871198,4836147231944396299}'),
-	(2, '709b9e48-0a09-3793-e157-0e233b800dfc', '{-9088816548747282204,-8455548716426636104,-8526771905703635335,-8295227415131680157,7801789417911871198,4836147231944396299}'),
-	(2, '83943c9b-b767-8dcc-2e58-cfeabb72cab0', '{-8455548716426636104,-8526771905703635335,-8295227415131680157,1146476495564400247,7801789417911871198,4836147231944396299}'),
-	(2, '93dd8f37-f0f1-dd8d-3c97-99847f595032', '{-8455548716426636104,-8526771905703635335,-8295227415131680157,-3950798151670031589,7801789417911871198,4836147231944396299}'),
-	(2, 'e0a20070-28de-68d6-08e0-5a17629915c6', '{-9088816548747282204,-8455548716426636104,-8295227415131680157,-3950798151670031589,7801789417911871198,4836147231944396299}');
-
-INSERT INTO trueweave.tally VALUES
+INSERT INTO trueweave.phrase_count VALUES
 	(1, '26b8b847-0a07-0deb-3ed3-b567f264fae7', 'd', 'a5ef0c59-0b09-72ef-b477-304f43692b0d', 'the reeve knows the widow', 1),
 	(1, '1dda1615-9de3-56bd-667a-1ff1ec21027e', 'd', '34485f59-78c8-4af8-eb54-e6f08ea699fb', 'the reeve knows the priest', 1),
 	(1, 'f8c2bae9-e518-62d1-66b6-cf59e8bdd897', 'd', '5d502390-19ad-b049-e7ee-29024a1aab1d', 'the priest knows the widow', 1),
@@ -1982,27 +1967,42 @@ INSERT INTO trueweave.tally VALUES
 	(2, '78963a7d-1baa-0eee-96e1-b092c4226819', 'd', '40032ab7-d20f-141a-e282-4ad687a9aef4', 'the smith knows the reeve', 1),
 	(2, 'f1a720de-d5c2-d885-8e4f-e84488e6c369', 'd', 'c761a1bc-8c07-4a76-65d7-53a45e8ba045', 'the smith knows the priest', 1);
 
+INSERT INTO trueweave.relation VALUES
+	(1, '0cc2e3c3-8a39-3437-3765-e8cbad80b6e7', '9e325192-3f11-491c-b975-aab2d1cecd67', '2ff0c4b4-fdec-4db3-9cdf-3d1e6e3ecdf1', 'priest', 'widow', 'the priest knows the widow', '{}', 5, 1, '{0,0,0,0,1,0,0,0,0}', '4c788df2-a2e3-cb4a-53db-af3a59306bea'),
+	(1, '339f1888-9ee5-f181-2e6c-2bd8d425a6df', '7e5f447f-76d7-449e-a372-11def111c105', '2ff0c4b4-fdec-4db3-9cdf-3d1e6e3ecdf1', 'miller', 'widow', 'the miller knows the widow', '{}', 5, 1, '{0,0,0,0,1,0,0,0,0}', 'fb4b4526-8ded-0d2f-2440-f5a2985dad47'),
+	(1, 'fb9b6dd2-40ba-d8c8-2f27-c50fd9977947', '7e5f447f-76d7-449e-a372-11def111c105', '9e325192-3f11-491c-b975-aab2d1cecd67', 'miller', 'priest', 'the miller knows the priest', '{}', 5, 1, '{0,0,0,0,1,0,0,0,0}', '79fdcf6f-a61c-2e21-0d1e-99998f590d22'),
+	(1, '7a4a9191-65e6-8039-fe92-951a842aff4b', '7e5f447f-76d7-449e-a372-11def111c105', '65cea190-22a4-422a-8bc2-57c1af3b78b7', 'miller', 'reeve', 'the miller knows the smith
+the miller knows the reeve', '{}', 10, 2, '{0,0,0,0,2,0,0,0,0}', '9eb1c5a9-0d3e-fd89-423a-22d8ea657d09'),
+	(1, '155a34c1-e5cc-930c-ff15-da567dc39629', '65cea190-22a4-422a-8bc2-57c1af3b78b7', '2ff0c4b4-fdec-4db3-9cdf-3d1e6e3ecdf1', 'reeve', 'widow', 'the reeve knows the widow
+the smith knows the widow', '{}', 10, 2, '{0,0,0,0,2,0,0,0,0}', 'fb7893df-b504-1b65-e087-4fdd18f82f06'),
+	(1, '09299866-6d28-0bc2-c506-fab0630030be', '65cea190-22a4-422a-8bc2-57c1af3b78b7', '9e325192-3f11-491c-b975-aab2d1cecd67', 'reeve', 'priest', 'the reeve knows the priest
+the smith knows the priest', '{}', 10, 2, '{0,0,0,0,2,0,0,0,0}', 'bea4be8b-8293-d68f-1997-865e12bda24b'),
+	(2, 'cad98b38-25d4-ff62-27d8-74b33013c189', '0a38310e-aa47-4880-8bb4-0412d3d12770', '5ed8a1a3-b574-438e-8c5e-437e2ab03468', 'reeve', 'priest', 'the reeve knows the priest', '{}', 5, 1, '{0,0,0,0,1,0,0,0,0}', '29c4c319-5936-c1c2-a8d6-ccefe0566e21'),
+	(2, '797b8c4d-6dc3-45dc-795e-8a1025072fef', 'bf4b5a9e-a6f0-4f80-b8d3-35b697a7b54b', '0a38310e-aa47-4880-8bb4-0412d3d12770', 'miller', 'reeve', 'the miller knows the reeve', '{}', 5, 1, '{0,0,0,0,1,0,0,0,0}', '2031156e-8c50-e73f-ce0b-fe87f1567e8d'),
+	(2, 'a794a313-da58-6a1f-1179-314ade65e23c', 'bf4b5a9e-a6f0-4f80-b8d3-35b697a7b54b', '5ed8a1a3-b574-438e-8c5e-437e2ab03468', 'miller', 'priest', 'the miller knows the priest', '{}', 5, 1, '{0,0,0,0,1,0,0,0,0}', '79fdcf6f-a61c-2e21-0d1e-99998f590d22'),
+	(2, '955ab382-f7b1-1271-e4ce-4af9f1469542', 'bf4b5a9e-a6f0-4f80-b8d3-35b697a7b54b', '998cc69a-ab94-4eb1-8381-ad96f78127e9', 'miller', 'smith', 'the miller knows the smith', '{}', 5, 1, '{0,0,0,0,1,0,0,0,0}', '68ca145f-d700-7b46-0fd5-cfc909e44bfe'),
+	(2, '958e40a1-6ad3-8049-4b51-d6486f2ae88f', '998cc69a-ab94-4eb1-8381-ad96f78127e9', '0a38310e-aa47-4880-8bb4-0412d3d12770', 'smith', 'reeve', 'the smith knows the reeve', '{}', 5, 1, '{0,0,0,0,1,0,0,0,0}', '23a7d2ab-80e8-6482-36cd-b96345d0afde'),
+	(2, 'd1338b0b-37d2-d343-8928-2e3554566535', '998cc69a-ab94-4eb1-8381-ad96f78127e9', '5ed8a1a3-b574-438e-8c5e-437e2ab03468', 'smith', 'priest', 'the smith knows the priest', '{}', 5, 1, '{0,0,0,0,1,0,0,0,0}', '4efd0684-5ab8-45e6-9044-8103376b65bb');
+
+INSERT INTO trueweave.report VALUES
+	(1, 'df50d90c-22ab-4da1-971b-941b5aec8ca4', 'c9870b2d-05fe-47af-ea55-930339567753', 'miller, priest, reeve and 1 more', '4 entities with 6 relations between them, most of them round miller. The miller of the village knows the priest. The reeve of the village knows the widow.', 2, 'By its size alone, 4 entities: no model has judged it.', '[{"text": "The miller of the village knows the priest.", "chunks": ["0b06270b-13e0-691a-09f4-10beee2a6905"], "summary": "miller, priest", "entities": ["7e5f447f-76d7-449e-a372-11def111c105", "9e325192-3f11-491c-b975-aab2d1cecd67"], "relations": ["fb9b6dd2-40ba-d8c8-2f27-c50fd9977947"]}, {"text": "The reeve of the village knows the widow.", "chunks": ["6079cb86-a600-c1b9-78ab-4a7efe0f0686"], "summary": "reeve, widow", "entities": ["65cea190-22a4-422a-8bc2-57c1af3b78b7", "2ff0c4b4-fdec-4db3-9cdf-3d1e6e3ecdf1"], "relations": ["155a34c1-e5cc-930c-ff15-da567dc39629"]}, {"text": "The miller of the village knows the smith.", "chunks": ["e0a20070-28de-68d6-08e0-5a17629915c6"], "summary": "miller, reeve", "entities": ["7e5f447f-76d7-449e-a372-11def111c105", "65cea190-22a4-422a-8bc2-57c1af3b78b7"], "relations": ["7a4a9191-65e6-8039-fe92-951a842aff4b"]}, {"text": "The miller of the village knows the widow.", "chunks": ["dca6344f-4854-2afb-30bd-b46201fe6d03"], "summary": "miller, widow", "entities": ["7e5f447f-76d7-449e-a372-11def111c105", "2ff0c4b4-fdec-4db3-9cdf-3d1e6e3ecdf1"], "relations": ["339f1888-9ee5-f181-2e6c-2bd8d425a6df"]}, {"text": "The reeve of the village knows the priest.", "chunks": ["83943c9b-b767-8dcc-2e58-cfeabb72cab0"], "summary": "priest, reeve", "entities": ["9e325192-3f11-491c-b975-aab2d1cecd67", "65cea190-22a4-422a-8bc2-57c1af3b78b7"], "relations": ["09299866-6d28-0bc2-c506-fab0630030be"]}]', '', '', '4cea5ecd-6542-8914-ff5e-d20bc57c8f5f', '2026-11-16 05:34:18.747253+00');
+
+INSERT INTO trueweave.rule OVERRIDING SYSTEM VALUE VALUES
+	(1, '59516c20-03ab-4034-83eb-612f9973b069', 1, 'merge', '', '2026-11-16 05:34:18.546385+00');
+
+INSERT INTO trueweave.rule_name VALUES
+	(1, '59516c20-03ab-4034-83eb-612f9973b069', '41883e1b-98a2-d815-b352-290116e202c2', 'reeve', '', DEFAULT),
+	(1, '59516c20-03ab-4034-83eb-612f9973b069', '8bc79940-2edd-2499-5c4d-b0e08bc3271c', 'smith', '', DEFAULT);
+
+INSERT INTO trueweave.source VALUES
+	(2, 'waiting', 'ad83a68b-d47c-4045-1d6f-427865473874', '', 'Ada met Bob in London.', '{}', '[]', '{"model": "", "pipeline": "", "extractor": "capitals", "entity_types": {}, "max_gleaning": 1, "chunk_overlap": 0, "max_chunk_size": 800, "min_chunk_size": 400, "max_reply_tokens": 4096, "max_paths_per_chunk": 20}', 0, 0, NULL, false, '2026-11-16 05:34:19.142584+00', '{}');
+
+INSERT INTO trueweave.space OVERRIDING SYSTEM VALUE VALUES
+	(1, 'testing/hash', 8, 'cosine');
+
 INSERT INTO trueweave.text_language VALUES
 	(1, 'english', 10),
 	(2, 'english', 6);
-
-INSERT INTO trueweave.tie VALUES
-	(1, '64701930-bcab-1915-413e-24cbe4f65c81', '3740c2d3-f095-3573-d70a-98bf72536cfb', 1, 5, '{0,0,0,0,1,0,0,0,0}', '618d1e3f-6b35-1730-8a09-453ed260392b'),
-	(1, '6a04db28-58bb-1231-04c8-845df9d45c03', '3740c2d3-f095-3573-d70a-98bf72536cfb', 1, 5, '{0,0,0,0,1,0,0,0,0}', 'f46ee2e0-5394-cdaa-1b28-c4ec086540af'),
-	(1, '6a04db28-58bb-1231-04c8-845df9d45c03', '64701930-bcab-1915-413e-24cbe4f65c81', 1, 5, '{0,0,0,0,1,0,0,0,0}', 'b07179f9-821e-31a6-cc75-776a4ccb198c'),
-	(1, '6a04db28-58bb-1231-04c8-845df9d45c03', '8bc79940-2edd-2499-5c4d-b0e08bc3271c', 1, 5, '{0,0,0,0,1,0,0,0,0}', 'b7b7cc05-f50b-b5c9-0647-11c49ffad673'),
-	(1, '8bc79940-2edd-2499-5c4d-b0e08bc3271c', '3740c2d3-f095-3573-d70a-98bf72536cfb', 1, 5, '{0,0,0,0,1,0,0,0,0}', 'd32a99c5-dcd9-2955-103e-4ef2f4ed5da5'),
-	(1, '8bc79940-2edd-2499-5c4d-b0e08bc3271c', '64701930-bcab-1915-413e-24cbe4f65c81', 1, 5, '{0,0,0,0,1,0,0,0,0}', '64050131-ce52-6b23-b9a5-9685124632e1'),
-	(1, '41883e1b-98a2-d815-b352-290116e202c2', '3740c2d3-f095-3573-d70a-98bf72536cfb', 1, 5, '{0,0,0,0,1,0,0,0,0}', 'd32a99c5-dcd9-2955-103e-4ef2f4ed5da5'),
-	(1, '41883e1b-98a2-d815-b352-290116e202c2', '64701930-bcab-1915-413e-24cbe4f65c81', 1, 5, '{0,0,0,0,1,0,0,0,0}', '64050131-ce52-6b23-b9a5-9685124632e1'),
-	(1, '6a04db28-58bb-1231-04c8-845df9d45c03', '41883e1b-98a2-d815-b352-290116e202c2', 1, 5, '{0,0,0,0,1,0,0,0,0}', 'b7b7cc05-f50b-b5c9-0647-11c49ffad673'),
-	(1, '8bc79940-2edd-2499-5c4d-b0e08bc3271c', '41883e1b-98a2-d815-b352-290116e202c2', 1, 5, '{0,0,0,0,1,0,0,0,0}', NULL),
-	(2, '41883e1b-98a2-d815-b352-290116e202c2', '64701930-bcab-1915-413e-24cbe4f65c81', 1, 5, '{0,0,0,0,1,0,0,0,0}', '61788fbd-8125-aecc-1330-1a36c4319a04'),
-	(2, '6a04db28-58bb-1231-04c8-845df9d45c03', '41883e1b-98a2-d815-b352-290116e202c2', 1, 5, '{0,0,0,0,1,0,0,0,0}', '880dc52c-8dbf-4f2d-a9d5-301e86eabcd7'),
-	(2, '6a04db28-58bb-1231-04c8-845df9d45c03', '64701930-bcab-1915-413e-24cbe4f65c81', 1, 5, '{0,0,0,0,1,0,0,0,0}', 'a5d144f0-96c7-b586-bd01-f1bfba0263ba'),
-	(2, '6a04db28-58bb-1231-04c8-845df9d45c03', '8bc79940-2edd-2499-5c4d-b0e08bc3271c', 1, 5, '{0,0,0,0,1,0,0,0,0}', 'f3b98955-5f96-019d-02c1-e100d298f253'),
-	(2, '8bc79940-2edd-2499-5c4d-b0e08bc3271c', '41883e1b-98a2-d815-b352-290116e202c2', 1, 5, '{0,0,0,0,1,0,0,0,0}', 'f1c5f124-ad28-c00b-312a-e69154c087c2'),
-	(2, '8bc79940-2edd-2499-5c4d-b0e08bc3271c', '64701930-bcab-1915-413e-24cbe4f65c81', 1, 5, '{0,0,0,0,1,0,0,0,0}', '6fbd340d-77bb-2db6-8688-0dffa4a92b82');
 
 INSERT INTO trueweave.vector_1_chunk VALUES
 	(1, '0b06270b-13e0-691a-09f4-10beee2a6905', '2571efc9-ade6-050c-3c38-31227f54b892', '[0,0,-0.42651367,-0.21325684,0,0,-0.85302734,-0.21325684]'),
@@ -2025,35 +2025,35 @@ INSERT INTO trueweave.vector_1_chunk_2 VALUES
 	(2, 'e0a20070-28de-68d6-08e0-5a17629915c6', 'b9a75796-1dc5-a701-04eb-c2254b4cb09a', '[0,0,-0.44726562,0,0,0,-0.89453125,0]');
 
 INSERT INTO trueweave.vector_1_community VALUES
-	(1, '76648cb7-4d7f-4a2e-8315-cb1740ad7c47', '4cea5ecd-6542-8914-ff5e-d20bc57c8f5f', '[0.28857422,0,-0.48120117,-0.19250488,0.09625244,-0.19250488,-0.77001953,-0.09625244]');
+	(1, 'df50d90c-22ab-4da1-971b-941b5aec8ca4', '4cea5ecd-6542-8914-ff5e-d20bc57c8f5f', '[0.28857422,0,-0.48120117,-0.19250488,0.09625244,-0.19250488,-0.77001953,-0.09625244]');
 
 INSERT INTO trueweave.vector_1_entity VALUES
-	(1, '8b8d80a1-f324-410f-ba05-23e2f51c08f0', 'b982ccdf-f164-44ae-2dfa-76b56a96a56d', '[1,0,0,0,0,0,0,0]'),
-	(1, '943baa71-fd39-4f7c-b2d1-9c1b3da97285', '403b2440-6d47-26a4-3594-17d13a1a5ca4', '[0,0,0,0,0,0,0,-1]'),
-	(1, 'e5f74a51-3e1e-492d-b2aa-f14d7ef50d00', '9574e337-9175-20ba-62ed-624e1f453226', '[0,0,0,0,0,0,-1,0]'),
-	(1, '10c8e011-5570-44a3-a8fc-c586b01f6e61', 'e517d585-8f2a-5abf-c265-95210da1d5e3', '[0,0,0,0,0,0,0,-1]');
+	(1, '2ff0c4b4-fdec-4db3-9cdf-3d1e6e3ecdf1', 'b982ccdf-f164-44ae-2dfa-76b56a96a56d', '[1,0,0,0,0,0,0,0]'),
+	(1, '7e5f447f-76d7-449e-a372-11def111c105', '9574e337-9175-20ba-62ed-624e1f453226', '[0,0,0,0,0,0,-1,0]'),
+	(1, '9e325192-3f11-491c-b975-aab2d1cecd67', '403b2440-6d47-26a4-3594-17d13a1a5ca4', '[0,0,0,0,0,0,0,-1]'),
+	(1, '65cea190-22a4-422a-8bc2-57c1af3b78b7', 'e517d585-8f2a-5abf-c265-95210da1d5e3', '[0,0,0,0,0,0,0,-1]');
 
 INSERT INTO trueweave.vector_1_entity_2 VALUES
-	(2, '0278ea93-f03e-4f4f-afe9-72ba919ea9c1', 'e517d585-8f2a-5abf-c265-95210da1d5e3', '[0,0,0,0,0,0,0,-1]'),
-	(2, '8f3511cf-70a1-4cb4-bc2e-923734c0fd2b', '0f5407c8-48b5-49b6-636b-88952d9af4e5', '[0,0,0,1,0,0,0,0]'),
-	(2, 'c7f0f928-24a2-414a-96d4-28d49d6ebe36', '403b2440-6d47-26a4-3594-17d13a1a5ca4', '[0,0,0,0,0,0,0,-1]'),
-	(2, 'ff16ba39-de4a-4f36-9261-42ff96323f77', '9574e337-9175-20ba-62ed-624e1f453226', '[0,0,0,0,0,0,-1,0]');
+	(2, '0a38310e-aa47-4880-8bb4-0412d3d12770', 'e517d585-8f2a-5abf-c265-95210da1d5e3', '[0,0,0,0,0,0,0,-1]'),
+	(2, '5ed8a1a3-b574-438e-8c5e-437e2ab03468', '403b2440-6d47-26a4-3594-17d13a1a5ca4', '[0,0,0,0,0,0,0,-1]'),
+	(2, '998cc69a-ab94-4eb1-8381-ad96f78127e9', '0f5407c8-48b5-49b6-636b-88952d9af4e5', '[0,0,0,1,0,0,0,0]'),
+	(2, 'bf4b5a9e-a6f0-4f80-b8d3-35b697a7b54b', '9574e337-9175-20ba-62ed-624e1f453226', '[0,0,0,0,0,0,-1,0]');
 
 INSERT INTO trueweave.vector_1_relation VALUES
-	(1, '618d1e3f-6b35-1730-8a09-453ed260392b', '4c788df2-a2e3-cb4a-53db-af3a59306bea', '[0.5546875,0,0,-0.27734375,0,0,-0.5546875,-0.5546875]'),
-	(1, 'b07179f9-821e-31a6-cc75-776a4ccb198c', '79fdcf6f-a61c-2e21-0d1e-99998f590d22', '[0,0,0,-0.21826172,0,0,-0.8730469,-0.43652344]'),
-	(1, 'f46ee2e0-5394-cdaa-1b28-c4ec086540af', 'fb4b4526-8ded-0d2f-2440-f5a2985dad47', '[0.43652344,0,0,-0.21826172,0,0,-0.8730469,0]'),
-	(1, '64050131-ce52-6b23-b9a5-9685124632e1', 'bea4be8b-8293-d68f-1997-865e12bda24b', '[0,0,0,-0.15429688,0,0,-0.6171875,-0.7714844]'),
-	(1, 'b7b7cc05-f50b-b5c9-0647-11c49ffad673', '9eb1c5a9-0d3e-fd89-423a-22d8ea657d09', '[0,0,0,-0.1361084,0,0,-0.9526367,-0.2722168]'),
-	(1, 'd32a99c5-dcd9-2955-103e-4ef2f4ed5da5', 'fb7893df-b504-1b65-e087-4fdd18f82f06', '[0.54785156,0,0,-0.18261719,0,0,-0.73046875,-0.36523438]');
+	(1, '0cc2e3c3-8a39-3437-3765-e8cbad80b6e7', '4c788df2-a2e3-cb4a-53db-af3a59306bea', '[0.5546875,0,0,-0.27734375,0,0,-0.5546875,-0.5546875]'),
+	(1, '339f1888-9ee5-f181-2e6c-2bd8d425a6df', 'fb4b4526-8ded-0d2f-2440-f5a2985dad47', '[0.43652344,0,0,-0.21826172,0,0,-0.8730469,0]'),
+	(1, 'fb9b6dd2-40ba-d8c8-2f27-c50fd9977947', '79fdcf6f-a61c-2e21-0d1e-99998f590d22', '[0,0,0,-0.21826172,0,0,-0.8730469,-0.43652344]'),
+	(1, '09299866-6d28-0bc2-c506-fab0630030be', 'bea4be8b-8293-d68f-1997-865e12bda24b', '[0,0,0,-0.15429688,0,0,-0.6171875,-0.7714844]'),
+	(1, '155a34c1-e5cc-930c-ff15-da567dc39629', 'fb7893df-b504-1b65-e087-4fdd18f82f06', '[0.54785156,0,0,-0.18261719,0,0,-0.73046875,-0.36523438]'),
+	(1, '7a4a9191-65e6-8039-fe92-951a842aff4b', '9eb1c5a9-0d3e-fd89-423a-22d8ea657d09', '[0,0,0,-0.1361084,0,0,-0.9526367,-0.2722168]');
 
 INSERT INTO trueweave.vector_1_relation_2 VALUES
-	(2, '61788fbd-8125-aecc-1330-1a36c4319a04', '29c4c319-5936-c1c2-a8d6-ccefe0566e21', '[0,0,0,-0.21826172,0,0,-0.43652344,-0.8730469]'),
-	(2, '6fbd340d-77bb-2db6-8688-0dffa4a92b82', '4efd0684-5ab8-45e6-9044-8103376b65bb', '[0,0,0,0.33325195,0,0,-0.6665039,-0.6665039]'),
-	(2, '880dc52c-8dbf-4f2d-a9d5-301e86eabcd7', '2031156e-8c50-e73f-ce0b-fe87f1567e8d', '[0,0,0,-0.21826172,0,0,-0.8730469,-0.43652344]'),
-	(2, 'a5d144f0-96c7-b586-bd01-f1bfba0263ba', '79fdcf6f-a61c-2e21-0d1e-99998f590d22', '[0,0,0,-0.21826172,0,0,-0.8730469,-0.43652344]'),
-	(2, 'f1c5f124-ad28-c00b-312a-e69154c087c2', '23a7d2ab-80e8-6482-36cd-b96345d0afde', '[0,0,0,0.33325195,0,0,-0.6665039,-0.6665039]'),
-	(2, 'f3b98955-5f96-019d-02c1-e100d298f253', '68ca145f-d700-7b46-0fd5-cfc909e44bfe', '[0,0,0,0.24255371,0,0,-0.97021484,0]');
+	(2, '797b8c4d-6dc3-45dc-795e-8a1025072fef', '2031156e-8c50-e73f-ce0b-fe87f1567e8d', '[0,0,0,-0.21826172,0,0,-0.8730469,-0.43652344]'),
+	(2, '955ab382-f7b1-1271-e4ce-4af9f1469542', '68ca145f-d700-7b46-0fd5-cfc909e44bfe', '[0,0,0,0.24255371,0,0,-0.97021484,0]'),
+	(2, '958e40a1-6ad3-8049-4b51-d6486f2ae88f', '23a7d2ab-80e8-6482-36cd-b96345d0afde', '[0,0,0,0.33325195,0,0,-0.6665039,-0.6665039]'),
+	(2, 'a794a313-da58-6a1f-1179-314ade65e23c', '79fdcf6f-a61c-2e21-0d1e-99998f590d22', '[0,0,0,-0.21826172,0,0,-0.8730469,-0.43652344]'),
+	(2, 'cad98b38-25d4-ff62-27d8-74b33013c189', '29c4c319-5936-c1c2-a8d6-ccefe0566e21', '[0,0,0,-0.21826172,0,0,-0.43652344,-0.8730469]'),
+	(2, 'd1338b0b-37d2-d343-8928-2e3554566535', '4efd0684-5ab8-45e6-9044-8103376b65bb', '[0,0,0,0.33325195,0,0,-0.6665039,-0.6665039]');
 
 INSERT INTO trueweave.view_version VALUES
 	(1, 7),
@@ -2075,14 +2075,16 @@ INSERT INTO trueweave.word VALUES
 	(2, 8931915272584016992, 11, 3);
 
 INSERT INTO trueweave.workspace OVERRIDING SYSTEM VALUE VALUES
-	(1, 'village', 'exact', 90, 'name_and_type', 1, '2026-11-16 05:16:48.219541+00', false, NULL, NULL, NULL, 0, '{}'),
-	(2, 'large', 'exact', 90, 'name_and_type', 1, '2026-11-16 05:16:49.445483+00', false, NULL, NULL, NULL, 0, '{}');
+	(1, 'village', 'exact', 90, 'name_and_type', 1, '2026-11-16 05:34:18.064935+00', false, NULL, NULL, NULL, 0, '{}'),
+	(2, 'large', 'exact', 90, 'name_and_type', 1, '2026-11-16 05:34:18.844396+00', false, NULL, NULL, NULL, 0, '{}');
 
 SELECT pg_catalog.setval('trueweave.erasure_id_seq', 1, true);
 
-SELECT pg_catalog.setval('trueweave.job_id_seq', 4, true);
+SELECT pg_catalog.setval('trueweave.job_id_seq', 3, true);
 
 SELECT pg_catalog.setval('trueweave.outbox_position_seq', 18, true);
+
+SELECT pg_catalog.setval('trueweave.pending_link_position_seq', 29, true);
 
 SELECT pg_catalog.setval('trueweave.process_id_seq', 1, true);
 
@@ -2090,21 +2092,31 @@ SELECT pg_catalog.setval('trueweave.rule_ordinal_seq', 1, true);
 
 SELECT pg_catalog.setval('trueweave.space_id_seq', 1, true);
 
-SELECT pg_catalog.setval('trueweave.unlinked_text_position_seq', 29, true);
-
 SELECT pg_catalog.setval('trueweave.workspace_id_seq', 2, true);
 
 ALTER TABLE ONLY trueweave.alike
     ADD CONSTRAINT alike_pkey PRIMARY KEY (workspace, a, b);
 
+ALTER TABLE ONLY trueweave.bm25_index
+    ADD CONSTRAINT bm25_index_pkey PRIMARY KEY (workspace, chunk);
+
+ALTER TABLE ONLY trueweave.budget
+    ADD CONSTRAINT budget_pkey PRIMARY KEY (workspace);
+
 ALTER TABLE ONLY trueweave.chunk
     ADD CONSTRAINT chunk_pkey PRIMARY KEY (workspace, document, id);
+
+ALTER TABLE ONLY trueweave.chunk_words
+    ADD CONSTRAINT chunk_words_pkey PRIMARY KEY (workspace, chunk);
 
 ALTER TABLE ONLY trueweave.community
     ADD CONSTRAINT community_pkey PRIMARY KEY (workspace, n);
 
 ALTER TABLE ONLY trueweave.corpus
     ADD CONSTRAINT corpus_pkey PRIMARY KEY (workspace);
+
+ALTER TABLE ONLY trueweave.dirty_name
+    ADD CONSTRAINT dirty_name_pkey PRIMARY KEY (workspace, name);
 
 ALTER TABLE ONLY trueweave.document
     ADD CONSTRAINT document_pkey PRIMARY KEY (workspace, id);
@@ -2121,17 +2133,11 @@ ALTER TABLE ONLY trueweave.facet
 ALTER TABLE ONLY trueweave.failed_work
     ADD CONSTRAINT failed_work_pkey PRIMARY KEY (workspace, kind, subject);
 
-ALTER TABLE ONLY trueweave.former_community
-    ADD CONSTRAINT former_community_pkey PRIMARY KEY (workspace, id);
-
 ALTER TABLE ONLY trueweave.hierarchy
     ADD CONSTRAINT hierarchy_pkey PRIMARY KEY (workspace);
 
 ALTER TABLE ONLY trueweave.job
     ADD CONSTRAINT job_pkey PRIMARY KEY (workspace, id);
-
-ALTER TABLE ONLY trueweave.lexis
-    ADD CONSTRAINT lexis_pkey PRIMARY KEY (workspace, chunk);
 
 ALTER TABLE ONLY trueweave.link
     ADD CONSTRAINT link_pkey PRIMARY KEY (workspace, document, chunk, n);
@@ -2148,6 +2154,9 @@ ALTER TABLE ONLY trueweave.migration
 ALTER TABLE ONLY trueweave.name_key
     ADD CONSTRAINT name_key_pkey PRIMARY KEY (workspace, key, name) INCLUDE (mask);
 
+ALTER TABLE ONLY trueweave.name_pair
+    ADD CONSTRAINT name_pair_pkey PRIMARY KEY (workspace, source, target);
+
 ALTER TABLE ONLY trueweave.name
     ADD CONSTRAINT name_pkey PRIMARY KEY (workspace, id);
 
@@ -2157,8 +2166,17 @@ ALTER TABLE ONLY trueweave.occurrence
 ALTER TABLE ONLY trueweave.outbox
     ADD CONSTRAINT outbox_pkey PRIMARY KEY (workspace, "position");
 
-ALTER TABLE ONLY trueweave.pace
-    ADD CONSTRAINT pace_pkey PRIMARY KEY (model);
+ALTER TABLE ONLY trueweave.own_table
+    ADD CONSTRAINT own_table_pkey PRIMARY KEY (workspace, space, kind);
+
+ALTER TABLE ONLY trueweave.pending_link
+    ADD CONSTRAINT pending_link_pkey PRIMARY KEY (workspace, "position");
+
+ALTER TABLE ONLY trueweave.pending_match
+    ADD CONSTRAINT pending_match_pkey PRIMARY KEY (workspace, name);
+
+ALTER TABLE ONLY trueweave.phrase_count
+    ADD CONSTRAINT phrase_count_pkey PRIMARY KEY (workspace, owner, kind, hash);
 
 ALTER TABLE ONLY trueweave.phrase
     ADD CONSTRAINT phrase_pkey PRIMARY KEY (workspace, id);
@@ -2166,8 +2184,8 @@ ALTER TABLE ONLY trueweave.phrase
 ALTER TABLE ONLY trueweave.process
     ADD CONSTRAINT process_pkey PRIMARY KEY (id);
 
-ALTER TABLE ONLY trueweave.purse
-    ADD CONSTRAINT purse_pkey PRIMARY KEY (workspace);
+ALTER TABLE ONLY trueweave.rate_limit
+    ADD CONSTRAINT rate_limit_pkey PRIMARY KEY (model);
 
 ALTER TABLE ONLY trueweave.reader
     ADD CONSTRAINT reader_pkey PRIMARY KEY (role);
@@ -2187,17 +2205,14 @@ ALTER TABLE ONLY trueweave.reply
 ALTER TABLE ONLY trueweave.report
     ADD CONSTRAINT report_pkey PRIMARY KEY (workspace, community);
 
+ALTER TABLE ONLY trueweave.retired_community
+    ADD CONSTRAINT retired_community_pkey PRIMARY KEY (workspace, id);
+
 ALTER TABLE ONLY trueweave.rule_name
     ADD CONSTRAINT rule_name_pkey PRIMARY KEY (workspace, name, rule);
 
 ALTER TABLE ONLY trueweave.rule
     ADD CONSTRAINT rule_pkey PRIMARY KEY (workspace, id);
-
-ALTER TABLE ONLY trueweave.settling
-    ADD CONSTRAINT settling_pkey PRIMARY KEY (workspace, kind, subject);
-
-ALTER TABLE ONLY trueweave.shelf
-    ADD CONSTRAINT shelf_pkey PRIMARY KEY (workspace, space, kind);
 
 ALTER TABLE ONLY trueweave.slot
     ADD CONSTRAINT slot_pkey PRIMARY KEY (model, n);
@@ -2211,9 +2226,6 @@ ALTER TABLE ONLY trueweave.space
 ALTER TABLE ONLY trueweave.space
     ADD CONSTRAINT space_pkey PRIMARY KEY (id);
 
-ALTER TABLE ONLY trueweave.spelling
-    ADD CONSTRAINT spelling_pkey PRIMARY KEY (workspace, chunk);
-
 ALTER TABLE ONLY trueweave.spend
     ADD CONSTRAINT spend_pkey PRIMARY KEY (workspace, id);
 
@@ -2226,23 +2238,8 @@ ALTER TABLE ONLY trueweave.suggestion
 ALTER TABLE ONLY trueweave.summary
     ADD CONSTRAINT summary_pkey PRIMARY KEY (workspace, hash);
 
-ALTER TABLE ONLY trueweave.tally
-    ADD CONSTRAINT tally_pkey PRIMARY KEY (workspace, owner, kind, hash);
-
 ALTER TABLE ONLY trueweave.text_language
     ADD CONSTRAINT text_language_pkey PRIMARY KEY (workspace, language);
-
-ALTER TABLE ONLY trueweave.tie
-    ADD CONSTRAINT tie_pkey PRIMARY KEY (workspace, source, target);
-
-ALTER TABLE ONLY trueweave.touched
-    ADD CONSTRAINT touched_pkey PRIMARY KEY (workspace, name);
-
-ALTER TABLE ONLY trueweave.unlinked
-    ADD CONSTRAINT unlinked_pkey PRIMARY KEY (workspace, name);
-
-ALTER TABLE ONLY trueweave.unlinked_text
-    ADD CONSTRAINT unlinked_text_pkey PRIMARY KEY (workspace, "position");
 
 ALTER TABLE ONLY trueweave.vector_1_chunk_2
     ADD CONSTRAINT vector_1_chunk_2_pkey PRIMARY KEY (workspace, id);
@@ -2271,11 +2268,16 @@ ALTER TABLE ONLY trueweave.view_version
 ALTER TABLE ONLY trueweave.word
     ADD CONSTRAINT word_pkey PRIMARY KEY (workspace, word, tier);
 
+ALTER TABLE ONLY trueweave.work_lease
+    ADD CONSTRAINT work_lease_pkey PRIMARY KEY (workspace, kind, subject);
+
 ALTER TABLE ONLY trueweave.workspace
     ADD CONSTRAINT workspace_name_key UNIQUE (name);
 
 ALTER TABLE ONLY trueweave.workspace
     ADD CONSTRAINT workspace_pkey PRIMARY KEY (id);
+
+CREATE INDEX bm25_index_keys ON trueweave.bm25_index USING gin (keys) WITH (fastupdate=off);
 
 CREATE INDEX chunk_copies ON trueweave.chunk USING btree (text_hash, id, workspace);
 
@@ -2283,17 +2285,19 @@ CREATE INDEX chunk_id ON trueweave.chunk USING btree (id, workspace);
 
 CREATE INDEX chunk_text ON trueweave.chunk USING btree (text_hash, workspace);
 
+CREATE INDEX chunk_words_index ON trueweave.chunk_words USING gin (words) WITH (fastupdate=off);
+
 CREATE UNIQUE INDEX community_id ON trueweave.community USING btree (id, workspace);
 
 CREATE INDEX community_level ON trueweave.community USING btree (level, workspace);
 
 CREATE INDEX community_parent ON trueweave.community USING btree (parent, workspace);
 
-CREATE INDEX document_content ON trueweave.document USING btree (content_hash, added, workspace) WHERE wanted;
+CREATE INDEX document_content ON trueweave.document USING btree (content_hash, added, workspace) WHERE current;
 
-CREATE INDEX document_due ON trueweave.document USING btree (workspace, uri) WHERE (wanted <> shown);
+CREATE INDEX document_due ON trueweave.document USING btree (workspace, uri) WHERE (current <> visible);
 
-CREATE UNIQUE INDEX document_uri ON trueweave.document USING btree (uri, workspace) WHERE wanted;
+CREATE UNIQUE INDEX document_uri ON trueweave.document USING btree (uri, workspace) WHERE current;
 
 CREATE INDEX document_versions ON trueweave.document USING btree (uri, workspace);
 
@@ -2301,15 +2305,11 @@ CREATE INDEX entity_long ON trueweave.entity USING btree (text_hash, workspace) 
 
 CREATE INDEX facet_documents ON trueweave.facet USING btree (facet, document, workspace);
 
-CREATE INDEX former_community_gone ON trueweave.former_community USING btree (gone, workspace);
-
 CREATE INDEX job_by_id ON trueweave.job USING btree (id) INCLUDE (workspace);
 
 CREATE INDEX job_claimed ON trueweave.job USING btree (workspace, owner) WHERE (owner IS NOT NULL);
 
 CREATE INDEX job_waiting ON trueweave.job USING btree (workspace, priority DESC, id) WHERE (owner IS NULL);
-
-CREATE INDEX lexis_keys ON trueweave.lexis USING gin (keys) WITH (fastupdate=off);
 
 CREATE INDEX link_ends ON trueweave.link USING btree (source, target, strength DESC, chunk, workspace);
 
@@ -2319,11 +2319,15 @@ CREATE INDEX mention_name ON trueweave.mention USING btree (name, emphasis DESC,
 
 CREATE INDEX name_entity ON trueweave.name USING btree (entity, workspace);
 
+CREATE INDEX name_pair_relation ON trueweave.name_pair USING btree (relation, workspace);
+
+CREATE INDEX name_pair_target ON trueweave.name_pair USING btree (target, workspace);
+
 CREATE INDEX name_phrase ON trueweave.name USING btree (phrase, workspace) WHERE (phrase IS NOT NULL);
 
 CREATE INDEX name_written_hash ON trueweave.name USING btree (written_hash, workspace);
 
-CREATE INDEX occurrence_phrase ON trueweave.occurrence USING btree (phrase, defines DESC, times DESC, chunk, workspace);
+CREATE INDEX occurrence_phrase ON trueweave.occurrence USING btree (phrase, defines DESC, count DESC, chunk, workspace);
 
 CREATE INDEX phrase_first ON trueweave.phrase USING btree (first, words DESC, workspace);
 
@@ -2337,13 +2341,13 @@ CREATE INDEX reply_document ON trueweave.reply USING btree (document, workspace)
 
 CREATE INDEX reply_text ON trueweave.reply USING btree (text_hash, workspace) WHERE (text_hash IS NOT NULL);
 
+CREATE INDEX retired_community_gone ON trueweave.retired_community USING btree (gone, workspace);
+
 CREATE INDEX rule_name_rule ON trueweave.rule_name USING btree (rule, workspace);
 
 CREATE INDEX rule_name_written_hash ON trueweave.rule_name USING btree (written_hash, workspace) WHERE (written_hash IS NOT NULL);
 
 CREATE INDEX source_failed ON trueweave.source USING btree (workspace, uri) WHERE failed;
-
-CREATE INDEX spelling_words ON trueweave.spelling USING gin (words) WITH (fastupdate=off);
 
 CREATE INDEX spend_at ON trueweave.spend USING btree (workspace, at);
 
@@ -2351,11 +2355,7 @@ CREATE INDEX spend_document ON trueweave.spend USING btree (document, workspace)
 
 CREATE INDEX spend_open ON trueweave.spend USING btree (workspace, owner) WHERE (state = 'open'::text);
 
-CREATE INDEX summary_wanted ON trueweave.summary USING btree (workspace, hash) WHERE (text IS NULL);
-
-CREATE INDEX tie_relation ON trueweave.tie USING btree (relation, workspace);
-
-CREATE INDEX tie_target ON trueweave.tie USING btree (target, workspace);
+CREATE INDEX summary_due ON trueweave.summary USING btree (workspace, hash) WHERE (text IS NULL);
 
 CREATE INDEX vector_1_chunk_2_hnsw ON trueweave.vector_1_chunk_2 USING hnsw (v public.halfvec_cosine_ops) WITH (m='16', ef_construction='128');
 
@@ -2365,11 +2365,19 @@ CREATE INDEX vector_1_relation_2_hnsw ON trueweave.vector_1_relation_2 USING hns
 
 ALTER TABLE trueweave.alike ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE trueweave.bm25_index ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.budget ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE trueweave.chunk ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.chunk_words ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.community ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.corpus ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.dirty_name ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.document ENABLE ROW LEVEL SECURITY;
 
@@ -2381,13 +2389,9 @@ ALTER TABLE trueweave.facet ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.failed_work ENABLE ROW LEVEL SECURITY;
 
-ALTER TABLE trueweave.former_community ENABLE ROW LEVEL SECURITY;
-
 ALTER TABLE trueweave.hierarchy ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.job ENABLE ROW LEVEL SECURITY;
-
-ALTER TABLE trueweave.lexis ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.link ENABLE ROW LEVEL SECURITY;
 
@@ -2399,21 +2403,33 @@ ALTER TABLE trueweave.name ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.name_key ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE trueweave.name_pair ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE trueweave.occurrence ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.outbox ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE trueweave.own_table ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.pending_link ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.pending_match ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE trueweave.phrase ENABLE ROW LEVEL SECURITY;
 
-ALTER TABLE trueweave.purse ENABLE ROW LEVEL SECURITY;
+ALTER TABLE trueweave.phrase_count ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY reader ON trueweave.alike AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
+CREATE POLICY reader ON trueweave.budget AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.chunk AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.community AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.corpus AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
+CREATE POLICY reader ON trueweave.dirty_name AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.document AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
@@ -2424,8 +2440,6 @@ CREATE POLICY reader ON trueweave.erasure AS RESTRICTIVE TO trueweave_reader USI
 CREATE POLICY reader ON trueweave.facet AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.failed_work AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
-
-CREATE POLICY reader ON trueweave.former_community AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.hierarchy AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
@@ -2441,13 +2455,21 @@ CREATE POLICY reader ON trueweave.name AS RESTRICTIVE TO trueweave_reader USING 
 
 CREATE POLICY reader ON trueweave.name_key AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
+CREATE POLICY reader ON trueweave.name_pair AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
 CREATE POLICY reader ON trueweave.occurrence AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.outbox AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
+CREATE POLICY reader ON trueweave.own_table AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
+CREATE POLICY reader ON trueweave.pending_link AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
+CREATE POLICY reader ON trueweave.pending_match AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
 CREATE POLICY reader ON trueweave.phrase AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
-CREATE POLICY reader ON trueweave.purse AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+CREATE POLICY reader ON trueweave.phrase_count AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.recipe AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
@@ -2459,13 +2481,11 @@ CREATE POLICY reader ON trueweave.reply AS RESTRICTIVE TO trueweave_reader USING
 
 CREATE POLICY reader ON trueweave.report AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
+CREATE POLICY reader ON trueweave.retired_community AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
 CREATE POLICY reader ON trueweave.rule AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.rule_name AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
-
-CREATE POLICY reader ON trueweave.settling AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
-
-CREATE POLICY reader ON trueweave.shelf AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.source AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
@@ -2477,17 +2497,7 @@ CREATE POLICY reader ON trueweave.suggestion AS RESTRICTIVE TO trueweave_reader 
 
 CREATE POLICY reader ON trueweave.summary AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
-CREATE POLICY reader ON trueweave.tally AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
-
 CREATE POLICY reader ON trueweave.text_language AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
-
-CREATE POLICY reader ON trueweave.tie AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
-
-CREATE POLICY reader ON trueweave.touched AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
-
-CREATE POLICY reader ON trueweave.unlinked AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
-
-CREATE POLICY reader ON trueweave.unlinked_text AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.vector_1_chunk AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
@@ -2507,6 +2517,8 @@ CREATE POLICY reader ON trueweave.view_version AS RESTRICTIVE TO trueweave_reade
 
 CREATE POLICY reader ON trueweave.word AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
+CREATE POLICY reader ON trueweave.work_lease AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
 CREATE POLICY reader ON trueweave.workspace AS RESTRICTIVE TO trueweave_reader USING ((id = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 ALTER TABLE trueweave.recipe ENABLE ROW LEVEL SECURITY;
@@ -2519,17 +2531,13 @@ ALTER TABLE trueweave.reply ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.report ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE trueweave.retired_community ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE trueweave.rule ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.rule_name ENABLE ROW LEVEL SECURITY;
 
-ALTER TABLE trueweave.settling ENABLE ROW LEVEL SECURITY;
-
-ALTER TABLE trueweave.shelf ENABLE ROW LEVEL SECURITY;
-
 ALTER TABLE trueweave.source ENABLE ROW LEVEL SECURITY;
-
-ALTER TABLE trueweave.spelling ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.spend ENABLE ROW LEVEL SECURITY;
 
@@ -2539,17 +2547,7 @@ ALTER TABLE trueweave.suggestion ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.summary ENABLE ROW LEVEL SECURITY;
 
-ALTER TABLE trueweave.tally ENABLE ROW LEVEL SECURITY;
-
 ALTER TABLE trueweave.text_language ENABLE ROW LEVEL SECURITY;
-
-ALTER TABLE trueweave.tie ENABLE ROW LEVEL SECURITY;
-
-ALTER TABLE trueweave.touched ENABLE ROW LEVEL SECURITY;
-
-ALTER TABLE trueweave.unlinked ENABLE ROW LEVEL SECURITY;
-
-ALTER TABLE trueweave.unlinked_text ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.vector_1_chunk ENABLE ROW LEVEL SECURITY;
 
@@ -2569,13 +2567,19 @@ ALTER TABLE trueweave.view_version ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.word ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE trueweave.work_lease ENABLE ROW LEVEL SECURITY;
+
 CREATE POLICY workspace ON trueweave.alike USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.budget USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.chunk USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.community USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.corpus USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.dirty_name USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.document USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
@@ -2586,8 +2590,6 @@ CREATE POLICY workspace ON trueweave.erasure USING ((workspace = (current_settin
 CREATE POLICY workspace ON trueweave.facet USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.failed_work USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
-
-CREATE POLICY workspace ON trueweave.former_community USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.hierarchy USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
@@ -2603,13 +2605,21 @@ CREATE POLICY workspace ON trueweave.name USING ((workspace = (current_setting('
 
 CREATE POLICY workspace ON trueweave.name_key USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
+CREATE POLICY workspace ON trueweave.name_pair USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
 CREATE POLICY workspace ON trueweave.occurrence USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.outbox USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
+CREATE POLICY workspace ON trueweave.own_table USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.pending_link USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.pending_match USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
 CREATE POLICY workspace ON trueweave.phrase USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
-CREATE POLICY workspace ON trueweave.purse USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+CREATE POLICY workspace ON trueweave.phrase_count USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.recipe USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
@@ -2621,13 +2631,11 @@ CREATE POLICY workspace ON trueweave.reply USING ((workspace = (current_setting(
 
 CREATE POLICY workspace ON trueweave.report USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
+CREATE POLICY workspace ON trueweave.retired_community USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
 CREATE POLICY workspace ON trueweave.rule USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.rule_name USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
-
-CREATE POLICY workspace ON trueweave.settling USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
-
-CREATE POLICY workspace ON trueweave.shelf USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.source USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
@@ -2639,17 +2647,7 @@ CREATE POLICY workspace ON trueweave.suggestion USING ((workspace = (current_set
 
 CREATE POLICY workspace ON trueweave.summary USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
-CREATE POLICY workspace ON trueweave.tally USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
-
 CREATE POLICY workspace ON trueweave.text_language USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
-
-CREATE POLICY workspace ON trueweave.tie USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
-
-CREATE POLICY workspace ON trueweave.touched USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
-
-CREATE POLICY workspace ON trueweave.unlinked USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
-
-CREATE POLICY workspace ON trueweave.unlinked_text USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.vector_1_chunk USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
@@ -2669,6 +2667,8 @@ CREATE POLICY workspace ON trueweave.view_version USING ((workspace = (current_s
 
 CREATE POLICY workspace ON trueweave.word USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
+CREATE POLICY workspace ON trueweave.work_lease USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
 ALTER TABLE trueweave.workspace ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY workspace ON trueweave.workspace USING ((id = (current_setting('trueweave.workspace'::text))::integer));
@@ -2676,34 +2676,32 @@ CREATE POLICY workspace ON trueweave.workspace USING ((id = (current_setting('tr
 GRANT USAGE ON SCHEMA trueweave TO trueweave_app;
 GRANT USAGE ON SCHEMA trueweave TO trueweave_reader;
 
-REVOKE ALL ON FUNCTION trueweave.asked_words(question text) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION trueweave.await_writers() FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.await_writers() TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.begin_drop() FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.begin_drop() TO trueweave_app;
 
+REVOKE ALL ON FUNCTION trueweave.chunks_with(sizes bigint[], words bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.chunks_with(sizes bigint[], words bigint[]) TO trueweave_app;
+
 REVOKE ALL ON FUNCTION trueweave.claim_jobs(claimant integer, claimed_by bigint, most integer, after integer, limit_each integer, share integer, reclaim boolean, OUT workspace integer, OUT id bigint, OUT kind text, OUT payload bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.claim_jobs(claimant integer, claimed_by bigint, most integer, after integer, limit_each integer, share integer, reclaim boolean, OUT workspace integer, OUT id bigint, OUT kind text, OUT payload bytea) TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.clear_chunk_words() FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.clear_chunk_words() TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.clear_space(of_space integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.clear_space(of_space integer) TO trueweave_app;
 
-REVOKE ALL ON FUNCTION trueweave.clear_spelling() FROM PUBLIC;
-GRANT ALL ON FUNCTION trueweave.clear_spelling() TO trueweave_app;
-
 REVOKE ALL ON FUNCTION trueweave.clear_text() FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.clear_text() TO trueweave_app;
-
-REVOKE ALL ON FUNCTION trueweave.covers(question text, chunks uuid[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION trueweave.covers(question text, chunks uuid[]) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.drop_workspace() FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.drop_workspace() TO trueweave_app;
 
-REVOKE ALL ON FUNCTION trueweave.enter(wanted integer, writing boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION trueweave.enter(wanted integer, writing boolean) TO trueweave_app;
+REVOKE ALL ON FUNCTION trueweave.enter(entered integer, writing boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.enter(entered integer, writing boolean) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.expired_workspaces() FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.expired_workspaces() TO trueweave_app;
@@ -2718,44 +2716,44 @@ REVOKE ALL ON FUNCTION trueweave.guard(guarded regclass, tenant text) FROM PUBLI
 
 REVOKE ALL ON FUNCTION trueweave.guard_readers(guarded regclass, tenant text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION trueweave.index_shelf(of_space integer, of_kind text, wanted boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION trueweave.index_shelf(of_space integer, of_kind text, wanted boolean) TO trueweave_app;
+REVOKE ALL ON FUNCTION trueweave.index_own_table(of_space integer, of_kind text, is_indexed boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.index_own_table(of_space integer, of_kind text, is_indexed boolean) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.index_text(coming uuid[], going uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.index_text(coming uuid[], going uuid[]) TO trueweave_app;
 
-REVOKE ALL ON FUNCTION trueweave.key_mix() FROM PUBLIC;
+REVOKE ALL ON FUNCTION trueweave.is_alive(owner integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.is_alive(owner integer) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.language_of(said text, given text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION trueweave.make_passing_workspace(named text, lasts interval) FROM PUBLIC;
-GRANT ALL ON FUNCTION trueweave.make_passing_workspace(named text, lasts interval) TO trueweave_app;
-
-REVOKE ALL ON FUNCTION trueweave.make_shelf(of_space integer, of_kind text) FROM PUBLIC;
-GRANT ALL ON FUNCTION trueweave.make_shelf(of_space integer, of_kind text) TO trueweave_app;
+REVOKE ALL ON FUNCTION trueweave.make_own_table(of_space integer, of_kind text) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.make_own_table(of_space integer, of_kind text) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.make_space(of_model text, of_dimensions integer, of_metric text) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.make_space(of_model text, of_dimensions integer, of_metric text) TO trueweave_app;
 
+REVOKE ALL ON FUNCTION trueweave.make_temporary_workspace(named text, lasts interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.make_temporary_workspace(named text, lasts interval) TO trueweave_app;
+
 REVOKE ALL ON FUNCTION trueweave.make_vector_table(named text, dimensions integer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION trueweave.make_workspace(wanted text) FROM PUBLIC;
-GRANT ALL ON FUNCTION trueweave.make_workspace(wanted text) TO trueweave_app;
+REVOKE ALL ON FUNCTION trueweave.make_workspace(base_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.make_workspace(base_name text) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.named_language(given text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION trueweave.odds_of(times double precision, length double precision) FROM PUBLIC;
+REVOKE ALL ON FUNCTION trueweave.odds_of(frequency double precision, length double precision) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION trueweave.open_workspace(wanted text, make boolean, resolution text, OUT id integer, OUT has_space boolean, OUT settings jsonb) FROM PUBLIC;
-GRANT ALL ON FUNCTION trueweave.open_workspace(wanted text, make boolean, resolution text, OUT id integer, OUT has_space boolean, OUT settings jsonb) TO trueweave_app;
+REVOKE ALL ON FUNCTION trueweave.open_workspace(workspace_name text, make boolean, resolution text, OUT id integer, OUT has_space boolean, OUT settings jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.open_workspace(workspace_name text, make boolean, resolution text, OUT id integer, OUT has_space boolean, OUT settings jsonb) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.pairs_of(said text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION trueweave.places_of(places jsonb, first integer, behind integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.places_of(places jsonb, first integer, behind integer) TO trueweave_app;
 
-REVOKE ALL ON FUNCTION trueweave.present(owner integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION trueweave.present(owner integer) TO trueweave_app;
+REVOKE ALL ON FUNCTION trueweave.question_words(question text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION trueweave.readable(who name) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.readable(who name) TO trueweave_reader;
@@ -2771,11 +2769,11 @@ GRANT ALL ON FUNCTION trueweave.search_text(question text, most integer, k1 doub
 
 REVOKE ALL ON FUNCTION trueweave.sketch_of(keys bigint[], weights double precision[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION trueweave.spell(chunks uuid[], sizes bigint[], words bigint[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION trueweave.spell(chunks uuid[], sizes bigint[], words bigint[]) TO trueweave_app;
+REVOKE ALL ON FUNCTION trueweave.store_chunk_words(chunks uuid[], sizes bigint[], words bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.store_chunk_words(chunks uuid[], sizes bigint[], words bigint[]) TO trueweave_app;
 
-REVOKE ALL ON FUNCTION trueweave.spelt(sizes bigint[], words bigint[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION trueweave.spelt(sizes bigint[], words bigint[]) TO trueweave_app;
+REVOKE ALL ON FUNCTION trueweave.term_coverage(question text, chunks uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.term_coverage(question text, chunks uuid[]) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.text_lines() FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.text_lines() TO trueweave_app;
@@ -2784,16 +2782,14 @@ REVOKE ALL ON FUNCTION trueweave.tier_of(odds double precision) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION trueweave.words_of(said text, language text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION trueweave.workspace_salt() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION trueweave.workspaces_after(after integer, most integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.workspaces_after(after integer, most integer) TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.alike TO trueweave_app;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.name TO trueweave_app;
-GRANT SELECT ON TABLE trueweave.name TO trueweave_reader;
-
-GRANT SELECT ON TABLE trueweave.anchor TO trueweave_app;
-GRANT SELECT ON TABLE trueweave.anchor TO trueweave_reader;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.budget TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.chunk TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.chunk TO trueweave_reader;
@@ -2802,6 +2798,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.community TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.community TO trueweave_reader;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.corpus TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.dirty_name TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.document TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.document TO trueweave_reader;
@@ -2815,9 +2813,6 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.facet TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.facet TO trueweave_reader;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.failed_work TO trueweave_app;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.former_community TO trueweave_app;
-GRANT SELECT ON TABLE trueweave.former_community TO trueweave_reader;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.hierarchy TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.hierarchy TO trueweave_reader;
@@ -2835,19 +2830,32 @@ GRANT SELECT ON TABLE trueweave.mention TO trueweave_reader;
 
 GRANT SELECT ON TABLE trueweave.migration TO trueweave_app;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.name TO trueweave_app;
+GRANT SELECT ON TABLE trueweave.name TO trueweave_reader;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.name_key TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.name_pair TO trueweave_app;
+GRANT SELECT ON TABLE trueweave.name_pair TO trueweave_reader;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.occurrence TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.outbox TO trueweave_app;
 
-GRANT SELECT,INSERT,UPDATE ON TABLE trueweave.pace TO trueweave_app;
+GRANT SELECT ON TABLE trueweave.own_table TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.pending_link TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.pending_match TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.phrase TO trueweave_app;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.phrase_count TO trueweave_app;
+GRANT SELECT ON TABLE trueweave.phrase_count TO trueweave_reader;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.process TO trueweave_app;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.purse TO trueweave_app;
+GRANT SELECT,INSERT,UPDATE ON TABLE trueweave.rate_limit TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.recipe TO trueweave_app;
 
@@ -2861,15 +2869,14 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.reply TO trueweave_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.report TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.report TO trueweave_reader;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.retired_community TO trueweave_app;
+GRANT SELECT ON TABLE trueweave.retired_community TO trueweave_reader;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.rule TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.rule TO trueweave_reader;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.rule_name TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.rule_name TO trueweave_reader;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.settling TO trueweave_app;
-
-GRANT SELECT ON TABLE trueweave.shelf TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.slot TO trueweave_app;
 
@@ -2880,6 +2887,9 @@ GRANT SELECT ON TABLE trueweave.space TO trueweave_reader;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.spend TO trueweave_app;
 
+GRANT SELECT ON TABLE trueweave.stable_id TO trueweave_app;
+GRANT SELECT ON TABLE trueweave.stable_id TO trueweave_reader;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.stale_text TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.suggestion TO trueweave_app;
@@ -2887,19 +2897,7 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.suggestion TO trueweave_app
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.summary TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.summary TO trueweave_reader;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.tally TO trueweave_app;
-GRANT SELECT ON TABLE trueweave.tally TO trueweave_reader;
-
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.text_language TO trueweave_app;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.tie TO trueweave_app;
-GRANT SELECT ON TABLE trueweave.tie TO trueweave_reader;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.touched TO trueweave_app;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.unlinked TO trueweave_app;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.unlinked_text TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.vector_1_chunk TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.vector_1_chunk TO trueweave_reader;
@@ -2925,6 +2923,8 @@ GRANT SELECT ON TABLE trueweave.vector_1_relation_2 TO trueweave_reader;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.view_version TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.word TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.work_lease TO trueweave_app;
 
 GRANT SELECT,UPDATE ON TABLE trueweave.workspace TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.workspace TO trueweave_reader;

@@ -14,21 +14,21 @@ from trueweave.graph.aggregate import (
     KEYWORDS_KEPT,
     EntityRow,
     Histogram,
+    NamePairRow,
     NameRow,
     RelationRow,
-    TieRow,
     add,
     entity,
     entity_text,
     first_distinct,
     harmonic_emphasis,
+    name_pair_id,
     relation,
     relation_id,
     relation_text,
-    tie_id,
     total,
 )
-from trueweave.graph.plan import changed_name, changed_tie, sums
+from trueweave.graph.plan import changed_name, changed_name_pair, sums
 from trueweave.text.names import key
 
 A, B, C = UUID(int=1), UUID(int=2), UUID(int=3)
@@ -50,9 +50,9 @@ def made(*names: NameRow, label: str | None = None) -> EntityRow:
     return entity(A, names, said("first", "second"), label, degree=7)
 
 
-def related(*ties: TieRow) -> RelationRow:
+def related(*name_pairs: NamePairRow) -> RelationRow:
     written = {A: "Ada", B: "Babbage", C: "Countess"}
-    return relation((A, B), ties, written, said("wrote to"), said("letters", "friends"))
+    return relation((A, B), name_pairs, written, said("wrote to"), said("letters", "friends"))
 
 
 @given(histograms, histograms)
@@ -68,16 +68,19 @@ def test_what_a_batch_adds_the_same_batch_with_the_opposite_sign_takes_away(
 ) -> None:
     comes = sums(rows)
     goes = sums((owner, emphasis, -count, -weight) for owner, emphasis, count, weight in rows)
-    row, tie = name("Ada"), TieRow(A, B, 3, 20, ONE, None)
+    row, name_pair = name("Ada"), NamePairRow(A, B, 3, 20, ONE, None)
     for owner in (A, B):
         assert changed_name(changed_name(row, comes.get(owner)), goes.get(owner)) == row
-        assert changed_tie((A, B), changed_tie((A, B), tie, comes.get(owner)), goes.get(owner)) == tie
+        assert (
+            changed_name_pair((A, B), changed_name_pair((A, B), name_pair, comes.get(owner)), goes.get(owner))
+            == name_pair
+        )
 
 
 def test_a_batch_is_added_up_by_owner() -> None:
     by = sums([(A, 5, 1, 8), (A, 9, 2, 3), (B, 1, 1, 1)])
     assert changed_name(name("Ada", times=4), by[A])[3:5] == (7, (0, 0, 0, 0, 2, 0, 0, 0, 2))
-    assert changed_tie((B, C), None, by[B]) == TieRow(B, C, 1, 1, (1, 0, 0, 0, 0, 0, 0, 0, 0), None)
+    assert changed_name_pair((B, C), None, by[B]) == NamePairRow(B, C, 1, 1, (1, 0, 0, 0, 0, 0, 0, 0, 0), None)
 
 
 @pytest.mark.parametrize(
@@ -143,14 +146,14 @@ def test_a_label_outweighs_the_count_and_leaves_the_other_names_as_aliases() -> 
 
 def test_an_entity_adds_up_its_names_and_hashes_the_text_that_is_embedded() -> None:
     row = made(name("Ada", 2, "person"), name("Lovelace", 1, "person"))
-    assert (row.id, row.times, row.histogram, row.degree) == (A, 3, (0, 0, 0, 0, 2, 0, 0, 0, 0), 7)
+    assert (row.id, row.count, row.histogram, row.degree) == (A, 3, (0, 0, 0, 0, 2, 0, 0, 0, 0), 7)
     assert set(row.description.split("\n")) == {"first", "second"}
     assert row.text_hash == key("text", entity_text("Ada", "person", row.description))
 
 
 def test_a_relation_adds_up_its_ties_and_hashes_the_text_that_is_embedded() -> None:
-    row = related(TieRow(A, B, 1, 8, ONE, None), TieRow(C, B, 2, 5, ONE, None))
-    assert (row.source, row.target, row.times, row.weight) == (A, B, 3, 13)
+    row = related(NamePairRow(A, B, 1, 8, ONE, None), NamePairRow(C, B, 2, 5, ONE, None))
+    assert (row.source, row.target, row.count, row.weight) == (A, B, 3, 13)
     assert row.histogram == (0, 0, 0, 0, 2, 0, 0, 0, 0)
     assert row.text_hash == key("text", relation_text("Countess", "Babbage", "wrote to", row.keywords))
     assert set(row.keywords) == {"letters", "friends"}
@@ -158,21 +161,21 @@ def test_a_relation_adds_up_its_ties_and_hashes_the_text_that_is_embedded() -> N
 
 @pytest.mark.parametrize(("times", "expected"), [((1, 2), "Countess"), ((2, 1), "Ada"), ((2, 2), "Ada")])
 def test_a_relation_names_its_ends_as_its_most_frequent_tie_does(times: tuple[int, int], expected: str) -> None:
-    ties = TieRow(A, B, times[0], 9, ONE, None), TieRow(C, B, times[1], 9, ONE, None)
-    assert {related(*ties).source_name, related(*reversed(ties)).source_name} == {expected}
-    assert related(*ties).target_name == "Babbage"
+    name_pairs = NamePairRow(A, B, times[0], 9, ONE, None), NamePairRow(C, B, times[1], 9, ONE, None)
+    assert {related(*name_pairs).source_name, related(*reversed(name_pairs)).source_name} == {expected}
+    assert related(*name_pairs).target_name == "Babbage"
 
 
 def test_what_people_read_is_bounded_however_much_was_said() -> None:
     much = said(*map(str, range(100)))
     row = entity(A, [name(f"{n:03}") for n in range(100)], much, None, 0)
     assert (len(row.description.split("\n")), len(row.aliases)) == (DESCRIPTIONS_KEPT, ALIASES_KEPT)
-    tie = TieRow(A, B, 1, 1, ONE, None)
-    assert len(relation((A, B), [tie], {A: "a", B: "b"}, much, much).keywords) == KEYWORDS_KEPT
+    name_pair = NamePairRow(A, B, 1, 1, ONE, None)
+    assert len(relation((A, B), [name_pair], {A: "a", B: "b"}, much, much).keywords) == KEYWORDS_KEPT
 
 
 def test_ties_and_relations_have_a_direction_and_ids_of_their_own() -> None:
-    assert len({tie_id(A, B), tie_id(B, A), relation_id(A, B), relation_id(B, A)}) == 4
+    assert len({name_pair_id(A, B), name_pair_id(B, A), relation_id(A, B), relation_id(B, A)}) == 4
 
 
 @pytest.mark.parametrize(

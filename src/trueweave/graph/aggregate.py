@@ -27,17 +27,17 @@ class NameRow(NamedTuple):
     id: UUID
     written: str
     type: str
-    times: int
+    count: int  # type: ignore[assignment]  # hides tuple.count
     histogram: Histogram
     entity: UUID | None
 
 
-class TieRow(NamedTuple):
+class NamePairRow(NamedTuple):
     """Two names with the sums over the live links from one to the other."""
 
     source: UUID
     target: UUID
-    times: int
+    count: int  # type: ignore[assignment]  # hides tuple.count
     weight: int
     histogram: Histogram
     relation: UUID | None
@@ -51,7 +51,7 @@ class EntityRow(NamedTuple):
     type: str
     description: str
     aliases: list[str]
-    times: int
+    count: int  # type: ignore[assignment]  # hides tuple.count
     histogram: Histogram
     degree: int
     text_hash: UUID
@@ -68,7 +68,7 @@ class RelationRow(NamedTuple):
     description: str
     keywords: list[str]
     weight: int
-    times: int
+    count: int  # type: ignore[assignment]  # hides tuple.count
     histogram: Histogram
     text_hash: UUID
 
@@ -89,8 +89,8 @@ def harmonic_emphasis(histogram: Sequence[int]) -> float:
     return sum(histogram) / weighted if weighted else 0.0
 
 
-def tie_id(source: UUID, target: UUID) -> UUID:
-    """The id under which descriptions and keywords of a tie are tallied."""
+def name_pair_id(source: UUID, target: UUID) -> UUID:
+    """The id under which descriptions and keywords of a pair of names are counted."""
     return pair_key("tie", source, target)
 
 
@@ -124,34 +124,34 @@ def entity(
     id_: UUID, names: Sequence[NameRow], said: Iterable[tuple[UUID, str]], label: str | None, degree: int
 ) -> EntityRow:
     """The entity that these live names make, called as most mentions write it unless a person gave it a label."""
-    normal = _winner((normalise(n.written), n.times) for n in names)
-    type_ = _winner((n.type, n.times) for n in names)
-    name = label or _winner((n.written, n.times) for n in names if normalise(n.written) == normal)
+    normal = _winner((normalise(n.written), n.count) for n in names)
+    type_ = _winner((n.type, n.count) for n in names)
+    name = label or _winner((n.written, n.count) for n in names if normalise(n.written) == normal)
     description = "\n".join(first_distinct(said, DESCRIPTIONS_KEPT))
-    aliases = [written for written in _ranked((n.written, n.times) for n in names) if written != name][:ALIASES_KEPT]
-    count, histogram = sum(n.times for n in names), total(n.histogram for n in names)
+    aliases = [written for written in _ranked((n.written, n.count) for n in names) if written != name][:ALIASES_KEPT]
+    count, histogram = sum(n.count for n in names), total(n.histogram for n in names)
     text_hash = key("text", entity_text(name, type_, description))
     return EntityRow(id_, name, type_, description, aliases, count, histogram, degree, text_hash)
 
 
 def relation(
     ends: tuple[UUID, UUID],
-    ties: Sequence[TieRow],
+    name_pairs: Sequence[NamePairRow],
     written: Mapping[UUID, str],
     said: Iterable[tuple[UUID, str]],
     keywords: Iterable[tuple[UUID, str]],
 ) -> RelationRow:
-    """The relation that these live ties make.
+    """The relation that these live pairs of names make.
 
-    It names both ends as its most frequent tie writes them, not by the entities' current names: otherwise one more
+    It names both ends as its most frequent pair writes them, not by the entities' current names: otherwise one more
     spelling of a hub could change, and have embedded again, the texts of all its relations.
     """
-    main = min(ties, key=lambda t: (-t.times, written[t.source], written[t.target], t.source, t.target))
+    main = min(name_pairs, key=lambda t: (-t.count, written[t.source], written[t.target], t.source, t.target))
     source, target = written[main.source], written[main.target]
     description = "\n".join(first_distinct(said, DESCRIPTIONS_KEPT))
     words = first_distinct(keywords, KEYWORDS_KEPT)
-    weight, count = sum(t.weight for t in ties), sum(t.times for t in ties)
-    histogram = total(t.histogram for t in ties)
+    weight, count = sum(t.weight for t in name_pairs), sum(t.count for t in name_pairs)
+    histogram = total(t.histogram for t in name_pairs)
     text_hash = key("text", relation_text(source, target, description, words))
     return RelationRow(
         relation_id(*ends), *ends, source, target, description, words, weight, count, histogram, text_hash

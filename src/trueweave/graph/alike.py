@@ -80,14 +80,14 @@ def keys(form: str, type_: str, settings: ResolutionSettings) -> list[int]:
     stored = _stored(size, allowance)
     found: set[int] = set()
     if stored.whole:
-        found.add(_shelf(group, size, _WHOLE) | crc32(data))
+        found.add(_bucket(group, size, _WHOLE) | crc32(data))
     if stored.shortened:
-        shelf = _shelf(group, size, _SHORTENED)
-        found.update(shelf | crc32(one) for one in _shortened(data))
+        bucket = _bucket(group, size, _SHORTENED)
+        found.update(bucket | crc32(one) for one in _shortened(data))
     if stored.pieces:
         ends = [size * i // stored.pieces for i in range(stored.pieces + 1)]
         parts = enumerate(pairwise(ends))
-        found.update(_shelf(group, size, i) | crc32(data[start:end]) for i, (start, end) in parts)
+        found.update(_bucket(group, size, i) | crc32(data[start:end]) for i, (start, end) in parts)
     return sorted(found)
 
 
@@ -99,15 +99,15 @@ def probes(form: str, type_: str, settings: ResolutionSettings) -> set[int]:
     group = _group(form, type_, settings)
     search = _search(len(form), _allowance(settings))
     found = {
-        shelf | crc32(data[at : at + piece.length])
+        bucket | crc32(data[at : at + piece.length])
         for size, pieces in search.pieces
         for piece in pieces
-        for shelf in (_shelf(group, size, piece.number),)
+        for bucket in (_bucket(group, size, piece.number),)
         for at in range(piece.first, piece.last + 1)
     }
     whole, shortened = crc32(data), [crc32(one) for one in _shortened(data)] if search.shortened else []
-    found.update(_shelf(group, size, number) | whole for size, number in search.whole)
-    found.update(_shelf(group, size, number) | one for size, number in search.shortened for one in shortened)
+    found.update(_bucket(group, size, number) | whole for size, number in search.whole)
+    found.update(_bucket(group, size, number) | one for size, number in search.shortened for one in shortened)
     return found
 
 
@@ -161,7 +161,7 @@ def _group(form: str, type_: str, settings: ResolutionSettings) -> int:
     return crc32(f"{type_}\x00{digits(form)}".encode())
 
 
-def _shelf(group: int, size: int, number: int) -> int:
+def _bucket(group: int, size: int, number: int) -> int:
     """The upper half of a signed 64-bit key; the piece's own hash is the lower one.
 
     Two pieces may share a key by chance: `alike` decides, so that costs time, not truth.

@@ -46,7 +46,7 @@ def contents(tree: Tree, nodes: Halves, source: Ints, target: Ints, relations: H
 
 
 def of_relations(texts: Halves, sources: Halves, targets: Halves) -> Halves:
-    """Hashes of relations from those of their texts, and the anchors of the entities that each is from and to."""
+    """Hashes of relations from those of their texts, and the stable ids of the entities that each is from and to."""
     return _mixed(texts + _mixed(sources + _mixed(targets)))
 
 

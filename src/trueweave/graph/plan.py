@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 from uuid import UUID
 
-from trueweave.graph.aggregate import EMPTY, EntityRow, Histogram, NameRow, RelationRow, TieRow, add
+from trueweave.graph.aggregate import EMPTY, EntityRow, Histogram, NamePairRow, NameRow, RelationRow, add
 from trueweave.types import VectorKind
 
 Pair = tuple[UUID, UUID]
@@ -20,7 +20,7 @@ class Batch:
     """What is settled together: versions of documents that come (+1) or go (-1), and names to be resolved again."""
 
     documents: dict[UUID, int]
-    touched: tuple[UUID, ...] = ()
+    dirty_names: tuple[UUID, ...] = ()
 
     @property
     def coming(self) -> list[UUID]:
@@ -31,17 +31,17 @@ class Batch:
         return [id_ for id_, sign in self.documents.items() if sign < 0]
 
     def __bool__(self) -> bool:
-        return bool(self.documents or self.touched)
+        return bool(self.documents or self.dirty_names)
 
 
 class PhraseCount(NamedTuple):
-    """How much more (or less) often something is now said of a name or a tie. Kind: d(escription), k(eyword)."""
+    """How much more (or less) often something is said of a name or a pair of names. Kind: d(escription), k(eyword)."""
 
     owner: UUID
     kind: str
     hash: UUID
     value: str
-    times: int
+    count: int  # type: ignore[assignment]  # hides tuple.count
 
 
 class ChangedText(NamedTuple):
@@ -54,9 +54,9 @@ class ChangedText(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """What a batch adds to a name or a tie."""
+    """What a batch adds to a name or a pair of names."""
 
-    times: int
+    count: int  # type: ignore[assignment]  # hides tuple.count
     weight: int
     histogram: Histogram
 
@@ -67,9 +67,9 @@ class Plan:
 
     batch: Batch
     names: list[NameRow]
-    ties: list[TieRow]
-    gone_ties: list[Pair]
-    tallies: list[PhraseCount]
+    name_pairs: list[NamePairRow]
+    gone_name_pairs: list[Pair]
+    phrase_counts: list[PhraseCount]
     entities: list[EntityRow]
     gone_entities: list[UUID]
     relations: list[RelationRow]
@@ -93,16 +93,16 @@ def changed_name(row: NameRow, by: Sums | None) -> NameRow:
     """The name after a batch has added to it."""
     if by is None:
         return row
-    return row._replace(times=row.times + by.times, histogram=add(row.histogram, by.histogram))
+    return row._replace(count=row.count + by.count, histogram=add(row.histogram, by.histogram))
 
 
-def changed_tie(pair: Pair, row: TieRow | None, by: Sums | None) -> TieRow:
-    """The tie after a batch has added to it; one that is new starts from nothing."""
-    before = row or TieRow(*pair, 0, 0, EMPTY, None)
+def changed_name_pair(pair: Pair, row: NamePairRow | None, by: Sums | None) -> NamePairRow:
+    """The pair of names after a batch has added to it; one that is new starts from nothing."""
+    before = row or NamePairRow(*pair, 0, 0, EMPTY, None)
     if by is None:
         return before
     return before._replace(
-        times=before.times + by.times,
+        count=before.count + by.count,
         weight=before.weight + by.weight,
         histogram=add(before.histogram, by.histogram),
     )

@@ -17,7 +17,7 @@ from trueweave.store.postgres.sources import HandedIn
 from trueweave.text.loading import Files, Loaded
 from trueweave.types import Source
 
-_MOST = 64  # documents handed in at once
+_MOST = 64  # documents submitted at once
 _MOST_CHARACTERS = 4_000_000
 
 
@@ -29,8 +29,8 @@ async def take_in(
     seen: Seen | None = None,
     made: UUID | None = None,
 ) -> None:
-    """Hand all documents in, and tell of each file that could not be read. What was handed in is noted in `seen`. With
-    `made`, those that are unchanged are handed in as well where they were made in another way."""
+    """Submit all documents, and tell of each file that could not be read. What was submitted is noted in `seen`. With
+    `made`, those that are unchanged are submitted as well where they were made in another way."""
     async for found in batches(incoming, listener):
         handed_in = await _hand_in(workspace, found, recipe, listener, made)
         if seen is not None:
@@ -39,7 +39,7 @@ async def take_in(
 
 
 async def take_back(workspace: Workspace, seen: Seen) -> None:
-    """Withdraw what a run handed in and nobody has begun to work on."""
+    """Withdraw what a run submitted and nobody has begun to work on."""
     for jobs in seen.queued():
         await sources.take_back(workspace, jobs)
 
@@ -54,7 +54,7 @@ class Counts(NamedTuple):
 
 
 async def count(workspace: Workspace, incoming: Iterable[Loaded], recipe: Recipe, listener: Listener) -> Counts:
-    """What handing these in would come to. Nothing is handed in."""
+    """What submitting these would come to. Nothing is submitted."""
     fresh, changed, unchanged, unreadable = 0, 0, 0, 0
 
     def tell(event: Event) -> None:

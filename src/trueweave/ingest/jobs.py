@@ -157,9 +157,9 @@ class WorkspaceJobs:
     async def is_done(self) -> bool:
         """Whether nothing waits any longer, here or at another worker."""
         async with self._workspace.transaction() as tx:
-            if await tx.value("source.any_left") or (self._kit.summarise and await summaries.any_wanted(tx)):
+            if await tx.value("source.any_left") or (self._kit.summarise and await summaries.any_due(tx)):
                 return False
-            return not await communities.any_wanted(tx, by_model=self._kit.reporting.by_model)
+            return not await communities.any_report_due(tx, by_model=self._kit.reporting.by_model)
 
     async def carry_out(self, kind: Kind, payload: bytes) -> None:
         """Do a job. Postponed when it has to wait. When it fails by a bug, that is marked: others go on, and `status`
@@ -269,10 +269,10 @@ class WorkspaceJobs:
                 await ask_for(tx, "settle", self._try_again_after)
             if await tx.value("settle.any_large_due", small=ROWS_AT_ONCE):
                 await ask_for(tx, "large")
-            if self._kit.summarise and await summaries.any_wanted(tx):
+            if self._kit.summarise and await summaries.any_due(tx):
                 await ask_for(tx, "summary")
             # Settling alone makes no report stale: what is wanted was left by somebody.
-            if is_idle and await communities.any_wanted(tx, by_model=self._kit.reporting.by_model):
+            if is_idle and await communities.any_report_due(tx, by_model=self._kit.reporting.by_model):
                 await ask_for(tx, "report")
         self._controls.wake()
 

@@ -41,7 +41,7 @@ class _Text(NamedTuple):
 class _Row(NamedTuple):
     chunk: UUID
     phrase: int
-    times: int
+    count: int  # type: ignore[assignment]  # hides tuple.count
     inside: int
     defines: bool
 
@@ -93,7 +93,7 @@ async def _phrases(tx: Transaction, ids: set[int]) -> None:
         lengths = Numbers(len(words) for words in split)
         await tx.run("link.phrases_come", ids=Numbers(come), keys=Texts(come.values()), firsts=firsts, words=lengths)
         distinct = [{phrases.number(word) for word in words} for words in split]
-        await tx.run("link.chunks_that_spell", **_packed(distinct))
+        await tx.run("link.queue_chunks_with", **_packed(distinct))
     if gone:
         await tx.run("link.phrases_go", ids=gone)
 
@@ -114,17 +114,17 @@ async def _chunks(tx: Transaction, ids: Sequence[UUID]) -> int:
     vocabulary, known = await _vocabulary(tx, words.values(), titles.values())
     rows = [row for text in texts for row in _linked(text, words[text.id], titles[text.id], vocabulary, known)]
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(_Row._fields)
-    chunk, phrase, times, inside, defines = columns
+    chunk, phrase, count, inside, defines = columns
     values = {
-        "chunk": Ids(chunk), "phrase": Numbers(phrase), "times": Numbers(times), "inside": Numbers(inside),
+        "chunk": Ids(chunk), "phrase": Numbers(phrase), "count": Numbers(count), "inside": Numbers(inside),
         "defines": list(defines),
     }  # fmt: skip
     await tx.run("link.write", chunks=Ids(ids), **values)
     if rows:
         await tx.run("link.insert", **values)
-    spelt = {id_: {word.word for word in words[id_]}.union(*map(str.split, titles[id_])) for id_ in words}
-    numbers = [{phrases.number(word) for word in spelt.get(id_, ())} for id_ in ids]
-    await tx.run("link.spell", chunks=Ids(ids), **_packed(numbers))
+    words_by_chunk = {id_: {word.word for word in words[id_]}.union(*map(str.split, titles[id_])) for id_ in words}
+    numbers = [{phrases.number(word) for word in words_by_chunk.get(id_, ())} for id_ in ids]
+    await tx.run("link.store_chunk_words", chunks=Ids(ids), **_packed(numbers))
     return len(texts)
 
 

@@ -1,7 +1,7 @@
 """Planning a batch: what would change in the view if these documents came and went.
 
-Costs what changes, not what exists. Sums are kept per name and per tie, so an entity with a hundred thousand mentions
-is as cheap to add to as one with ten.
+Costs what changes, not what exists. Sums are kept per name and per pair of names, so an entity with a hundred
+thousand mentions is as cheap to add to as one with ten.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from trueweave.graph.aggregate import (
     DESCRIPTIONS_KEPT,
     KEYWORDS_KEPT,
     EntityRow,
+    NamePairRow,
     NameRow,
     RelationRow,
-    TieRow,
     entity,
     entity_text,
+    name_pair_id,
     relation,
     relation_id,
     relation_text,
-    tie_id,
 )
 from trueweave.graph.components import NameRule, components, inherit
-from trueweave.graph.plan import Batch, ChangedText, Pair, PhraseCount, Plan, Sums, changed_name, changed_tie
+from trueweave.graph.plan import Batch, ChangedText, Pair, PhraseCount, Plan, Sums, changed_name, changed_name_pair
 from trueweave.store.postgres import view
 from trueweave.store.postgres.db import Transaction
 
@@ -70,21 +70,27 @@ class Planner:
     async def plan(self) -> Plan:
         batch = self._batch
         deltas = await view.name_deltas(self._tx, batch)
-        tallies = await view.tally_deltas(self._tx, batch)
-        of_names, of_ties, words = _sorted_out(tallies, deltas)
+        phrase_counts = await view.phrase_count_deltas(self._tx, batch)
+        of_names, of_pairs, words = _sorted_out(phrase_counts, deltas)
         names = await self._gather(deltas)
         await self._resolve(names)
         core = set(names.before)
-        old_ties, ties = await self._ties(await view.tie_deltas(self._tx, batch), names)
-        relations = await self._relations(old_ties, ties, names, of_ties, words)
+        old_name_pairs, name_pairs = await self._name_pairs(await view.name_pair_deltas(self._tx, batch), names)
+        relations = await self._relations(old_name_pairs, name_pairs, names, of_pairs, words)
         entities, gone_entities, texts = await self._entities(names, core, relations.degrees, of_names)
         chunks, gone_chunks, chunk_texts = await view.chunk_changes(self._tx, batch)
         return Plan(
             batch,
             names=[row for id_, row in names.after.items() if row != names.before[id_]],
-            ties=[tie for pair, tie in ties.items() if tie.times and tie != old_ties.get(pair)],
-            gone_ties=[pair for pair, tie in ties.items() if not tie.times and pair in old_ties],
-            tallies=tallies,
+            name_pairs=[
+                name_pair
+                for pair, name_pair in name_pairs.items()
+                if name_pair.count and name_pair != old_name_pairs.get(pair)
+            ],
+            gone_name_pairs=[
+                pair for pair, name_pair in name_pairs.items() if not name_pair.count and pair in old_name_pairs
+            ],
+            phrase_counts=phrase_counts,
             entities=entities,
             gone_entities=gone_entities,
             relations=relations.written,
@@ -96,11 +102,11 @@ class Planner:
 
     async def _gather(self, deltas: Mapping[UUID, Sums]) -> _Names:
         """All names that can change: those spoken of, those alike to any that comes or goes, and their entities'."""
-        touched = set(self._batch.touched)
-        own = await view.names(self._tx, touched.union(deltas))
+        dirty_names = set(self._batch.dirty_names)
+        own = await view.names(self._tx, dirty_names.union(deltas))
         names = _Names(before=dict(own))
         after = {id_: changed_name(row, deltas.get(id_)) for id_, row in own.items()}
-        stirred = {id_ for id_ in own if id_ in touched or (own[id_].entity is None) == bool(after[id_].times)}
+        stirred = {id_ for id_ in own if id_ in dirty_names or (own[id_].entity is None) == bool(after[id_].count)}
         near = await view.neighbours(self._tx, stirred)
         live_near = {id_: row for id_, row in near.items() if row.entity is not None}
         names.before |= live_near
@@ -112,7 +118,7 @@ class Planner:
         names.loose = {
             id_
             for id_, row in names.after.items()
-            if row.times and (row.entity in shaken or (row.entity is None and id_ in stirred))
+            if row.count and (row.entity in shaken or (row.entity is None and id_ in stirred))
         }
         names.rules = await view.rules(self._tx, names.before)
         return names
@@ -120,7 +126,7 @@ class Planner:
     async def _resolve(self, names: _Names) -> None:
         """Give every loose name its entity, and take it from those that nothing mentions any more."""
         groups = components(names.loose, await view.alike(self._tx, names.loose), names.rules)
-        former = {id_: (row.entity, row.times) for id_, row in names.before.items() if row.entity is not None}
+        former = {id_: (row.entity, row.count) for id_, row in names.before.items() if row.entity is not None}
         for group, kept in zip(groups, inherit(groups, former), strict=True):
             id_ = kept or uuid4()
             for name in group:
@@ -128,51 +134,55 @@ class Planner:
                 if names.before[name].entity not in (None, id_):
                     names.moved.add(name)
         for name, row in names.after.items():
-            if not row.times and row.entity is not None:
+            if not row.count and row.entity is not None:
                 names.after[name] = row._replace(entity=None)
 
-    async def _ties(self, deltas: Mapping[Pair, Sums], names: _Names) -> tuple[dict[Pair, TieRow], dict[Pair, TieRow]]:
-        """The ties that were added to, and all ties of names that change their entity: before and after."""
-        old = await view.ties(self._tx, deltas)
-        old |= await view.ties_of_names(self._tx, names.moved)
+    async def _name_pairs(
+        self, deltas: Mapping[Pair, Sums], names: _Names
+    ) -> tuple[dict[Pair, NamePairRow], dict[Pair, NamePairRow]]:
+        """The pairs of names that were added to, and all pairs of names that change their entity: before and after."""
+        old = await view.name_pairs(self._tx, deltas)
+        old |= await view.name_pairs_of_names(self._tx, names.moved)
         ends = await view.names(self._tx, {end for pair in old for end in pair}.difference(names.before))
         names.before |= ends
         names.after |= ends
-        ties: dict[Pair, TieRow] = {}
+        name_pairs: dict[Pair, NamePairRow] = {}
         for pair in {**old, **deltas}:
-            tie = changed_tie(pair, old.get(pair), deltas.get(pair))
+            name_pair = changed_name_pair(pair, old.get(pair), deltas.get(pair))
             source, target = names.entity(pair[0]), names.entity(pair[1])
-            apart = tie.times and source != target
-            ties[pair] = tie._replace(relation=relation_id(source, target) if apart and source and target else None)
-        return old, ties
+            apart = name_pair.count and source != target
+            name_pairs[pair] = name_pair._replace(
+                relation=relation_id(source, target) if apart and source and target else None
+            )
+        return old, name_pairs
 
     async def _relations(
         self,
-        old_ties: Mapping[Pair, TieRow],
-        ties: Mapping[Pair, TieRow],
+        old_name_pairs: Mapping[Pair, NamePairRow],
+        name_pairs: Mapping[Pair, NamePairRow],
         names: _Names,
-        of_ties: list[PhraseCount],
-        words_of_ties: list[PhraseCount],
+        of_pairs: list[PhraseCount],
+        words_of_pairs: list[PhraseCount],
     ) -> _Relations:
-        """The relations that those ties belonged to or belong to now, added up anew over all their ties."""
-        affected = {t.relation for t in (*old_ties.values(), *ties.values()) if t.relation}
+        """The relations that those pairs of names belonged to or belong to now, added up anew over all their pairs."""
+        affected = {t.relation for t in (*old_name_pairs.values(), *name_pairs.values()) if t.relation}
         old = await view.relations(self._tx, affected)
-        stored = await view.ties_of_relations(self._tx, old)
-        groups: defaultdict[UUID, list[TieRow]] = defaultdict(list)
-        for tie in {**stored, **ties}.values():
-            if tie.relation:
-                groups[tie.relation].append(tie)
+        stored = await view.name_pairs_of_relations(self._tx, old)
+        groups: defaultdict[UUID, list[NamePairRow]] = defaultdict(list)
+        for name_pair in {**stored, **name_pairs}.values():
+            if name_pair.relation:
+                groups[name_pair.relation].append(name_pair)
         ends = await view.names(self._tx, {end for pair in stored for end in pair}.difference(names.before))
         spelling = {id_: row.written for id_, row in {**ends, **names.before}.items()}
-        known = {tie_id(*pair) for pair in {**stored, **old_ties}}
-        said = await self._said("d", known, DESCRIPTIONS_KEPT, of_ties)
-        words = await self._said("k", known, KEYWORDS_KEPT, words_of_ties)
+        known = {name_pair_id(*pair) for pair in {**stored, **old_name_pairs}}
+        said = await self._said("d", known, DESCRIPTIONS_KEPT, of_pairs)
+        words = await self._said("k", known, KEYWORDS_KEPT, words_of_pairs)
         written: list[RelationRow] = []
         degrees: defaultdict[UUID, int] = defaultdict(int)
         for id_, group in groups.items():
             before = old.get(id_)
             pair = (before.source, before.target) if before else _ends(group[0], names)
-            owners = [tie_id(t.source, t.target) for t in group]
+            owners = [name_pair_id(t.source, t.target) for t in group]
             row = relation(pair, group, spelling, _all(said, owners), _all(words, owners))
             if row != before:
                 written.append(row)
@@ -186,24 +196,24 @@ class Planner:
         return _Relations(written, [row.id for row in gone], old, degrees)
 
     async def _entities(
-        self, names: _Names, core: Collection[UUID], degrees: Mapping[UUID, int], tallies: list[PhraseCount]
+        self, names: _Names, core: Collection[UUID], degrees: Mapping[UUID, int], phrase_counts: list[PhraseCount]
     ) -> tuple[list[EntityRow], list[UUID], list[ChangedText]]:
         """The entities whose names, or whose number of relations, changed; those that are no more; texts to embed."""
         dirty: set[UUID] = set()
-        touched = set(self._batch.touched)
+        dirty_names = set(self._batch.dirty_names)
         for id_ in core:
             before, after = names.before[id_], names.after[id_]
-            if before != after or id_ in touched:
+            if before != after or id_ in dirty_names:
                 dirty.update(e for e in (before.entity, after.entity) if e)
-        dirty.update(e for t in tallies if t.owner in names.after and (e := names.entity(t.owner)))
+        dirty.update(e for t in phrase_counts if t.owner in names.after and (e := names.entity(t.owner)))
         groups: defaultdict[UUID, list[NameRow]] = defaultdict(list)
         for id_ in core:
             row = names.after[id_]
             if row.entity in dirty:
                 groups[row.entity].append(row)
         old = await view.entities(self._tx, dirty.union(degrees))
-        known = {row.id for group in groups.values() for row in group if names.before[row.id].times}
-        said = await self._said("d", known, DESCRIPTIONS_KEPT, tallies)
+        known = {row.id for group in groups.values() for row in group if names.before[row.id].count}
+        said = await self._said("d", known, DESCRIPTIONS_KEPT, phrase_counts)
         labels = _labels(names.rules)
         rows: list[EntityRow] = []
         for id_, group in groups.items():
@@ -224,23 +234,23 @@ class Planner:
         ]
         return rows, gone, texts
 
-    async def _said(self, kind: str, known: Collection[UUID], most: int, tallies: list[PhraseCount]) -> Said:
+    async def _said(self, kind: str, known: Collection[UUID], most: int, phrase_counts: list[PhraseCount]) -> Said:
         """The first things said of each owner as they will be; `known` are those of whom something was said before.
 
         As many more are read as the batch can take away, so the first `most` are among them whatever it takes.
         """
         taken: defaultdict[UUID, int] = defaultdict(int)
-        for tally in tallies:
-            if tally.times < 0:
-                taken[tally.owner] += 1
+        for phrase_count in phrase_counts:
+            if phrase_count.count < 0:
+                taken[phrase_count.owner] += 1
         stored = await view.said(self._tx, kind, {owner: most + taken[owner] for owner in known})
         counts: defaultdict[UUID, dict[UUID, tuple[str, int]]] = defaultdict(dict)
         for owner, hash_, value, count in stored:
             counts[owner][hash_] = value, count
-        for tally in tallies:
-            of_owner = counts[tally.owner]
-            before = of_owner.get(tally.hash)
-            of_owner[tally.hash] = tally.value, (before[1] if before else 0) + tally.times
+        for phrase_count in phrase_counts:
+            of_owner = counts[phrase_count.owner]
+            before = of_owner.get(phrase_count.hash)
+            of_owner[phrase_count.hash] = phrase_count.value, (before[1] if before else 0) + phrase_count.count
         return {
             owner: [(hash_, value) for hash_, (value, count) in of_owner.items() if count > 0]
             for owner, of_owner in counts.items()
@@ -248,22 +258,22 @@ class Planner:
 
 
 def _sorted_out(
-    tallies: Iterable[PhraseCount], names: Collection[UUID]
+    phrase_counts: Iterable[PhraseCount], names: Collection[UUID]
 ) -> tuple[list[PhraseCount], list[PhraseCount], list[PhraseCount]]:
-    """Descriptions of names, descriptions of ties, and keywords of ties."""
+    """Descriptions of names, descriptions of pairs of names, and keywords of those."""
     of_names: list[PhraseCount] = []
-    of_ties: list[PhraseCount] = []
+    of_pairs: list[PhraseCount] = []
     words: list[PhraseCount] = []
-    for tally in tallies:
-        if tally.kind == "k":
-            words.append(tally)
+    for phrase_count in phrase_counts:
+        if phrase_count.kind == "k":
+            words.append(phrase_count)
         else:
-            (of_names if tally.owner in names else of_ties).append(tally)
-    return of_names, of_ties, words
+            (of_names if phrase_count.owner in names else of_pairs).append(phrase_count)
+    return of_names, of_pairs, words
 
 
-def _ends(tie: TieRow, names: _Names) -> Pair:
-    source, target = names.entity(tie.source), names.entity(tie.target)
+def _ends(name_pair: NamePairRow, names: _Names) -> Pair:
+    source, target = names.entity(name_pair.source), names.entity(name_pair.target)
     assert source, "a live name has an entity"
     assert target, "a live name has an entity"
     return source, target

@@ -63,7 +63,7 @@ async def write_reports(
         after = _FROM_THE_TOP
         while True:
             async with workspace.transaction() as tx:
-                wanted = await store.wanted(tx, after, _page(how), by_model=how.by_model)
+                wanted = await store.due_reports(tx, after, _page(how), by_model=how.by_model)
                 facts = await _facts(tx, wanted, how)
                 texts = await store.texts(tx, chain.from_iterable(map(extractive_reports.chunks_of, facts)))
             if not wanted:
@@ -148,7 +148,7 @@ async def estimate(workspace: Workspace, how: Reporting, price: Price | None) ->
     after = _FROM_THE_TOP
     async with workspace.transaction() as tx:
         current = await store.count_current(tx, by_model=how.by_model)
-        while wanted := await store.wanted(tx, after, _PICKED_AT_ONCE, by_model=how.by_model):
+        while wanted := await store.due_reports(tx, after, _PICKED_AT_ONCE, by_model=how.by_model):
             total += len(wanted)
             after = wanted[-1].level, wanted[-1].n
             if how.writer:

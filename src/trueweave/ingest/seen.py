@@ -58,12 +58,12 @@ class Seen:
         return self._connection.execute("SELECT 1 FROM file WHERE uri = ?", (file,)).fetchone() is not None
 
     def queue(self, jobs: Iterable[Job]) -> None:
-        """Note what was handed in."""
+        """Note what was submitted."""
         rows = ((job.uri, job.id.bytes) for job in jobs)
         self._connection.executemany("INSERT OR REPLACE INTO source VALUES (?, ?)", rows)
 
     def queued(self) -> Iterator[list[Job]]:
-        """What was handed in, some at a time."""
+        """What was submitted, some at a time."""
         cursor = self._connection.execute("SELECT uri, id FROM source")
         while rows := cursor.fetchmany(_SOME):
             yield [Job(uri, UUID(bytes=id_)) for uri, id_ in rows]

@@ -42,7 +42,7 @@ _PAUSE = 0.05  # seconds
 Texts = dict[UUID, str]  # by their hash
 
 
-class _Unlinked(Exception):
+class _Unmatched(Exception):
     """Names of the batch have not looked for others alike yet."""
 
     def __init__(self, names: list[UUID]) -> None:
@@ -167,7 +167,7 @@ def _first(rows: list[Row]) -> list[Row]:
 
 
 def _batch(rows: Iterable[Row]) -> Batch:
-    return Batch({id_: 1 if wanted else -1 for id_, _, wanted, _ in rows})
+    return Batch({id_: 1 if current else -1 for id_, _, current, _ in rows})
 
 
 class _Settling:
@@ -202,8 +202,8 @@ class _Settling:
         while True:
             try:
                 return await act()
-            except _Unlinked as unlinked:
-                await find_alike(self._workspace, unlinked.names)
+            except _Unmatched as unmatched:
+                await find_alike(self._workspace, unmatched.names)
 
     async def _plan_ahead(self) -> Texts | None:
         """Plan without the lock; the texts to be embedded."""
@@ -245,9 +245,11 @@ class _Settling:
                 raise _Changed
 
     async def _check_linked(self, tx: Transaction) -> None:
-        rows = await tx.rows("settle.unlinked", documents=self._batch.coming, touched=list(self._batch.touched))
+        rows = await tx.rows(
+            "settle.pending_matches", documents=self._batch.coming, dirty_names=list(self._batch.dirty_names)
+        )
         if rows:
-            raise _Unlinked([name for (name,) in rows])
+            raise _Unmatched([name for (name,) in rows])
 
     async def _take_turn(self) -> None:
         """Ask others to hold back: they changed what this rests on again and again while its texts were embedded."""

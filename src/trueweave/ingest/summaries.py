@@ -21,7 +21,7 @@ async def summarise_some(workspace: Workspace, summarise: Summarise, listener: L
     One that the model fails at is wanted no longer: the description itself serves, until it changes. One that fails by
     a bug is marked and told, and left out until it changes.
     """
-    wanted = await summaries.wanted(workspace, AT_ONCE)
+    wanted = await summaries.due(workspace, AT_ONCE)
     # All come to their end: what they cost is paid.
     outcomes = await asyncio.gather(*(summarise(one.name, one.description) for one in wanted), return_exceptions=True)
     made = {one.hash: text for one, text in zip(wanted, outcomes, strict=True) if isinstance(text, str) and text}

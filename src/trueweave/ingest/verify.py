@@ -8,7 +8,7 @@ from typing import NamedTuple
 from trueweave.graph.communities import LIBRARY
 from trueweave.store.postgres import communities, digest
 from trueweave.store.postgres.db import Workspace
-from trueweave.store.postgres.passing import renew
+from trueweave.store.postgres.temporary_workspaces import renew
 from trueweave.types import Verdict
 
 _RESOLVED = ("names", "entities", "relations", "communities", "vectors")  # what depends on rules and settings

@@ -1,4 +1,4 @@
-"""Paid from a purse: what a call may cost at most is held back before it is made.
+"""Paid from a budget: what a call may cost at most is held back before it is made.
 
 The most that a prompt can be is one token a byte: no byte-level tokenizer makes more. So the cap holds for any model,
 whatever its tokenizer, and what was held back too much is free again when the reply says what it really took. How far a
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class BudgetedLLM(LLMWrapper):
-    """A chat model whose every call is paid from a purse. A `price` of None is not known, and booked as such.
+    """A chat model whose every call is paid from a budget. A `price` of None is not known, and booked as such.
 
     `doubted` is told of counts of the server that cannot be.
     """
@@ -62,7 +62,7 @@ class BudgetedLLM(LLMWrapper):
 
 @dataclass(frozen=True)
 class BudgetedEmbedder(EmbedderWrapper):
-    """An embedding model whose every call is paid from a purse. Its tokens are counted here, not by the server."""
+    """An embedding model whose every call is paid from a budget. Its tokens are counted here, not by the server."""
 
     ledger: Ledger
     price: Price | None
@@ -74,7 +74,7 @@ class BudgetedEmbedder(EmbedderWrapper):
 
 @dataclass(frozen=True)
 class BudgetedReranker(RerankerWrapper):
-    """A model that reranks, whose every call is paid from a purse. Its tokens are counted here, not by the server."""
+    """A model that reranks, whose every call is paid from a budget. Its tokens are counted here, not by the server."""
 
     ledger: Ledger
     price: Price | None

@@ -35,14 +35,14 @@ _SHARE = 20  # a look at a large index takes longer, and may take a twentieth of
 class IngestWatch:
     """What has been seen of a run so far. What is spent is told in a currency, or without one in tokens."""
 
-    def __init__(self, before: IngestProgress, purse: Budget, currency: str | None) -> None:
+    def __init__(self, before: IngestProgress, budget: Budget, currency: str | None) -> None:
         self._fewest = before.failed
-        self._purse = purse
+        self._budget = budget
         self._currency = currency
         self.now = before
 
     def see(self, now: IngestProgress) -> None:
-        # A document that failed before is no longer when it is handed in again.
+        # A document that failed before is no longer when it is submitted again.
         self._fewest = min(self._fewest, now.failed)
         self.now = now
 
@@ -60,12 +60,12 @@ class IngestWatch:
         """What is done and what is not, as far as files have been read."""
         return self.done + self.now.waiting + self.now.unsettled
 
-    def notes(self, purse: Budget, working: Sequence[Working] = ()) -> str:
+    def notes(self, budget: Budget, working: Sequence[Working] = ()) -> str:
         """What a person wants to know besides: what it costs, how far a long document is, what failed, what is left to
         do at the end."""
         last = self.done == self.total and self.now.descriptions
         parts = (
-            _spent(self._purse, purse, self._currency),
+            _spent(self._budget, budget, self._currency),
             _how_far(working[0]) if working else "",
             f"{self.now.unsettled:,} being settled" if self.now.unsettled and not self.now.waiting else "",
             f"{self.failed:,} failed" if self.failed else "",
@@ -98,12 +98,12 @@ async def watching_ingest(
 
         async def look() -> None:
             watch.see(await trueweave.ingest_progress(since))
-            purse = await _budget(trueweave)
+            budget = await _budget(trueweave)
             bar.update(
                 task,
                 completed=watch.done,
                 total=watch.total or None,
-                notes=watch.notes(purse, [*tally.working.values()]),
+                notes=watch.notes(budget, [*tally.working.values()]),
             )
 
         async with _looking(look):
@@ -121,8 +121,8 @@ async def writing_reports(
         task = bar.add_task("", total=wanted, notes="")
 
         async def look() -> None:
-            purse = await _budget(trueweave)
-            bar.update(task, completed=tally.reports, notes=_spent(before, purse, currency))
+            budget = await _budget(trueweave)
+            bar.update(task, completed=tally.reports, notes=_spent(before, budget, currency))
 
         async with _looking(look):
             yield

@@ -29,11 +29,11 @@ from trueweave.types import Community, CommunityReport, Entity, Finding, Hierarc
 
 LEAST_MEMBERS = 3  # of a community that is written about: two things and what is between them are a relation
 
-_NODES: Mapping[str, Kind] = {"entity": "uuid", "anchor": "uuid", "hash": "uuid", "leaf": "int"}
+_NODES: Mapping[str, Kind] = {"entity": "uuid", "stable_id": "uuid", "hash": "uuid", "leaf": "int"}
 _EDGES: Mapping[str, Kind] = {"source": "uuid", "target": "uuid", "weight": "float", "hash": "uuid"}
 _MEMBERS: Mapping[str, Kind] = {"entity": "uuid", "leaf": "int"}
 _COMMUNITIES: Mapping[str, Kind] = {
-    "n": "int", "last": "int", "parent": "int", "level": "int", "id": "uuid", "anchor": "uuid", "size": "int",
+    "n": "int", "last": "int", "parent": "int", "level": "int", "id": "uuid", "stable_id": "uuid", "size": "int",
     "relations": "int", "hash": "uuid",
 }  # fmt: skip
 
@@ -46,7 +46,7 @@ class Network(NamedTuple):
 
     version: int
     entities: Column
-    anchors: Column
+    stable_ids: Column
     hashes: NDArray[np.uint64]
     leaves: Ints
     source: Ints
@@ -56,7 +56,7 @@ class Network(NamedTuple):
 
     @property
     def graph(self) -> Graph:
-        marks = np.ascontiguousarray(binary_copy.halves(self.anchors)[:, 1])
+        marks = np.ascontiguousarray(binary_copy.halves(self.stable_ids)[:, 1])
         return merged(len(self.entities), self.source, self.target, self.weight, marks)
 
 
@@ -75,10 +75,10 @@ async def network(tx: Transaction) -> Network:
     version = int(await tx.value("community.graph"))
     nodes = await binary_copy.read(tx, "community.nodes", _NODES)
     edges = await binary_copy.read(tx, "community.edges", _EDGES)
-    said, anchors = binary_copy.halves(nodes["hash"]), binary_copy.halves(nodes["anchor"])
+    said, stable_ids = binary_copy.halves(nodes["hash"]), binary_copy.halves(nodes["stable_id"])
     source, target = binary_copy.places(nodes["entity"], edges["source"], edges["target"])
-    stated = content_hash.of_relations(binary_copy.halves(edges["hash"]), anchors[source], anchors[target])
-    named = nodes["entity"], nodes["anchor"], said, nodes["leaf"]
+    stated = content_hash.of_relations(binary_copy.halves(edges["hash"]), stable_ids[source], stable_ids[target])
+    named = nodes["entity"], nodes["stable_id"], said, nodes["leaf"]
     return Network(version, *named, source, target, edges["weight"], stated)
 
 
@@ -104,14 +104,14 @@ async def write(
     smallest = _smallest(tree, len(graph.entities))
     rows: dict[str, Column] = {
         "n": np.arange(tree.parent.size), "last": tree.last, "parent": tree.parent, "level": tree.level,
-        "id": _packed(labels), "anchor": graph.anchors[smallest], "size": said.members, "relations": said.relations,
-        "hash": _packed(said.hashes),
+        "id": _packed(labels), "stable_id": graph.stable_ids[smallest], "size": said.members,
+        "relations": said.relations, "hash": _packed(said.hashes),
     }  # fmt: skip
     await binary_copy.write(tx, "stage_community", _COMMUNITIES, rows)
     inside = tree.leaf != NONE
     await binary_copy.write(tx, "stage_member", _MEMBERS, {"entity": graph.entities[inside], "leaf": tree.leaf[inside]})
     await tx.run("community.retire")
-    await tx.run("community.forget_former")
+    await tx.run("community.forget_retired")
     await tx.run("community.keep_dates")
     await tx.run("community.clear")
     await tx.run("community.write")
@@ -187,9 +187,9 @@ async def beginning(tx: Transaction, start: str) -> list[UUID]:
     return [id_ for (id_,) in await tx.rows("community.beginning", beginning=start)]
 
 
-async def former(tx: Transaction, since: datetime, limit: int) -> list[RetiredCommunity]:
+async def retired(tx: Transaction, since: datetime, limit: int) -> list[RetiredCommunity]:
     """Communities that went since then, the latest first."""
-    return [RetiredCommunity(*row) for row in await tx.rows("community.former", since=since, limit=limit)]
+    return [RetiredCommunity(*row) for row in await tx.rows("community.retired", since=since, limit=limit)]
 
 
 async def members(tx: Transaction, community: UUID, limit: int) -> list[Entity]:
@@ -241,20 +241,22 @@ class DueReport(NamedTuple):
     relations: int
 
 
-async def want(tx: Transaction) -> None:
+async def request_reports(tx: Transaction) -> None:
     """Let reports be written from now on, by whoever works here."""
-    await tx.run("community.want")
+    await tx.run("community.request_reports")
 
 
-async def any_wanted(tx: Transaction, *, by_model: bool) -> bool:
+async def any_report_due(tx: Transaction, *, by_model: bool) -> bool:
     """Whether reports are to be written and some are missing, or stale."""
-    return bool(await tx.value("community.any_wanted", least=LEAST_MEMBERS, by_model=by_model))
+    return bool(await tx.value("community.any_report_due", least=LEAST_MEMBERS, by_model=by_model))
 
 
-async def wanted(tx: Transaction, after: tuple[int, int], limit: int, *, by_model: bool) -> list[DueReport]:
+async def due_reports(tx: Transaction, after: tuple[int, int], limit: int, *, by_model: bool) -> list[DueReport]:
     """The next communities of one level to be written about, after a level and a place in it."""
     level, n = after
-    rows = await tx.rows("community.wanted", least=LEAST_MEMBERS, by_model=by_model, level=level, after=n, limit=limit)
+    rows = await tx.rows(
+        "community.due_reports", least=LEAST_MEMBERS, by_model=by_model, level=level, after=n, limit=limit
+    )
     found = [DueReport(*row) for row in rows]
     return [one for one in found if one.level == found[0].level]
 

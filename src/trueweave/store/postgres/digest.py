@@ -20,7 +20,7 @@ SECTIONS = (
     "names",
     "entities",
     "relations",
-    "tallies",
+    "phrase_counts",
     "words",
     "texts",
     "phrases",
@@ -28,6 +28,7 @@ SECTIONS = (
     "communities",
     "vectors",
 )
+_HEADINGS = {"phrase_counts": "tallies"}  # hashed, too: with another heading every digest would be another
 _MOST_DIFFERENCES = 20
 
 
@@ -39,7 +40,7 @@ async def digest(workspace: Workspace, sections: Sequence[str] = SECTIONS) -> st
     total = hashlib.sha256()
     async with workspace.transaction(snapshot=True, unhurried=True) as tx:
         for section in sections:
-            total.update(f"== {section}\n".encode())
+            total.update(f"== {_HEADINGS.get(section, section)}\n".encode())
             async for key, line in _lines(tx, section):
                 total.update(f"{key}\t{line}\n".encode())
     return total.hexdigest()

@@ -32,7 +32,7 @@ class FilterShape(NamedTuple):
         """A condition on a column that holds a document: it is there, and may speak."""
         if self.by_ids:
             return f"{document} = ANY(%(scope)s)"
-        return " AND ".join((_is_shown(document), *_has_facets(document, self.facets)))
+        return " AND ".join((_is_visible(document), *_has_facets(document, self.facets)))
 
 
 @dataclass(frozen=True)
@@ -69,15 +69,15 @@ async def scope(workspace: Workspace, given: Filter) -> Scope:
         query = QUERIES["search.scope_by_uri"].format(facets=conditions)
         params["uris"] = Texts(given.uris)
     else:
-        query = QUERIES["search.scope_by_facet"].format(facets=conditions, shown=_is_shown("d.id"), most=FEW + 1)
+        query = QUERIES["search.scope_by_facet"].format(facets=conditions, visible=_is_visible("d.id"), most=FEW + 1)
     rows = await workspace.read(query.encode(), params)
     if len(rows) > FEW and not given.uris:
         return Scope(facets=facets)
     return Scope(few=Ids(id_ for id_, fits in rows if fits))
 
 
-def _is_shown(document: str) -> str:
-    return QUERIES["search.is_shown"].format(document=document)
+def _is_visible(document: str) -> str:
+    return QUERIES["search.is_visible"].format(document=document)
 
 
 def _has_facets(document: str, count: int) -> list[str]:

@@ -82,7 +82,7 @@ async def _erase(tx: Transaction, some: Sequence[_Left]) -> None:
     for one in some:
         await _erase_reports(tx, one)
     gone = Texts(one.uri for one in some if not one.is_back)
-    await tx.run("erase.former")
+    await tx.run("erase.retired")
     await tx.run("erase.replies_for", uris=gone)
     await tx.run("erase.replies_of_nobody", uris=gone)
     await tx.run("erase.replies_from_many")

@@ -33,7 +33,7 @@ class _Closed(NamedTuple):
 
 
 class PostgresLedger:
-    """The purse of one workspace, as this process uses it. Implements `trueweave.protocols.Ledger`."""
+    """The budget of one workspace, as this process uses it. Implements `trueweave.protocols.Ledger`."""
 
     def __init__(self, workspace: Workspace, liveness: Liveness, currency: str = "USD") -> None:
         self._workspace = workspace
@@ -99,14 +99,14 @@ class PostgresLedger:
         return await self._workspace.retry_while_down(reserve)
 
     async def _reserve_in(self, tx: Transaction, calls: Sequence[tuple[UUID, Call]]) -> list[_Verdict]:
-        purse = await _lock(tx)
-        if not await tx.value("ledger.present", owner=(owner := self._liveness.owner)):
+        state = await _lock(tx)
+        if not await tx.value("ledger.is_alive", owner=(owner := self._liveness.owner)):
             return ["wait"] * len(calls)  # what is held back under this number would be taken for abandoned
-        verdicts = _decide(purse, [call for _, call in calls])
+        verdicts = _decide(state, [call for _, call in calls])
         if ("wait" in verdicts or self._is_time_to_look()) and (lost := await self._abandoned(tx)):
             await _close(tx, [_Closed(id_, "lost") for id_ in lost])
-            purse = await _lock(tx)
-            verdicts = _decide(purse, [call for _, call in calls])
+            state = await _lock(tx)
+            verdicts = _decide(state, [call for _, call in calls])
         held = [each for each, verdict in zip(calls, verdicts, strict=True) if verdict == "held"]
         if held:
             await tx.run(
@@ -123,7 +123,7 @@ class PostgresLedger:
         return verdicts
 
     def _is_time_to_look(self) -> bool:
-        """Whether to look for what the dead left open though nobody waits for it: the purse shows what is spent."""
+        """Whether to look for what the dead left open though nobody waits for it: the budget shows what is spent."""
         now = asyncio.get_running_loop().time()
         is_time = now - self._looked >= _LOOK_FOR_ABANDONED
         self._looked = now if is_time else self._looked
@@ -143,17 +143,17 @@ class PostgresLedger:
         return [None] * len(closed)
 
 
-def _decide(purse: Budget, calls: Sequence[Call]) -> list[_Verdict]:
+def _decide(state: Budget, calls: Sequence[Call]) -> list[_Verdict]:
     """Which of the calls fit, in their order. What does not fit waits while something held may yet be left over."""
-    price, tokens = purse.price + purse.held_price, purse.tokens + purse.held_tokens
-    waiting = purse.held_tokens > 0
+    price, tokens = state.price + state.held_price, state.tokens + state.held_tokens
+    waiting = state.held_tokens > 0
     verdicts: list[_Verdict] = []
     for call in calls:
         size, cost = call.tokens_in + call.tokens_out, call.price or Decimal(0)
-        if purse.price_cap is not None and call.price is None:
+        if state.price_cap is not None and call.price is None:
             verdicts.append("unpriced")
-        elif (purse.price_cap is not None and price + cost > purse.price_cap) or (
-            purse.token_cap is not None and tokens + size > purse.token_cap
+        elif (state.price_cap is not None and price + cost > state.price_cap) or (
+            state.token_cap is not None and tokens + size > state.token_cap
         ):
             verdicts.append("wait" if waiting else "reached")
         else:
@@ -163,10 +163,10 @@ def _decide(purse: Budget, calls: Sequence[Call]) -> list[_Verdict]:
 
 
 async def _lock(tx: Transaction) -> Budget:
-    rows = await tx.rows("ledger.lock_purse")
+    rows = await tx.rows("ledger.lock_budget")
     if not rows:
-        await tx.run("ledger.purse")
-        rows = await tx.rows("ledger.lock_purse")
+        await tx.run("ledger.make_budget")
+        rows = await tx.rows("ledger.lock_budget")
     return Budget(*rows[0])
 
 
@@ -183,17 +183,17 @@ async def _close(tx: Transaction, closed: Sequence[_Closed]) -> None:
 
 async def budget(tx: Transaction) -> Budget:
     """What the workspace may spend, and has spent."""
-    rows = await tx.rows("ledger.read_purse")
+    rows = await tx.rows("ledger.read_budget")
     return Budget(*rows[0]) if rows else Budget(None, None, Decimal(0), 0, Decimal(0), 0)
 
 
 async def allow(tx: Transaction, price: Decimal | None, tokens: int | None) -> Budget:
     """Let the workspace spend this much more than it has; None is without limit."""
-    purse = await _lock(tx)
+    state = await _lock(tx)
     await tx.run(
         "ledger.cap",
-        price=None if price is None else purse.price + purse.held_price + price,
-        tokens=None if tokens is None else purse.tokens + purse.held_tokens + tokens,
+        price=None if price is None else state.price + state.held_price + price,
+        tokens=None if tokens is None else state.tokens + state.held_tokens + tokens,
     )
     return await budget(tx)
 

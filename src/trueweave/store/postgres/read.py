@@ -14,8 +14,8 @@ from trueweave.types import DocumentInfo, Entity, Relation, Status
 
 async def status(tx: Transaction) -> Status:
     """How large the workspace is, and what still waits."""
-    [(documents, chunks, entities_, relations, due, touched, model)] = await tx.rows("read.status")
-    return Status(documents, chunks, entities_, relations, due, touched, model or "")
+    [(documents, chunks, entities_, relations, due, dirty_names, model)] = await tx.rows("read.status")
+    return Status(documents, chunks, entities_, relations, due, dirty_names, model or "")
 
 
 async def documents(tx: Transaction, limit: int, *, noted: bool) -> list[DocumentInfo]:

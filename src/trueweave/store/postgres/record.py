@@ -64,10 +64,10 @@ async def _store(tx: Transaction, offered: Sequence[Contribution]) -> Stored:
     await _note_recipes(tx, {c.made for c in documents if c.made})
     ids, uris = [c.document.id for c in documents], [c.document.uri for c in documents]
     await tx.rows("record.lock_versions", uris=uris)
-    await tx.run("record.forget_unshown", uris=uris, keep=ids)
-    await tx.run("record.unwant", uris=uris, keep=ids)
+    await tx.run("record.forget_invisible", uris=uris, keep=ids)
+    await tx.run("record.unset_current", uris=uris, keep=ids)
     await tx.run("failed.forget_documents", uris=uris)
-    known = {id_ for (id_,) in await tx.rows("record.want_again", ids=ids)}
+    known = {id_ for (id_,) in await tx.rows("record.set_current", ids=ids)}
     known |= {id_ for (id_,) in await tx.rows("record.known_versions", ids=ids)}
     await _made_anew(tx, [c.document for c in documents if c.document.id in known and c.document.source])
     fresh = [c for c in documents if c.document.id not in known]
@@ -125,7 +125,7 @@ async def _register(tx: Transaction, mentions: Iterable[MentionRow]) -> list[UUI
     how = await settings(tx)
     await stage_keys(tx, (names[id_][:3] for id_ in new), how)
     await tx.run("record.insert_keys")
-    await tx.run("record.insert_unlinked", names=Ids(new))
+    await tx.run("record.insert_pending_matches", names=Ids(new))
     return new
 
 
@@ -141,7 +141,7 @@ async def made_by(tx: Transaction) -> list[tuple[Made, int]]:
 
 
 async def withdraw(workspace: Workspace, uris: Sequence[str]) -> int:
-    """Mark these documents as no longer wanted, all in one transaction; how many there were.
+    """Mark these documents as no longer current, all in one transaction; how many there were.
 
     What they leave behind elsewhere is noted, to be erased once they are out of the view.
     """
@@ -151,18 +151,18 @@ async def withdraw(workspace: Workspace, uris: Sequence[str]) -> int:
         await tx.rows("record.lock_versions", uris=ordered)
         await tx.run("erase.note", uris=ordered, waiting=[uri for (uri,) in waiting])
         await forget_jobs(tx, ordered)
-        forgotten = await tx.rows("record.forget_unshown", uris=ordered, keep=[])
-        withdrawn = await tx.rows("record.unwant", uris=ordered, keep=[])
+        forgotten = await tx.rows("record.forget_invisible", uris=ordered, keep=[])
+        withdrawn = await tx.rows("record.unset_current", uris=ordered, keep=[])
         await tx.run("failed.erase_documents", uris=ordered)
         return len({uri for (uri,) in (*waiting, *forgotten, *withdrawn)})
 
 
-async def read(workspace: Workspace, page: int = 500, *, shown: bool = False) -> AsyncIterator[list[Document]]:
+async def read(workspace: Workspace, page: int = 500, *, visible: bool = False) -> AsyncIterator[list[Document]]:
     """All documents as they were stored, with what was said in them, a page at a time, in no particular order.
 
-    With `shown` they are those that the view is made of, and not yet the versions that wait to be settled.
+    With `visible` they are those that the view is made of, and not yet the versions that wait to be settled.
     """
-    query = "record.read_shown" if shown else "record.read_documents"
+    query = "record.read_visible" if visible else "record.read_documents"
     after = UUID(int=0)
     while True:
         async with workspace.transaction(snapshot=True, unhurried=True) as tx:
@@ -186,9 +186,9 @@ def _chunks(chunks: list[Row], mentions: list[Row], links: list[Row]) -> dict[UU
     """The chunks of each document, from the rows of several."""
     written: dict[UUID, tuple[str, str]] = {}
     mentioned: dict[tuple[UUID, UUID], list[Mention]] = {}
-    for document, chunk, name, spelt, type_, said, emphasis, spans in mentions:
-        written[name] = (spelt, type_)
-        mentioned.setdefault((document, chunk), []).append(Mention(spelt, type_, said, emphasis, _pairs(spans)))
+    for document, chunk, name, as_written, type_, said, emphasis, spans in mentions:
+        written[name] = (as_written, type_)
+        mentioned.setdefault((document, chunk), []).append(Mention(as_written, type_, said, emphasis, _pairs(spans)))
     linked: dict[tuple[UUID, UUID], list[Link]] = {}
     for document, chunk, source, target, said, keywords, strength, emphasis, spans in links:
         (s, s_type), (t, t_type) = written[source], written[target]

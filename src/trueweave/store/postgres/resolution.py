@@ -57,7 +57,7 @@ async def find_alike(workspace: Workspace, names: Sequence[UUID]) -> int:
 async def _find_alike(tx: Transaction, names: Sequence[UUID]) -> int:
     await names_may_arrive(tx)
     how = await settings(tx)
-    rows = await tx.rows("resolve.lock_unlinked", names=Ids(names))
+    rows = await tx.rows("resolve.lock_pending_matches", names=Ids(names))
     names_here = [(id_, compared(written, how), type_) for id_, written, type_ in rows]
     sought = [probes(form, type_, how) for _, form, type_ in names_here]
     counts = [len(keys) for keys in sought]
@@ -73,7 +73,7 @@ async def _find_alike(tx: Transaction, names: Sequence[UUID]) -> int:
     pairs = [(names_here[at][0], id_) for (at, id_, _), same in zip(found, verdicts, strict=True) if same]
     if pairs:
         await tx.run("resolve.insert_alike", a=Ids(a for a, _ in pairs), b=Ids(b for _, b in pairs))
-    await tx.run("resolve.linked", names=Ids(id_ for id_, *_ in names_here))
+    await tx.run("resolve.matched", names=Ids(id_ for id_, *_ in names_here))
     return len(pairs)
 
 
@@ -84,7 +84,7 @@ async def change_settings(workspace: Workspace, to: ResolutionSettings) -> None:
         if await settings(tx) == to:
             return
         await tx.run("resolve.change_settings", mode=to.mode, threshold=to.threshold, same=to.same)
-        await tx.run("resolve.forget_links")
+        await tx.run("resolve.forget_alike")
         await tx.run("resolve.forget_keys")
         await tx.run("record.stage")
         after = UUID(int=0)
@@ -92,8 +92,8 @@ async def change_settings(workspace: Workspace, to: ResolutionSettings) -> None:
             await stage_keys(tx, page, to)
             after = page[-1][0]
         await tx.run("record.insert_keys")
-        await tx.run("resolve.unlink_all")
-        await tx.run("resolve.touch_all")
+        await tx.run("resolve.match_all_again")
+        await tx.run("resolve.mark_all_dirty")
         await count_change(tx)
 
 
@@ -175,7 +175,7 @@ async def sweep(workspace: Workspace, among: Sequence[UUID] | None = None) -> in
         ids = [id_ for id_, *_ in dead]
         entries = await asyncio.to_thread(_entries, dead, how)
         await tx.run("resolve.sweep_alike", names=ids)
-        await tx.run("resolve.sweep_unlinked", names=ids)
+        await tx.run("resolve.sweep_pending_matches", names=ids)
         await tx.run("resolve.sweep_keys", keys=[k for k, _ in entries], names=[n for _, n in entries])
         await count_change(tx)
         return len(dead)
@@ -188,7 +188,7 @@ def _entries(names: Sequence[Row], how: ResolutionSettings) -> list[tuple[int, U
 
 async def _touch(tx: Transaction, *rules: UUID) -> None:
     """Have the names that these rules speak of resolved again."""
-    await tx.run("resolve.touch", rules=Ids(rules))
+    await tx.run("resolve.mark_dirty", rules=Ids(rules))
     await count_change(tx)
 
 

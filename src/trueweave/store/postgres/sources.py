@@ -1,4 +1,4 @@
-"""Documents that were handed in and are not in the record yet."""
+"""Documents that were submitted and are not in the record yet."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ async def _new(tx: Transaction, rows: Sequence[_Row], made: UUID | None) -> list
 
 
 class HandedIn(NamedTuple):
-    """How many sources were new or changed, and those of them that nobody had handed in before."""
+    """How many sources were new or changed, and those of them that nobody had submitted before."""
 
     new: int
     queued: list[Job]

@@ -31,7 +31,7 @@ class _Name(NamedTuple):
     written: str
     type: str
     entity: UUID
-    times: int
+    count: int  # type: ignore[assignment]  # hides tuple.count
 
 
 class _Pair(NamedTuple):
@@ -44,7 +44,7 @@ class _Pair(NamedTuple):
     @property
     def rank(self) -> tuple[float, int, str, str]:
         """The most alike first, then the most mentioned."""
-        return -self.score, -self.one.times - self.other.times, self.one.written, self.other.written
+        return -self.score, -self.one.count - self.other.count, self.one.written, self.other.written
 
 
 async def suggest(
@@ -184,7 +184,7 @@ async def _passages(tx: Transaction, names: Sequence[UUID]) -> dict[UUID, list[N
 
 
 def _shown(name: _Name, passages: dict[UUID, list[NamePassage]]) -> SuggestedName:
-    return SuggestedName(NameKey(name.written, name.type), name.entity, name.times, tuple(passages[name.id]))
+    return SuggestedName(NameKey(name.written, name.type), name.entity, name.count, tuple(passages[name.id]))
 
 
 def _around(text: str, place: int) -> str:

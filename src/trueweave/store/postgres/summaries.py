@@ -19,11 +19,11 @@ class DueSummary(NamedTuple):
     description: str
 
 
-async def wanted(workspace: Workspace, limit: int) -> list[DueSummary]:
+async def due(workspace: Workspace, limit: int) -> list[DueSummary]:
     """Some of the descriptions that have no summary yet. Wishes that have gone out of date are dropped on the way."""
     while True:
         async with workspace.transaction() as tx:
-            rows = await tx.rows("summary.wanted", limit=limit)
+            rows = await tx.rows("summary.due", limit=limit)
             if stale := [hash_ for hash_, _, _, current in rows if not current]:
                 await tx.run("summary.drop", hashes=Ids(stale))
         found = [DueSummary(hash_, name, description) for hash_, name, description, current in rows if current]
@@ -48,5 +48,5 @@ async def drop(workspace: Workspace, hashes: Sequence[UUID]) -> None:
         await tx.run("summary.drop", hashes=Ids(hashes))
 
 
-async def any_wanted(tx: Transaction) -> bool:
-    return bool(await tx.value("summary.any_wanted"))
+async def any_due(tx: Transaction) -> bool:
+    return bool(await tx.value("summary.any_due"))

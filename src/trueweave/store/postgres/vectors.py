@@ -92,14 +92,14 @@ async def everything(tx: Transaction) -> dict[str, sql.Composed]:
     where = await space(tx)
     if where is None:
         return {}
-    shelves = await _shelves(tx, where)
-    return {kind: _all(_tables(tx, where, kind, shelves)) for kind in VECTOR_KINDS}
+    own_tables = await _own_tables(tx, where)
+    return {kind: _all(_tables(tx, where, kind, own_tables)) for kind in VECTOR_KINDS}
 
 
 async def of_ids(tx: Transaction, kind: VectorKind, ids: Sequence[UUID]) -> dict[UUID, HalfVector]:
     """The vectors of these things, where there are any."""
     where = await space(tx)
-    tables = _tables(tx, where, kind, await _shelves(tx, where)) if where else []
+    tables = _tables(tx, where, kind, await _own_tables(tx, where)) if where else []
     return dict([row for table in tables for row in await _rows(tx, "vectors.of_ids", table=table, ids=Ids(ids))])
 
 
@@ -121,7 +121,7 @@ async def write(
     tx: Transaction, where: Space, vectors: Sequence[Vector], gone: Iterable[tuple[VectorKind, UUID]]
 ) -> None:
     """Put these vectors in the place of any older ones, and take away those of what is gone."""
-    shelves = await _shelves(tx, where)
+    own_tables = await _own_tables(tx, where)
     stale: dict[VectorKind, list[UUID]] = {kind: [] for kind in VECTOR_KINDS}
     for kind, id_ in (*gone, *((v.kind, v.id) for v in vectors)):
         stale[kind].append(id_)
@@ -130,7 +130,7 @@ async def write(
         await tx.copy("stage_vector", _STAGE, vectors)
     for kind, ids in stale.items():
         if ids:
-            for table in _tables(tx, where, kind, shelves):
+            for table in _tables(tx, where, kind, own_tables):
                 await _run(tx, "vectors.remove", table=table, ids=Ids(ids))
     for kind in {v.kind for v in vectors}:
         await _run(tx, "vectors.insert", table=_common(where, kind), kind=kind)
@@ -170,19 +170,19 @@ async def move_to_own_table(workspace: Workspace, written: int) -> None:
         return
     async with workspace.transaction() as tx:
         where = await space(tx)
-        shelves = await _shelves(tx, where) if where else {}
+        own_tables = await _own_tables(tx, where) if where else {}
         waiting = {k: await _count(tx, _common(where, k), MOST_IN_COMMON) for k in VECTOR_KINDS} if where else {}
     for kind, count in waiting.items():
-        if where and (count >= MOST_IN_COMMON or not shelves.get(kind, True)):
+        if where and (count >= MOST_IN_COMMON or not own_tables.get(kind, True)):
             await _move(workspace, where, kind)
 
 
 async def _move(workspace: Workspace, where: Space, kind: VectorKind) -> None:
     async with workspace.transaction() as tx:
-        await tx.run("vectors.make_shelf", space=where.id, kind=kind)
+        await tx.run("vectors.make_own_table", space=where.id, kind=kind)
         common, own = _common(where, kind), _own(tx, where, kind)
         if await _count(tx, common) >= REBUILD_FROM * await _count(tx, own):
-            await tx.run("vectors.index_shelf", space=where.id, kind=kind, wanted=False)
+            await tx.run("vectors.index_own_table", space=where.id, kind=kind, indexed=False)
     upto: UUID | None = None
     while upto != _LAST:
         async with workspace.transaction() as tx:
@@ -192,7 +192,7 @@ async def _move(workspace: Workspace, where: Space, kind: VectorKind) -> None:
             await _run(tx, "vectors.move", common=common, own=own, upto=upto)
     async with workspace.transaction(unhurried=True) as tx:
         await tx.run("vectors.memory", size="1GB")
-        await tx.run("vectors.index_shelf", space=where.id, kind=kind, wanted=True)
+        await tx.run("vectors.index_own_table", space=where.id, kind=kind, indexed=True)
 
 
 async def change_space(
@@ -240,15 +240,15 @@ async def missing(workspace: Workspace, of: Space | None) -> AsyncIterator[list[
 
 
 async def _missing(tx: Transaction, of: Space | None, kind: VectorKind, after: UUID, limit: int) -> list[Row]:
-    tables = _tables(tx, of, kind, await _shelves(tx, of)) if of else []
+    tables = _tables(tx, of, kind, await _own_tables(tx, of)) if of else []
     return await _rows(tx, f"vectors.missing_{kind}", table=_all(tables), after=after, limit=limit)
 
 
 async def count_present(workspace: Workspace, of: Space) -> int:
     """How many vectors of the workspace are in a space."""
     async with workspace.transaction() as tx:
-        shelves = await _shelves(tx, of)
-        tables = [table for kind in VECTOR_KINDS for table in _tables(tx, of, kind, shelves)]
+        own_tables = await _own_tables(tx, of)
+        tables = [table for kind in VECTOR_KINDS for table in _tables(tx, of, kind, own_tables)]
         return sum([await _count(tx, table) for table in tables])
 
 
@@ -259,9 +259,9 @@ async def _switched(workspace: Workspace, new: Space) -> bool:
         for kind in VECTOR_KINDS:
             if await _missing(tx, new, kind, UUID(int=0), 1):
                 return False
-        shelves = await _shelves(tx, new)
+        own_tables = await _own_tables(tx, new)
         for kind in VECTOR_KINDS:
-            for table in _tables(tx, new, kind, shelves):
+            for table in _tables(tx, new, kind, own_tables):
                 await _run(tx, f"vectors.extra_{kind}", table=table)
         await tx.run("vectors.switch", space=new.id)
         await count_change(tx)
@@ -278,7 +278,7 @@ async def clear_other_spaces(workspace: Workspace) -> int:
     for other in others:
         async with workspace.transaction() as tx:
             counts = [await _count(tx, _common(other, kind), 1) for kind in VECTOR_KINDS]
-            if any(counts) or await _shelves(tx, other):
+            if any(counts) or await _own_tables(tx, other):
                 await tx.run("vectors.clear_space", space=other.id)
                 cleared += 1
     return cleared
@@ -300,9 +300,9 @@ _TEXTS: dict[VectorKind, Callable[..., str]] = {
 }
 
 
-async def _shelves(tx: Transaction, where: Space) -> dict[VectorKind, bool]:
+async def _own_tables(tx: Transaction, where: Space) -> dict[VectorKind, bool]:
     """The kinds for which the workspace has a table of its own, and whether that is indexed."""
-    return dict(await tx.rows("vectors.shelves", space=where.id))
+    return dict(await tx.rows("vectors.own_tables", space=where.id))
 
 
 def _common(where: Space, kind: VectorKind) -> sql.Identifier:
@@ -314,10 +314,10 @@ def _own(tx: Transaction, where: Space, kind: VectorKind) -> sql.Identifier:
 
 
 def _tables(
-    tx: Transaction, where: Space, kind: VectorKind, shelves: Mapping[VectorKind, bool]
+    tx: Transaction, where: Space, kind: VectorKind, own_tables: Mapping[VectorKind, bool]
 ) -> list[sql.Identifier]:
     """Where vectors of a kind may be: in the common table, and in the workspace's own one if it has one."""
-    return [_common(where, kind), *([_own(tx, where, kind)] if kind in shelves else [])]
+    return [_common(where, kind), *([_own(tx, where, kind)] if kind in own_tables else [])]
 
 
 def _all(tables: Sequence[sql.Identifier]) -> sql.Composed:

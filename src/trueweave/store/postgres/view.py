@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from trueweave.graph.aggregate import EntityRow, NameRow, RelationRow, TieRow, tie_id
+from trueweave.graph.aggregate import EntityRow, NamePairRow, NameRow, RelationRow, name_pair_id
 from trueweave.graph.components import NameRule
 from trueweave.graph.plan import Batch, ChangedText, Pair, PhraseCount, Plan, Sums, sums
 from trueweave.store.postgres import outbox
@@ -24,22 +24,22 @@ async def name_deltas(tx: Transaction, batch: Batch) -> dict[UUID, Sums]:
     return sums((name, emphasis, count, 0) for name, emphasis, count in rows)
 
 
-async def tie_deltas(tx: Transaction, batch: Batch) -> dict[Pair, Sums]:
+async def name_pair_deltas(tx: Transaction, batch: Batch) -> dict[Pair, Sums]:
     """What the batch adds to each pair of names that its documents link."""
-    rows = await tx.rows("settle.tie_deltas", **_signed(batch))
+    rows = await tx.rows("settle.name_pair_deltas", **_signed(batch))
     return sums(((source, target), *rest) for source, target, *rest in rows)
 
 
-async def tally_deltas(tx: Transaction, batch: Batch) -> list[PhraseCount]:
+async def phrase_count_deltas(tx: Transaction, batch: Batch) -> list[PhraseCount]:
     """How much more or less often each description and keyword is said."""
     signed = _signed(batch)
-    named = await tx.rows("settle.name_tally_deltas", **signed)
-    described = await tx.rows("settle.tie_description_deltas", **signed)
-    worded = await tx.rows("settle.tie_keyword_deltas", **signed)
+    named = await tx.rows("settle.name_description_deltas", **signed)
+    described = await tx.rows("settle.name_pair_description_deltas", **signed)
+    worded = await tx.rows("settle.name_pair_keyword_deltas", **signed)
     return [
         *(PhraseCount(name, "d", hash_, value, count) for name, hash_, value, count in named),
-        *(PhraseCount(tie_id(s, t), "d", hash_, value, count) for s, t, hash_, value, count in described),
-        *(PhraseCount(tie_id(s, t), "k", key("said", word), word, count) for s, t, word, count in worded),
+        *(PhraseCount(name_pair_id(s, t), "d", hash_, value, count) for s, t, hash_, value, count in described),
+        *(PhraseCount(name_pair_id(s, t), "k", key("said", word), word, count) for s, t, word, count in worded),
     ]
 
 
@@ -84,19 +84,19 @@ async def relations(tx: Transaction, ids: Iterable[UUID]) -> dict[UUID, Relation
     return {row[0]: RelationRow._make((*row[:9], tuple(row[9]), row[10])) for row in rows}
 
 
-async def ties(tx: Transaction, pairs: Collection[Pair]) -> dict[Pair, TieRow]:
+async def name_pairs(tx: Transaction, pairs: Collection[Pair]) -> dict[Pair, NamePairRow]:
     if not pairs:
         return {}
     sources, targets = Ids(s for s, _ in pairs), Ids(t for _, t in pairs)
-    return _ties(await tx.rows("settle.ties", sources=sources, targets=targets))
+    return _name_pairs(await tx.rows("settle.name_pairs", sources=sources, targets=targets))
 
 
-async def ties_of_names(tx: Transaction, ids: Iterable[UUID]) -> dict[Pair, TieRow]:
-    return _ties(await _rows_of(tx, "settle.ties_of_names", names=ids))
+async def name_pairs_of_names(tx: Transaction, ids: Iterable[UUID]) -> dict[Pair, NamePairRow]:
+    return _name_pairs(await _rows_of(tx, "settle.name_pairs_of_names", names=ids))
 
 
-async def ties_of_relations(tx: Transaction, ids: Iterable[UUID]) -> dict[Pair, TieRow]:
-    return _ties(await _rows_of(tx, "settle.ties_of_relations", relations=ids))
+async def name_pairs_of_relations(tx: Transaction, ids: Iterable[UUID]) -> dict[Pair, NamePairRow]:
+    return _name_pairs(await _rows_of(tx, "settle.name_pairs_of_relations", relations=ids))
 
 
 async def said(tx: Transaction, kind: str, most: Mapping[UUID, int]) -> list[tuple[UUID, UUID, str, int]]:
@@ -110,16 +110,16 @@ async def said(tx: Transaction, kind: str, most: Mapping[UUID, int]) -> list[tup
 async def write(tx: Transaction, plan: Plan) -> None:
     """Carry a plan out, vectors aside. The transaction holds the view lock."""
     await _note_stale(tx, plan)
-    names = [(n.id, n.times, _literal(n.histogram), n.entity) for n in plan.names]
-    await _write(tx, "settle.write_names", ("id", "times", "histogram", "entity"), names)
-    await _write(tx, "settle.remove_ties", ("source", "target"), plan.gone_ties)
-    ties = [(t.source, t.target, t.times, t.weight, _literal(t.histogram), t.relation) for t in plan.ties]
-    await _write(tx, "settle.write_ties", TieRow._fields, ties)
-    await _write(tx, "settle.write_tallies", PhraseCount._fields, plan.tallies)
-    less = [t[:3] for t in plan.tallies if t.times < 0]
-    await _write(tx, "settle.remove_tallies", ("owner", "kind", "hash"), less)
+    names = [(n.id, n.count, _literal(n.histogram), n.entity) for n in plan.names]
+    await _write(tx, "settle.write_names", ("id", "count", "histogram", "entity"), names)
+    await _write(tx, "settle.remove_name_pairs", ("source", "target"), plan.gone_name_pairs)
+    name_pairs = [(t.source, t.target, t.count, t.weight, _literal(t.histogram), t.relation) for t in plan.name_pairs]
+    await _write(tx, "settle.write_name_pairs", NamePairRow._fields, name_pairs)
+    await _write(tx, "settle.write_phrase_counts", PhraseCount._fields, plan.phrase_counts)
+    less = [t[:3] for t in plan.phrase_counts if t.count < 0]
+    await _write(tx, "settle.remove_phrase_counts", ("owner", "kind", "hash"), less)
     await _write(tx, "settle.remove_entities", ("ids",), [(id_,) for id_ in plan.gone_entities])
-    entities = [(*e[:4], _quoted(e.aliases), e.times, _literal(e.histogram), *e[7:]) for e in plan.entities]
+    entities = [(*e[:4], _quoted(e.aliases), e.count, _literal(e.histogram), *e[7:]) for e in plan.entities]
     await _write(tx, "settle.write_entities", EntityRow._fields, entities)
     await _write(tx, "settle.remove_relations", ("ids",), [(id_,) for id_ in plan.gone_relations])
     relations = [(*r[:6], _quoted(r.keywords), *r[7:9], _literal(r.histogram), r.text_hash) for r in plan.relations]
@@ -151,17 +151,17 @@ async def _want_summaries(tx: Transaction, plan: Plan) -> None:
         *((e.text_hash, "entity", e.id) for e in plan.entities if len(e.description) > LONG_DESCRIPTION),
         *((r.text_hash, "relation", r.id) for r in plan.relations if len(r.description) > LONG_DESCRIPTION),
     ]
-    await _write(tx, "summary.want", ("hash", "kind", "id"), sorted(set(long)))
+    await _write(tx, "summary.request", ("hash", "kind", "id"), sorted(set(long)))
 
 
 async def _write_documents(tx: Transaction, batch: Batch) -> None:
     if batch.coming:
-        await tx.run("settle.show", ids=batch.coming)
+        await tx.run("settle.make_visible", ids=batch.coming)
     if batch.going:
         for table in ("links", "mentions", "chunks", "facets", "documents"):
             await tx.run(f"settle.remove_{table}", ids=batch.going)
-    if batch.touched:
-        await tx.run("settle.untouch", names=list(batch.touched))
+    if batch.dirty_names:
+        await tx.run("settle.clear_dirty_names", names=list(batch.dirty_names))
 
 
 async def _write_outbox(tx: Transaction, plan: Plan) -> None:
@@ -198,8 +198,8 @@ def _names(rows: Iterable[Row]) -> dict[UUID, NameRow]:
     return {row[0]: NameRow._make((*row[:4], tuple(row[4]), row[5])) for row in rows}
 
 
-def _ties(rows: Iterable[Row]) -> dict[Pair, TieRow]:
-    return {(row[0], row[1]): TieRow._make((*row[:4], tuple(row[4]), row[5])) for row in rows}
+def _name_pairs(rows: Iterable[Row]) -> dict[Pair, NamePairRow]:
+    return {(row[0], row[1]): NamePairRow._make((*row[:4], tuple(row[4]), row[5])) for row in rows}
 
 
 def _literal(values: Iterable[object]) -> str:

@@ -10,7 +10,7 @@ SELECT coalesce(max(version), 0) FROM view_version
 -- All entities in an order that depends on what documents say alone, each with a hash of what is said of it, and the
 -- innermost community that it was in so far.
 SELECT a.entity, a.id::uuid, md5(concat_ws(E'\x1f', a.id, e.type, e.text_hash))::uuid, coalesce(m.leaf, -1)
-FROM anchor a JOIN entity e ON e.id = a.entity LEFT JOIN member m ON m.entity = a.entity ORDER BY a.id COLLATE "C"
+FROM stable_id a JOIN entity e ON e.id = a.entity LEFT JOIN member m ON m.entity = a.entity ORDER BY a.id COLLATE "C"
 
 -- name: edges
 SELECT source, target, weight::float8, text_hash FROM relation
@@ -28,12 +28,12 @@ FROM community c LEFT JOIN report r ON r.community = c.id GROUP BY c.level ORDER
 SELECT n, last, coalesce(parent, -1), level, id, size, hash, since, changed FROM community ORDER BY n
 
 -- name: stage
-CREATE TEMPORARY TABLE IF NOT EXISTS stage_community (n int, last int, parent int, level int, id uuid, anchor uuid,
+CREATE TEMPORARY TABLE IF NOT EXISTS stage_community (n int, last int, parent int, level int, id uuid, stable_id uuid,
     size int, relations int, hash uuid) ON COMMIT DELETE ROWS;
 CREATE TEMPORARY TABLE IF NOT EXISTS stage_member (entity uuid, leaf int) ON COMMIT DELETE ROWS
 
 -- name: retire
-INSERT INTO former_community (id, level, size, title, gone)
+INSERT INTO retired_community (id, level, size, title, gone)
 SELECT c.id, c.level, c.size, coalesce(r.title, names.joined, ''), now()
 FROM community c LEFT JOIN report r ON r.community = c.id
 LEFT JOIN LATERAL (
@@ -43,8 +43,8 @@ LEFT JOIN LATERAL (
         ORDER BY e.degree DESC, e.name COLLATE "C", e.id LIMIT 3) AS e) AS names ON true
 WHERE NOT EXISTS (SELECT FROM stage_community s WHERE s.id = c.id)
 
--- name: forget_former
-DELETE FROM former_community WHERE gone < now() - interval '1 year'
+-- name: forget_retired
+DELETE FROM retired_community WHERE gone < now() - interval '1 year'
 
 -- name: keep_dates
 -- What stays as it was keeps both dates; what changed, the first.
@@ -56,8 +56,8 @@ FROM community c LEFT JOIN LATERAL (SELECT id FROM community WHERE n = c.parent 
 WITH gone AS (DELETE FROM member) DELETE FROM community
 
 -- name: write
-INSERT INTO community (n, last, parent, id, anchor, level, size, relations, hash, since, changed)
-SELECT s.n, s.last, nullif(s.parent, -1), s.id, s.anchor, s.level, s.size, s.relations, s.hash,
+INSERT INTO community (n, last, parent, id, stable_id, level, size, relations, hash, since, changed)
+SELECT s.n, s.last, nullif(s.parent, -1), s.id, s.stable_id, s.level, s.size, s.relations, s.hash,
        coalesce(d.since, now()), CASE WHEN d.hash = s.hash THEN d.changed ELSE now() END
 FROM stage_community s LEFT JOIN stage_date d ON d.id = s.id ORDER BY s.n
 
@@ -107,8 +107,8 @@ ORDER BY c.size DESC, c.n
 -- name: beginning
 SELECT id FROM community WHERE starts_with(id::text, %(beginning)s) ORDER BY id LIMIT 2
 
--- name: former
-SELECT id, level, size, title, gone FROM former_community WHERE gone >= %(since)s ORDER BY gone DESC, size DESC, id LIMIT %(limit)s
+-- name: retired
+SELECT id, level, size, title, gone FROM retired_community WHERE gone >= %(since)s ORDER BY gone DESC, size DESC, id LIMIT %(limit)s
 
 -- name: report
 SELECT r.title, r.summary, r.rating, r.reason, r.findings, r.author, r.problem, r.hash <> c.hash, r.made
@@ -123,10 +123,10 @@ FROM (SELECT e.* FROM community c
 LEFT JOIN LATERAL (SELECT text FROM summary WHERE hash = e.text_hash OFFSET 0) s ON true
 ORDER BY e.degree DESC, e.name COLLATE "C", e.id
 
--- name: want
+-- name: request_reports
 UPDATE hierarchy SET writing = true
 
--- name: any_wanted
+-- name: any_report_due
 SELECT EXISTS (
     SELECT FROM hierarchy h JOIN community c ON true LEFT JOIN report r ON r.community = c.id
     WHERE h.writing AND c.size >= %(least)s
@@ -135,7 +135,7 @@ SELECT EXISTS (
                     CROSS JOIN LATERAL (SELECT FROM entity WHERE id = m.entity OFFSET 0) e)
         AND NOT EXISTS (SELECT FROM failed_work f WHERE f.kind = 'report' AND f.subject IN ('', c.hash::text)))
 
--- name: wanted
+-- name: due_reports
 -- The innermost first, as those round them may be written from their reports. What the model failed at before is tried
 -- once more, but is no reason to begin. Of one whose members are all gone by now there is nothing to say.
 SELECT c.n, c.last, c.level, c.id, c.hash, c.size, c.relations FROM community c LEFT JOIN report r ON r.community = c.id
@@ -162,7 +162,7 @@ LEFT JOIN LATERAL (SELECT text FROM summary WHERE hash = e.text_hash OFFSET 0) s
 LEFT JOIN LATERAL (
     SELECT m.chunk FROM (SELECT id FROM name WHERE entity = e.id ORDER BY count DESC, id LIMIT 1) AS n
     CROSS JOIN LATERAL (SELECT chunk, document FROM mention WHERE name = n.id ORDER BY emphasis DESC, chunk LIMIT 8) m
-    WHERE EXISTS (SELECT FROM document d WHERE d.id = m.document AND d.shown OFFSET 0) LIMIT 1) m ON true
+    WHERE EXISTS (SELECT FROM document d WHERE d.id = m.document AND d.visible OFFSET 0) LIMIT 1) m ON true
 ORDER BY u.n, e.degree DESC, e.name COLLATE "C", e.id
 
 -- name: facts_relations
@@ -180,10 +180,10 @@ CROSS JOIN LATERAL (
     ORDER BY r.weight DESC, r.source_name COLLATE "C", r.target_name COLLATE "C", r.id LIMIT %(most)s) r
 LEFT JOIN LATERAL (SELECT text FROM summary WHERE hash = r.text_hash OFFSET 0) s ON true
 LEFT JOIN LATERAL (
-    SELECT l.chunk FROM (SELECT source, target FROM tie WHERE relation = r.id ORDER BY weight DESC, source LIMIT 1) AS t
+    SELECT l.chunk FROM (SELECT source, target FROM name_pair WHERE relation = r.id ORDER BY weight DESC, source LIMIT 1) AS t
     CROSS JOIN LATERAL (
         SELECT chunk, document FROM link WHERE source = t.source AND target = t.target ORDER BY strength DESC, chunk LIMIT 8) l
-    WHERE EXISTS (SELECT FROM document d WHERE d.id = l.document AND d.shown OFFSET 0) LIMIT 1) l ON true
+    WHERE EXISTS (SELECT FROM document d WHERE d.id = l.document AND d.visible OFFSET 0) LIMIT 1) l ON true
 ORDER BY u.n, r.weight DESC, r.source_name COLLATE "C", r.target_name COLLATE "C", r.id
 
 -- name: facts_parts
@@ -194,7 +194,7 @@ FROM community c JOIN report r ON r.community = c.id WHERE c.parent = ANY(%(ns)s
 -- name: texts
 SELECT DISTINCT ON (c.id) c.id, c.text FROM unnest(%(chunks)s::uuid[]) AS u (id)
 CROSS JOIN LATERAL (SELECT id, document, text FROM chunk WHERE id = u.id OFFSET 0) AS c
-WHERE EXISTS (SELECT FROM document d WHERE d.id = c.document AND d.shown OFFSET 0) ORDER BY c.id
+WHERE EXISTS (SELECT FROM document d WHERE d.id = c.document AND d.visible OFFSET 0) ORDER BY c.id
 
 -- name: keep
 INSERT INTO report (community, hash, title, summary, rating, reason, findings, author, problem, text_hash)

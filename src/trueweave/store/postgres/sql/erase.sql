@@ -17,7 +17,7 @@ CROSS JOIN LATERAL (SELECT coalesce(array_agg(r.id), '{}') AS ids, coalesce(arra
         coalesce(array_agg(r.source), '{}') AS sources, coalesce(array_agg(r.target), '{}') AS targets
     FROM (SELECT DISTINCT t.relation FROM unnest(d.ids) AS v (id)
           CROSS JOIN LATERAL (SELECT DISTINCT source, target FROM link WHERE document = v.id OFFSET 0) l
-          CROSS JOIN LATERAL (SELECT relation FROM tie WHERE source = l.source AND target = l.target OFFSET 0) t) AS own
+          CROSS JOIN LATERAL (SELECT relation FROM name_pair WHERE source = l.source AND target = l.target OFFSET 0) t) AS own
     CROSS JOIN LATERAL (SELECT id, text_hash, source, target FROM relation WHERE id = own.relation OFFSET 0) r) AS r
 CROSS JOIN LATERAL (
     WITH RECURSIVE up AS (
@@ -37,7 +37,7 @@ SELECT EXISTS (SELECT FROM erasure)
 -- Those whose last version is out of the view; and whether there is a document of that uri again.
 SELECT e.id, e.uri, e.names, e.entities, e.entity_hashes, e.relations, e.relation_hashes, e.relation_sources,
        e.relation_targets, e.communities, EXISTS (SELECT FROM document d WHERE d.uri = e.uri) OR EXISTS (SELECT FROM source s WHERE s.uri = e.uri)
-FROM erasure e WHERE NOT EXISTS (SELECT FROM document d WHERE d.uri = e.uri AND NOT d.wanted)
+FROM erasure e WHERE NOT EXISTS (SELECT FROM document d WHERE d.uri = e.uri AND NOT d.current)
 ORDER BY e.id LIMIT %(limit)s
 
 -- name: reports
@@ -69,8 +69,8 @@ RETURNING r.community, r.title, r.summary
 -- Reports that are missing now are written when somebody wants that, not by whoever works here next.
 UPDATE hierarchy SET writing = false WHERE writing
 
--- name: former
-UPDATE former_community SET title = '' WHERE title <> ''
+-- name: retired
+UPDATE retired_community SET title = '' WHERE title <> ''
 
 -- name: replies_for
 -- Those that another document has a chunk for stay, and are nobody's in particular.

@@ -1,10 +1,10 @@
 -- name: mark
 INSERT INTO failed_work (kind, subject, label, error) VALUES (%(kind)s, %(subject)s, %(label)s, %(error)s)
 ON CONFLICT (workspace, kind, subject) DO UPDATE
-SET label = excluded.label, error = excluded.error, times = failed_work.times + 1, failed = now()
+SET label = excluded.label, error = excluded.error, count = failed_work.count + 1, failed = now()
 
 -- name: listed
-SELECT kind, label, error, times, failed FROM failed_work ORDER BY failed DESC, kind, subject LIMIT %(limit)s
+SELECT kind, label, error, count, failed FROM failed_work ORDER BY failed DESC, kind, subject LIMIT %(limit)s
 
 -- name: forget
 DELETE FROM failed_work WHERE kind = ANY(%(kinds)s)

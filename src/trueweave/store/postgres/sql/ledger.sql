@@ -1,14 +1,14 @@
--- name: purse
-INSERT INTO purse DEFAULT VALUES ON CONFLICT DO NOTHING
+-- name: make_budget
+INSERT INTO budget DEFAULT VALUES ON CONFLICT DO NOTHING
 
--- name: lock_purse
-SELECT price_cap, token_cap, price, tokens, held_price, held_tokens FROM purse FOR UPDATE
+-- name: lock_budget
+SELECT price_cap, token_cap, price, tokens, held_price, held_tokens FROM budget FOR UPDATE
 
--- name: read_purse
-SELECT price_cap, token_cap, price, tokens, held_price, held_tokens FROM purse
+-- name: read_budget
+SELECT price_cap, token_cap, price, tokens, held_price, held_tokens FROM budget
 
 -- name: cap
-UPDATE purse SET price_cap = %(price)s, token_cap = %(tokens)s
+UPDATE budget SET price_cap = %(price)s, token_cap = %(tokens)s
 
 -- name: open
 WITH opened AS (
@@ -18,7 +18,7 @@ WITH opened AS (
                 %(tokens_out)s::bigint[], %(prices)s::numeric[])
          AS c (id, stage, document, model, tokens_in, tokens_out, price)
     RETURNING tokens_in + tokens_out AS tokens, price)
-UPDATE purse SET held_price = held_price + (SELECT coalesce(sum(price), 0) FROM opened),
+UPDATE budget SET held_price = held_price + (SELECT coalesce(sum(price), 0) FROM opened),
                  held_tokens = held_tokens + (SELECT sum(tokens) FROM opened)
 
 -- name: close
@@ -38,18 +38,18 @@ lost AS (
     RETURNING s.id, s.tokens_in, s.tokens_out, s.price),
 gone AS (
     DELETE FROM spend s USING said JOIN held USING (id) WHERE s.id = said.id AND said.state = 'gone')
-UPDATE purse SET
+UPDATE budget SET
     held_price = held_price - (SELECT coalesce(sum(price), 0) FROM held),
     held_tokens = held_tokens - (SELECT coalesce(sum(tokens_in + tokens_out), 0) FROM held),
-    price = purse.price + (SELECT coalesce(sum(b.price), 0) FROM (TABLE done UNION ALL TABLE lost) b),
-    tokens = purse.tokens + (SELECT coalesce(sum(b.tokens_in + b.tokens_out), 0) FROM (TABLE done UNION ALL TABLE lost) b)
+    price = budget.price + (SELECT coalesce(sum(b.price), 0) FROM (TABLE done UNION ALL TABLE lost) b),
+    tokens = budget.tokens + (SELECT coalesce(sum(b.tokens_in + b.tokens_out), 0) FROM (TABLE done UNION ALL TABLE lost) b)
 
 -- name: abandoned
 -- Calls under way of processes that are gone.
-SELECT id FROM spend WHERE state = 'open' AND NOT present(owner)
+SELECT id FROM spend WHERE state = 'open' AND NOT is_alive(owner)
 
--- name: present
-SELECT present(%(owner)s)
+-- name: is_alive
+SELECT is_alive(%(owner)s)
 
 -- name: receipt
 SELECT stage, model, sum(calls)::bigint, (coalesce(sum(calls) FILTER (WHERE state = 'lost'), 0))::bigint, sum(tokens_in)::bigint, sum(tokens_out)::bigint,

@@ -1,14 +1,14 @@
 -- name: any
-SELECT EXISTS (SELECT FROM unlinked_text) AND NOT EXISTS (SELECT FROM failed_work WHERE kind = 'link')
+SELECT EXISTS (SELECT FROM pending_link) AND NOT EXISTS (SELECT FROM failed_work WHERE kind = 'link')
 
 -- name: due_phrases
-SELECT position, phrase FROM unlinked_text WHERE phrase IS NOT NULL ORDER BY position LIMIT %(limit)s
+SELECT position, phrase FROM pending_link WHERE phrase IS NOT NULL ORDER BY position LIMIT %(limit)s
 
 -- name: due_chunks
-SELECT position, chunk FROM unlinked_text WHERE chunk IS NOT NULL ORDER BY position LIMIT %(limit)s
+SELECT position, chunk FROM pending_link WHERE chunk IS NOT NULL ORDER BY position LIMIT %(limit)s
 
 -- name: done
-DELETE FROM unlinked_text WHERE position = ANY(%(positions)s)
+DELETE FROM pending_link WHERE position = ANY(%(positions)s)
 
 -- name: phrases
 -- Phrases by their ids: how a live name writes each, if one does, and whether it is known as live so far. num_nulls keeps
@@ -23,19 +23,19 @@ INSERT INTO phrase (id, key, first, words, chunks)
 SELECT u.id, u.key, u.first, u.words, (SELECT count(*) FROM occurrence o WHERE o.phrase = u.id)
 FROM unnest(%(ids)s::bigint[], %(keys)s::text[], %(firsts)s::bigint[], %(words)s::bigint[]) AS u (id, key, first, words)
 
--- name: chunks_that_spell
-INSERT INTO unlinked_text (chunk) SELECT DISTINCT spelt(%(sizes)s::bigint[], %(words)s::bigint[])
+-- name: queue_chunks_with
+INSERT INTO pending_link (chunk) SELECT DISTINCT chunks_with(%(sizes)s::bigint[], %(words)s::bigint[])
 
 -- name: phrases_go
 WITH gone AS (DELETE FROM phrase WHERE id = ANY(%(ids)s) RETURNING id)
-INSERT INTO unlinked_text (chunk)
+INSERT INTO pending_link (chunk)
 SELECT DISTINCT o.chunk FROM gone g CROSS JOIN LATERAL (SELECT chunk FROM occurrence WHERE phrase = g.id OFFSET 0) AS o
 
 -- name: texts
 SELECT u.id, c.text, c.start, c.n, d.title, d.places
 FROM unnest(%(chunks)s::uuid[]) AS u (id)
 CROSS JOIN LATERAL (SELECT document, text, start, n FROM chunk WHERE id = u.id OFFSET 0) AS c
-CROSS JOIN LATERAL (SELECT title, places FROM document WHERE id = c.document AND shown OFFSET 0) AS d
+CROSS JOIN LATERAL (SELECT title, places FROM document WHERE id = c.document AND visible OFFSET 0) AS d
 
 -- name: longest
 SELECT u.first, p.words FROM unnest(%(firsts)s::bigint[]) AS u (first)
@@ -50,8 +50,8 @@ CROSS JOIN LATERAL (SELECT id FROM phrase WHERE id = u.id OFFSET 0) AS p
 -- chunks have them.
 WITH gone AS (DELETE FROM occurrence WHERE chunk = ANY(%(chunks)s) RETURNING chunk, phrase),
 come AS (
-    SELECT * FROM unnest(%(chunk)s::uuid[], %(phrase)s::bigint[], %(times)s::bigint[], %(inside)s::bigint[], %(defines)s::boolean[])
-        AS u (chunk, phrase, times, inside, defines)),
+    SELECT * FROM unnest(%(chunk)s::uuid[], %(phrase)s::bigint[], %(count)s::bigint[], %(inside)s::bigint[], %(defines)s::boolean[])
+        AS u (chunk, phrase, count, inside, defines)),
 sums AS (
     SELECT phrase, sum(sign) AS more FROM (
         SELECT phrase, 1 AS sign FROM come UNION ALL SELECT phrase, -1 FROM gone) AS change
@@ -59,18 +59,18 @@ sums AS (
 UPDATE phrase p SET chunks = p.chunks + s.more FROM sums s WHERE p.id = s.phrase
 
 -- name: insert
-INSERT INTO occurrence (chunk, phrase, times, inside, defines)
-SELECT * FROM unnest(%(chunk)s::uuid[], %(phrase)s::bigint[], %(times)s::bigint[], %(inside)s::bigint[], %(defines)s::boolean[])
+INSERT INTO occurrence (chunk, phrase, count, inside, defines)
+SELECT * FROM unnest(%(chunk)s::uuid[], %(phrase)s::bigint[], %(count)s::bigint[], %(inside)s::bigint[], %(defines)s::boolean[])
 
--- name: spell
-SELECT spell(%(chunks)s::uuid[], %(sizes)s::bigint[], %(words)s::bigint[])
+-- name: store_chunk_words
+SELECT store_chunk_words(%(chunks)s::uuid[], %(sizes)s::bigint[], %(words)s::bigint[])
 
 -- name: clear
-SELECT clear_spelling()
+SELECT clear_chunk_words()
 
 -- name: changed
 -- All chunks of the documents that come, as a title may be new where a text is not, and those that are gone.
-INSERT INTO unlinked_text (chunk)
+INSERT INTO pending_link (chunk)
 SELECT c.id FROM unnest(%(documents)s::uuid[]) AS d (id)
 CROSS JOIN LATERAL (SELECT id FROM chunk WHERE document = d.id OFFSET 0) AS c
 UNION

@@ -24,10 +24,10 @@ DELETE FROM process WHERE id = %(owner)s
 WITH quick AS (SELECT set_config('synchronous_commit', 'off', true)),
 free AS (
     SELECT n FROM quick, generate_series(0, %(most)s - 1) AS n
-    WHERE NOT EXISTS (SELECT FROM slot s WHERE s.model = %(model)s AND s.n = n.n AND present(s.owner))
+    WHERE NOT EXISTS (SELECT FROM slot s WHERE s.model = %(model)s AND s.n = n.n AND is_alive(s.owner))
     ORDER BY random() LIMIT %(wanted)s)
-INSERT INTO slot AS s (model, n, owner) SELECT %(model)s, n, %(owner)s FROM free WHERE present(%(owner)s) ORDER BY n
-ON CONFLICT (model, n) DO UPDATE SET owner = excluded.owner WHERE NOT present(s.owner)
+INSERT INTO slot AS s (model, n, owner) SELECT %(model)s, n, %(owner)s FROM free WHERE is_alive(%(owner)s) ORDER BY n
+ON CONFLICT (model, n) DO UPDATE SET owner = excluded.owner WHERE NOT is_alive(s.owner)
 RETURNING n
 
 -- name: give_back_slots

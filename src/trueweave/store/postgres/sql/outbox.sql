@@ -33,7 +33,7 @@ DELETE FROM consumer WHERE name = %(name)s
 SELECT id FROM dropped_workspace WHERE id > %(after)s ORDER BY id LIMIT %(limit)s
 
 -- name: page_of_documents
-SELECT id FROM document WHERE shown AND id > %(after)s ORDER BY id LIMIT %(limit)s
+SELECT id FROM document WHERE visible AND id > %(after)s ORDER BY id LIMIT %(limit)s
 
 -- name: page_of_chunks
 SELECT DISTINCT c.id FROM (SELECT id FROM chunk WHERE id > %(after)s ORDER BY id LIMIT %(limit)s) AS c ORDER BY c.id
@@ -49,7 +49,7 @@ SELECT id FROM community WHERE id > %(after)s ORDER BY id LIMIT %(limit)s
 
 -- name: documents
 SELECT d.id, d.uri, d.title, d.metadata FROM unnest(%(ids)s::uuid[]) AS u (id)
-CROSS JOIN LATERAL (SELECT id, uri, title, metadata, shown FROM document WHERE id = u.id OFFSET 0) AS d WHERE d.shown
+CROSS JOIN LATERAL (SELECT id, uri, title, metadata, visible FROM document WHERE id = u.id OFFSET 0) AS d WHERE d.visible
 
 -- name: chunks
 SELECT c.id, c.document, c.n, c.text,
@@ -60,7 +60,7 @@ SELECT c.id, c.document, c.n, c.text,
 FROM unnest(%(ids)s::uuid[]) AS u (id)
 CROSS JOIN LATERAL (
     SELECT c.* FROM (SELECT id, document, n, text FROM chunk WHERE id = u.id OFFSET 0) AS c
-    WHERE EXISTS (SELECT FROM document d WHERE d.id = c.document AND d.shown OFFSET 0) LIMIT 1) AS c
+    WHERE EXISTS (SELECT FROM document d WHERE d.id = c.document AND d.visible OFFSET 0) LIMIT 1) AS c
 
 -- name: names_of_entities
 SELECT u.id, array_agg(n.id ORDER BY n.id) FROM unnest(%(ids)s::uuid[]) AS u (id)
@@ -69,7 +69,7 @@ CROSS JOIN LATERAL (SELECT id FROM name WHERE entity = u.id OFFSET 0) AS n GROUP
 -- name: pairs_of_relations
 SELECT u.id, array_agg(t.source ORDER BY t.source, t.target), array_agg(t.target ORDER BY t.source, t.target)
 FROM unnest(%(ids)s::uuid[]) AS u (id)
-CROSS JOIN LATERAL (SELECT source, target FROM tie WHERE relation = u.id OFFSET 0) AS t GROUP BY u.id
+CROSS JOIN LATERAL (SELECT source, target FROM name_pair WHERE relation = u.id OFFSET 0) AS t GROUP BY u.id
 
 -- name: communities
 SELECT c.id, c.level, (SELECT p.id FROM community p WHERE p.n = c.parent), c.size, coalesce(r.title, ''),

@@ -1,6 +1,6 @@
 -- name: promise
 -- Each call is promised the next free moment by each limit; how many seconds that is from now.
-INSERT INTO pace AS p (model, requests, tokens)
+INSERT INTO rate_limit AS p (model, requests, tokens)
 VALUES (%(model)s, clock_timestamp() + %(request)s::interval, clock_timestamp() + %(token)s::interval)
 ON CONFLICT (model) DO UPDATE SET
     requests = greatest(p.requests, clock_timestamp()) + %(request)s::interval,

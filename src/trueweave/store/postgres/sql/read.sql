@@ -1,29 +1,29 @@
 -- name: status
-SELECT (SELECT count(*) FROM document WHERE shown),
-       (SELECT count(*) FROM chunk c JOIN document d ON d.id = c.document WHERE d.shown),
+SELECT (SELECT count(*) FROM document WHERE visible),
+       (SELECT count(*) FROM chunk c JOIN document d ON d.id = c.document WHERE d.visible),
        (SELECT count(*) FROM entity),
        (SELECT count(*) FROM relation),
-       (SELECT count(DISTINCT uri) FROM document WHERE wanted <> shown),
-       (SELECT count(*) FROM touched),
+       (SELECT count(DISTINCT uri) FROM document WHERE current <> visible),
+       (SELECT count(*) FROM dirty_name),
        (SELECT s.model FROM workspace w JOIN space s ON s.id = w.space)
 
 -- name: waiting
 -- What is stored and not in the view yet: documents, names after a change of rules, texts to be searched for names; and
 -- how the communities were found, unless that was for the graph as it is.
-SELECT (SELECT count(DISTINCT uri) FROM document WHERE wanted <> shown),
-       (SELECT count(*) FROM touched),
-       (SELECT count(*) FROM unlinked_text),
+SELECT (SELECT count(DISTINCT uri) FROM document WHERE current <> visible),
+       (SELECT count(*) FROM dirty_name),
+       (SELECT count(*) FROM pending_link),
        (SELECT found::text FROM hierarchy)
 
 -- name: documents
 SELECT d.uri, d.title, (SELECT count(*) FROM chunk c WHERE c.document = d.id), d.added, d.notes
-FROM document d WHERE d.shown AND d.wanted AND (d.notes <> '{}' OR NOT %(noted)s) ORDER BY d.uri LIMIT %(limit)s
+FROM document d WHERE d.visible AND d.current AND (d.notes <> '{}' OR NOT %(noted)s) ORDER BY d.uri LIMIT %(limit)s
 
 -- name: state
 -- Which documents there are, how often anything was settled, and in which space vectors are.
 SELECT concat_ws(' ', count(*), bit_xor(hashtextextended(id::text, 0)), (SELECT version FROM view_version),
     (SELECT space FROM workspace))
-FROM document WHERE shown
+FROM document WHERE visible
 
 -- name: entities
 SELECT e.id, e.name, e.type, e.description, e.aliases, e.count, e.histogram, e.degree, coalesce(s.text, '')
@@ -44,7 +44,7 @@ ORDER BY r.weight DESC, r.source_name, r.target_name, r.id
 -- name: tables
 SELECT c.relname FROM pg_class c JOIN pg_namespace s ON s.oid = c.relnamespace
 WHERE s.nspname = 'trueweave' AND c.relkind = 'r' AND c.relrowsecurity AND c.relforcerowsecurity
-    AND c.relname <> 'shelf' AND c.relname NOT LIKE 'vector\_%%' ORDER BY 1
+    AND c.relname <> 'own_table' AND c.relname NOT LIKE 'vector\_%%' ORDER BY 1
 
 -- name: begin_drop
 SELECT begin_drop()
@@ -53,7 +53,7 @@ SELECT begin_drop()
 SELECT await_writers()
 
 -- name: count_documents
-SELECT count(*) FROM document WHERE shown
+SELECT count(*) FROM document WHERE visible
 
 -- name: settings
 SELECT settings FROM workspace WHERE id = current_setting('trueweave.workspace')::int

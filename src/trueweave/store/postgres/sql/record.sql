@@ -7,37 +7,37 @@ CREATE TEMP TABLE IF NOT EXISTS stage_name (id uuid, written text, type text, ph
 CREATE TEMP TABLE IF NOT EXISTS stage_key (key bigint, name uuid, mask bigint) ON COMMIT DELETE ROWS
 
 -- name: known_versions
-SELECT id FROM document WHERE id = ANY(%(ids)s) AND wanted
+SELECT id FROM document WHERE id = ANY(%(ids)s) AND current
 
 -- name: lock_versions
--- In the order of their uris, so that two writers of the same documents wait for each other and never in a ring.
+-- In the order of their uris, so that two writers of the same documents wait for each other and never deadlock.
 SELECT id FROM document WHERE id = ANY(ARRAY(
     SELECT d.id FROM unnest(%(uris)s::text[]) AS u (uri)
     CROSS JOIN LATERAL (SELECT id FROM document WHERE uri = u.uri OFFSET 0) d))
 ORDER BY uri, id FOR UPDATE
 
--- name: forget_unshown
--- A version that was never shown leaves no trace.
+-- name: forget_invisible
+-- A version that was never visible leaves no trace.
 WITH gone AS (
     DELETE FROM document WHERE id = ANY(ARRAY(
         SELECT d.id FROM unnest(%(uris)s::text[]) AS u (uri)
         CROSS JOIN LATERAL (SELECT id FROM document WHERE uri = u.uri OFFSET 0) d))
-    AND NOT shown AND id <> ALL(%(keep)s) RETURNING id, uri),
+    AND NOT visible AND id <> ALL(%(keep)s) RETURNING id, uri),
 facets AS (DELETE FROM facet f USING gone WHERE f.document = gone.id),
 chunks AS (DELETE FROM chunk c USING gone WHERE c.document = gone.id),
 mentions AS (DELETE FROM mention m USING gone WHERE m.document = gone.id),
 links AS (DELETE FROM link l USING gone WHERE l.document = gone.id)
 SELECT uri FROM gone
 
--- name: unwant
-UPDATE document SET wanted = false WHERE id = ANY(ARRAY(
+-- name: unset_current
+UPDATE document SET current = false WHERE id = ANY(ARRAY(
     SELECT d.id FROM unnest(%(uris)s::text[]) AS u (uri)
-    CROSS JOIN LATERAL (SELECT id FROM document WHERE uri = u.uri AND wanted OFFSET 0) d))
-AND wanted AND id <> ALL(%(keep)s)
+    CROSS JOIN LATERAL (SELECT id FROM document WHERE uri = u.uri AND current OFFSET 0) d))
+AND current AND id <> ALL(%(keep)s)
 RETURNING uri
 
--- name: want_again
-UPDATE document SET wanted = true WHERE id = ANY(%(ids)s) AND NOT wanted RETURNING id
+-- name: set_current
+UPDATE document SET current = true WHERE id = ANY(%(ids)s) AND NOT current RETURNING id
 
 -- name: made_from
 -- What is known already may have been made anew, from another source.
@@ -54,27 +54,27 @@ ON CONFLICT DO NOTHING
 -- name: made_by
 -- By which recipes the documents were worked, and how many by each.
 SELECT r.recipe, r.fingerprint, d.documents
-FROM (SELECT recipe, count(*) AS documents FROM document WHERE wanted AND recipe IS NOT NULL GROUP BY recipe) d
+FROM (SELECT recipe, count(*) AS documents FROM document WHERE current AND recipe IS NOT NULL GROUP BY recipe) d
 JOIN recipe r ON r.id = d.recipe ORDER BY d.documents DESC, r.id
 
 -- name: insert_documents
 WITH stored AS (
-    INSERT INTO document (id, uri, title, content_hash, metadata, places, source, notes, size, recipe, wanted, shown)
+    INSERT INTO document (id, uri, title, content_hash, metadata, places, source, notes, size, recipe, current, visible)
     SELECT id, uri, title, content_hash, metadata::jsonb, places::jsonb, source, notes, size, recipe, true, false
     FROM stage_document ORDER BY uri RETURNING id, metadata)
 INSERT INTO facet (document, facet)
 SELECT id, f FROM stored CROSS JOIN LATERAL facets(metadata) AS f WHERE metadata <> '{}'
 
 -- name: insert_names
--- In the order of their ids, so that two writers of the same new names wait for each other and never in a ring.
+-- In the order of their ids, so that two writers of the same new names wait for each other and never deadlock.
 INSERT INTO name (id, written, type, phrase) SELECT id, written, type, phrase FROM stage_name ORDER BY id
 ON CONFLICT DO NOTHING RETURNING id
 
 -- name: insert_keys
 INSERT INTO name_key (key, name, mask) SELECT key, name, mask FROM stage_key
 
--- name: insert_unlinked
-INSERT INTO unlinked (name) SELECT unnest(%(names)s::uuid[])
+-- name: insert_pending_matches
+INSERT INTO pending_match (name) SELECT unnest(%(names)s::uuid[])
 
 -- name: insert_chunks
 INSERT INTO chunk (document, id, n, start, tokens, text, text_hash) SELECT * FROM stage_chunk
@@ -88,10 +88,10 @@ INSERT INTO link (document, chunk, n, source, target, description, description_h
 SELECT * FROM stage_link
 
 -- name: read_documents
-SELECT id, uri, title, metadata, places FROM document WHERE wanted AND id > %(after)s ORDER BY id LIMIT %(limit)s
+SELECT id, uri, title, metadata, places FROM document WHERE current AND id > %(after)s ORDER BY id LIMIT %(limit)s
 
--- name: read_shown
-SELECT id, uri, title, metadata, places FROM document WHERE shown AND id > %(after)s ORDER BY id LIMIT %(limit)s
+-- name: read_visible
+SELECT id, uri, title, metadata, places FROM document WHERE visible AND id > %(after)s ORDER BY id LIMIT %(limit)s
 
 -- name: read_chunks
 SELECT document, id, start, tokens, text FROM chunk WHERE document = ANY(%(documents)s) ORDER BY document, n

@@ -3,7 +3,7 @@
 -- to ask while this statement ran is in neither.
 WITH mine AS (
     INSERT INTO reply (key, model, owner) SELECT k, %(model)s, %(owner)s FROM unnest(%(keys)s::uuid[]) AS k
-    WHERE present(%(owner)s) ORDER BY k
+    WHERE is_alive(%(owner)s) ORDER BY k
     ON CONFLICT DO NOTHING RETURNING key)
 SELECT key, true, NULL::bytea FROM mine
 UNION ALL
@@ -14,7 +14,7 @@ WHERE r.payload IS NOT NULL
 -- name: take_over
 -- By one who is alive, from one who is not, or from themselves.
 UPDATE reply SET owner = %(owner)s
-WHERE key = ANY(%(keys)s) AND payload IS NULL AND (owner = %(owner)s OR NOT present(owner)) AND present(%(owner)s)
+WHERE key = ANY(%(keys)s) AND payload IS NULL AND (owner = %(owner)s OR NOT is_alive(owner)) AND is_alive(%(owner)s)
 RETURNING key
 
 -- name: keep

@@ -7,9 +7,9 @@ SELECT pg_advisory_xact_lock_shared(%(lock)s)
 -- name: lock_alone
 SELECT pg_advisory_xact_lock(%(lock)s)
 
--- name: lock_unlinked
+-- name: lock_pending_matches
 SELECT n.id, n.written, n.type FROM (
-    SELECT name FROM unlinked WHERE name = ANY(%(names)s) ORDER BY name FOR UPDATE) u
+    SELECT name FROM pending_match WHERE name = ANY(%(names)s) ORDER BY name FOR UPDATE) u
 CROSS JOIN LATERAL (SELECT id, written, type FROM name WHERE id = u.name OFFSET 0) n
 
 -- name: candidates
@@ -28,23 +28,23 @@ SELECT a, b FROM (
     UNION SELECT b, a FROM unnest(%(a)s::uuid[], %(b)s::uuid[]) AS p (a, b)) pairs
 ORDER BY a, b ON CONFLICT DO NOTHING
 
--- name: linked
-DELETE FROM unlinked WHERE name = ANY(%(names)s)
+-- name: matched
+DELETE FROM pending_match WHERE name = ANY(%(names)s)
 
 -- name: change_settings
 UPDATE workspace SET mode = %(mode)s, threshold = %(threshold)s, same = %(same)s
 
--- name: forget_links
+-- name: forget_alike
 DELETE FROM alike
 
 -- name: forget_keys
 DELETE FROM name_key
 
--- name: unlink_all
-INSERT INTO unlinked (name) SELECT id FROM name ON CONFLICT DO NOTHING
+-- name: match_all_again
+INSERT INTO pending_match (name) SELECT id FROM name ON CONFLICT DO NOTHING
 
--- name: touch_all
-INSERT INTO touched (name) SELECT id FROM name WHERE entity IS NOT NULL ON CONFLICT DO NOTHING
+-- name: mark_all_dirty
+INSERT INTO dirty_name (name) SELECT id FROM name WHERE entity IS NOT NULL ON CONFLICT DO NOTHING
 
 -- name: names_after
 SELECT id, written, type FROM name WHERE id > %(after)s ORDER BY id LIMIT %(limit)s
@@ -68,9 +68,9 @@ DELETE FROM rule_name WHERE rule = %(rule)s
 SELECT r.id, r.kind, r.label, n.written, n.type FROM rule r JOIN rule_name n ON n.rule = r.id
 ORDER BY r.ordinal, n.written COLLATE "C", n.type COLLATE "C"
 
--- name: touch
+-- name: mark_dirty
 -- The names that these rules speak of.
-INSERT INTO touched (name)
+INSERT INTO dirty_name (name)
 SELECT n.id FROM (
     SELECT n.id, n.entity FROM (SELECT name FROM rule_name WHERE rule = ANY(%(rules)s) OFFSET 0) AS r
     CROSS JOIN LATERAL (SELECT id, entity FROM name WHERE id = r.name OFFSET 0) AS n
@@ -101,8 +101,8 @@ RETURNING id, written, type
 WITH gone AS (DELETE FROM alike WHERE a = ANY(%(names)s) RETURNING a, b)
 DELETE FROM alike back USING gone WHERE back.a = gone.b AND back.b = gone.a
 
--- name: sweep_unlinked
-DELETE FROM unlinked WHERE name = ANY(%(names)s)
+-- name: sweep_pending_matches
+DELETE FROM pending_match WHERE name = ANY(%(names)s)
 
 -- name: sweep_keys
 DELETE FROM name_key k USING unnest(%(keys)s::bigint[], %(names)s::uuid[]) AS d (key, name)

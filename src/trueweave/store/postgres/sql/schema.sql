@@ -1,15 +1,5 @@
 CREATE SCHEMA trueweave;
 
-CREATE FUNCTION trueweave.asked_words(question text) RETURNS TABLE(word bigint)
-    LANGUAGE plpgsql STABLE
-    AS $$
-BEGIN
-    RETURN QUERY SELECT DISTINCT w.word FROM (
-        SELECT t.language FROM text_language t WHERE t.workspace = current_setting('trueweave.workspace')::int
-        ORDER BY t.chunks DESC, t.language LIMIT 16) AS spoken
-    CROSS JOIN LATERAL words_of(question, spoken.language) w;
-END $$;
-
 CREATE FUNCTION trueweave.await_writers() RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'trueweave', 'pg_temp'
@@ -29,6 +19,27 @@ BEGIN
     ON CONFLICT DO NOTHING;
 END $$;
 
+CREATE FUNCTION trueweave.chunks_with(sizes bigint[], words bigint[]) RETURNS SETOF uuid
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    SET plan_cache_mode TO 'force_generic_plan'
+    AS $$
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    salt constant bigint := workspace_salt();
+    size bigint;
+    upto bigint := 0;
+    phrase_words bigint[];
+BEGIN
+    FOREACH size IN ARRAY sizes LOOP
+        upto := upto + size;
+        phrase_words := ARRAY(SELECT w # salt FROM unnest(words[upto - size + 1:upto]) AS w);
+        RETURN QUERY SELECT f.chunk FROM (SELECT * FROM chunk_words s WHERE s.words @> phrase_words OFFSET 0) AS f
+        WHERE f.workspace = here;
+    END LOOP;
+END $$;
+
 CREATE FUNCTION trueweave.claim_jobs(claimant integer, claimed_by bigint, most integer, after integer, limit_each integer, share integer, reclaim boolean, OUT workspace integer, OUT id bigint, OUT kind text, OUT payload bytea) RETURNS SETOF record
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
@@ -46,12 +57,12 @@ DECLARE
     at_most int;
     found_one record;
 BEGIN
-    IF NOT present(claimant) THEN
+    IF NOT is_alive(claimant) THEN
         RETURN;  -- what it claimed would be taken for abandoned
     END IF;
     IF reclaim THEN
         UPDATE job SET owner = NULL WHERE (workspace, id) IN (
-            SELECT j.workspace, j.id FROM job j WHERE j.owner IS NOT NULL AND NOT present(j.owner)
+            SELECT j.workspace, j.id FROM job j WHERE j.owner IS NOT NULL AND NOT is_alive(j.owner)
             ORDER BY j.workspace, j.id FOR UPDATE SKIP LOCKED);
     END IF;
     WHILE taken < most LOOP
@@ -95,6 +106,15 @@ BEGIN
     END LOOP;
 END $$;
 
+CREATE FUNCTION trueweave.clear_chunk_words() RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+BEGIN
+    DELETE FROM chunk_words WHERE workspace = current_setting('trueweave.workspace')::int;
+END $$;
+
 CREATE FUNCTION trueweave.clear_space(of_space integer) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'trueweave', 'public', 'pg_temp'
@@ -105,16 +125,7 @@ BEGIN
         EXECUTE format('DELETE FROM %I WHERE workspace = %s', format('vector_%s_%s', of_space, kind), here);
         EXECUTE format('DROP TABLE IF EXISTS %I', format('vector_%s_%s_%s', of_space, kind, here));
     END LOOP;
-    DELETE FROM shelf WHERE workspace = here AND space = of_space;
-END $$;
-
-CREATE FUNCTION trueweave.clear_spelling() RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'trueweave', 'pg_temp'
-    SET enable_seqscan TO 'off'
-    AS $$
-BEGIN
-    DELETE FROM spelling WHERE workspace = current_setting('trueweave.workspace')::int;
+    DELETE FROM own_table WHERE workspace = here AND space = of_space;
 END $$;
 
 CREATE FUNCTION trueweave.clear_text() RETURNS void
@@ -123,34 +134,7 @@ CREATE FUNCTION trueweave.clear_text() RETURNS void
     SET enable_seqscan TO 'off'
     AS $$
 BEGIN
-    DELETE FROM lexis WHERE workspace = current_setting('trueweave.workspace')::int;
-END $$;
-
-CREATE FUNCTION trueweave.covers(question text, chunks uuid[]) RETURNS TABLE(chunk uuid, words integer, shares double precision[])
-    LANGUAGE plpgsql STABLE SECURITY DEFINER
-    SET search_path TO 'trueweave', 'pg_temp'
-    SET enable_seqscan TO 'off'
-    AS $$
-#variable_conflict use_column
-DECLARE
-    here constant int := current_setting('trueweave.workspace')::int;
-    mix constant bigint := key_mix();
-    total float8;
-    asked bigint[];
-    weights float8[];
-    whole float8;
-BEGIN
-    SELECT c.chunks INTO total FROM corpus c WHERE c.workspace = here;
-    SELECT array_agg(known.word # mix), array_agg(known.weight), sum(known.weight) INTO asked, weights, whole
-    FROM (SELECT a.word, ln(1 + total / (1 + w.holders)) AS weight FROM asked_words(question) a CROSS JOIN LATERAL (
-              SELECT sum(w.chunks)::float8 AS holders FROM word w WHERE w.workspace = here AND w.word = a.word) w
-          WHERE w.holders > 0 ORDER BY w.holders, a.word LIMIT 64) AS known;
-    RETURN QUERY
-    SELECT l.chunk, cardinality(l.keys), ARRAY(
-        SELECT CASE WHEN l.keys[width_bucket(a.key | 15, l.keys)] >= a.key THEN a.weight / whole ELSE 0 END
-        FROM unnest(asked, weights) WITH ORDINALITY AS a (key, weight, n) ORDER BY a.n)
-    FROM unnest(chunks) AS u (id)
-    CROSS JOIN LATERAL (SELECT * FROM lexis x WHERE x.workspace = here AND x.chunk = u.id OFFSET 0) AS l;
+    DELETE FROM bm25_index WHERE workspace = current_setting('trueweave.workspace')::int;
 END $$;
 
 CREATE FUNCTION trueweave.drop_workspace() RETURNS void
@@ -161,15 +145,15 @@ BEGIN
     DELETE FROM workspace WHERE id = current_setting('trueweave.workspace')::int;
 END $$;
 
-CREATE FUNCTION trueweave.enter(wanted integer, writing boolean) RETURNS boolean
+CREATE FUNCTION trueweave.enter(entered integer, writing boolean) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
     AS $$
-DECLARE is_there boolean := EXISTS (SELECT FROM workspace WHERE id = wanted AND NOT dropped);
+DECLARE is_there boolean := EXISTS (SELECT FROM workspace WHERE id = entered AND NOT dropped);
 BEGIN
     IF is_there AND writing THEN
-        PERFORM pg_advisory_xact_lock_shared(1415005012, wanted);
-        is_there := EXISTS (SELECT FROM workspace WHERE id = wanted AND NOT dropped);
+        PERFORM pg_advisory_xact_lock_shared(1415005012, entered);
+        is_there := EXISTS (SELECT FROM workspace WHERE id = entered AND NOT dropped);
     END IF;
     RETURN is_there;
 END $$;
@@ -229,7 +213,7 @@ BEGIN
         USING (%I = ANY ((SELECT trueweave.readable(current_user))::int[]))', guarded, tenant);
 END $$;
 
-CREATE FUNCTION trueweave.index_shelf(of_space integer, of_kind text, wanted boolean) RETURNS void
+CREATE FUNCTION trueweave.index_own_table(of_space integer, of_kind text, is_indexed boolean) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'trueweave', 'public', 'pg_temp'
     AS $$
@@ -239,9 +223,9 @@ DECLARE
     ops text := CASE (SELECT metric FROM space WHERE id = of_space)
         WHEN 'cosine' THEN 'halfvec_cosine_ops' WHEN 'l2' THEN 'halfvec_l2_ops' ELSE 'halfvec_ip_ops' END;
 BEGIN
-    UPDATE shelf SET indexed = wanted
-    WHERE workspace = here AND space = of_space AND kind = of_kind AND indexed <> wanted;
-    IF FOUND AND wanted THEN
+    UPDATE own_table SET indexed = is_indexed
+    WHERE workspace = here AND space = of_space AND kind = of_kind AND indexed <> is_indexed;
+    IF FOUND AND is_indexed THEN
         EXECUTE format('CREATE INDEX %I ON %I USING hnsw (v %s) WITH (m = 16, ef_construction = 128)',
             own || '_hnsw', own, ops);
         EXECUTE format('ANALYZE %I', own);
@@ -257,13 +241,13 @@ CREATE FUNCTION trueweave.index_text(coming uuid[], going uuid[]) RETURNS void
     AS $$
 DECLARE
     here constant int := current_setting('trueweave.workspace')::int;
-    mix constant bigint := key_mix();
+    salt constant bigint := workspace_salt();
     unused bigint[];
 BEGIN
     WITH gone AS (
-        DELETE FROM lexis WHERE workspace = here AND chunk = ANY(going) RETURNING length, keys, language
+        DELETE FROM bm25_index WHERE workspace = here AND chunk = ANY(going) RETURNING length, keys, language
     ), said AS (
-        SELECT u.id, l.language, w.word, w.times, sum(w.times) OVER (PARTITION BY u.id) AS length
+        SELECT u.id, l.language, w.word, w.frequency, sum(w.frequency) OVER (PARTITION BY u.id) AS length
         FROM unnest(coming) AS u (id)
         -- All versions of a document that have a chunk of this id give it the same language.
         CROSS JOIN LATERAL (SELECT text, document FROM chunk WHERE workspace = here AND id = u.id LIMIT 1) c
@@ -271,14 +255,14 @@ BEGIN
                                                         WHERE d.workspace = here AND d.id = c.document)) AS language OFFSET 0) l  -- once for a chunk, not for a word
         CROSS JOIN LATERAL words_of(c.text, l.language) w
     ), keyed AS (
-        SELECT id, language, length, times, odds, word # mix | tier_of(odds) AS key
-        FROM said CROSS JOIN LATERAL odds_of(times, length) AS odds
+        SELECT id, language, length, frequency, odds, word # salt | tier_of(odds) AS key
+        FROM said CROSS JOIN LATERAL odds_of(frequency, length) AS odds
     ), listed AS (
-        SELECT id, language, length, array_agg(key ORDER BY key) AS keys, array_agg(times ORDER BY key) AS counts,
+        SELECT id, language, length, array_agg(key ORDER BY key) AS keys, array_agg(frequency ORDER BY key) AS counts,
             array_agg(odds / (1 + odds) ORDER BY key) AS weights
         FROM keyed GROUP BY id, language, length
     ), added AS (
-        INSERT INTO lexis (workspace, chunk, length, keys, counts, sketch, language)
+        INSERT INTO bm25_index (workspace, chunk, length, keys, counts, sketch, language)
         SELECT here, id, length, keys, counts, sketch_of(keys, weights), language FROM listed
         ON CONFLICT DO NOTHING RETURNING length, keys, language
     ), changes AS (
@@ -293,7 +277,7 @@ BEGIN
         ON CONFLICT (workspace, language) DO UPDATE SET chunks = t.chunks + excluded.chunks
     ), counted AS (
         INSERT INTO word AS w (workspace, word, tier, chunks)
-        SELECT here, (key # mix) & ~15, key & 15, sum(sign) FROM changes CROSS JOIN unnest(keys) AS key
+        SELECT here, (key # salt) & ~15, key & 15, sum(sign) FROM changes CROSS JOIN unnest(keys) AS key
         GROUP BY key HAVING sum(sign) <> 0 ORDER BY 2, 3
         ON CONFLICT (workspace, word, tier) DO UPDATE SET chunks = w.chunks + excluded.chunks
         RETURNING w.word, w.chunks
@@ -304,10 +288,10 @@ BEGIN
     DELETE FROM text_language WHERE workspace = here AND chunks = 0;
 END $$;
 
-CREATE FUNCTION trueweave.key_mix() RETURNS bigint
+CREATE FUNCTION trueweave.is_alive(owner integer) RETURNS boolean
     LANGUAGE sql STABLE
     AS $$
-    SELECT hashint4extended(current_setting('trueweave.workspace')::int, 0) & ~15
+    SELECT EXISTS (SELECT FROM process p WHERE p.id = owner)
 $$;
 
 CREATE FUNCTION trueweave.language_of(said text, given text) RETURNS text
@@ -424,24 +408,14 @@ BEGIN
                 ELSE 'english' END;
 END $$;
 
-CREATE FUNCTION trueweave.make_passing_workspace(named text, lasts interval) RETURNS integer
-    LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path TO 'trueweave', 'pg_temp'
-    AS $$
-DECLARE made int;
-BEGIN
-    INSERT INTO workspace (name, expires) VALUES (named, now() + lasts) RETURNING id INTO made;
-    RETURN made;
-END $$;
-
-CREATE FUNCTION trueweave.make_shelf(of_space integer, of_kind text) RETURNS void
+CREATE FUNCTION trueweave.make_own_table(of_space integer, of_kind text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'trueweave', 'public', 'pg_temp'
     AS $$
 DECLARE here int := current_setting('trueweave.workspace')::int;
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended('trueweave.space', 0));
-    INSERT INTO shelf (workspace, space, kind) VALUES (here, of_space, of_kind) ON CONFLICT DO NOTHING;
+    INSERT INTO own_table (workspace, space, kind) VALUES (here, of_space, of_kind) ON CONFLICT DO NOTHING;
     IF FOUND THEN
         PERFORM make_vector_table(
             format('vector_%s_%s_%s', of_space, of_kind, here), (SELECT dimensions FROM space WHERE id = of_space));
@@ -470,6 +444,16 @@ BEGIN
     RETURN made;
 END $$;
 
+CREATE FUNCTION trueweave.make_temporary_workspace(named text, lasts interval) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+DECLARE made int;
+BEGIN
+    INSERT INTO workspace (name, expires) VALUES (named, now() + lasts) RETURNING id INTO made;
+    RETURN made;
+END $$;
+
 CREATE FUNCTION trueweave.make_vector_table(named text, dimensions integer) RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'trueweave', 'public', 'pg_temp'
@@ -488,24 +472,24 @@ BEGIN
     EXECUTE format('GRANT SELECT ON %I TO trueweave_reader', named);
 END $_$;
 
-CREATE FUNCTION trueweave.make_workspace(wanted text) RETURNS text
+CREATE FUNCTION trueweave.make_workspace(base_name text) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
     AS $$
 DECLARE
-    made text := wanted;
+    made text := base_name;
     n int := 1;
 BEGIN
     LOOP
         INSERT INTO workspace (name) VALUES (made) ON CONFLICT (name) DO NOTHING;
         EXIT WHEN FOUND;
         n := n + 1;
-        made := format('%s-%s', wanted, n);
+        made := format('%s-%s', base_name, n);
     END LOOP;
     RETURN made;
 END $$;
 
-COMMENT ON FUNCTION trueweave.make_workspace(wanted text) IS 'Make a workspace that was not there, of this name or one that begins like it; its name.';
+COMMENT ON FUNCTION trueweave.make_workspace(base_name text) IS 'Make a workspace that was not there, of this name or one that begins like it; its name.';
 
 CREATE FUNCTION trueweave.named_language(given text) RETURNS text
     LANGUAGE sql STABLE
@@ -544,21 +528,21 @@ CREATE FUNCTION trueweave.named_language(given text) RETURNS text
         ELSE lower(given) END
 $$;
 
-CREATE FUNCTION trueweave.odds_of(times double precision, length double precision) RETURNS double precision
+CREATE FUNCTION trueweave.odds_of(frequency double precision, length double precision) RETURNS double precision
     LANGUAGE sql IMMUTABLE
     AS $$
-    SELECT times / (0.3 + 0.009 * length)
+    SELECT frequency / (0.3 + 0.009 * length)
 $$;
 
-CREATE FUNCTION trueweave.open_workspace(wanted text, make boolean, resolution text, OUT id integer, OUT has_space boolean, OUT settings jsonb) RETURNS SETOF record
+CREATE FUNCTION trueweave.open_workspace(workspace_name text, make boolean, resolution text, OUT id integer, OUT has_space boolean, OUT settings jsonb) RETURNS SETOF record
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
     AS $$
 BEGIN
     IF make THEN
-        INSERT INTO workspace (name, mode) VALUES (wanted, resolution) ON CONFLICT (name) DO NOTHING;
+        INSERT INTO workspace (name, mode) VALUES (workspace_name, resolution) ON CONFLICT (name) DO NOTHING;
     END IF;
-    RETURN QUERY SELECT w.id, w.space IS NOT NULL, w.settings FROM workspace w WHERE w.name = wanted;
+    RETURN QUERY SELECT w.id, w.space IS NOT NULL, w.settings FROM workspace w WHERE w.name = workspace_name;
 END $$;
 
 CREATE FUNCTION trueweave.pairs_of(said text) RETURNS SETOF text
@@ -587,11 +571,15 @@ $$;
 
 COMMENT ON FUNCTION trueweave.places_of(places jsonb, first integer, behind integer) IS 'The page and the headings that a stretch of a document begins under, and all that begin within it, in order.';
 
-CREATE FUNCTION trueweave.present(owner integer) RETURNS boolean
-    LANGUAGE sql STABLE
+CREATE FUNCTION trueweave.question_words(question text) RETURNS TABLE(word bigint)
+    LANGUAGE plpgsql STABLE
     AS $$
-    SELECT EXISTS (SELECT FROM process p WHERE p.id = owner)
-$$;
+BEGIN
+    RETURN QUERY SELECT DISTINCT w.word FROM (
+        SELECT t.language FROM text_language t WHERE t.workspace = current_setting('trueweave.workspace')::int
+        ORDER BY t.chunks DESC, t.language LIMIT 16) AS spoken
+    CROSS JOIN LATERAL words_of(question, spoken.language) w;
+END $$;
 
 CREATE FUNCTION trueweave.readable(who name) RETURNS integer[]
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -626,7 +614,7 @@ CREATE FUNCTION trueweave.search_text(question text, most integer, k1 double pre
 #variable_conflict use_column
 DECLARE
     here constant int := current_setting('trueweave.workspace')::int;
-    mix constant bigint := key_mix();
+    salt constant bigint := workspace_salt();
     budget constant int := 2000;
     used int := 0;
     total float8;
@@ -639,15 +627,15 @@ DECLARE
     next bigint[] := '{}';
 BEGIN
     SELECT chunks, length::float8 / chunks INTO total, average FROM corpus WHERE workspace = here;
-    SELECT array_agg(word # mix), array_agg(ln(1 + (total - holders + 0.5) / (holders + 0.5))) INTO words, weights
-    FROM (SELECT a.word, w.holders FROM asked_words(question) a CROSS JOIN LATERAL (
+    SELECT array_agg(word # salt), array_agg(ln(1 + (total - holders + 0.5) / (holders + 0.5))) INTO words, weights
+    FROM (SELECT a.word, w.holders FROM question_words(question) a CROSS JOIN LATERAL (
               SELECT sum(chunks)::float8 AS holders FROM word WHERE workspace = here AND word = a.word) w
           WHERE w.holders > 0 ORDER BY w.holders, a.word LIMIT 64) AS known;
     asked := sketch_of(words, weights);
 
     FOR posting IN
         SELECT a.key | w.tier AS key, w.chunks FROM unnest(words, weights) AS a (key, weight)
-        CROSS JOIN LATERAL (SELECT tier, chunks FROM word WHERE workspace = here AND word = a.key # mix OFFSET 0) w
+        CROSS JOIN LATERAL (SELECT tier, chunks FROM word WHERE workspace = here AND word = a.key # salt OFFSET 0) w
         CROSS JOIN LATERAL (SELECT 2 ^ ((w.tier - 8) / 2.0::float8) * (1 - b + b * average / 100) AS odds) o
         WHERE scope IS NULL ORDER BY a.weight ^ 4 * odds / (1 + odds) DESC, key
     LOOP
@@ -661,23 +649,23 @@ BEGIN
 
     RETURN QUERY
     WITH found AS (
-        SELECT f.* FROM (SELECT * FROM lexis WHERE keys && chosen OFFSET 0) f WHERE workspace = here
+        SELECT f.* FROM (SELECT * FROM bm25_index WHERE keys && chosen OFFSET 0) f WHERE workspace = here
         UNION ALL
-        (SELECT f.* FROM (SELECT * FROM lexis WHERE keys && next OFFSET 0) f
+        (SELECT f.* FROM (SELECT * FROM bm25_index WHERE keys && next OFFSET 0) f
          WHERE workspace = here AND NOT keys && chosen LIMIT greatest(0, budget / 2 - used))
         UNION ALL
         SELECT f.* FROM (
             SELECT DISTINCT c.id FROM unnest(scope) AS d (id)
             CROSS JOIN LATERAL (SELECT id FROM chunk WHERE workspace = here AND document = d.id OFFSET 0) c) AS inside
-        CROSS JOIN LATERAL (SELECT * FROM lexis WHERE workspace = here AND chunk = inside.id OFFSET 0) f
+        CROSS JOIN LATERAL (SELECT * FROM bm25_index WHERE workspace = here AND chunk = inside.id OFFSET 0) f
     ), likely AS (
         SELECT chunk, keys, counts, k1 * (1 - b + b * length / average) AS norm
         FROM found ORDER BY sketch <#> asked, chunk LIMIT 100 + 2 * most
     )
     SELECT l.chunk, s.score FROM likely l CROSS JOIN LATERAL (
         -- A key is found in the ascending keys of a chunk by where it would stand: at its word's own, if that is there.
-        SELECT sum(weight * times / (times + l.norm)) AS score
-        FROM (SELECT weight, l.counts[width_bucket(key | 15, l.keys)]::float8 AS times
+        SELECT sum(weight * frequency / (frequency + l.norm)) AS score
+        FROM (SELECT weight, l.counts[width_bucket(key | 15, l.keys)]::float8 AS frequency
               FROM unnest(words, weights) AS a (key, weight)
               WHERE l.keys[width_bucket(key | 15, l.keys)] >= key) AS said) s
     WHERE s.score > 0 ORDER BY s.score DESC, l.chunk LIMIT most;
@@ -691,42 +679,48 @@ CREATE FUNCTION trueweave.sketch_of(keys bigint[], weights double precision[]) R
           FROM unnest(keys, weights) AS u (key, weight) GROUP BY place LIMIT 16000) AS places
 $$;
 
-CREATE FUNCTION trueweave.spell(chunks uuid[], sizes bigint[], words bigint[]) RETURNS void
+CREATE FUNCTION trueweave.store_chunk_words(chunks uuid[], sizes bigint[], words bigint[]) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
     SET enable_seqscan TO 'off'
     AS $$
 DECLARE
     here constant int := current_setting('trueweave.workspace')::int;
-    mix constant bigint := key_mix();
+    salt constant bigint := workspace_salt();
 BEGIN
-    DELETE FROM spelling s WHERE s.workspace = here AND s.chunk = ANY(chunks);
-    INSERT INTO spelling (workspace, chunk, words)
-    SELECT here, c.id, ARRAY(SELECT w # mix FROM unnest(words[c.upto - c.size + 1:c.upto]) AS w)
+    DELETE FROM chunk_words s WHERE s.workspace = here AND s.chunk = ANY(chunks);
+    INSERT INTO chunk_words (workspace, chunk, words)
+    SELECT here, c.id, ARRAY(SELECT w # salt FROM unnest(words[c.upto - c.size + 1:c.upto]) AS w)
     FROM (SELECT id, size, sum(size) OVER (ORDER BY n)::bigint AS upto
           FROM unnest(chunks, sizes) WITH ORDINALITY AS u (id, size, n)) AS c
     WHERE c.size > 0;
 END $$;
 
-CREATE FUNCTION trueweave.spelt(sizes bigint[], words bigint[]) RETURNS SETOF uuid
+CREATE FUNCTION trueweave.term_coverage(question text, chunks uuid[]) RETURNS TABLE(chunk uuid, words integer, shares double precision[])
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
     SET enable_seqscan TO 'off'
-    SET plan_cache_mode TO 'force_generic_plan'
     AS $$
+#variable_conflict use_column
 DECLARE
     here constant int := current_setting('trueweave.workspace')::int;
-    mix constant bigint := key_mix();
-    size bigint;
-    upto bigint := 0;
-    wanted bigint[];
+    salt constant bigint := workspace_salt();
+    total float8;
+    asked bigint[];
+    weights float8[];
+    whole float8;
 BEGIN
-    FOREACH size IN ARRAY sizes LOOP
-        upto := upto + size;
-        wanted := ARRAY(SELECT w # mix FROM unnest(words[upto - size + 1:upto]) AS w);
-        RETURN QUERY SELECT f.chunk FROM (SELECT * FROM spelling s WHERE s.words @> wanted OFFSET 0) AS f
-        WHERE f.workspace = here;
-    END LOOP;
+    SELECT c.chunks INTO total FROM corpus c WHERE c.workspace = here;
+    SELECT array_agg(known.word # salt), array_agg(known.weight), sum(known.weight) INTO asked, weights, whole
+    FROM (SELECT a.word, ln(1 + total / (1 + w.holders)) AS weight FROM question_words(question) a CROSS JOIN LATERAL (
+              SELECT sum(w.chunks)::float8 AS holders FROM word w WHERE w.workspace = here AND w.word = a.word) w
+          WHERE w.holders > 0 ORDER BY w.holders, a.word LIMIT 64) AS known;
+    RETURN QUERY
+    SELECT l.chunk, cardinality(l.keys), ARRAY(
+        SELECT CASE WHEN l.keys[width_bucket(a.key | 15, l.keys)] >= a.key THEN a.weight / whole ELSE 0 END
+        FROM unnest(asked, weights) WITH ORDINALITY AS a (key, weight, n) ORDER BY a.n)
+    FROM unnest(chunks) AS u (id)
+    CROSS JOIN LATERAL (SELECT * FROM bm25_index x WHERE x.workspace = here AND x.chunk = u.id OFFSET 0) AS l;
 END $$;
 
 CREATE FUNCTION trueweave.text_lines() RETURNS TABLE(key text, line text)
@@ -735,8 +729,8 @@ CREATE FUNCTION trueweave.text_lines() RETURNS TABLE(key text, line text)
     AS $$
 BEGIN
     RETURN QUERY
-    SELECT l.chunk::text, l.length || ' ' || coalesce(sum(hashint8extended(u.key # key_mix(), u.times)), 0) || ' ' || l.language
-    FROM lexis l LEFT JOIN LATERAL unnest(l.keys, l.counts) AS u (key, times) ON true
+    SELECT l.chunk::text, l.length || ' ' || coalesce(sum(hashint8extended(u.key # workspace_salt(), u.frequency)), 0) || ' ' || l.language
+    FROM bm25_index l LEFT JOIN LATERAL unnest(l.keys, l.counts) AS u (key, frequency) ON true
     WHERE l.workspace = current_setting('trueweave.workspace')::int GROUP BY l.workspace, l.chunk;
 END $$;
 
@@ -746,14 +740,14 @@ CREATE FUNCTION trueweave.tier_of(odds double precision) RETURNS integer
     SELECT greatest(0, least(15, round(8 + 2 * ln(odds) / ln(2::float8))))::int
 $$;
 
-CREATE FUNCTION trueweave.words_of(said text, language text) RETURNS TABLE(word bigint, times smallint)
+CREATE FUNCTION trueweave.words_of(said text, language text) RETURNS TABLE(word bigint, frequency smallint)
     LANGUAGE sql STABLE
     AS $$
     WITH plain AS MATERIALIZED (
         SELECT CASE WHEN language = 'turkish' THEN translate(n, 'Iİ', 'ıi') ELSE n END AS t FROM left(said, 100000) AS s
         CROSS JOIN LATERAL (SELECT CASE WHEN octet_length(s) = length(s) THEN s ELSE normalize(s, NFKC) END AS n OFFSET 0) AS normal
     ), lexemes AS (
-        SELECT l.lexeme, cardinality(l.positions) AS times FROM plain
+        SELECT l.lexeme, cardinality(l.positions) AS frequency FROM plain
         CROSS JOIN LATERAL unnest(to_tsvector(language::regconfig, translate(
             CASE WHEN octet_length(t) = length(t) THEN t ELSE regexp_replace(t, '[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3005-\u3007\u3040-\u30FF\u3400-\u4DBF\u4E00-\u9FFF\uAC00-\uD7AF\uF900-\uFAFF]+', ' ', 'g') END,
             '-/._@:<>&+~।॥“”„«»‹›‘’‚–—…·•،؛؟、。，！？（）「」『』', repeat(' ', 42)))) l
@@ -761,7 +755,13 @@ CREATE FUNCTION trueweave.words_of(said text, language text) RETURNS TABLE(word 
         SELECT p, least(count(*), 256)::int FROM plain CROSS JOIN LATERAL pairs_of(t) AS p
         WHERE octet_length(t) <> length(t) GROUP BY p
     )
-    SELECT hashtextextended(lexeme, 0) & ~15, sum(times)::smallint FROM lexemes GROUP BY lexeme
+    SELECT hashtextextended(lexeme, 0) & ~15, sum(frequency)::smallint FROM lexemes GROUP BY lexeme
+$$;
+
+CREATE FUNCTION trueweave.workspace_salt() RETURNS bigint
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT hashint4extended(current_setting('trueweave.workspace')::int, 0) & ~15
 $$;
 
 CREATE FUNCTION trueweave.workspaces_after(after integer, most integer) RETURNS SETOF integer
@@ -782,35 +782,38 @@ ALTER TABLE ONLY trueweave.alike FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.alike IS 'Pairs of alike names, in both directions, whether or not they are live.';
 
-CREATE TABLE trueweave.name (
+CREATE TABLE trueweave.bm25_index (
+    workspace integer NOT NULL,
+    chunk uuid NOT NULL,
+    length integer NOT NULL,
+    keys bigint[] NOT NULL,
+    counts smallint[] NOT NULL,
+    sketch public.sparsevec NOT NULL,
+    language text DEFAULT 'english'::text NOT NULL
+)
+WITH (toast_tuple_target='8160');
+ALTER TABLE ONLY trueweave.bm25_index ALTER COLUMN workspace SET STATISTICS 0;
+ALTER TABLE ONLY trueweave.bm25_index ALTER COLUMN keys SET STATISTICS 0;
+ALTER TABLE ONLY trueweave.bm25_index ALTER COLUMN counts SET STATISTICS 0;
+
+COMMENT ON TABLE trueweave.bm25_index IS 'The words of each chunk that has any, as ascending keys, how often each occurs, how often all do, and a sketch of it all. Row-level security keeps GIN operators, which are not leakproof, from using their index, so it does not bind the owner here: the working role cannot touch the table, and reaches it by functions that name the workspace in every statement.';
+
+COMMENT ON COLUMN trueweave.bm25_index.language IS 'The text search configuration by which its words were stemmed.';
+
+CREATE TABLE trueweave.budget (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
-    id uuid NOT NULL,
-    written text NOT NULL,
-    type text NOT NULL,
-    count bigint DEFAULT 0 NOT NULL,
-    histogram bigint[] DEFAULT '{0,0,0,0,0,0,0,0,0}'::bigint[] NOT NULL,
-    entity uuid,
-    phrase bigint,
-    written_hash uuid GENERATED ALWAYS AS ((md5(written))::uuid) STORED NOT NULL
+    price_cap numeric,
+    token_cap bigint,
+    price numeric DEFAULT 0 NOT NULL,
+    tokens bigint DEFAULT 0 NOT NULL,
+    held_price numeric DEFAULT 0 NOT NULL,
+    held_tokens bigint DEFAULT 0 NOT NULL
 );
-ALTER TABLE ONLY trueweave.name ALTER COLUMN workspace SET STATISTICS 0;
+ALTER TABLE ONLY trueweave.budget ALTER COLUMN workspace SET STATISTICS 0;
 
-ALTER TABLE ONLY trueweave.name FORCE ROW LEVEL SECURITY;
+ALTER TABLE ONLY trueweave.budget FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.name IS 'A name as written, its type, the sums over its live mentions, and the entity it belongs to (none while nothing mentions it).';
-
-COMMENT ON COLUMN trueweave.name.phrase IS 'The phrase that it is looked for by in texts; none where it cannot be.';
-
-COMMENT ON COLUMN trueweave.name.written_hash IS 'A hash of the name as written, whatever its type.';
-
-CREATE VIEW trueweave.anchor WITH (security_invoker='true') AS
- SELECT entity,
-    min((id)::text) AS id
-   FROM trueweave.name
-  WHERE (entity IS NOT NULL)
-  GROUP BY entity;
-
-COMMENT ON VIEW trueweave.anchor IS 'What an entity goes by where its id must not matter: the smallest id among its names.';
+COMMENT ON TABLE trueweave.budget IS 'What a workspace has spent, what calls under way may cost at most, and the caps that both together never exceed.';
 
 CREATE TABLE trueweave.chunk (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -828,13 +831,23 @@ ALTER TABLE ONLY trueweave.chunk FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.chunk IS 'A span of a document. Its id is the same in every version that has that text.';
 
+CREATE TABLE trueweave.chunk_words (
+    workspace integer NOT NULL,
+    chunk uuid NOT NULL,
+    words bigint[] NOT NULL
+);
+ALTER TABLE ONLY trueweave.chunk_words ALTER COLUMN workspace SET STATISTICS 0;
+ALTER TABLE ONLY trueweave.chunk_words ALTER COLUMN words SET STATISTICS 0;
+
+COMMENT ON TABLE trueweave.chunk_words IS 'The distinct words of each linked chunk, as phrases have them, mixed with the workspace.';
+
 CREATE TABLE trueweave.community (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
     n integer NOT NULL,
     last integer NOT NULL,
     parent integer,
     id uuid NOT NULL,
-    anchor uuid NOT NULL,
+    stable_id uuid NOT NULL,
     level integer NOT NULL,
     size bigint NOT NULL,
     relations bigint NOT NULL,
@@ -846,7 +859,7 @@ ALTER TABLE ONLY trueweave.community ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.community FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.community IS 'A community by its place in the tree: all within it come right after it, up to last. The id is a label that follows it through changes, the anchor the smallest id among the names of its members. The hash is of its members, their relations and all descriptions.';
+COMMENT ON TABLE trueweave.community IS 'A community by its place in the tree: all within it come right after it, up to last. The id is a label that follows it through changes, the stable id the smallest id among the names of its members. The hash is of its members, their relations and all descriptions.';
 
 CREATE TABLE trueweave.consumer (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -871,6 +884,16 @@ ALTER TABLE ONLY trueweave.corpus FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.corpus IS 'How many chunks have words, and how many they have together.';
 
+CREATE TABLE trueweave.dirty_name (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    name uuid NOT NULL
+);
+ALTER TABLE ONLY trueweave.dirty_name ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.dirty_name FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.dirty_name IS 'Names whose entity must be found again because a rule or a setting changed.';
+
 CREATE TABLE trueweave.document (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
     id uuid NOT NULL,
@@ -882,8 +905,8 @@ CREATE TABLE trueweave.document (
     source uuid,
     notes text[] NOT NULL,
     size integer NOT NULL,
-    wanted boolean NOT NULL,
-    shown boolean NOT NULL,
+    current boolean NOT NULL,
+    visible boolean NOT NULL,
     added timestamp with time zone DEFAULT now() NOT NULL,
     recipe uuid
 );
@@ -891,7 +914,7 @@ ALTER TABLE ONLY trueweave.document ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.document FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.document IS 'One version of one document. A new version is wanted and not yet shown, the old one shown and no longer wanted, until both are settled together. Source is the hash of what it was made from.';
+COMMENT ON TABLE trueweave.document IS 'One version of one document. A new version is current and not yet visible, the old one visible and no longer current, until both are settled together. Source is the hash of what it was made from.';
 
 COMMENT ON COLUMN trueweave.document.recipe IS 'How it was worked; none where its entities were given.';
 
@@ -965,7 +988,7 @@ CREATE TABLE trueweave.failed_work (
     subject text NOT NULL,
     label text NOT NULL,
     error text NOT NULL,
-    times integer DEFAULT 1 NOT NULL,
+    count integer DEFAULT 1 NOT NULL,
     failed timestamp with time zone DEFAULT now() NOT NULL
 );
 ALTER TABLE ONLY trueweave.failed_work ALTER COLUMN workspace SET STATISTICS 0;
@@ -973,20 +996,6 @@ ALTER TABLE ONLY trueweave.failed_work ALTER COLUMN workspace SET STATISTICS 0;
 ALTER TABLE ONLY trueweave.failed_work FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.failed_work IS 'Work that failed by a bug: its kind, what it was about (the uri of a document to be settled, the hash of a description to be summarised or of what a report would be written from; empty for the kind as a whole), how to name that to a person, and the latest error.';
-
-CREATE TABLE trueweave.former_community (
-    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
-    id uuid NOT NULL,
-    level integer NOT NULL,
-    size bigint NOT NULL,
-    title text NOT NULL,
-    gone timestamp with time zone NOT NULL
-);
-ALTER TABLE ONLY trueweave.former_community ALTER COLUMN workspace SET STATISTICS 0;
-
-ALTER TABLE ONLY trueweave.former_community FORCE ROW LEVEL SECURITY;
-
-COMMENT ON TABLE trueweave.former_community IS 'Communities that are no more, for those who ask what has changed; kept for a year.';
 
 CREATE TABLE trueweave.hierarchy (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1038,24 +1047,6 @@ ALTER TABLE trueweave.job ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
-
-CREATE TABLE trueweave.lexis (
-    workspace integer NOT NULL,
-    chunk uuid NOT NULL,
-    length integer NOT NULL,
-    keys bigint[] NOT NULL,
-    counts smallint[] NOT NULL,
-    sketch public.sparsevec NOT NULL,
-    language text DEFAULT 'english'::text NOT NULL
-)
-WITH (toast_tuple_target='8160');
-ALTER TABLE ONLY trueweave.lexis ALTER COLUMN workspace SET STATISTICS 0;
-ALTER TABLE ONLY trueweave.lexis ALTER COLUMN keys SET STATISTICS 0;
-ALTER TABLE ONLY trueweave.lexis ALTER COLUMN counts SET STATISTICS 0;
-
-COMMENT ON TABLE trueweave.lexis IS 'The words of each chunk that has any, as ascending keys, how often each occurs, how often all do, and a sketch of it all. Row-level security keeps GIN operators, which are not leakproof, from using their index, so it does not bind the owner here: the working role cannot touch the table, and reaches it by functions that name the workspace in every statement.';
-
-COMMENT ON COLUMN trueweave.lexis.language IS 'The text search configuration by which its words were stemmed.';
 
 CREATE TABLE trueweave.link (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1118,6 +1109,27 @@ CREATE TABLE trueweave.migration (
 
 COMMENT ON COLUMN trueweave.migration.additive IS 'Whether processes of the version before may go on beside it.';
 
+CREATE TABLE trueweave.name (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    id uuid NOT NULL,
+    written text NOT NULL,
+    type text NOT NULL,
+    count bigint DEFAULT 0 NOT NULL,
+    histogram bigint[] DEFAULT '{0,0,0,0,0,0,0,0,0}'::bigint[] NOT NULL,
+    entity uuid,
+    phrase bigint,
+    written_hash uuid GENERATED ALWAYS AS ((md5(written))::uuid) STORED NOT NULL
+);
+ALTER TABLE ONLY trueweave.name ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.name FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.name IS 'A name as written, its type, the sums over its live mentions, and the entity it belongs to (none while nothing mentions it).';
+
+COMMENT ON COLUMN trueweave.name.phrase IS 'The phrase that it is looked for by in texts; none where it cannot be.';
+
+COMMENT ON COLUMN trueweave.name.written_hash IS 'A hash of the name as written, whatever its type.';
+
 CREATE TABLE trueweave.name_key (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
     key bigint NOT NULL,
@@ -1130,11 +1142,26 @@ ALTER TABLE ONLY trueweave.name_key FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.name_key IS 'The keys under which alike names find each other, and a mask of the characters in them that rules most others out. A plain B-tree: row-level security keeps GIN operators, which are not leakproof, from using their index.';
 
+CREATE TABLE trueweave.name_pair (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    source uuid NOT NULL,
+    target uuid NOT NULL,
+    count bigint NOT NULL,
+    weight bigint NOT NULL,
+    histogram bigint[] NOT NULL,
+    relation uuid
+);
+ALTER TABLE ONLY trueweave.name_pair ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.name_pair FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.name_pair IS 'Two names with the sums over the live links between them, and the relation they belong to (none when both are one entity).';
+
 CREATE TABLE trueweave.occurrence (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
     chunk uuid NOT NULL,
     phrase bigint NOT NULL,
-    times smallint NOT NULL,
+    count smallint NOT NULL,
     inside smallint NOT NULL,
     defines boolean NOT NULL
 );
@@ -1168,13 +1195,48 @@ ALTER TABLE trueweave.outbox ALTER COLUMN "position" ADD GENERATED ALWAYS AS IDE
     CACHE 1
 );
 
-CREATE TABLE trueweave.pace (
-    model text NOT NULL,
-    requests timestamp with time zone NOT NULL,
-    tokens timestamp with time zone NOT NULL
+CREATE TABLE trueweave.own_table (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    space integer NOT NULL,
+    kind text NOT NULL,
+    indexed boolean DEFAULT false NOT NULL
+);
+ALTER TABLE ONLY trueweave.own_table ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.own_table FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.own_table IS 'Workspaces whose vectors of a kind outgrew the common table: most of them are in a table of their own, with an HNSW index once `indexed`; new ones arrive in the common table and follow in bulk.';
+
+CREATE TABLE trueweave.pending_link (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    "position" bigint NOT NULL,
+    chunk uuid,
+    phrase bigint
+);
+ALTER TABLE ONLY trueweave.pending_link ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.pending_link FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.pending_link IS 'Chunks to be linked again, and phrases that may have come or gone. Only added to and taken from: nobody waits.';
+
+ALTER TABLE trueweave.pending_link ALTER COLUMN "position" ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME trueweave.pending_link_position_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
 );
 
-COMMENT ON TABLE trueweave.pace IS 'When the next call to a model may be made by each of its limits, given all calls that were promised a time so far.';
+CREATE TABLE trueweave.pending_match (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    name uuid NOT NULL
+);
+ALTER TABLE ONLY trueweave.pending_match ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.pending_match FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.pending_match IS 'Names that have not yet looked for others alike.';
 
 CREATE TABLE trueweave.phrase (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1189,6 +1251,21 @@ ALTER TABLE ONLY trueweave.phrase ALTER COLUMN workspace SET STATISTICS 0;
 ALTER TABLE ONLY trueweave.phrase FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.phrase IS 'The phrases of live names, and in how many chunks each occurs. First is its first word.';
+
+CREATE TABLE trueweave.phrase_count (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    owner uuid NOT NULL,
+    kind "char" NOT NULL,
+    hash uuid NOT NULL,
+    value text NOT NULL,
+    count bigint NOT NULL,
+    CONSTRAINT phrase_count_kind_check CHECK ((kind = ANY (ARRAY['d'::"char", 'k'::"char"])))
+);
+ALTER TABLE ONLY trueweave.phrase_count ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.phrase_count FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.phrase_count IS 'How often each distinct description (d) or keyword (k) was said of a name or a pair of names.';
 
 CREATE TABLE trueweave.process (
     id integer NOT NULL,
@@ -1207,20 +1284,13 @@ ALTER TABLE trueweave.process ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
-CREATE TABLE trueweave.purse (
-    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
-    price_cap numeric,
-    token_cap bigint,
-    price numeric DEFAULT 0 NOT NULL,
-    tokens bigint DEFAULT 0 NOT NULL,
-    held_price numeric DEFAULT 0 NOT NULL,
-    held_tokens bigint DEFAULT 0 NOT NULL
+CREATE TABLE trueweave.rate_limit (
+    model text NOT NULL,
+    requests timestamp with time zone NOT NULL,
+    tokens timestamp with time zone NOT NULL
 );
-ALTER TABLE ONLY trueweave.purse ALTER COLUMN workspace SET STATISTICS 0;
 
-ALTER TABLE ONLY trueweave.purse FORCE ROW LEVEL SECURITY;
-
-COMMENT ON TABLE trueweave.purse IS 'What a workspace has spent, what calls under way may cost at most, and the caps that both together never exceed.';
+COMMENT ON TABLE trueweave.rate_limit IS 'When the next call to a model may be made by each of its limits, given all calls that were promised a time so far.';
 
 CREATE TABLE trueweave.reader (
     role name NOT NULL,
@@ -1270,7 +1340,7 @@ ALTER TABLE ONLY trueweave.relation ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.relation FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.relation IS 'All ties from one entity to another. The id follows from the two entities.';
+COMMENT ON TABLE trueweave.relation IS 'All pairs of names from one entity to another. The id follows from the two entities.';
 
 CREATE TABLE trueweave.reply (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1312,6 +1382,20 @@ ALTER TABLE ONLY trueweave.report ALTER COLUMN workspace SET STATISTICS 0;
 ALTER TABLE ONLY trueweave.report FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.report IS 'What is written about a community, and the hash of what it was written from: another one by now, and it is stale. The author is a model, or empty where sentences were picked out without one; the problem says why no model wrote it.';
+
+CREATE TABLE trueweave.retired_community (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    id uuid NOT NULL,
+    level integer NOT NULL,
+    size bigint NOT NULL,
+    title text NOT NULL,
+    gone timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY trueweave.retired_community ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.retired_community FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.retired_community IS 'Communities that are no more, for those who ask what has changed; kept for a year.';
 
 CREATE TABLE trueweave.rule (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1357,31 +1441,6 @@ ALTER TABLE trueweave.rule ALTER COLUMN ordinal ADD GENERATED ALWAYS AS IDENTITY
     CACHE 1
 );
 
-CREATE UNLOGGED TABLE trueweave.settling (
-    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
-    kind text NOT NULL,
-    subject text NOT NULL,
-    owner uuid NOT NULL,
-    until timestamp with time zone NOT NULL
-);
-ALTER TABLE ONLY trueweave.settling ALTER COLUMN workspace SET STATISTICS 0;
-
-ALTER TABLE ONLY trueweave.settling FORCE ROW LEVEL SECURITY;
-
-COMMENT ON TABLE trueweave.settling IS 'Leases: a document by its uri, all names that are to be resolved again, or a turn of one''s own, for which others hold back.';
-
-CREATE TABLE trueweave.shelf (
-    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
-    space integer NOT NULL,
-    kind text NOT NULL,
-    indexed boolean DEFAULT false NOT NULL
-);
-ALTER TABLE ONLY trueweave.shelf ALTER COLUMN workspace SET STATISTICS 0;
-
-ALTER TABLE ONLY trueweave.shelf FORCE ROW LEVEL SECURITY;
-
-COMMENT ON TABLE trueweave.shelf IS 'Workspaces whose vectors of a kind outgrew the common table: most of them are in a table of their own, with an HNSW index once `indexed`; new ones arrive in the common table and follow in bulk.';
-
 CREATE TABLE trueweave.slot (
     model text NOT NULL,
     n integer NOT NULL,
@@ -1410,7 +1469,7 @@ ALTER TABLE ONLY trueweave.source ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.source FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.source IS 'A document that was handed in, with the recipe to work it by. It leaves in the transaction that brings it into the record, or is set aside with its error.';
+COMMENT ON TABLE trueweave.source IS 'A document that was submitted, with the recipe to work it by. It leaves in the transaction that brings it into the record, or is marked as failed with its error.';
 
 COMMENT ON COLUMN trueweave.source.notes IS 'What was odd about reading it. They become notes of the document.';
 
@@ -1434,16 +1493,6 @@ ALTER TABLE trueweave.space ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
-CREATE TABLE trueweave.spelling (
-    workspace integer NOT NULL,
-    chunk uuid NOT NULL,
-    words bigint[] NOT NULL
-);
-ALTER TABLE ONLY trueweave.spelling ALTER COLUMN workspace SET STATISTICS 0;
-ALTER TABLE ONLY trueweave.spelling ALTER COLUMN words SET STATISTICS 0;
-
-COMMENT ON TABLE trueweave.spelling IS 'The distinct words of each linked chunk, as phrases have them, mixed with the workspace.';
-
 CREATE TABLE trueweave.spend (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
     id uuid NOT NULL,
@@ -1466,6 +1515,15 @@ ALTER TABLE ONLY trueweave.spend FORCE ROW LEVEL SECURITY;
 COMMENT ON TABLE trueweave.spend IS 'One model call. Open: under way, with the most that it may cost. Done: what it did cost. Lost: cut off, and it may have cost as much as that. A price that is not known is null.';
 
 COMMENT ON COLUMN trueweave.spend.calls IS 'How many calls the row stands for: after some time, all of a day, stage and model together.';
+
+CREATE VIEW trueweave.stable_id WITH (security_invoker='true') AS
+ SELECT entity,
+    min((id)::text) AS id
+   FROM trueweave.name
+  WHERE (entity IS NOT NULL)
+  GROUP BY entity;
+
+COMMENT ON VIEW trueweave.stable_id IS 'What an entity goes by where its id must not matter: the smallest id among its names.';
 
 CREATE TABLE trueweave.stale_text (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1504,22 +1562,7 @@ ALTER TABLE ONLY trueweave.summary ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.summary FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.summary IS 'A long description in short, by the hash of the text that it sums up. Without text: wanted.';
-
-CREATE TABLE trueweave.tally (
-    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
-    owner uuid NOT NULL,
-    kind "char" NOT NULL,
-    hash uuid NOT NULL,
-    value text NOT NULL,
-    count bigint NOT NULL,
-    CONSTRAINT tally_kind_check CHECK ((kind = ANY (ARRAY['d'::"char", 'k'::"char"])))
-);
-ALTER TABLE ONLY trueweave.tally ALTER COLUMN workspace SET STATISTICS 0;
-
-ALTER TABLE ONLY trueweave.tally FORCE ROW LEVEL SECURITY;
-
-COMMENT ON TABLE trueweave.tally IS 'How often each distinct description (d) or keyword (k) was said of a name or a tie.';
+COMMENT ON TABLE trueweave.summary IS 'A long description in short, by the hash of the text that it sums up. Without text: still to be written.';
 
 CREATE TABLE trueweave.text_language (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1531,62 +1574,6 @@ ALTER TABLE ONLY trueweave.text_language ALTER COLUMN workspace SET STATISTICS 0
 ALTER TABLE ONLY trueweave.text_language FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.text_language IS 'How many searched chunks there are in each language.';
-
-CREATE TABLE trueweave.tie (
-    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
-    source uuid NOT NULL,
-    target uuid NOT NULL,
-    count bigint NOT NULL,
-    weight bigint NOT NULL,
-    histogram bigint[] NOT NULL,
-    relation uuid
-);
-ALTER TABLE ONLY trueweave.tie ALTER COLUMN workspace SET STATISTICS 0;
-
-ALTER TABLE ONLY trueweave.tie FORCE ROW LEVEL SECURITY;
-
-COMMENT ON TABLE trueweave.tie IS 'Two names with the sums over the live links between them, and the relation they belong to (none when both are one entity).';
-
-CREATE TABLE trueweave.touched (
-    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
-    name uuid NOT NULL
-);
-ALTER TABLE ONLY trueweave.touched ALTER COLUMN workspace SET STATISTICS 0;
-
-ALTER TABLE ONLY trueweave.touched FORCE ROW LEVEL SECURITY;
-
-COMMENT ON TABLE trueweave.touched IS 'Names whose entity must be found again because a rule or a setting changed.';
-
-CREATE TABLE trueweave.unlinked (
-    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
-    name uuid NOT NULL
-);
-ALTER TABLE ONLY trueweave.unlinked ALTER COLUMN workspace SET STATISTICS 0;
-
-ALTER TABLE ONLY trueweave.unlinked FORCE ROW LEVEL SECURITY;
-
-COMMENT ON TABLE trueweave.unlinked IS 'Names that have not yet looked for others alike.';
-
-CREATE TABLE trueweave.unlinked_text (
-    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
-    "position" bigint NOT NULL,
-    chunk uuid,
-    phrase bigint
-);
-ALTER TABLE ONLY trueweave.unlinked_text ALTER COLUMN workspace SET STATISTICS 0;
-
-ALTER TABLE ONLY trueweave.unlinked_text FORCE ROW LEVEL SECURITY;
-
-COMMENT ON TABLE trueweave.unlinked_text IS 'Chunks to be linked again, and phrases that may have come or gone. Only added to and taken from: nobody waits.';
-
-ALTER TABLE trueweave.unlinked_text ALTER COLUMN "position" ADD GENERATED ALWAYS AS IDENTITY (
-    SEQUENCE NAME trueweave.unlinked_text_position_seq
-    START WITH 1
-    INCREMENT BY 1
-    NO MINVALUE
-    NO MAXVALUE
-    CACHE 1
-);
 
 CREATE TABLE trueweave.view_version (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1611,6 +1598,19 @@ ALTER TABLE ONLY trueweave.word ALTER COLUMN workspace SET STATISTICS 0;
 ALTER TABLE ONLY trueweave.word FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.word IS 'How many chunks have each word in each tier.';
+
+CREATE UNLOGGED TABLE trueweave.work_lease (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    kind text NOT NULL,
+    subject text NOT NULL,
+    owner uuid NOT NULL,
+    until timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY trueweave.work_lease ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.work_lease FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.work_lease IS 'Leases: a document by its uri, all names that are to be resolved again, or a turn of one''s own, for which others hold back.';
 
 CREATE TABLE trueweave.workspace (
     id integer NOT NULL,
@@ -1659,8 +1659,17 @@ ALTER TABLE trueweave.workspace ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY
 ALTER TABLE ONLY trueweave.alike
     ADD CONSTRAINT alike_pkey PRIMARY KEY (workspace, a, b);
 
+ALTER TABLE ONLY trueweave.bm25_index
+    ADD CONSTRAINT bm25_index_pkey PRIMARY KEY (workspace, chunk);
+
+ALTER TABLE ONLY trueweave.budget
+    ADD CONSTRAINT budget_pkey PRIMARY KEY (workspace);
+
 ALTER TABLE ONLY trueweave.chunk
     ADD CONSTRAINT chunk_pkey PRIMARY KEY (workspace, document, id);
+
+ALTER TABLE ONLY trueweave.chunk_words
+    ADD CONSTRAINT chunk_words_pkey PRIMARY KEY (workspace, chunk);
 
 ALTER TABLE ONLY trueweave.community
     ADD CONSTRAINT community_pkey PRIMARY KEY (workspace, n);
@@ -1670,6 +1679,9 @@ ALTER TABLE ONLY trueweave.consumer
 
 ALTER TABLE ONLY trueweave.corpus
     ADD CONSTRAINT corpus_pkey PRIMARY KEY (workspace);
+
+ALTER TABLE ONLY trueweave.dirty_name
+    ADD CONSTRAINT dirty_name_pkey PRIMARY KEY (workspace, name);
 
 ALTER TABLE ONLY trueweave.document
     ADD CONSTRAINT document_pkey PRIMARY KEY (workspace, id);
@@ -1689,17 +1701,11 @@ ALTER TABLE ONLY trueweave.facet
 ALTER TABLE ONLY trueweave.failed_work
     ADD CONSTRAINT failed_work_pkey PRIMARY KEY (workspace, kind, subject);
 
-ALTER TABLE ONLY trueweave.former_community
-    ADD CONSTRAINT former_community_pkey PRIMARY KEY (workspace, id);
-
 ALTER TABLE ONLY trueweave.hierarchy
     ADD CONSTRAINT hierarchy_pkey PRIMARY KEY (workspace);
 
 ALTER TABLE ONLY trueweave.job
     ADD CONSTRAINT job_pkey PRIMARY KEY (workspace, id);
-
-ALTER TABLE ONLY trueweave.lexis
-    ADD CONSTRAINT lexis_pkey PRIMARY KEY (workspace, chunk);
 
 ALTER TABLE ONLY trueweave.link
     ADD CONSTRAINT link_pkey PRIMARY KEY (workspace, document, chunk, n);
@@ -1716,6 +1722,9 @@ ALTER TABLE ONLY trueweave.migration
 ALTER TABLE ONLY trueweave.name_key
     ADD CONSTRAINT name_key_pkey PRIMARY KEY (workspace, key, name) INCLUDE (mask);
 
+ALTER TABLE ONLY trueweave.name_pair
+    ADD CONSTRAINT name_pair_pkey PRIMARY KEY (workspace, source, target);
+
 ALTER TABLE ONLY trueweave.name
     ADD CONSTRAINT name_pkey PRIMARY KEY (workspace, id);
 
@@ -1725,8 +1734,17 @@ ALTER TABLE ONLY trueweave.occurrence
 ALTER TABLE ONLY trueweave.outbox
     ADD CONSTRAINT outbox_pkey PRIMARY KEY (workspace, "position");
 
-ALTER TABLE ONLY trueweave.pace
-    ADD CONSTRAINT pace_pkey PRIMARY KEY (model);
+ALTER TABLE ONLY trueweave.own_table
+    ADD CONSTRAINT own_table_pkey PRIMARY KEY (workspace, space, kind);
+
+ALTER TABLE ONLY trueweave.pending_link
+    ADD CONSTRAINT pending_link_pkey PRIMARY KEY (workspace, "position");
+
+ALTER TABLE ONLY trueweave.pending_match
+    ADD CONSTRAINT pending_match_pkey PRIMARY KEY (workspace, name);
+
+ALTER TABLE ONLY trueweave.phrase_count
+    ADD CONSTRAINT phrase_count_pkey PRIMARY KEY (workspace, owner, kind, hash);
 
 ALTER TABLE ONLY trueweave.phrase
     ADD CONSTRAINT phrase_pkey PRIMARY KEY (workspace, id);
@@ -1734,8 +1752,8 @@ ALTER TABLE ONLY trueweave.phrase
 ALTER TABLE ONLY trueweave.process
     ADD CONSTRAINT process_pkey PRIMARY KEY (id);
 
-ALTER TABLE ONLY trueweave.purse
-    ADD CONSTRAINT purse_pkey PRIMARY KEY (workspace);
+ALTER TABLE ONLY trueweave.rate_limit
+    ADD CONSTRAINT rate_limit_pkey PRIMARY KEY (model);
 
 ALTER TABLE ONLY trueweave.reader
     ADD CONSTRAINT reader_pkey PRIMARY KEY (role);
@@ -1755,17 +1773,14 @@ ALTER TABLE ONLY trueweave.reply
 ALTER TABLE ONLY trueweave.report
     ADD CONSTRAINT report_pkey PRIMARY KEY (workspace, community);
 
+ALTER TABLE ONLY trueweave.retired_community
+    ADD CONSTRAINT retired_community_pkey PRIMARY KEY (workspace, id);
+
 ALTER TABLE ONLY trueweave.rule_name
     ADD CONSTRAINT rule_name_pkey PRIMARY KEY (workspace, name, rule);
 
 ALTER TABLE ONLY trueweave.rule
     ADD CONSTRAINT rule_pkey PRIMARY KEY (workspace, id);
-
-ALTER TABLE ONLY trueweave.settling
-    ADD CONSTRAINT settling_pkey PRIMARY KEY (workspace, kind, subject);
-
-ALTER TABLE ONLY trueweave.shelf
-    ADD CONSTRAINT shelf_pkey PRIMARY KEY (workspace, space, kind);
 
 ALTER TABLE ONLY trueweave.slot
     ADD CONSTRAINT slot_pkey PRIMARY KEY (model, n);
@@ -1779,9 +1794,6 @@ ALTER TABLE ONLY trueweave.space
 ALTER TABLE ONLY trueweave.space
     ADD CONSTRAINT space_pkey PRIMARY KEY (id);
 
-ALTER TABLE ONLY trueweave.spelling
-    ADD CONSTRAINT spelling_pkey PRIMARY KEY (workspace, chunk);
-
 ALTER TABLE ONLY trueweave.spend
     ADD CONSTRAINT spend_pkey PRIMARY KEY (workspace, id);
 
@@ -1794,23 +1806,8 @@ ALTER TABLE ONLY trueweave.suggestion
 ALTER TABLE ONLY trueweave.summary
     ADD CONSTRAINT summary_pkey PRIMARY KEY (workspace, hash);
 
-ALTER TABLE ONLY trueweave.tally
-    ADD CONSTRAINT tally_pkey PRIMARY KEY (workspace, owner, kind, hash);
-
 ALTER TABLE ONLY trueweave.text_language
     ADD CONSTRAINT text_language_pkey PRIMARY KEY (workspace, language);
-
-ALTER TABLE ONLY trueweave.tie
-    ADD CONSTRAINT tie_pkey PRIMARY KEY (workspace, source, target);
-
-ALTER TABLE ONLY trueweave.touched
-    ADD CONSTRAINT touched_pkey PRIMARY KEY (workspace, name);
-
-ALTER TABLE ONLY trueweave.unlinked
-    ADD CONSTRAINT unlinked_pkey PRIMARY KEY (workspace, name);
-
-ALTER TABLE ONLY trueweave.unlinked_text
-    ADD CONSTRAINT unlinked_text_pkey PRIMARY KEY (workspace, "position");
 
 ALTER TABLE ONLY trueweave.view_version
     ADD CONSTRAINT view_version_pkey PRIMARY KEY (workspace);
@@ -1818,11 +1815,16 @@ ALTER TABLE ONLY trueweave.view_version
 ALTER TABLE ONLY trueweave.word
     ADD CONSTRAINT word_pkey PRIMARY KEY (workspace, word, tier);
 
+ALTER TABLE ONLY trueweave.work_lease
+    ADD CONSTRAINT work_lease_pkey PRIMARY KEY (workspace, kind, subject);
+
 ALTER TABLE ONLY trueweave.workspace
     ADD CONSTRAINT workspace_name_key UNIQUE (name);
 
 ALTER TABLE ONLY trueweave.workspace
     ADD CONSTRAINT workspace_pkey PRIMARY KEY (id);
+
+CREATE INDEX bm25_index_keys ON trueweave.bm25_index USING gin (keys) WITH (fastupdate=off);
 
 CREATE INDEX chunk_copies ON trueweave.chunk USING btree (text_hash, id, workspace);
 
@@ -1830,17 +1832,19 @@ CREATE INDEX chunk_id ON trueweave.chunk USING btree (id, workspace);
 
 CREATE INDEX chunk_text ON trueweave.chunk USING btree (text_hash, workspace);
 
+CREATE INDEX chunk_words_index ON trueweave.chunk_words USING gin (words) WITH (fastupdate=off);
+
 CREATE UNIQUE INDEX community_id ON trueweave.community USING btree (id, workspace);
 
 CREATE INDEX community_level ON trueweave.community USING btree (level, workspace);
 
 CREATE INDEX community_parent ON trueweave.community USING btree (parent, workspace);
 
-CREATE INDEX document_content ON trueweave.document USING btree (content_hash, added, workspace) WHERE wanted;
+CREATE INDEX document_content ON trueweave.document USING btree (content_hash, added, workspace) WHERE current;
 
-CREATE INDEX document_due ON trueweave.document USING btree (workspace, uri) WHERE (wanted <> shown);
+CREATE INDEX document_due ON trueweave.document USING btree (workspace, uri) WHERE (current <> visible);
 
-CREATE UNIQUE INDEX document_uri ON trueweave.document USING btree (uri, workspace) WHERE wanted;
+CREATE UNIQUE INDEX document_uri ON trueweave.document USING btree (uri, workspace) WHERE current;
 
 CREATE INDEX document_versions ON trueweave.document USING btree (uri, workspace);
 
@@ -1848,15 +1852,11 @@ CREATE INDEX entity_long ON trueweave.entity USING btree (text_hash, workspace) 
 
 CREATE INDEX facet_documents ON trueweave.facet USING btree (facet, document, workspace);
 
-CREATE INDEX former_community_gone ON trueweave.former_community USING btree (gone, workspace);
-
 CREATE INDEX job_by_id ON trueweave.job USING btree (id) INCLUDE (workspace);
 
 CREATE INDEX job_claimed ON trueweave.job USING btree (workspace, owner) WHERE (owner IS NOT NULL);
 
 CREATE INDEX job_waiting ON trueweave.job USING btree (workspace, priority DESC, id) WHERE (owner IS NULL);
-
-CREATE INDEX lexis_keys ON trueweave.lexis USING gin (keys) WITH (fastupdate=off);
 
 CREATE INDEX link_ends ON trueweave.link USING btree (source, target, strength DESC, chunk, workspace);
 
@@ -1866,11 +1866,15 @@ CREATE INDEX mention_name ON trueweave.mention USING btree (name, emphasis DESC,
 
 CREATE INDEX name_entity ON trueweave.name USING btree (entity, workspace);
 
+CREATE INDEX name_pair_relation ON trueweave.name_pair USING btree (relation, workspace);
+
+CREATE INDEX name_pair_target ON trueweave.name_pair USING btree (target, workspace);
+
 CREATE INDEX name_phrase ON trueweave.name USING btree (phrase, workspace) WHERE (phrase IS NOT NULL);
 
 CREATE INDEX name_written_hash ON trueweave.name USING btree (written_hash, workspace);
 
-CREATE INDEX occurrence_phrase ON trueweave.occurrence USING btree (phrase, defines DESC, times DESC, chunk, workspace);
+CREATE INDEX occurrence_phrase ON trueweave.occurrence USING btree (phrase, defines DESC, count DESC, chunk, workspace);
 
 CREATE INDEX phrase_first ON trueweave.phrase USING btree (first, words DESC, workspace);
 
@@ -1884,13 +1888,13 @@ CREATE INDEX reply_document ON trueweave.reply USING btree (document, workspace)
 
 CREATE INDEX reply_text ON trueweave.reply USING btree (text_hash, workspace) WHERE (text_hash IS NOT NULL);
 
+CREATE INDEX retired_community_gone ON trueweave.retired_community USING btree (gone, workspace);
+
 CREATE INDEX rule_name_rule ON trueweave.rule_name USING btree (rule, workspace);
 
 CREATE INDEX rule_name_written_hash ON trueweave.rule_name USING btree (written_hash, workspace) WHERE (written_hash IS NOT NULL);
 
 CREATE INDEX source_failed ON trueweave.source USING btree (workspace, uri) WHERE failed;
-
-CREATE INDEX spelling_words ON trueweave.spelling USING gin (words) WITH (fastupdate=off);
 
 CREATE INDEX spend_at ON trueweave.spend USING btree (workspace, at);
 
@@ -1898,21 +1902,25 @@ CREATE INDEX spend_document ON trueweave.spend USING btree (document, workspace)
 
 CREATE INDEX spend_open ON trueweave.spend USING btree (workspace, owner) WHERE (state = 'open'::text);
 
-CREATE INDEX summary_wanted ON trueweave.summary USING btree (workspace, hash) WHERE (text IS NULL);
-
-CREATE INDEX tie_relation ON trueweave.tie USING btree (relation, workspace);
-
-CREATE INDEX tie_target ON trueweave.tie USING btree (target, workspace);
+CREATE INDEX summary_due ON trueweave.summary USING btree (workspace, hash) WHERE (text IS NULL);
 
 ALTER TABLE trueweave.alike ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE trueweave.bm25_index ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.budget ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE trueweave.chunk ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.chunk_words ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.community ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.consumer ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.corpus ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.dirty_name ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.document ENABLE ROW LEVEL SECURITY;
 
@@ -1924,13 +1932,9 @@ ALTER TABLE trueweave.facet ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.failed_work ENABLE ROW LEVEL SECURITY;
 
-ALTER TABLE trueweave.former_community ENABLE ROW LEVEL SECURITY;
-
 ALTER TABLE trueweave.hierarchy ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.job ENABLE ROW LEVEL SECURITY;
-
-ALTER TABLE trueweave.lexis ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.link ENABLE ROW LEVEL SECURITY;
 
@@ -1942,15 +1946,25 @@ ALTER TABLE trueweave.name ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.name_key ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE trueweave.name_pair ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE trueweave.occurrence ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.outbox ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE trueweave.own_table ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.pending_link ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.pending_match ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE trueweave.phrase ENABLE ROW LEVEL SECURITY;
 
-ALTER TABLE trueweave.purse ENABLE ROW LEVEL SECURITY;
+ALTER TABLE trueweave.phrase_count ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY reader ON trueweave.alike AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
+CREATE POLICY reader ON trueweave.budget AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.chunk AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
@@ -1959,6 +1973,8 @@ CREATE POLICY reader ON trueweave.community AS RESTRICTIVE TO trueweave_reader U
 CREATE POLICY reader ON trueweave.consumer AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.corpus AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
+CREATE POLICY reader ON trueweave.dirty_name AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.document AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
@@ -1969,8 +1985,6 @@ CREATE POLICY reader ON trueweave.erasure AS RESTRICTIVE TO trueweave_reader USI
 CREATE POLICY reader ON trueweave.facet AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.failed_work AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
-
-CREATE POLICY reader ON trueweave.former_community AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.hierarchy AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
@@ -1986,13 +2000,21 @@ CREATE POLICY reader ON trueweave.name AS RESTRICTIVE TO trueweave_reader USING 
 
 CREATE POLICY reader ON trueweave.name_key AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
+CREATE POLICY reader ON trueweave.name_pair AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
 CREATE POLICY reader ON trueweave.occurrence AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.outbox AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
+CREATE POLICY reader ON trueweave.own_table AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
+CREATE POLICY reader ON trueweave.pending_link AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
+CREATE POLICY reader ON trueweave.pending_match AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
 CREATE POLICY reader ON trueweave.phrase AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
-CREATE POLICY reader ON trueweave.purse AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+CREATE POLICY reader ON trueweave.phrase_count AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.recipe AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
@@ -2004,13 +2026,11 @@ CREATE POLICY reader ON trueweave.reply AS RESTRICTIVE TO trueweave_reader USING
 
 CREATE POLICY reader ON trueweave.report AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
+CREATE POLICY reader ON trueweave.retired_community AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
 CREATE POLICY reader ON trueweave.rule AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.rule_name AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
-
-CREATE POLICY reader ON trueweave.settling AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
-
-CREATE POLICY reader ON trueweave.shelf AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.source AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
@@ -2022,21 +2042,13 @@ CREATE POLICY reader ON trueweave.suggestion AS RESTRICTIVE TO trueweave_reader 
 
 CREATE POLICY reader ON trueweave.summary AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
-CREATE POLICY reader ON trueweave.tally AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
-
 CREATE POLICY reader ON trueweave.text_language AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
-
-CREATE POLICY reader ON trueweave.tie AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
-
-CREATE POLICY reader ON trueweave.touched AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
-
-CREATE POLICY reader ON trueweave.unlinked AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
-
-CREATE POLICY reader ON trueweave.unlinked_text AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.view_version AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.word AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
+CREATE POLICY reader ON trueweave.work_lease AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.workspace AS RESTRICTIVE TO trueweave_reader USING ((id = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
@@ -2050,17 +2062,13 @@ ALTER TABLE trueweave.reply ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.report ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE trueweave.retired_community ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE trueweave.rule ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.rule_name ENABLE ROW LEVEL SECURITY;
 
-ALTER TABLE trueweave.settling ENABLE ROW LEVEL SECURITY;
-
-ALTER TABLE trueweave.shelf ENABLE ROW LEVEL SECURITY;
-
 ALTER TABLE trueweave.source ENABLE ROW LEVEL SECURITY;
-
-ALTER TABLE trueweave.spelling ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.spend ENABLE ROW LEVEL SECURITY;
 
@@ -2070,23 +2078,17 @@ ALTER TABLE trueweave.suggestion ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.summary ENABLE ROW LEVEL SECURITY;
 
-ALTER TABLE trueweave.tally ENABLE ROW LEVEL SECURITY;
-
 ALTER TABLE trueweave.text_language ENABLE ROW LEVEL SECURITY;
-
-ALTER TABLE trueweave.tie ENABLE ROW LEVEL SECURITY;
-
-ALTER TABLE trueweave.touched ENABLE ROW LEVEL SECURITY;
-
-ALTER TABLE trueweave.unlinked ENABLE ROW LEVEL SECURITY;
-
-ALTER TABLE trueweave.unlinked_text ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.view_version ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.word ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE trueweave.work_lease ENABLE ROW LEVEL SECURITY;
+
 CREATE POLICY workspace ON trueweave.alike USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.budget USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.chunk USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
@@ -2095,6 +2097,8 @@ CREATE POLICY workspace ON trueweave.community USING ((workspace = (current_sett
 CREATE POLICY workspace ON trueweave.consumer USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.corpus USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.dirty_name USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.document USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
@@ -2105,8 +2109,6 @@ CREATE POLICY workspace ON trueweave.erasure USING ((workspace = (current_settin
 CREATE POLICY workspace ON trueweave.facet USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.failed_work USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
-
-CREATE POLICY workspace ON trueweave.former_community USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.hierarchy USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
@@ -2122,13 +2124,21 @@ CREATE POLICY workspace ON trueweave.name USING ((workspace = (current_setting('
 
 CREATE POLICY workspace ON trueweave.name_key USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
+CREATE POLICY workspace ON trueweave.name_pair USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
 CREATE POLICY workspace ON trueweave.occurrence USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.outbox USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
+CREATE POLICY workspace ON trueweave.own_table USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.pending_link USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.pending_match USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
 CREATE POLICY workspace ON trueweave.phrase USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
-CREATE POLICY workspace ON trueweave.purse USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+CREATE POLICY workspace ON trueweave.phrase_count USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.recipe USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
@@ -2140,13 +2150,11 @@ CREATE POLICY workspace ON trueweave.reply USING ((workspace = (current_setting(
 
 CREATE POLICY workspace ON trueweave.report USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
+CREATE POLICY workspace ON trueweave.retired_community USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
 CREATE POLICY workspace ON trueweave.rule USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.rule_name USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
-
-CREATE POLICY workspace ON trueweave.settling USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
-
-CREATE POLICY workspace ON trueweave.shelf USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.source USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
@@ -2158,21 +2166,13 @@ CREATE POLICY workspace ON trueweave.suggestion USING ((workspace = (current_set
 
 CREATE POLICY workspace ON trueweave.summary USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
-CREATE POLICY workspace ON trueweave.tally USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
-
 CREATE POLICY workspace ON trueweave.text_language USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
-
-CREATE POLICY workspace ON trueweave.tie USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
-
-CREATE POLICY workspace ON trueweave.touched USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
-
-CREATE POLICY workspace ON trueweave.unlinked USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
-
-CREATE POLICY workspace ON trueweave.unlinked_text USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.view_version USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.word USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.work_lease USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 ALTER TABLE trueweave.workspace ENABLE ROW LEVEL SECURITY;
 
@@ -2181,34 +2181,32 @@ CREATE POLICY workspace ON trueweave.workspace USING ((id = (current_setting('tr
 GRANT USAGE ON SCHEMA trueweave TO trueweave_app;
 GRANT USAGE ON SCHEMA trueweave TO trueweave_reader;
 
-REVOKE ALL ON FUNCTION trueweave.asked_words(question text) FROM PUBLIC;
-
 REVOKE ALL ON FUNCTION trueweave.await_writers() FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.await_writers() TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.begin_drop() FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.begin_drop() TO trueweave_app;
 
+REVOKE ALL ON FUNCTION trueweave.chunks_with(sizes bigint[], words bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.chunks_with(sizes bigint[], words bigint[]) TO trueweave_app;
+
 REVOKE ALL ON FUNCTION trueweave.claim_jobs(claimant integer, claimed_by bigint, most integer, after integer, limit_each integer, share integer, reclaim boolean, OUT workspace integer, OUT id bigint, OUT kind text, OUT payload bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.claim_jobs(claimant integer, claimed_by bigint, most integer, after integer, limit_each integer, share integer, reclaim boolean, OUT workspace integer, OUT id bigint, OUT kind text, OUT payload bytea) TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.clear_chunk_words() FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.clear_chunk_words() TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.clear_space(of_space integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.clear_space(of_space integer) TO trueweave_app;
 
-REVOKE ALL ON FUNCTION trueweave.clear_spelling() FROM PUBLIC;
-GRANT ALL ON FUNCTION trueweave.clear_spelling() TO trueweave_app;
-
 REVOKE ALL ON FUNCTION trueweave.clear_text() FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.clear_text() TO trueweave_app;
-
-REVOKE ALL ON FUNCTION trueweave.covers(question text, chunks uuid[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION trueweave.covers(question text, chunks uuid[]) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.drop_workspace() FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.drop_workspace() TO trueweave_app;
 
-REVOKE ALL ON FUNCTION trueweave.enter(wanted integer, writing boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION trueweave.enter(wanted integer, writing boolean) TO trueweave_app;
+REVOKE ALL ON FUNCTION trueweave.enter(entered integer, writing boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.enter(entered integer, writing boolean) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.expired_workspaces() FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.expired_workspaces() TO trueweave_app;
@@ -2223,44 +2221,44 @@ REVOKE ALL ON FUNCTION trueweave.guard(guarded regclass, tenant text) FROM PUBLI
 
 REVOKE ALL ON FUNCTION trueweave.guard_readers(guarded regclass, tenant text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION trueweave.index_shelf(of_space integer, of_kind text, wanted boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION trueweave.index_shelf(of_space integer, of_kind text, wanted boolean) TO trueweave_app;
+REVOKE ALL ON FUNCTION trueweave.index_own_table(of_space integer, of_kind text, is_indexed boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.index_own_table(of_space integer, of_kind text, is_indexed boolean) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.index_text(coming uuid[], going uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.index_text(coming uuid[], going uuid[]) TO trueweave_app;
 
-REVOKE ALL ON FUNCTION trueweave.key_mix() FROM PUBLIC;
+REVOKE ALL ON FUNCTION trueweave.is_alive(owner integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.is_alive(owner integer) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.language_of(said text, given text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION trueweave.make_passing_workspace(named text, lasts interval) FROM PUBLIC;
-GRANT ALL ON FUNCTION trueweave.make_passing_workspace(named text, lasts interval) TO trueweave_app;
-
-REVOKE ALL ON FUNCTION trueweave.make_shelf(of_space integer, of_kind text) FROM PUBLIC;
-GRANT ALL ON FUNCTION trueweave.make_shelf(of_space integer, of_kind text) TO trueweave_app;
+REVOKE ALL ON FUNCTION trueweave.make_own_table(of_space integer, of_kind text) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.make_own_table(of_space integer, of_kind text) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.make_space(of_model text, of_dimensions integer, of_metric text) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.make_space(of_model text, of_dimensions integer, of_metric text) TO trueweave_app;
 
+REVOKE ALL ON FUNCTION trueweave.make_temporary_workspace(named text, lasts interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.make_temporary_workspace(named text, lasts interval) TO trueweave_app;
+
 REVOKE ALL ON FUNCTION trueweave.make_vector_table(named text, dimensions integer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION trueweave.make_workspace(wanted text) FROM PUBLIC;
-GRANT ALL ON FUNCTION trueweave.make_workspace(wanted text) TO trueweave_app;
+REVOKE ALL ON FUNCTION trueweave.make_workspace(base_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.make_workspace(base_name text) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.named_language(given text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION trueweave.odds_of(times double precision, length double precision) FROM PUBLIC;
+REVOKE ALL ON FUNCTION trueweave.odds_of(frequency double precision, length double precision) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION trueweave.open_workspace(wanted text, make boolean, resolution text, OUT id integer, OUT has_space boolean, OUT settings jsonb) FROM PUBLIC;
-GRANT ALL ON FUNCTION trueweave.open_workspace(wanted text, make boolean, resolution text, OUT id integer, OUT has_space boolean, OUT settings jsonb) TO trueweave_app;
+REVOKE ALL ON FUNCTION trueweave.open_workspace(workspace_name text, make boolean, resolution text, OUT id integer, OUT has_space boolean, OUT settings jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.open_workspace(workspace_name text, make boolean, resolution text, OUT id integer, OUT has_space boolean, OUT settings jsonb) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.pairs_of(said text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION trueweave.places_of(places jsonb, first integer, behind integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.places_of(places jsonb, first integer, behind integer) TO trueweave_app;
 
-REVOKE ALL ON FUNCTION trueweave.present(owner integer) FROM PUBLIC;
-GRANT ALL ON FUNCTION trueweave.present(owner integer) TO trueweave_app;
+REVOKE ALL ON FUNCTION trueweave.question_words(question text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION trueweave.readable(who name) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.readable(who name) TO trueweave_reader;
@@ -2276,11 +2274,11 @@ GRANT ALL ON FUNCTION trueweave.search_text(question text, most integer, k1 doub
 
 REVOKE ALL ON FUNCTION trueweave.sketch_of(keys bigint[], weights double precision[]) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION trueweave.spell(chunks uuid[], sizes bigint[], words bigint[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION trueweave.spell(chunks uuid[], sizes bigint[], words bigint[]) TO trueweave_app;
+REVOKE ALL ON FUNCTION trueweave.store_chunk_words(chunks uuid[], sizes bigint[], words bigint[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.store_chunk_words(chunks uuid[], sizes bigint[], words bigint[]) TO trueweave_app;
 
-REVOKE ALL ON FUNCTION trueweave.spelt(sizes bigint[], words bigint[]) FROM PUBLIC;
-GRANT ALL ON FUNCTION trueweave.spelt(sizes bigint[], words bigint[]) TO trueweave_app;
+REVOKE ALL ON FUNCTION trueweave.term_coverage(question text, chunks uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.term_coverage(question text, chunks uuid[]) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.text_lines() FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.text_lines() TO trueweave_app;
@@ -2289,16 +2287,14 @@ REVOKE ALL ON FUNCTION trueweave.tier_of(odds double precision) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION trueweave.words_of(said text, language text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION trueweave.workspace_salt() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION trueweave.workspaces_after(after integer, most integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.workspaces_after(after integer, most integer) TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.alike TO trueweave_app;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.name TO trueweave_app;
-GRANT SELECT ON TABLE trueweave.name TO trueweave_reader;
-
-GRANT SELECT ON TABLE trueweave.anchor TO trueweave_app;
-GRANT SELECT ON TABLE trueweave.anchor TO trueweave_reader;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.budget TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.chunk TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.chunk TO trueweave_reader;
@@ -2309,6 +2305,8 @@ GRANT SELECT ON TABLE trueweave.community TO trueweave_reader;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.consumer TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.corpus TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.dirty_name TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.document TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.document TO trueweave_reader;
@@ -2324,9 +2322,6 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.facet TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.facet TO trueweave_reader;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.failed_work TO trueweave_app;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.former_community TO trueweave_app;
-GRANT SELECT ON TABLE trueweave.former_community TO trueweave_reader;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.hierarchy TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.hierarchy TO trueweave_reader;
@@ -2344,19 +2339,32 @@ GRANT SELECT ON TABLE trueweave.mention TO trueweave_reader;
 
 GRANT SELECT ON TABLE trueweave.migration TO trueweave_app;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.name TO trueweave_app;
+GRANT SELECT ON TABLE trueweave.name TO trueweave_reader;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.name_key TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.name_pair TO trueweave_app;
+GRANT SELECT ON TABLE trueweave.name_pair TO trueweave_reader;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.occurrence TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.outbox TO trueweave_app;
 
-GRANT SELECT,INSERT,UPDATE ON TABLE trueweave.pace TO trueweave_app;
+GRANT SELECT ON TABLE trueweave.own_table TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.pending_link TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.pending_match TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.phrase TO trueweave_app;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.phrase_count TO trueweave_app;
+GRANT SELECT ON TABLE trueweave.phrase_count TO trueweave_reader;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.process TO trueweave_app;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.purse TO trueweave_app;
+GRANT SELECT,INSERT,UPDATE ON TABLE trueweave.rate_limit TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.recipe TO trueweave_app;
 
@@ -2370,15 +2378,14 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.reply TO trueweave_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.report TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.report TO trueweave_reader;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.retired_community TO trueweave_app;
+GRANT SELECT ON TABLE trueweave.retired_community TO trueweave_reader;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.rule TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.rule TO trueweave_reader;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.rule_name TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.rule_name TO trueweave_reader;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.settling TO trueweave_app;
-
-GRANT SELECT ON TABLE trueweave.shelf TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.slot TO trueweave_app;
 
@@ -2389,6 +2396,9 @@ GRANT SELECT ON TABLE trueweave.space TO trueweave_reader;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.spend TO trueweave_app;
 
+GRANT SELECT ON TABLE trueweave.stable_id TO trueweave_app;
+GRANT SELECT ON TABLE trueweave.stable_id TO trueweave_reader;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.stale_text TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.suggestion TO trueweave_app;
@@ -2396,23 +2406,13 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.suggestion TO trueweave_app
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.summary TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.summary TO trueweave_reader;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.tally TO trueweave_app;
-GRANT SELECT ON TABLE trueweave.tally TO trueweave_reader;
-
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.text_language TO trueweave_app;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.tie TO trueweave_app;
-GRANT SELECT ON TABLE trueweave.tie TO trueweave_reader;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.touched TO trueweave_app;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.unlinked TO trueweave_app;
-
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.unlinked_text TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.view_version TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.word TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.work_lease TO trueweave_app;
 
 GRANT SELECT,UPDATE ON TABLE trueweave.workspace TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.workspace TO trueweave_reader;

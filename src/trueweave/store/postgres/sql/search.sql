@@ -6,23 +6,23 @@
 -- small tables for a single row, and then would rather go through all of it than ask an index for one thing.
 
 -- name: layout
-SELECT s.id, s.model, s.dimensions, s.metric, ARRAY(SELECT h.kind FROM shelf h WHERE h.space = s.id ORDER BY h.kind)
+SELECT s.id, s.model, s.dimensions, s.metric, ARRAY(SELECT h.kind FROM own_table h WHERE h.space = s.id ORDER BY h.kind)
 FROM workspace w JOIN space s ON s.id = w.space
 
 -- name: scope_by_uri
 SELECT d.id, {facets} FROM unnest(%(uris)s::text[]) AS u (uri)
-CROSS JOIN LATERAL (SELECT id FROM document WHERE uri = u.uri AND shown OFFSET 0) d
+CROSS JOIN LATERAL (SELECT id FROM document WHERE uri = u.uri AND visible OFFSET 0) d
 
 -- name: scope_by_facet
-SELECT d.id, {shown} AND {facets} FROM (
+SELECT d.id, {visible} AND {facets} FROM (
     SELECT DISTINCT f.document AS id FROM (SELECT DISTINCT facets(%(facet_0)s::jsonb) AS facet) AS g
     CROSS JOIN LATERAL (SELECT document FROM facet WHERE facet = g.facet ORDER BY document LIMIT {most}) f) AS d
 
 -- name: has_facet
 EXISTS (SELECT FROM facet f WHERE f.document = {document} AND f.facet IN (SELECT facets(%({facet})s::jsonb)))
 
--- name: is_shown
-EXISTS (SELECT FROM document x WHERE x.id = {document} AND x.shown OFFSET 0)
+-- name: is_visible
+EXISTS (SELECT FROM document x WHERE x.id = {document} AND x.visible OFFSET 0)
 
 -- name: located
 -- The layout comes along, so that the caller sees whether it has changed since he put the tables in. How many vectors
@@ -30,7 +30,7 @@ EXISTS (SELECT FROM document x WHERE x.id = {document} AND x.shown OFFSET 0)
 -- takes its plan for the better one, and plans anew each time, which costs as much as a small search. How hard an HNSW
 -- index is searched depends on how much is wanted, and is set before it is.
 SELECT w.space, w.own, found.*
-FROM (SELECT w.space, ARRAY(SELECT h.kind FROM shelf h WHERE h.space = w.space ORDER BY h.kind) AS own,
+FROM (SELECT w.space, ARRAY(SELECT h.kind FROM own_table h WHERE h.space = w.space ORDER BY h.kind) AS own,
              set_config('hnsw.ef_search', '{effort}', true)
       FROM workspace w OFFSET 0) AS w
 LEFT JOIN LATERAL ({rows}) AS found ON true {order}
@@ -67,7 +67,7 @@ CROSS JOIN LATERAL (SELECT entity FROM name WHERE id = m.name OFFSET 0) n
 SELECT DISTINCT t.relation AS id FROM (
     SELECT DISTINCT l.source, l.target FROM unnest(%(scope)s::uuid[]) AS s (id)
     CROSS JOIN LATERAL (SELECT source, target FROM link WHERE document = s.id OFFSET 0) l) AS l
-CROSS JOIN LATERAL (SELECT relation FROM tie WHERE source = l.source AND target = l.target OFFSET 0) t
+CROSS JOIN LATERAL (SELECT relation FROM name_pair WHERE source = l.source AND target = l.target OFFSET 0) t
 
 -- name: visible_chunk
 EXISTS (SELECT FROM chunk c WHERE c.id = {id} AND {c_visible})
@@ -78,7 +78,7 @@ EXISTS (SELECT FROM name n CROSS JOIN LATERAL (
 WHERE n.entity = {id} AND {m_visible})
 
 -- name: visible_relation
-EXISTS (SELECT FROM tie t CROSS JOIN LATERAL (
+EXISTS (SELECT FROM name_pair t CROSS JOIN LATERAL (
     SELECT document FROM link WHERE source = t.source AND target = t.target ORDER BY strength DESC, chunk LIMIT {reach}) AS l
 WHERE t.relation = {id} AND {l_visible})
 
@@ -92,14 +92,14 @@ CROSS JOIN LATERAL (SELECT text_hash FROM chunk WHERE id = hit.id LIMIT 1) AS h
 CROSS JOIN LATERAL (
     SELECT c.id, c.text, c.start, c.text_hash, d.uri, d.title, d.places
     FROM (SELECT * FROM chunk WHERE text_hash = h.text_hash ORDER BY id OFFSET 0) AS c
-    CROSS JOIN LATERAL (SELECT uri, title, places FROM document WHERE id = c.document AND shown OFFSET 0) AS d
+    CROSS JOIN LATERAL (SELECT uri, title, places FROM document WHERE id = c.document AND visible OFFSET 0) AS d
     WHERE {c_visible} LIMIT 1) AS c
 CROSS JOIN LATERAL (
     SELECT count(*)::int AS number, coalesce(jsonb_agg(o.place) FILTER (WHERE o.n <= {copies}), '[]') AS first FROM (
         SELECT row_number() OVER (ORDER BY c.id) AS n, jsonb_build_array(d.uri, d.title, c.start,
             CASE WHEN d.places <> '[]' THEN places_of(d.places, c.start, c.start + length(c.text)) END) AS place
         FROM (SELECT o.* FROM chunk o WHERE o.text_hash = h.text_hash AND o.id > c.id LIMIT {most_copies} OFFSET 0) AS c
-        CROSS JOIN LATERAL (SELECT uri, title, places FROM document WHERE id = c.document AND shown OFFSET 0) AS d
+        CROSS JOIN LATERAL (SELECT uri, title, places FROM document WHERE id = c.document AND visible OFFSET 0) AS d
         WHERE {c_visible}) AS o) AS copies
 
 -- name: entity_columns
@@ -136,13 +136,13 @@ coalesce((SELECT y.text FROM summary y WHERE y.hash = {of}.text_hash), '')
 
 -- name: relation_said
 (SELECT coalesce(string_agg(said.description, E'\n' ORDER BY said.hash), '') FROM (
-    SELECT DISTINCT ON (l.hash) l.hash, l.description FROM tie t CROSS JOIN LATERAL (
+    SELECT DISTINCT ON (l.hash) l.hash, l.description FROM name_pair t CROSS JOIN LATERAL (
         SELECT document, description_hash AS hash, description FROM link
         WHERE source = t.source AND target = t.target ORDER BY strength DESC, chunk LIMIT {reach}) AS l
     WHERE t.relation = {r}.id AND l.description <> '' AND {l_visible} ORDER BY l.hash LIMIT {kept}) AS said)
 
 -- name: relation_keywords
-ARRAY(SELECT DISTINCT k.word FROM tie t CROSS JOIN LATERAL (
+ARRAY(SELECT DISTINCT k.word FROM name_pair t CROSS JOIN LATERAL (
         SELECT document, keywords FROM link
         WHERE source = t.source AND target = t.target ORDER BY strength DESC, chunk LIMIT {reach}) AS l
     CROSS JOIN unnest(l.keywords) AS k (word)
@@ -169,7 +169,7 @@ SELECT hit.id, c.id FROM unnest(%(ids)s::uuid[]) AS hit (id)
 CROSS JOIN LATERAL (SELECT text_hash FROM chunk WHERE id = hit.id LIMIT 1) AS h
 CROSS JOIN LATERAL (
     SELECT c.id FROM (SELECT * FROM chunk WHERE text_hash = h.text_hash ORDER BY id OFFSET 0) AS c
-    WHERE EXISTS (SELECT FROM document WHERE id = c.document AND shown) AND {c_visible} LIMIT 1) AS c
+    WHERE EXISTS (SELECT FROM document WHERE id = c.document AND visible) AND {c_visible} LIMIT 1) AS c
 
 -- name: entities
 SELECT {columns} FROM unnest((SELECT %(ids)s::uuid[])) WITH ORDINALITY AS hit (id, n)
@@ -254,7 +254,7 @@ WHERE {m_visible}
 -- name: chunks_of_relations
 SELECT DISTINCT g.id, l.chunk FROM unnest(%(relations)s::uuid[]) AS g (id)
 CROSS JOIN LATERAL (
-    SELECT * FROM (SELECT source, target FROM tie WHERE relation = g.id OFFSET 0) AS t
+    SELECT * FROM (SELECT source, target FROM name_pair WHERE relation = g.id OFFSET 0) AS t
     ORDER BY source, target LIMIT {names}) AS t
 CROSS JOIN LATERAL (
     SELECT document, chunk FROM link WHERE source = t.source AND target = t.target
@@ -303,15 +303,15 @@ SELECT * FROM unnest(%(names)s::bigint[], %(df)s::bigint[], %(masses)s::float8[]
 SELECT n.phrase, n.mass, c.chunk, c.weight FROM (SELECT %(vector)s::halfvec AS v OFFSET 0) AS q CROSS JOIN ({start}) AS n
 CROSS JOIN LATERAL (
     SELECT o.chunk, exp((1 - (v.v <=> q.v)) / %(similarity_scale)s)
-        * CASE WHEN o.defines THEN 1 ELSE %(mention_weight)s * least(o.times, %(max_tf)s) END AS weight
+        * CASE WHEN o.defines THEN 1 ELSE %(mention_weight)s * least(o.count, %(max_tf)s) END AS weight
     FROM (
-        SELECT chunk, times, defines FROM occurrence WHERE phrase = n.phrase AND n.chunks <= %(df_cap)s
+        SELECT chunk, count, defines FROM occurrence WHERE phrase = n.phrase AND n.chunks <= %(df_cap)s
         UNION ALL
-        (SELECT chunk, times, defines FROM occurrence
-         WHERE phrase = n.phrase AND defines AND n.chunks > %(df_cap)s ORDER BY times DESC, chunk LIMIT %(df_cap)s)
+        (SELECT chunk, count, defines FROM occurrence
+         WHERE phrase = n.phrase AND defines AND n.chunks > %(df_cap)s ORDER BY count DESC, chunk LIMIT %(df_cap)s)
         UNION ALL
-        SELECT o.chunk, o.times, o.defines FROM unnest(%(pool)s::uuid[]) AS p (id)
-        CROSS JOIN LATERAL (SELECT chunk, times, defines FROM occurrence
+        SELECT o.chunk, o.count, o.defines FROM unnest(%(pool)s::uuid[]) AS p (id)
+        CROSS JOIN LATERAL (SELECT chunk, count, defines FROM occurrence
             WHERE chunk = p.id AND phrase = n.phrase AND NOT defines OFFSET 0) AS o
         WHERE n.chunks > %(df_cap)s) AS o
     CROSS JOIN LATERAL ({vectors}) AS v
@@ -327,7 +327,7 @@ SELECT u.id, 1 - (v.v <=> q.v), coalesce(k.words, 0), coalesce(k.shares, '{{}}')
 FROM (SELECT %(vector)s::halfvec AS v OFFSET 0) AS q
 CROSS JOIN unnest(%(chunks)s::uuid[]) WITH ORDINALITY AS u (id, n)
 CROSS JOIN LATERAL ({vectors}) AS v
-LEFT JOIN covers(%(text)s, %(chunks)s::uuid[]) AS k ON k.chunk = u.id
+LEFT JOIN term_coverage(%(text)s, %(chunks)s::uuid[]) AS k ON k.chunk = u.id
 ORDER BY u.n
 
 -- name: report_levels

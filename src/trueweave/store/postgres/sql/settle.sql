@@ -4,40 +4,40 @@
 -- name: due
 -- Documents that wait and that nobody is at: those of at most so many rows first.
 SELECT DISTINCT uri FROM (
-    SELECT uri FROM document d WHERE wanted <> shown AND (size > %(small)s) = %(large)s
+    SELECT uri FROM document d WHERE current <> visible AND (size > %(small)s) = %(large)s
         AND NOT EXISTS (SELECT FROM failed_work f WHERE f.kind = 'settle' AND f.subject IN ('', d.uri))
         AND NOT EXISTS (
-            SELECT FROM settling s WHERE s.kind = 'document' AND s.subject = d.uri AND s.until > clock_timestamp())
+            SELECT FROM work_lease s WHERE s.kind = 'document' AND s.subject = d.uri AND s.until > clock_timestamp())
         AND NOT EXISTS (SELECT FROM workspace WHERE paused_until > now())
     ORDER BY uri LIMIT %(limit)s) AS due
 
 -- name: any_large_due
-SELECT EXISTS (SELECT FROM document d WHERE wanted <> shown AND size > %(small)s
+SELECT EXISTS (SELECT FROM document d WHERE current <> visible AND size > %(small)s
                AND NOT EXISTS (SELECT FROM failed_work WHERE kind = 'settle' AND subject IN ('', d.uri)))
 
 -- name: any_due
-SELECT EXISTS (SELECT FROM document d WHERE wanted <> shown
+SELECT EXISTS (SELECT FROM document d WHERE current <> visible
                AND NOT EXISTS (SELECT FROM failed_work WHERE kind = 'settle' AND subject IN ('', d.uri)))
-    OR (EXISTS (SELECT FROM touched) AND NOT EXISTS (SELECT FROM failed_work WHERE kind = 'names' OR (kind = 'settle' AND subject = '')))
-    OR (EXISTS (SELECT FROM unlinked_text) AND NOT EXISTS (SELECT FROM failed_work WHERE kind = 'link'))
+    OR (EXISTS (SELECT FROM dirty_name) AND NOT EXISTS (SELECT FROM failed_work WHERE kind = 'names' OR (kind = 'settle' AND subject = '')))
+    OR (EXISTS (SELECT FROM pending_link) AND NOT EXISTS (SELECT FROM failed_work WHERE kind = 'link'))
 
 -- name: due_versions
-SELECT d.id, u.uri, d.wanted, d.size FROM unnest(%(uris)s::text[]) AS u (uri)
-CROSS JOIN LATERAL (SELECT id, wanted, size FROM document WHERE uri = u.uri AND wanted <> shown OFFSET 0) d
+SELECT d.id, u.uri, d.current, d.size FROM unnest(%(uris)s::text[]) AS u (uri)
+CROSS JOIN LATERAL (SELECT id, current, size FROM document WHERE uri = u.uri AND current <> visible OFFSET 0) d
 ORDER BY u.uri, d.id
 
 -- name: due_names
-SELECT name FROM touched
+SELECT name FROM dirty_name
 WHERE NOT EXISTS (SELECT FROM failed_work WHERE kind = 'names' OR (kind = 'settle' AND subject = ''))
     AND NOT EXISTS (SELECT FROM workspace WHERE paused_until > now())
 ORDER BY name LIMIT %(limit)s
 
--- name: unlinked
+-- name: pending_matches
 SELECT DISTINCT u.name
 FROM (SELECT m.name FROM unnest(%(documents)s::uuid[]) AS d (id)
       CROSS JOIN LATERAL (SELECT name FROM mention WHERE document = d.id OFFSET 0) m
-      UNION ALL SELECT unnest(%(touched)s::uuid[])) AS spoken_of (name)
-CROSS JOIN LATERAL (SELECT name FROM unlinked WHERE name = spoken_of.name OFFSET 0) u
+      UNION ALL SELECT unnest(%(dirty_names)s::uuid[])) AS spoken_of (name)
+CROSS JOIN LATERAL (SELECT name FROM pending_match WHERE name = spoken_of.name OFFSET 0) u
 
 -- name: version
 SELECT coalesce(max(version), 0) FROM view_version
@@ -52,27 +52,27 @@ FROM unnest(%(documents)s::uuid[], %(signs)s::bigint[]) AS d (id, sign)
 CROSS JOIN LATERAL (SELECT name, emphasis FROM mention WHERE document = d.id OFFSET 0) m
 GROUP BY m.name, m.emphasis
 
--- name: tie_deltas
+-- name: name_pair_deltas
 SELECT l.source, l.target, l.emphasis, sum(d.sign)::bigint, sum(d.sign * l.strength)::bigint
 FROM unnest(%(documents)s::uuid[], %(signs)s::bigint[]) AS d (id, sign)
 CROSS JOIN LATERAL (SELECT source, target, emphasis, strength FROM link WHERE document = d.id OFFSET 0) l
 GROUP BY l.source, l.target, l.emphasis
 
--- name: name_tally_deltas
+-- name: name_description_deltas
 SELECT m.name, m.description_hash, m.description, sum(d.sign)::bigint
 FROM unnest(%(documents)s::uuid[], %(signs)s::bigint[]) AS d (id, sign)
 CROSS JOIN LATERAL (SELECT name, description_hash, description FROM mention WHERE document = d.id OFFSET 0) m
 WHERE m.description <> ''
 GROUP BY 1, 2, 3 HAVING sum(d.sign) <> 0
 
--- name: tie_description_deltas
+-- name: name_pair_description_deltas
 SELECT l.source, l.target, l.description_hash, l.description, sum(d.sign)::bigint
 FROM unnest(%(documents)s::uuid[], %(signs)s::bigint[]) AS d (id, sign)
 CROSS JOIN LATERAL (SELECT source, target, description_hash, description FROM link WHERE document = d.id OFFSET 0) l
 WHERE l.description <> ''
 GROUP BY 1, 2, 3, 4 HAVING sum(d.sign) <> 0
 
--- name: tie_keyword_deltas
+-- name: name_pair_keyword_deltas
 SELECT l.source, l.target, k.keyword, sum(d.sign)::bigint
 FROM unnest(%(documents)s::uuid[], %(signs)s::bigint[]) AS d (id, sign)
 CROSS JOIN LATERAL (SELECT source, target, keywords FROM link WHERE document = d.id OFFSET 0) l
@@ -133,21 +133,21 @@ CROSS JOIN LATERAL (
     SELECT id, name, type, description, aliases, count, histogram, degree, text_hash
     FROM entity WHERE id = u.id OFFSET 0) e
 
--- name: ties
+-- name: name_pairs
 SELECT t.* FROM unnest(%(sources)s::uuid[], %(targets)s::uuid[]) AS p (source, target)
 CROSS JOIN LATERAL (
-    SELECT source, target, count, weight, histogram, relation FROM tie WHERE source = p.source AND target = p.target OFFSET 0) t
+    SELECT source, target, count, weight, histogram, relation FROM name_pair WHERE source = p.source AND target = p.target OFFSET 0) t
 
--- name: ties_of_names
+-- name: name_pairs_of_names
 SELECT t.* FROM unnest(%(names)s::uuid[]) AS u (id)
-CROSS JOIN LATERAL (SELECT source, target, count, weight, histogram, relation FROM tie WHERE source = u.id OFFSET 0) t
+CROSS JOIN LATERAL (SELECT source, target, count, weight, histogram, relation FROM name_pair WHERE source = u.id OFFSET 0) t
 UNION
 SELECT t.* FROM unnest(%(names)s::uuid[]) AS u (id)
-CROSS JOIN LATERAL (SELECT source, target, count, weight, histogram, relation FROM tie WHERE target = u.id OFFSET 0) t
+CROSS JOIN LATERAL (SELECT source, target, count, weight, histogram, relation FROM name_pair WHERE target = u.id OFFSET 0) t
 
--- name: ties_of_relations
+-- name: name_pairs_of_relations
 SELECT t.* FROM unnest(%(relations)s::uuid[]) AS u (id)
-CROSS JOIN LATERAL (SELECT source, target, count, weight, histogram, relation FROM tie WHERE relation = u.id OFFSET 0) t
+CROSS JOIN LATERAL (SELECT source, target, count, weight, histogram, relation FROM name_pair WHERE relation = u.id OFFSET 0) t
 
 -- name: relations
 SELECT r.* FROM unnest(%(relations)s::uuid[]) AS u (id)
@@ -160,16 +160,16 @@ CROSS JOIN LATERAL (
 SELECT o.owner, t.hash, t.value, t.count
 FROM unnest(%(owners)s::uuid[], %(limits)s::bigint[]) AS o (owner, most)
 CROSS JOIN LATERAL (
-    SELECT hash, value, count FROM tally
+    SELECT hash, value, count FROM phrase_count
     WHERE owner = o.owner AND kind = %(kind)s::"char" ORDER BY hash LIMIT o.most) t
 
 -- name: write_names
 -- All of them are there; an upsert finds each by its key, as an UPDATE that joins might not.
 WITH now AS (
-    SELECT * FROM unnest(%(id)s::uuid[], %(times)s::bigint[], %(histogram)s::text[], %(entity)s::uuid[])
+    SELECT * FROM unnest(%(id)s::uuid[], %(count)s::bigint[], %(histogram)s::text[], %(entity)s::uuid[])
         AS u (id, count, histogram, entity)),
 woken AS (  -- or fallen asleep: texts have to be looked through for it, or are rid of it
-    INSERT INTO unlinked_text (phrase)
+    INSERT INTO pending_link (phrase)
     SELECT DISTINCT n.phrase FROM now
     CROSS JOIN LATERAL (SELECT phrase, entity FROM name WHERE id = now.id OFFSET 0) AS n
     WHERE n.phrase IS NOT NULL AND (n.entity IS NULL) <> (now.entity IS NULL))
@@ -178,34 +178,34 @@ SELECT id, '', '', count, histogram::bigint[], entity FROM now
 ON CONFLICT (workspace, id) DO UPDATE
 SET count = excluded.count, histogram = excluded.histogram, entity = excluded.entity
 
--- name: write_ties
-INSERT INTO tie (source, target, count, weight, histogram, relation)
+-- name: write_name_pairs
+INSERT INTO name_pair (source, target, count, weight, histogram, relation)
 SELECT source, target, count, weight, histogram::bigint[], relation
-FROM unnest(%(source)s::uuid[], %(target)s::uuid[], %(times)s::bigint[], %(weight)s::bigint[], %(histogram)s::text[],
+FROM unnest(%(source)s::uuid[], %(target)s::uuid[], %(count)s::bigint[], %(weight)s::bigint[], %(histogram)s::text[],
     %(relation)s::uuid[]) AS u (source, target, count, weight, histogram, relation)
 ON CONFLICT (workspace, source, target) DO UPDATE
 SET count = excluded.count, weight = excluded.weight, histogram = excluded.histogram, relation = excluded.relation
 
--- name: remove_ties
-DELETE FROM tie t USING unnest(%(source)s::uuid[], %(target)s::uuid[]) AS u (source, target)
+-- name: remove_name_pairs
+DELETE FROM name_pair t USING unnest(%(source)s::uuid[], %(target)s::uuid[]) AS u (source, target)
 WHERE t.source = u.source AND t.target = u.target
 
--- name: write_tallies
-INSERT INTO tally (owner, kind, hash, value, count)
+-- name: write_phrase_counts
+INSERT INTO phrase_count (owner, kind, hash, value, count)
 SELECT owner, kind::"char", hash, value, count
-FROM unnest(%(owner)s::uuid[], %(kind)s::text[], %(hash)s::uuid[], %(value)s::text[], %(times)s::bigint[])
+FROM unnest(%(owner)s::uuid[], %(kind)s::text[], %(hash)s::uuid[], %(value)s::text[], %(count)s::bigint[])
     AS u (owner, kind, hash, value, count)
-ON CONFLICT (workspace, owner, kind, hash) DO UPDATE SET count = tally.count + excluded.count
+ON CONFLICT (workspace, owner, kind, hash) DO UPDATE SET count = phrase_count.count + excluded.count
 
--- name: remove_tallies
-DELETE FROM tally t USING unnest(%(owner)s::uuid[], %(kind)s::text[], %(hash)s::uuid[]) AS u (owner, kind, hash)
+-- name: remove_phrase_counts
+DELETE FROM phrase_count t USING unnest(%(owner)s::uuid[], %(kind)s::text[], %(hash)s::uuid[]) AS u (owner, kind, hash)
 WHERE t.owner = u.owner AND t.kind = u.kind::"char" AND t.hash = u.hash AND t.count = 0
 
 -- name: write_entities
 INSERT INTO entity (id, name, type, description, aliases, count, histogram, degree, text_hash)
 SELECT id, name, type, description, aliases::text[], count, histogram::bigint[], degree, text_hash
 FROM unnest(%(id)s::uuid[], %(name)s::text[], %(type)s::text[], %(description)s::text[], %(aliases)s::text[],
-    %(times)s::bigint[], %(histogram)s::text[], %(degree)s::bigint[], %(text_hash)s::uuid[])
+    %(count)s::bigint[], %(histogram)s::text[], %(degree)s::bigint[], %(text_hash)s::uuid[])
     AS u (id, name, type, description, aliases, count, histogram, degree, text_hash)
 ON CONFLICT (workspace, id) DO UPDATE
 SET name = excluded.name, type = excluded.type, description = excluded.description, aliases = excluded.aliases,
@@ -218,7 +218,7 @@ DELETE FROM entity WHERE id = ANY(%(ids)s)
 INSERT INTO relation (id, source, target, source_name, target_name, description, keywords, weight, count, histogram, text_hash)
 SELECT id, source, target, source_name, target_name, description, keywords::text[], weight, count, histogram::bigint[], text_hash
 FROM unnest(%(id)s::uuid[], %(source)s::uuid[], %(target)s::uuid[], %(source_name)s::text[], %(target_name)s::text[],
-    %(description)s::text[], %(keywords)s::text[], %(weight)s::bigint[], %(times)s::bigint[], %(histogram)s::text[],
+    %(description)s::text[], %(keywords)s::text[], %(weight)s::bigint[], %(count)s::bigint[], %(histogram)s::text[],
     %(text_hash)s::uuid[])
     AS u (id, source, target, source_name, target_name, description, keywords, weight, count, histogram, text_hash)
 ON CONFLICT (workspace, id) DO UPDATE
@@ -236,8 +236,8 @@ FROM unnest(%(documents)s::uuid[], %(signs)s::bigint[]) AS d (id, sign)
 CROSS JOIN LATERAL (SELECT id, text_hash, text FROM chunk WHERE document = d.id OFFSET 0) c
 GROUP BY c.id HAVING sum(d.sign) <> 0
 
--- name: show
-UPDATE document SET shown = true WHERE id = ANY(%(ids)s)
+-- name: make_visible
+UPDATE document SET visible = true WHERE id = ANY(%(ids)s)
 
 -- name: remove_links
 DELETE FROM link WHERE document = ANY(%(ids)s)
@@ -254,8 +254,8 @@ DELETE FROM facet WHERE document = ANY(%(ids)s)
 -- name: remove_documents
 DELETE FROM document WHERE id = ANY(%(ids)s)
 
--- name: untouch
-DELETE FROM touched WHERE name = ANY(%(names)s)
+-- name: clear_dirty_names
+DELETE FROM dirty_name WHERE name = ANY(%(names)s)
 
 -- name: note_stale
 -- Texts that are about to be replaced or taken away, if a model made something of them.

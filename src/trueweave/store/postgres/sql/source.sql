@@ -1,10 +1,10 @@
--- Rows are locked in the order of their uris, so that two who want the same ones wait for each other and never in a ring.
+-- Rows are locked in the order of their uris, so that two who want the same ones wait for each other and never deadlock.
 
 -- name: in_record
 -- Which of these are in the record, made from the very same source, with nothing newer waiting; and made in the very same
 -- way, where that is given.
 SELECT h.uri FROM unnest(%(uris)s::text[], %(ids)s::uuid[]) AS h (uri, id)
-CROSS JOIN LATERAL (SELECT FROM document WHERE uri = h.uri AND wanted AND source = h.id
+CROSS JOIN LATERAL (SELECT FROM document WHERE uri = h.uri AND current AND source = h.id
     AND (%(made)s::uuid IS NULL OR recipe = %(made)s) OFFSET 0) d
 WHERE NOT EXISTS (SELECT FROM source s WHERE s.uri = h.uri)
 
@@ -29,12 +29,12 @@ WHERE uri = ANY(ARRAY(
     ORDER BY uri FOR UPDATE))
 
 -- name: known
-SELECT uri FROM document WHERE uri = ANY(%(uris)s) AND wanted
+SELECT uri FROM document WHERE uri = ANY(%(uris)s) AND current
 UNION SELECT uri FROM source WHERE uri = ANY(%(uris)s)
 
 -- name: uris
 SELECT uri FROM (
-    (SELECT uri FROM document WHERE uri > %(after)s AND wanted ORDER BY uri LIMIT %(limit)s)
+    (SELECT uri FROM document WHERE uri > %(after)s AND current ORDER BY uri LIMIT %(limit)s)
     UNION
     (SELECT uri FROM source WHERE uri > %(after)s ORDER BY uri LIMIT %(limit)s)) u
 ORDER BY uri LIMIT %(limit)s
@@ -61,13 +61,13 @@ WHERE uri = ANY(ARRAY(
     SELECT uri FROM source WHERE uri = ANY(%(uris)s) AND id = ANY(%(ids)s) ORDER BY uri FOR UPDATE))
 
 -- name: fail
--- What went wrong is kept; when it has gone wrong often enough, the document is set aside. Whoever began it lives.
+-- What went wrong is kept; when it has gone wrong often enough, the document is marked as failed. Whoever began it lives.
 UPDATE source SET failures = failures + 1, error = %(error)s, failed = failures + 1 >= %(tries)s,
     starts = greatest(starts - 1, 0)
 WHERE uri = %(uri)s AND id = %(id)s AND NOT failed RETURNING failed
 
 -- name: retry
--- As if they had just been handed in.
+-- As if they had just been submitted.
 UPDATE source SET failed = false, failures = 0, starts = 0, error = NULL WHERE failed RETURNING uri, id, length(text)
 
 -- name: failed
@@ -75,6 +75,6 @@ SELECT uri, error, failures FROM source WHERE failed ORDER BY uri LIMIT %(limit)
 
 -- name: any_left
 SELECT EXISTS (SELECT FROM source WHERE NOT failed)
-    OR EXISTS (SELECT FROM document d WHERE wanted <> shown
+    OR EXISTS (SELECT FROM document d WHERE current <> visible
                AND NOT EXISTS (SELECT FROM failed_work WHERE kind = 'settle' AND subject IN ('', d.uri)))
-    OR (EXISTS (SELECT FROM unlinked_text) AND NOT EXISTS (SELECT FROM failed_work WHERE kind = 'link'))
+    OR (EXISTS (SELECT FROM pending_link) AND NOT EXISTS (SELECT FROM failed_work WHERE kind = 'link'))

@@ -27,7 +27,7 @@ INSERT INTO rejection (a, b) SELECT * FROM unnest(%(a)s::uuid[], %(b)s::uuid[]) 
 DELETE FROM rejection r USING unnest(%(a)s::uuid[], %(b)s::uuid[]) AS u (a, b) WHERE r.a = u.a AND r.b = u.b
 
 -- name: keep
--- In the order of their numbers, so that two who list at once wait for each other and never in a ring.
+-- In the order of their numbers, so that two who list at once wait for each other and never deadlock.
 INSERT INTO suggestion (n, id, a, b, score)
 SELECT n, id, a, b, score FROM unnest(%(ids)s::uuid[], %(a)s::uuid[], %(b)s::uuid[], %(scores)s::float8[])
     WITH ORDINALITY AS u (id, a, b, score, n)
@@ -50,6 +50,6 @@ SELECT u.name, m.uri, m.title, c.text, m.spans
 FROM unnest(%(names)s::uuid[]) AS u (name)
 CROSS JOIN LATERAL (
     SELECT m.document, m.chunk, m.spans, d.uri, d.title
-    FROM mention m CROSS JOIN LATERAL (SELECT uri, title FROM document WHERE id = m.document AND shown OFFSET 0) AS d
+    FROM mention m CROSS JOIN LATERAL (SELECT uri, title FROM document WHERE id = m.document AND visible OFFSET 0) AS d
     WHERE m.name = u.name ORDER BY m.emphasis DESC, m.chunk LIMIT %(each)s) AS m
 CROSS JOIN LATERAL (SELECT text FROM chunk WHERE document = m.document AND id = m.chunk OFFSET 0) AS c

@@ -1,9 +1,9 @@
--- name: want
+-- name: request
 INSERT INTO summary (hash, kind, id)
 SELECT * FROM unnest(%(hash)s::uuid[], %(kind)s::text[], %(id)s::uuid[])
 ON CONFLICT (workspace, hash) DO UPDATE SET kind = excluded.kind, id = excluded.id WHERE summary.text IS NULL
 
--- name: wanted
+-- name: due
 SELECT s.hash, d.name, d.description, coalesce(d.text_hash = s.hash, false)
 FROM (SELECT hash, kind, id FROM summary WHERE text IS NULL
       AND NOT EXISTS (SELECT FROM failed_work f WHERE f.kind = 'summary' AND f.subject IN ('', summary.hash::text))
@@ -23,6 +23,6 @@ WHERE s.hash = u.hash AND s.text IS NULL RETURNING s.kind, s.id
 -- What is described otherwise by now needs no summary.
 DELETE FROM summary WHERE hash = ANY(%(hashes)s) AND text IS NULL
 
--- name: any_wanted
+-- name: any_due
 SELECT EXISTS (SELECT FROM summary s WHERE text IS NULL
     AND NOT EXISTS (SELECT FROM failed_work f WHERE f.kind = 'summary' AND f.subject IN ('', s.hash::text)))

@@ -10,7 +10,7 @@ SELECT s.id, s.model, s.dimensions, s.metric FROM workspace w JOIN space s ON s.
 -- name: place
 -- Where to look: the space, and whether this workspace's vectors of a kind have a table of their own.
 SELECT s.id, s.model, s.dimensions, s.metric, h.kind IS NOT NULL
-FROM workspace w JOIN space s ON s.id = w.space LEFT JOIN shelf h ON h.space = s.id AND h.kind = %(kind)s
+FROM workspace w JOIN space s ON s.id = w.space LEFT JOIN own_table h ON h.space = s.id AND h.kind = %(kind)s
 
 -- name: find_space
 SELECT id, model, dimensions, metric FROM space
@@ -35,14 +35,14 @@ UPDATE workspace SET space = %(space)s, next_space = NULL, paused_until = NULL
 -- name: of_ids
 SELECT id, v FROM {table} WHERE id = ANY(%(ids)s)
 
--- name: shelves
-SELECT kind, indexed FROM shelf WHERE space = %(space)s
+-- name: own_tables
+SELECT kind, indexed FROM own_table WHERE space = %(space)s
 
--- name: make_shelf
-SELECT make_shelf(%(space)s, %(kind)s)
+-- name: make_own_table
+SELECT make_own_table(%(space)s, %(kind)s)
 
--- name: index_shelf
-SELECT index_shelf(%(space)s, %(kind)s, %(wanted)s)
+-- name: index_own_table
+SELECT index_own_table(%(space)s, %(kind)s, %(indexed)s)
 
 -- name: clear_space
 SELECT clear_space(%(space)s)
@@ -76,7 +76,7 @@ ON CONFLICT (workspace, id) DO UPDATE SET text_hash = excluded.text_hash, v = ex
 
 -- name: missing_chunk
 SELECT DISTINCT ON (c.id) c.id, c.text_hash, c.text FROM chunk c JOIN document d ON d.id = c.document
-WHERE d.shown AND c.id > %(after)s
+WHERE d.visible AND c.id > %(after)s
     AND NOT EXISTS (SELECT FROM {table} v WHERE v.id = c.id AND v.text_hash = c.text_hash)
 ORDER BY c.id LIMIT %(limit)s
 
@@ -92,7 +92,7 @@ ORDER BY r.id LIMIT %(limit)s
 
 -- name: extra_chunk
 DELETE FROM {table} v WHERE NOT EXISTS (
-    SELECT FROM chunk c JOIN document d ON d.id = c.document WHERE d.shown AND c.id = v.id)
+    SELECT FROM chunk c JOIN document d ON d.id = c.document WHERE d.visible AND c.id = v.id)
 
 -- name: extra_entity
 DELETE FROM {table} v WHERE NOT EXISTS (SELECT FROM entity e WHERE e.id = v.id)

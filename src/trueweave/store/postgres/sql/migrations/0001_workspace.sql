@@ -94,33 +94,33 @@ REVOKE INSERT, DELETE ON workspace FROM trueweave_app;
 ALTER TABLE workspace NO FORCE ROW LEVEL SECURITY;
 
 -- All that is needed to work in a workspace, in one statement. The same by an id that is known is a plain SELECT.
-CREATE FUNCTION open_workspace(wanted text, make boolean, resolution text,
+CREATE FUNCTION open_workspace(workspace_name text, make boolean, resolution text,
                                OUT id int, OUT has_space boolean, OUT settings jsonb)
     RETURNS SETOF record LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
 BEGIN
     IF make THEN
-        INSERT INTO workspace (name, mode) VALUES (wanted, resolution) ON CONFLICT (name) DO NOTHING;
+        INSERT INTO workspace (name, mode) VALUES (workspace_name, resolution) ON CONFLICT (name) DO NOTHING;
     END IF;
-    RETURN QUERY SELECT w.id, w.space IS NOT NULL, w.settings FROM workspace w WHERE w.name = wanted;
+    RETURN QUERY SELECT w.id, w.space IS NOT NULL, w.settings FROM workspace w WHERE w.name = workspace_name;
 END $$;
 
-CREATE FUNCTION make_workspace(wanted text) RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+CREATE FUNCTION make_workspace(base_name text) RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
 DECLARE
-    made text := wanted;
+    made text := base_name;
     n int := 1;
 BEGIN
     LOOP
         INSERT INTO workspace (name) VALUES (made) ON CONFLICT (name) DO NOTHING;
         EXIT WHEN FOUND;
         n := n + 1;
-        made := format('%s-%s', wanted, n);
+        made := format('%s-%s', base_name, n);
     END LOOP;
     RETURN made;
 END $$;
 COMMENT ON FUNCTION make_workspace IS 'Make a workspace that was not there, of this name or one that begins like it; its name.';
 
 -- A workspace for a while: whoever made it puts `expires` off for as long as it is needed.
-CREATE FUNCTION make_passing_workspace(named text, lasts interval) RETURNS int
+CREATE FUNCTION make_temporary_workspace(named text, lasts interval) RETURNS int
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
 DECLARE made int;
 BEGIN
@@ -142,13 +142,13 @@ $$;
 
 -- Whether the workspace is there. Whoever writes keeps it from being dropped until the end of the transaction. Looked up
 -- before the lock, so that nobody waits for one who is dropping it, and after, as it may have been dropped meanwhile.
-CREATE FUNCTION enter(wanted int, writing boolean) RETURNS boolean
+CREATE FUNCTION enter(entered int, writing boolean) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
-DECLARE is_there boolean := EXISTS (SELECT FROM workspace WHERE id = wanted AND NOT dropped);
+DECLARE is_there boolean := EXISTS (SELECT FROM workspace WHERE id = entered AND NOT dropped);
 BEGIN
     IF is_there AND writing THEN
-        PERFORM pg_advisory_xact_lock_shared(1415005012, wanted);
-        is_there := EXISTS (SELECT FROM workspace WHERE id = wanted AND NOT dropped);
+        PERFORM pg_advisory_xact_lock_shared(1415005012, entered);
+        is_there := EXISTS (SELECT FROM workspace WHERE id = entered AND NOT dropped);
     END IF;
     RETURN is_there;
 END $$;
@@ -175,5 +175,5 @@ BEGIN
 END $$;
 
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA trueweave FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION open_workspace, make_workspace, make_passing_workspace, expired_workspaces, workspaces_after, enter,
+GRANT EXECUTE ON FUNCTION open_workspace, make_workspace, make_temporary_workspace, expired_workspaces, workspaces_after, enter,
     begin_drop, await_writers, drop_workspace TO trueweave_app;

@@ -12,19 +12,19 @@ CREATE TABLE document (
     source       uuid,
     notes        text[] NOT NULL,
     size         int NOT NULL,
-    wanted       boolean NOT NULL,
-    shown        boolean NOT NULL,
+    current      boolean NOT NULL,
+    visible      boolean NOT NULL,
     added        timestamptz NOT NULL DEFAULT now(),
     recipe       uuid,
     PRIMARY KEY (workspace, id)
 );
-COMMENT ON TABLE document IS 'One version of one document. A new version is wanted and not yet shown, the old one shown and no longer wanted, until both are settled together. Source is the hash of what it was made from.';
+COMMENT ON TABLE document IS 'One version of one document. A new version is current and not yet visible, the old one visible and no longer current, until both are settled together. Source is the hash of what it was made from.';
 COMMENT ON COLUMN document.recipe IS 'How it was worked; none where its entities were given.';
-CREATE UNIQUE INDEX document_uri ON document (uri, workspace) WHERE wanted;
+CREATE UNIQUE INDEX document_uri ON document (uri, workspace) WHERE current;
 CREATE INDEX document_versions ON document (uri, workspace);
-CREATE INDEX document_due ON document (workspace, uri) WHERE wanted <> shown;
+CREATE INDEX document_due ON document (workspace, uri) WHERE current <> visible;
 -- Documents with the very text of another are told of.
-CREATE INDEX document_content ON document (content_hash, added, workspace) WHERE wanted;
+CREATE INDEX document_content ON document (content_hash, added, workspace) WHERE current;
 
 CREATE TABLE recipe (
     workspace   int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,

@@ -31,12 +31,12 @@ CREATE TABLE name_key (
 );
 COMMENT ON TABLE name_key IS 'The keys under which alike names find each other, and a mask of the characters in them that rules most others out. A plain B-tree: row-level security keeps GIN operators, which are not leakproof, from using their index.';
 
-CREATE TABLE unlinked (
+CREATE TABLE pending_match (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
     name      uuid NOT NULL,
     PRIMARY KEY (workspace, name)
 );
-COMMENT ON TABLE unlinked IS 'Names that have not yet looked for others alike.';
+COMMENT ON TABLE pending_match IS 'Names that have not yet looked for others alike.';
 
 CREATE TABLE alike (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -46,7 +46,7 @@ CREATE TABLE alike (
 );
 COMMENT ON TABLE alike IS 'Pairs of alike names, in both directions, whether or not they are live.';
 
-CREATE TABLE tie (
+CREATE TABLE name_pair (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
     source    uuid NOT NULL,
     target    uuid NOT NULL,
@@ -56,11 +56,11 @@ CREATE TABLE tie (
     relation  uuid,
     PRIMARY KEY (workspace, source, target)
 );
-COMMENT ON TABLE tie IS 'Two names with the sums over the live links between them, and the relation they belong to (none when both are one entity).';
-CREATE INDEX tie_target ON tie (target, workspace);
-CREATE INDEX tie_relation ON tie (relation, workspace);
+COMMENT ON TABLE name_pair IS 'Two names with the sums over the live links between them, and the relation they belong to (none when both are one entity).';
+CREATE INDEX name_pair_target ON name_pair (target, workspace);
+CREATE INDEX name_pair_relation ON name_pair (relation, workspace);
 
-CREATE TABLE tally (
+CREATE TABLE phrase_count (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
     owner     uuid NOT NULL,
     kind      "char" NOT NULL CHECK (kind IN ('d', 'k')),
@@ -69,7 +69,7 @@ CREATE TABLE tally (
     count     bigint NOT NULL,
     PRIMARY KEY (workspace, owner, kind, hash)
 );
-COMMENT ON TABLE tally IS 'How often each distinct description (d) or keyword (k) was said of a name or a tie.';
+COMMENT ON TABLE phrase_count IS 'How often each distinct description (d) or keyword (k) was said of a name or a pair of names.';
 
 CREATE TABLE entity (
     workspace   int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -103,16 +103,16 @@ CREATE TABLE relation (
     text_hash   uuid NOT NULL,
     PRIMARY KEY (workspace, id)
 );
-COMMENT ON TABLE relation IS 'All ties from one entity to another. The id follows from the two entities.';
+COMMENT ON TABLE relation IS 'All pairs of names from one entity to another. The id follows from the two entities.';
 -- Of an entity that is related to everything, the heaviest relations are followed.
 CREATE INDEX relation_source ON relation (source, weight DESC, target, workspace);
 CREATE INDEX relation_target ON relation (target, weight DESC, source, workspace);
 CREATE INDEX relation_long ON relation (text_hash, workspace) WHERE length(description) > 2000;
 
-CREATE VIEW anchor WITH (security_invoker = true) AS
+CREATE VIEW stable_id WITH (security_invoker = true) AS
 SELECT entity, min(id::text) AS id FROM name WHERE entity IS NOT NULL GROUP BY entity;
-COMMENT ON VIEW anchor IS 'What an entity goes by where its id must not matter: the smallest id among its names.';
-GRANT SELECT ON anchor TO trueweave_app;
+COMMENT ON VIEW stable_id IS 'What an entity goes by where its id must not matter: the smallest id among its names.';
+GRANT SELECT ON stable_id TO trueweave_app;
 
 CREATE TABLE summary (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -122,15 +122,15 @@ CREATE TABLE summary (
     text      text,
     PRIMARY KEY (workspace, hash)
 );
-COMMENT ON TABLE summary IS 'A long description in short, by the hash of the text that it sums up. Without text: wanted.';
-CREATE INDEX summary_wanted ON summary (workspace, hash) WHERE text IS NULL;
+COMMENT ON TABLE summary IS 'A long description in short, by the hash of the text that it sums up. Without text: still to be written.';
+CREATE INDEX summary_due ON summary (workspace, hash) WHERE text IS NULL;
 
-CREATE TABLE touched (
+CREATE TABLE dirty_name (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
     name      uuid NOT NULL,
     PRIMARY KEY (workspace, name)
 );
-COMMENT ON TABLE touched IS 'Names whose entity must be found again because a rule or a setting changed.';
+COMMENT ON TABLE dirty_name IS 'Names whose entity must be found again because a rule or a setting changed.';
 
 CREATE TABLE view_version (
     workspace int PRIMARY KEY DEFAULT current_setting('trueweave.workspace')::int,
@@ -141,7 +141,7 @@ COMMENT ON TABLE view_version IS 'How often the view of a workspace has changed.
 -- Who is at what while it is settled. No transaction stays open while a model is waited for, so that this is kept as a
 -- lease: it runs out by itself when its owner is gone. Two who settle the same do harmless work twice, so nothing rests
 -- on it, and it need not survive a crash of the server.
-CREATE UNLOGGED TABLE settling (
+CREATE UNLOGGED TABLE work_lease (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
     kind      text NOT NULL,
     subject   text NOT NULL,
@@ -149,7 +149,7 @@ CREATE UNLOGGED TABLE settling (
     until     timestamptz NOT NULL,
     PRIMARY KEY (workspace, kind, subject)
 );
-COMMENT ON TABLE settling IS 'Leases: a document by its uri, all names that are to be resolved again, or a turn of one''s own, for which others hold back.';
+COMMENT ON TABLE work_lease IS 'Leases: a document by its uri, all names that are to be resolved again, or a turn of one''s own, for which others hold back.';
 
 CREATE TABLE outbox (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -164,6 +164,6 @@ CREATE TABLE outbox (
 COMMENT ON TABLE outbox IS 'What each settled batch changed, for projections. Read only up to the oldest transaction still running, as positions are drawn before they commit.';
 
 SELECT guard(t::regclass) FROM unnest(ARRAY[
-    'name', 'name_key', 'unlinked', 'alike', 'tie', 'tally', 'entity', 'relation', 'summary', 'touched', 'view_version', 'settling',
-    'outbox']) t;
-GRANT SELECT ON name, tie, tally, entity, relation, anchor, summary TO trueweave_reader;
+    'name', 'name_key', 'pending_match', 'alike', 'name_pair', 'phrase_count', 'entity', 'relation', 'summary', 'dirty_name',
+    'view_version', 'work_lease', 'outbox']) t;
+GRANT SELECT ON name, name_pair, phrase_count, entity, relation, stable_id, summary TO trueweave_reader;

@@ -11,16 +11,16 @@ CREATE TABLE space (
 COMMENT ON TABLE space IS 'The embedding spaces that exist. Shared by all workspaces; holds no one''s data.';
 GRANT SELECT ON space TO trueweave_app, trueweave_reader;
 
-CREATE TABLE shelf (
+CREATE TABLE own_table (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
     space     int NOT NULL,
     kind      text NOT NULL,
     indexed   boolean NOT NULL DEFAULT false,
     PRIMARY KEY (workspace, space, kind)
 );
-COMMENT ON TABLE shelf IS 'Workspaces whose vectors of a kind outgrew the common table: most of them are in a table of their own, with an HNSW index once `indexed`; new ones arrive in the common table and follow in bulk.';
-SELECT guard('shelf');
-REVOKE INSERT, UPDATE, DELETE ON shelf FROM trueweave_app;
+COMMENT ON TABLE own_table IS 'Workspaces whose vectors of a kind outgrew the common table: most of them are in a table of their own, with an HNSW index once `indexed`; new ones arrive in the common table and follow in bulk.';
+SELECT guard('own_table');
+REVOKE INSERT, UPDATE, DELETE ON own_table FROM trueweave_app;
 
 CREATE FUNCTION make_vector_table(named text, dimensions int) RETURNS void
 LANGUAGE plpgsql SET search_path = trueweave, public, pg_temp AS $$
@@ -60,12 +60,12 @@ END $$;
 -- workspace of the transaction in every statement.
 
 -- Gives the current workspace a vector table of its own beside the common one.
-CREATE FUNCTION make_shelf(of_space int, of_kind text) RETURNS void
+CREATE FUNCTION make_own_table(of_space int, of_kind text) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, public, pg_temp AS $$
 DECLARE here int := current_setting('trueweave.workspace')::int;
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended('trueweave.space', 0));
-    INSERT INTO shelf (workspace, space, kind) VALUES (here, of_space, of_kind) ON CONFLICT DO NOTHING;
+    INSERT INTO own_table (workspace, space, kind) VALUES (here, of_space, of_kind) ON CONFLICT DO NOTHING;
     IF FOUND THEN
         PERFORM make_vector_table(
             format('vector_%s_%s_%s', of_space, of_kind, here), (SELECT dimensions FROM space WHERE id = of_space));
@@ -77,7 +77,7 @@ END $$;
 
 -- Builds the HNSW index of the current workspace's own vector table, or takes it away before much is put there.
 -- Readers go on; writers of this table wait.
-CREATE FUNCTION index_shelf(of_space int, of_kind text, wanted boolean) RETURNS void
+CREATE FUNCTION index_own_table(of_space int, of_kind text, is_indexed boolean) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, public, pg_temp AS $$
 DECLARE
     here int := current_setting('trueweave.workspace')::int;
@@ -85,9 +85,9 @@ DECLARE
     ops text := CASE (SELECT metric FROM space WHERE id = of_space)
         WHEN 'cosine' THEN 'halfvec_cosine_ops' WHEN 'l2' THEN 'halfvec_l2_ops' ELSE 'halfvec_ip_ops' END;
 BEGIN
-    UPDATE shelf SET indexed = wanted
-    WHERE workspace = here AND space = of_space AND kind = of_kind AND indexed <> wanted;
-    IF FOUND AND wanted THEN
+    UPDATE own_table SET indexed = is_indexed
+    WHERE workspace = here AND space = of_space AND kind = of_kind AND indexed <> is_indexed;
+    IF FOUND AND is_indexed THEN
         EXECUTE format('CREATE INDEX %I ON %I USING hnsw (v %s) WITH (m = 16, ef_construction = 128)',
             own || '_hnsw', own, ops);
         EXECUTE format('ANALYZE %I', own);
@@ -105,8 +105,8 @@ BEGIN
         EXECUTE format('DELETE FROM %I WHERE workspace = %s', format('vector_%s_%s', of_space, kind), here);
         EXECUTE format('DROP TABLE IF EXISTS %I', format('vector_%s_%s_%s', of_space, kind, here));
     END LOOP;
-    DELETE FROM shelf WHERE workspace = here AND space = of_space;
+    DELETE FROM own_table WHERE workspace = here AND space = of_space;
 END $$;
 
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA trueweave FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION make_space, make_shelf, index_shelf, clear_space TO trueweave_app;
+GRANT EXECUTE ON FUNCTION make_space, make_own_table, index_own_table, clear_space TO trueweave_app;

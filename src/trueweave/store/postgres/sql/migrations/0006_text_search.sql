@@ -1,5 +1,5 @@
 -- breaking
--- Text search: BM25 over the chunks of shown documents, exact under every change. See docs/adr/0011-text-search.md.
+-- Text search: BM25 over the chunks of visible documents, exact under every change. See docs/adr/0011-text-search.md.
 --
 -- A word is the hash of a lexeme with its last four bits free. They take the tier: how much the word matters to the
 -- chunk, by its frequency and the chunk's length. A key is both, mixed with the workspace, so that each word of each
@@ -30,7 +30,7 @@ CREATE TABLE text_language (
 COMMENT ON TABLE text_language IS 'How many searched chunks there are in each language.';
 SELECT guard('word'), guard('corpus'), guard('text_language');
 
-CREATE TABLE lexis (
+CREATE TABLE bm25_index (
     workspace int NOT NULL,
     chunk     uuid NOT NULL,
     length    int NOT NULL,
@@ -40,14 +40,14 @@ CREATE TABLE lexis (
     language  text NOT NULL DEFAULT 'english',
     PRIMARY KEY (workspace, chunk)
 ) WITH (toast_tuple_target = 8160);  -- in line as long as they fit: a search reads the words of many chunks
-COMMENT ON TABLE lexis IS 'The words of each chunk that has any, as ascending keys, how often each occurs, how often all do, and a sketch of it all. Row-level security keeps GIN operators, which are not leakproof, from using their index, so it does not bind the owner here: the working role cannot touch the table, and reaches it by functions that name the workspace in every statement.';
-COMMENT ON COLUMN lexis.language IS 'The text search configuration by which its words were stemmed.';
-CREATE INDEX lexis_keys ON lexis USING gin (keys) WITH (fastupdate = off);  -- or searches would read what is pending
-ALTER TABLE lexis ENABLE ROW LEVEL SECURITY;
-ALTER TABLE lexis ALTER workspace SET STATISTICS 0, ALTER keys SET STATISTICS 0, ALTER counts SET STATISTICS 0;
+COMMENT ON TABLE bm25_index IS 'The words of each chunk that has any, as ascending keys, how often each occurs, how often all do, and a sketch of it all. Row-level security keeps GIN operators, which are not leakproof, from using their index, so it does not bind the owner here: the working role cannot touch the table, and reaches it by functions that name the workspace in every statement.';
+COMMENT ON COLUMN bm25_index.language IS 'The text search configuration by which its words were stemmed.';
+CREATE INDEX bm25_index_keys ON bm25_index USING gin (keys) WITH (fastupdate = off);  -- or searches would read what is pending
+ALTER TABLE bm25_index ENABLE ROW LEVEL SECURITY;
+ALTER TABLE bm25_index ALTER workspace SET STATISTICS 0, ALTER keys SET STATISTICS 0, ALTER counts SET STATISTICS 0;
 
 -- The words of a question in each of the languages that most chunks of the workspace are in.
-CREATE FUNCTION asked_words(question text) RETURNS TABLE (word bigint) LANGUAGE plpgsql STABLE AS $$
+CREATE FUNCTION question_words(question text) RETURNS TABLE (word bigint) LANGUAGE plpgsql STABLE AS $$
 BEGIN
     RETURN QUERY SELECT DISTINCT w.word FROM (
         SELECT t.language FROM text_language t WHERE t.workspace = current_setting('trueweave.workspace')::int
@@ -57,8 +57,8 @@ END $$;
 
 -- The odds in which BM25 weighs a word that occurs so often in a chunk of that length, if chunks had a hundred words on
 -- average, and the tier that follows from them: half-octaves.
-CREATE FUNCTION odds_of(times float8, length float8) RETURNS float8 LANGUAGE sql IMMUTABLE AS $$
-    SELECT times / (0.3 + 0.009 * length)
+CREATE FUNCTION odds_of(frequency float8, length float8) RETURNS float8 LANGUAGE sql IMMUTABLE AS $$
+    SELECT frequency / (0.3 + 0.009 * length)
 $$;
 CREATE FUNCTION tier_of(odds float8) RETURNS int LANGUAGE sql IMMUTABLE AS $$
     SELECT greatest(0, least(15, round(8 + 2 * ln(odds) / ln(2::float8))))::int
@@ -73,23 +73,23 @@ CREATE FUNCTION sketch_of(keys bigint[], weights float8[]) RETURNS public.sparse
 $$;
 
 -- What tells the keys of the current workspace from those of all others.
-CREATE FUNCTION key_mix() RETURNS bigint LANGUAGE sql STABLE AS $$
+CREATE FUNCTION workspace_salt() RETURNS bigint LANGUAGE sql STABLE AS $$
     SELECT hashint4extended(current_setting('trueweave.workspace')::int, 0) & ~15
 $$;
 
--- Makes these chunks, which have just been shown, part of the search, and takes those away. Counts are locked in the
--- order of their words, so that two settlers wait for each other and never in a ring.
+-- Makes these chunks, which have just become visible, part of the search, and takes those away. Counts are locked in the
+-- order of their words, so that two settlers wait for each other and never deadlock.
 CREATE FUNCTION index_text(coming uuid[], going uuid[]) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     here constant int := current_setting('trueweave.workspace')::int;
-    mix constant bigint := key_mix();
+    salt constant bigint := workspace_salt();
     unused bigint[];
 BEGIN
     WITH gone AS (
-        DELETE FROM lexis WHERE workspace = here AND chunk = ANY(going) RETURNING length, keys, language
+        DELETE FROM bm25_index WHERE workspace = here AND chunk = ANY(going) RETURNING length, keys, language
     ), said AS (
-        SELECT u.id, l.language, w.word, w.times, sum(w.times) OVER (PARTITION BY u.id) AS length
+        SELECT u.id, l.language, w.word, w.frequency, sum(w.frequency) OVER (PARTITION BY u.id) AS length
         FROM unnest(coming) AS u (id)
         -- All versions of a document that have a chunk of this id give it the same language.
         CROSS JOIN LATERAL (SELECT text, document FROM chunk WHERE workspace = here AND id = u.id LIMIT 1) c
@@ -97,14 +97,14 @@ BEGIN
                                                         WHERE d.workspace = here AND d.id = c.document)) AS language OFFSET 0) l  -- once for a chunk, not for a word
         CROSS JOIN LATERAL words_of(c.text, l.language) w
     ), keyed AS (
-        SELECT id, language, length, times, odds, word # mix | tier_of(odds) AS key
-        FROM said CROSS JOIN LATERAL odds_of(times, length) AS odds
+        SELECT id, language, length, frequency, odds, word # salt | tier_of(odds) AS key
+        FROM said CROSS JOIN LATERAL odds_of(frequency, length) AS odds
     ), listed AS (
-        SELECT id, language, length, array_agg(key ORDER BY key) AS keys, array_agg(times ORDER BY key) AS counts,
+        SELECT id, language, length, array_agg(key ORDER BY key) AS keys, array_agg(frequency ORDER BY key) AS counts,
             array_agg(odds / (1 + odds) ORDER BY key) AS weights
         FROM keyed GROUP BY id, language, length
     ), added AS (
-        INSERT INTO lexis (workspace, chunk, length, keys, counts, sketch, language)
+        INSERT INTO bm25_index (workspace, chunk, length, keys, counts, sketch, language)
         SELECT here, id, length, keys, counts, sketch_of(keys, weights), language FROM listed
         ON CONFLICT DO NOTHING RETURNING length, keys, language
     ), changes AS (
@@ -119,7 +119,7 @@ BEGIN
         ON CONFLICT (workspace, language) DO UPDATE SET chunks = t.chunks + excluded.chunks
     ), counted AS (
         INSERT INTO word AS w (workspace, word, tier, chunks)
-        SELECT here, (key # mix) & ~15, key & 15, sum(sign) FROM changes CROSS JOIN unnest(keys) AS key
+        SELECT here, (key # salt) & ~15, key & 15, sum(sign) FROM changes CROSS JOIN unnest(keys) AS key
         GROUP BY key HAVING sum(sign) <> 0 ORDER BY 2, 3
         ON CONFLICT (workspace, word, tier) DO UPDATE SET chunks = w.chunks + excluded.chunks
         RETURNING w.word, w.chunks
@@ -140,7 +140,7 @@ SET search_path = trueweave, public, pg_temp SET enable_seqscan = off SET plan_c
 #variable_conflict use_column
 DECLARE
     here constant int := current_setting('trueweave.workspace')::int;
-    mix constant bigint := key_mix();
+    salt constant bigint := workspace_salt();
     budget constant int := 2000;
     used int := 0;
     total float8;
@@ -153,15 +153,15 @@ DECLARE
     next bigint[] := '{}';
 BEGIN
     SELECT chunks, length::float8 / chunks INTO total, average FROM corpus WHERE workspace = here;
-    SELECT array_agg(word # mix), array_agg(ln(1 + (total - holders + 0.5) / (holders + 0.5))) INTO words, weights
-    FROM (SELECT a.word, w.holders FROM asked_words(question) a CROSS JOIN LATERAL (
+    SELECT array_agg(word # salt), array_agg(ln(1 + (total - holders + 0.5) / (holders + 0.5))) INTO words, weights
+    FROM (SELECT a.word, w.holders FROM question_words(question) a CROSS JOIN LATERAL (
               SELECT sum(chunks)::float8 AS holders FROM word WHERE workspace = here AND word = a.word) w
           WHERE w.holders > 0 ORDER BY w.holders, a.word LIMIT 64) AS known;
     asked := sketch_of(words, weights);
 
     FOR posting IN
         SELECT a.key | w.tier AS key, w.chunks FROM unnest(words, weights) AS a (key, weight)
-        CROSS JOIN LATERAL (SELECT tier, chunks FROM word WHERE workspace = here AND word = a.key # mix OFFSET 0) w
+        CROSS JOIN LATERAL (SELECT tier, chunks FROM word WHERE workspace = here AND word = a.key # salt OFFSET 0) w
         CROSS JOIN LATERAL (SELECT 2 ^ ((w.tier - 8) / 2.0::float8) * (1 - b + b * average / 100) AS odds) o
         WHERE scope IS NULL ORDER BY a.weight ^ 4 * odds / (1 + odds) DESC, key
     LOOP
@@ -175,23 +175,23 @@ BEGIN
 
     RETURN QUERY
     WITH found AS (
-        SELECT f.* FROM (SELECT * FROM lexis WHERE keys && chosen OFFSET 0) f WHERE workspace = here
+        SELECT f.* FROM (SELECT * FROM bm25_index WHERE keys && chosen OFFSET 0) f WHERE workspace = here
         UNION ALL
-        (SELECT f.* FROM (SELECT * FROM lexis WHERE keys && next OFFSET 0) f
+        (SELECT f.* FROM (SELECT * FROM bm25_index WHERE keys && next OFFSET 0) f
          WHERE workspace = here AND NOT keys && chosen LIMIT greatest(0, budget / 2 - used))
         UNION ALL
         SELECT f.* FROM (
             SELECT DISTINCT c.id FROM unnest(scope) AS d (id)
             CROSS JOIN LATERAL (SELECT id FROM chunk WHERE workspace = here AND document = d.id OFFSET 0) c) AS inside
-        CROSS JOIN LATERAL (SELECT * FROM lexis WHERE workspace = here AND chunk = inside.id OFFSET 0) f
+        CROSS JOIN LATERAL (SELECT * FROM bm25_index WHERE workspace = here AND chunk = inside.id OFFSET 0) f
     ), likely AS (
         SELECT chunk, keys, counts, k1 * (1 - b + b * length / average) AS norm
         FROM found ORDER BY sketch <#> asked, chunk LIMIT 100 + 2 * most
     )
     SELECT l.chunk, s.score FROM likely l CROSS JOIN LATERAL (
         -- A key is found in the ascending keys of a chunk by where it would stand: at its word's own, if that is there.
-        SELECT sum(weight * times / (times + l.norm)) AS score
-        FROM (SELECT weight, l.counts[width_bucket(key | 15, l.keys)]::float8 AS times
+        SELECT sum(weight * frequency / (frequency + l.norm)) AS score
+        FROM (SELECT weight, l.counts[width_bucket(key | 15, l.keys)]::float8 AS frequency
               FROM unnest(words, weights) AS a (key, weight)
               WHERE l.keys[width_bucket(key | 15, l.keys)] >= key) AS said) s
     WHERE s.score > 0 ORDER BY s.score DESC, l.chunk LIMIT most;
@@ -201,7 +201,7 @@ END $$;
 CREATE FUNCTION clear_text() RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp SET enable_seqscan = off AS $$
 BEGIN
-    DELETE FROM lexis WHERE workspace = current_setting('trueweave.workspace')::int;
+    DELETE FROM bm25_index WHERE workspace = current_setting('trueweave.workspace')::int;
 END $$;
 
 -- The words of each chunk of the current workspace in a form that is the same in every workspace.
@@ -209,27 +209,27 @@ CREATE FUNCTION text_lines() RETURNS TABLE (key text, line text)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
 BEGIN
     RETURN QUERY
-    SELECT l.chunk::text, l.length || ' ' || coalesce(sum(hashint8extended(u.key # key_mix(), u.times)), 0) || ' ' || l.language
-    FROM lexis l LEFT JOIN LATERAL unnest(l.keys, l.counts) AS u (key, times) ON true
+    SELECT l.chunk::text, l.length || ' ' || coalesce(sum(hashint8extended(u.key # workspace_salt(), u.frequency)), 0) || ' ' || l.language
+    FROM bm25_index l LEFT JOIN LATERAL unnest(l.keys, l.counts) AS u (key, frequency) ON true
     WHERE l.workspace = current_setting('trueweave.workspace')::int GROUP BY l.workspace, l.chunk;
 END $$;
 
 -- How many words each of these chunks has, and which of the question's are among them: for each of those the share that it
 -- has of their weight, as rare ones count more, or 0 where the chunk does not have it.
-CREATE FUNCTION covers(question text, chunks uuid[]) RETURNS TABLE (chunk uuid, words int, shares float8[])
+CREATE FUNCTION term_coverage(question text, chunks uuid[]) RETURNS TABLE (chunk uuid, words int, shares float8[])
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE
     here constant int := current_setting('trueweave.workspace')::int;
-    mix constant bigint := key_mix();
+    salt constant bigint := workspace_salt();
     total float8;
     asked bigint[];
     weights float8[];
     whole float8;
 BEGIN
     SELECT c.chunks INTO total FROM corpus c WHERE c.workspace = here;
-    SELECT array_agg(known.word # mix), array_agg(known.weight), sum(known.weight) INTO asked, weights, whole
-    FROM (SELECT a.word, ln(1 + total / (1 + w.holders)) AS weight FROM asked_words(question) a CROSS JOIN LATERAL (
+    SELECT array_agg(known.word # salt), array_agg(known.weight), sum(known.weight) INTO asked, weights, whole
+    FROM (SELECT a.word, ln(1 + total / (1 + w.holders)) AS weight FROM question_words(question) a CROSS JOIN LATERAL (
               SELECT sum(w.chunks)::float8 AS holders FROM word w WHERE w.workspace = here AND w.word = a.word) w
           WHERE w.holders > 0 ORDER BY w.holders, a.word LIMIT 64) AS known;
     RETURN QUERY
@@ -237,8 +237,8 @@ BEGIN
         SELECT CASE WHEN l.keys[width_bucket(a.key | 15, l.keys)] >= a.key THEN a.weight / whole ELSE 0 END
         FROM unnest(asked, weights) WITH ORDINALITY AS a (key, weight, n) ORDER BY a.n)
     FROM unnest(chunks) AS u (id)
-    CROSS JOIN LATERAL (SELECT * FROM lexis x WHERE x.workspace = here AND x.chunk = u.id OFFSET 0) AS l;
+    CROSS JOIN LATERAL (SELECT * FROM bm25_index x WHERE x.workspace = here AND x.chunk = u.id OFFSET 0) AS l;
 END $$;
 
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA trueweave FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION index_text, search_text, clear_text, text_lines, covers TO trueweave_app;
+GRANT EXECUTE ON FUNCTION index_text, search_text, clear_text, text_lines, term_coverage TO trueweave_app;

@@ -1,6 +1,6 @@
 -- breaking
 -- Occurrences: every place where a known name stands in a chunk, whoever found the name. A function of the names that live
--- and the texts that are shown, brought up to date after settling, from a list of what has changed. See
+-- and the texts that are visible, brought up to date after settling, from a list of what has changed. See
 -- docs/adr/0013-occurrences.md.
 
 CREATE TABLE phrase (
@@ -19,77 +19,77 @@ CREATE TABLE occurrence (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
     chunk     uuid NOT NULL,
     phrase    bigint NOT NULL,
-    times     smallint NOT NULL,
+    count     smallint NOT NULL,
     inside    smallint NOT NULL,
     defines   boolean NOT NULL,
     PRIMARY KEY (workspace, chunk, phrase)
 );
 COMMENT ON TABLE occurrence IS 'How often a phrase occurs in a chunk, how often of that outside its title, and whether it is what the chunk is about.';
-CREATE INDEX occurrence_phrase ON occurrence (phrase, defines DESC, times DESC, chunk, workspace);
+CREATE INDEX occurrence_phrase ON occurrence (phrase, defines DESC, count DESC, chunk, workspace);
 
-CREATE TABLE unlinked_text (
+CREATE TABLE pending_link (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
     position  bigint GENERATED ALWAYS AS IDENTITY,
     chunk     uuid,
     phrase    bigint,
     PRIMARY KEY (workspace, position)
 );
-COMMENT ON TABLE unlinked_text IS 'Chunks to be linked again, and phrases that may have come or gone. Only added to and taken from: nobody waits.';
+COMMENT ON TABLE pending_link IS 'Chunks to be linked again, and phrases that may have come or gone. Only added to and taken from: nobody waits.';
 
-SELECT guard(t::regclass) FROM unnest(ARRAY['phrase', 'occurrence', 'unlinked_text']) t;
+SELECT guard(t::regclass) FROM unnest(ARRAY['phrase', 'occurrence', 'pending_link']) t;
 
--- Out of reach of the working role and found by functions only, as `lexis` is.
-CREATE TABLE spelling (
+-- Out of reach of the working role and found by functions only, as `bm25_index` is.
+CREATE TABLE chunk_words (
     workspace int NOT NULL,
     chunk     uuid NOT NULL,
     words     bigint[] NOT NULL,
     PRIMARY KEY (workspace, chunk)
 );
-COMMENT ON TABLE spelling IS 'The distinct words of each linked chunk, as phrases have them, mixed with the workspace.';
-CREATE INDEX spelling_words ON spelling USING gin (words) WITH (fastupdate = off);
-ALTER TABLE spelling ENABLE ROW LEVEL SECURITY;
-ALTER TABLE spelling ALTER workspace SET STATISTICS 0, ALTER words SET STATISTICS 0;
+COMMENT ON TABLE chunk_words IS 'The distinct words of each linked chunk, as phrases have them, mixed with the workspace.';
+CREATE INDEX chunk_words_index ON chunk_words USING gin (words) WITH (fastupdate = off);
+ALTER TABLE chunk_words ENABLE ROW LEVEL SECURITY;
+ALTER TABLE chunk_words ALTER workspace SET STATISTICS 0, ALTER words SET STATISTICS 0;
 
 -- Keeps the words of chunks: `words` are those of the first chunk, then those of the second, and so on; `sizes` says how
 -- many each has. One without any is taken away.
-CREATE FUNCTION spell(chunks uuid[], sizes bigint[], words bigint[]) RETURNS void
+CREATE FUNCTION store_chunk_words(chunks uuid[], sizes bigint[], words bigint[]) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     here constant int := current_setting('trueweave.workspace')::int;
-    mix constant bigint := key_mix();
+    salt constant bigint := workspace_salt();
 BEGIN
-    DELETE FROM spelling s WHERE s.workspace = here AND s.chunk = ANY(chunks);
-    INSERT INTO spelling (workspace, chunk, words)
-    SELECT here, c.id, ARRAY(SELECT w # mix FROM unnest(words[c.upto - c.size + 1:c.upto]) AS w)
+    DELETE FROM chunk_words s WHERE s.workspace = here AND s.chunk = ANY(chunks);
+    INSERT INTO chunk_words (workspace, chunk, words)
+    SELECT here, c.id, ARRAY(SELECT w # salt FROM unnest(words[c.upto - c.size + 1:c.upto]) AS w)
     FROM (SELECT id, size, sum(size) OVER (ORDER BY n)::bigint AS upto
           FROM unnest(chunks, sizes) WITH ORDINALITY AS u (id, size, n)) AS c
     WHERE c.size > 0;
 END $$;
 
 -- The chunks that have all words of a phrase, for each of several; `words` and `sizes` as above.
-CREATE FUNCTION spelt(sizes bigint[], words bigint[]) RETURNS SETOF uuid
+CREATE FUNCTION chunks_with(sizes bigint[], words bigint[]) RETURNS SETOF uuid
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp
 SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     here constant int := current_setting('trueweave.workspace')::int;
-    mix constant bigint := key_mix();
+    salt constant bigint := workspace_salt();
     size bigint;
     upto bigint := 0;
-    wanted bigint[];
+    phrase_words bigint[];
 BEGIN
     FOREACH size IN ARRAY sizes LOOP
         upto := upto + size;
-        wanted := ARRAY(SELECT w # mix FROM unnest(words[upto - size + 1:upto]) AS w);
-        RETURN QUERY SELECT f.chunk FROM (SELECT * FROM spelling s WHERE s.words @> wanted OFFSET 0) AS f
+        phrase_words := ARRAY(SELECT w # salt FROM unnest(words[upto - size + 1:upto]) AS w);
+        RETURN QUERY SELECT f.chunk FROM (SELECT * FROM chunk_words s WHERE s.words @> phrase_words OFFSET 0) AS f
         WHERE f.workspace = here;
     END LOOP;
 END $$;
 
-CREATE FUNCTION clear_spelling() RETURNS void
+CREATE FUNCTION clear_chunk_words() RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp SET enable_seqscan = off AS $$
 BEGIN
-    DELETE FROM spelling WHERE workspace = current_setting('trueweave.workspace')::int;
+    DELETE FROM chunk_words WHERE workspace = current_setting('trueweave.workspace')::int;
 END $$;
 
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA trueweave FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION spell, spelt, clear_spelling TO trueweave_app;
+GRANT EXECUTE ON FUNCTION store_chunk_words, chunks_with, clear_chunk_words TO trueweave_app;

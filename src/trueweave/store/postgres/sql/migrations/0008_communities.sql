@@ -23,7 +23,7 @@ CREATE TABLE community (
     last      int NOT NULL,
     parent    int,
     id        uuid NOT NULL,
-    anchor    uuid NOT NULL,
+    stable_id uuid NOT NULL,
     level     int NOT NULL,
     size      bigint NOT NULL,
     relations bigint NOT NULL,
@@ -32,7 +32,7 @@ CREATE TABLE community (
     changed   timestamptz NOT NULL,
     PRIMARY KEY (workspace, n)
 );
-COMMENT ON TABLE community IS 'A community by its place in the tree: all within it come right after it, up to last. The id is a label that follows it through changes, the anchor the smallest id among the names of its members. The hash is of its members, their relations and all descriptions.';
+COMMENT ON TABLE community IS 'A community by its place in the tree: all within it come right after it, up to last. The id is a label that follows it through changes, the stable id the smallest id among the names of its members. The hash is of its members, their relations and all descriptions.';
 CREATE UNIQUE INDEX community_id ON community (id, workspace);
 CREATE INDEX community_level ON community (level, workspace);
 CREATE INDEX community_parent ON community (parent, workspace);
@@ -63,7 +63,7 @@ CREATE TABLE report (
 );
 COMMENT ON TABLE report IS 'What is written about a community, and the hash of what it was written from: another one by now, and it is stale. The author is a model, or empty where sentences were picked out without one; the problem says why no model wrote it.';
 
-CREATE TABLE former_community (
+CREATE TABLE retired_community (
     workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
     id        uuid NOT NULL,
     level     int NOT NULL,
@@ -72,8 +72,8 @@ CREATE TABLE former_community (
     gone      timestamptz NOT NULL,
     PRIMARY KEY (workspace, id)
 );
-COMMENT ON TABLE former_community IS 'Communities that are no more, for those who ask what has changed; kept for a year.';
-CREATE INDEX former_community_gone ON former_community (gone, workspace);
+COMMENT ON TABLE retired_community IS 'Communities that are no more, for those who ask what has changed; kept for a year.';
+CREATE INDEX retired_community_gone ON retired_community (gone, workspace);
 
-SELECT guard(t::regclass) FROM unnest(ARRAY['hierarchy', 'community', 'member', 'report', 'former_community']) t;
-GRANT SELECT ON hierarchy, community, member, report, former_community TO trueweave_reader;
+SELECT guard(t::regclass) FROM unnest(ARRAY['hierarchy', 'community', 'member', 'report', 'retired_community']) t;
+GRANT SELECT ON hierarchy, community, member, report, retired_community TO trueweave_reader;

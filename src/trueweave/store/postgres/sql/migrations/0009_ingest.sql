@@ -1,5 +1,5 @@
 -- breaking
--- Ingest: what was handed in and is not in the record yet, what models replied, what that cost, and what failed. See
+-- Ingest: what was submitted and is not in the record yet, what models replied, what that cost, and what failed. See
 -- docs/adr/0008-ingest.md and docs/adr/0009-paid-once.md.
 
 CREATE TABLE source (
@@ -19,7 +19,7 @@ CREATE TABLE source (
     notes     text[] NOT NULL DEFAULT '{}',
     PRIMARY KEY (workspace, uri)
 );
-COMMENT ON TABLE source IS 'A document that was handed in, with the recipe to work it by. It leaves in the transaction that brings it into the record, or is set aside with its error.';
+COMMENT ON TABLE source IS 'A document that was submitted, with the recipe to work it by. It leaves in the transaction that brings it into the record, or is marked as failed with its error.';
 COMMENT ON COLUMN source.notes IS 'What was odd about reading it. They become notes of the document.';
 CREATE INDEX source_failed ON source (workspace, uri) WHERE failed;
 
@@ -41,7 +41,7 @@ COMMENT ON COLUMN reply.document IS 'The uri of the document that it was first a
 CREATE INDEX reply_text ON reply (text_hash, workspace) WHERE text_hash IS NOT NULL;
 CREATE INDEX reply_document ON reply (document, workspace) WHERE document <> '';
 
-CREATE TABLE purse (
+CREATE TABLE budget (
     workspace   int NOT NULL DEFAULT current_setting('trueweave.workspace')::int PRIMARY KEY,
     price_cap   numeric,
     token_cap   bigint,
@@ -50,7 +50,7 @@ CREATE TABLE purse (
     held_price  numeric NOT NULL DEFAULT 0,
     held_tokens bigint NOT NULL DEFAULT 0
 );
-COMMENT ON TABLE purse IS 'What a workspace has spent, what calls under way may cost at most, and the caps that both together never exceed.';
+COMMENT ON TABLE budget IS 'What a workspace has spent, what calls under way may cost at most, and the caps that both together never exceed.';
 
 CREATE TABLE spend (
     workspace  int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
@@ -81,10 +81,10 @@ CREATE TABLE failed_work (
     subject   text NOT NULL,
     label     text NOT NULL,
     error     text NOT NULL,
-    times     int NOT NULL DEFAULT 1,
+    count     int NOT NULL DEFAULT 1,
     failed    timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (workspace, kind, subject)
 );
 COMMENT ON TABLE failed_work IS 'Work that failed by a bug: its kind, what it was about (the uri of a document to be settled, the hash of a description to be summarised or of what a report would be written from; empty for the kind as a whole), how to name that to a person, and the latest error.';
 
-SELECT guard(t::regclass) FROM unnest(ARRAY['source', 'reply', 'purse', 'spend', 'failed_work']) t;
+SELECT guard(t::regclass) FROM unnest(ARRAY['source', 'reply', 'budget', 'spend', 'failed_work']) t;

@@ -10,18 +10,18 @@ CREATE TABLE process (
 COMMENT ON TABLE process IS 'Processes that claim things: since when each has renewed its lease without a gap, and until when that lasts. What is claimed by one that has no row is free.';
 
 -- Whether the process that holds this mark still has its connection. Nobody has to wait for a clock to find out.
-CREATE FUNCTION present(owner int) RETURNS boolean LANGUAGE sql STABLE AS $$
+CREATE FUNCTION is_alive(owner int) RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT EXISTS (SELECT FROM process p WHERE p.id = owner)
 $$;
 
 -- How fast a model may be called, and how many calls may be made at once, is agreed with its provider, not with one tenant:
 -- these tables are for all.
-CREATE TABLE pace (
+CREATE TABLE rate_limit (
     model    text PRIMARY KEY,
     requests timestamptz NOT NULL,
     tokens   timestamptz NOT NULL
 );
-COMMENT ON TABLE pace IS 'When the next call to a model may be made by each of its limits, given all calls that were promised a time so far.';
+COMMENT ON TABLE rate_limit IS 'When the next call to a model may be made by each of its limits, given all calls that were promised a time so far.';
 
 CREATE TABLE slot (
     model text NOT NULL,
@@ -30,7 +30,7 @@ CREATE TABLE slot (
     PRIMARY KEY (model, n)
 );
 COMMENT ON TABLE slot IS 'Slots for calls to a model that are in use, and the process that uses each.';
-GRANT SELECT, INSERT, UPDATE ON pace TO trueweave_app;
+GRANT SELECT, INSERT, UPDATE ON rate_limit TO trueweave_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON process, slot TO trueweave_app;
 
 CREATE TABLE job (
@@ -78,12 +78,12 @@ DECLARE
     at_most int;
     found_one record;
 BEGIN
-    IF NOT present(claimant) THEN
+    IF NOT is_alive(claimant) THEN
         RETURN;  -- what it claimed would be taken for abandoned
     END IF;
     IF reclaim THEN
         UPDATE job SET owner = NULL WHERE (workspace, id) IN (
-            SELECT j.workspace, j.id FROM job j WHERE j.owner IS NOT NULL AND NOT present(j.owner)
+            SELECT j.workspace, j.id FROM job j WHERE j.owner IS NOT NULL AND NOT is_alive(j.owner)
             ORDER BY j.workspace, j.id FOR UPDATE SKIP LOCKED);
     END IF;
     WHILE taken < most LOOP
@@ -145,4 +145,4 @@ CREATE FUNCTION release_unknown_jobs(claimed_by bigint, known bigint[]) RETURNS 
 $$;
 
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA trueweave FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION present, claim_jobs, finish_jobs, release_jobs, release_unknown_jobs TO trueweave_app;
+GRANT EXECUTE ON FUNCTION is_alive, claim_jobs, finish_jobs, release_jobs, release_unknown_jobs TO trueweave_app;

@@ -1,5 +1,5 @@
 -- name: make
-SELECT make_passing_workspace(%(name)s, %(lasts)s)
+SELECT make_temporary_workspace(%(name)s, %(lasts)s)
 
 -- name: renew
 UPDATE workspace SET expires = now() + %(lasts)s WHERE expires IS NOT NULL

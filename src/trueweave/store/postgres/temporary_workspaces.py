@@ -1,6 +1,6 @@
 """Passing workspaces: made for one purpose, and dropped with it, also when the process that made them was killed.
 
-A passing workspace has a time at which it expires, which its maker puts off again and again. Whoever tidies up drops
+A temporary workspace has a time at which it expires, which its maker puts off again and again. Whoever tidies up drops
 those that have expired.
 """
 
@@ -20,10 +20,10 @@ _RENEWED_EVERY = 20.0  # seconds
 
 
 @asynccontextmanager
-async def passing_workspace(database: Database, name: str) -> AsyncIterator[Workspace]:
+async def temporary_workspace(database: Database, name: str) -> AsyncIterator[Workspace]:
     """A new workspace of that name; dropped at the end."""
     async with database.transaction(None) as tx:
-        workspace = Workspace(database, int(await tx.value("passing.make", name=name, lasts=_LASTS)))
+        workspace = Workspace(database, int(await tx.value("temporary_workspace.make", name=name, lasts=_LASTS)))
     renewing = asyncio.create_task(_renew_again_and_again(workspace))
     try:
         yield workspace
@@ -35,9 +35,9 @@ async def passing_workspace(database: Database, name: str) -> AsyncIterator[Work
 
 
 async def renew(workspace: Workspace) -> None:
-    """Put off the end of a passing workspace. DatabaseError if it has come already."""
+    """Put off the end of a temporary workspace. DatabaseError if it has come already."""
     async with workspace.transaction() as tx:
-        if not await tx.run("passing.renew", lasts=_LASTS):
+        if not await tx.run("temporary_workspace.renew", lasts=_LASTS):
             raise DatabaseError(
                 "this process stood still for so long that what it was building was dropped as left behind. Run the "
                 "same command again."
@@ -45,9 +45,9 @@ async def renew(workspace: Workspace) -> None:
 
 
 async def drop_expired(database: Database) -> int:
-    """Drop the passing workspaces whose makers are gone; how many there were."""
+    """Drop the temporary workspaces whose makers are gone; how many there were."""
     async with database.transaction(None) as tx:
-        expired = [id_ for (id_,) in await tx.rows("passing.expired")]
+        expired = [id_ for (id_,) in await tx.rows("temporary_workspace.expired")]
     for id_ in expired:
         await drop_workspace(Workspace(database, id_))
     return len(expired)
