@@ -35,7 +35,7 @@ _DECIMAL_COMMA = frozenset({"de", "es", "fr", "it", "nl", "pt"})
 class Answering:
     """How questions are answered.
 
-    `use_cot`: the model thinks first, and what it thought is kept apart from the answer. `numerical_answer`: the answer
+    `use_cot`: the model reasons first, and its reasoning is kept apart from the answer. `numerical_answer`: the answer
     is a number with its unit and nothing else. `extractive`: the answer is sentences of the passages and nothing else.
     `repair`: sentences that the check does not vouch for are given to the model once more. `max_context_tokens` is for
     what the model is shown, a conversation included; `max_answer_tokens` for what it writes, its thoughts included.
@@ -157,7 +157,7 @@ class Answering:
     async def _numerical(
         self, marks: CitationParser, thought: Sequence[Mark], context: Context, asked: str, *, known: bool
     ) -> _Made:
-        """The number with its unit, checked by the marks behind it, or else by those in the thoughts.
+        """The number with its unit, checked by the marks behind it, or else by those in the reasoning.
 
         A reply that is more than a number stays whole, and has a number if there is exactly one in it. Without one,
         nothing vouches for it: a number was asked for.
@@ -168,7 +168,7 @@ class Answering:
         text = amount(bare) or bare
         number = only_number(text, decimal_comma=language(asked) in _DECIMAL_COMMA)
         own = [mark for mark in marks.marks if mark.number]
-        # Of the thoughts, the marks with quotes: those without are remarks on the way.
+        # Of the reasoning, only marks with quotes count.
         own = own or [mark for mark in thought if mark.quotes] or [mark for mark in thought if mark.number]
         checked = await check(text, own, context.passages, asked, self.verifiers, whole=True)
         if number is None:
@@ -186,7 +186,7 @@ class Answering:
 
 
 class _Listening:
-    """What has come of a reply so far: thoughts and answer apart."""
+    """A reply as far as it has come: reasoning and answer apart."""
 
     def __init__(self, *, show: bool) -> None:
         self.thoughts = ReasoningParser()
@@ -215,7 +215,7 @@ class _Listening:
 
 
 class _Closing:
-    """A stream that is closed when nobody listens any more, so that the call behind it ends too."""
+    """A stream that is closed when its reader is gone, so that the call behind it ends too."""
 
     def __init__(self, stream: AsyncIterator[str | Reply]) -> None:
         self._stream = stream

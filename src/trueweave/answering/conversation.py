@@ -15,7 +15,7 @@ from trueweave.text.names import storable, tidy
 from trueweave.text.sentences import cut
 from trueweave.types import Message, Prompt, Purpose, Reply
 
-MAX_TOKENS = 1000  # that a model may write for a question, its thoughts included
+MAX_TOKENS = 1000  # that a model may write for a question, its reasoning included
 HISTORY_TOKENS = 1500
 
 _MARK = re.compile(r"[ \t]?\[\d{1,3}\]")

@@ -30,7 +30,7 @@ def occurrences(quote: str, text: str) -> list[Span]:
     """Where the quote is in the text, up to MOST_PLACES places; nowhere if it leaves words out.
 
     The white space, case, accents, dashes and quotation marks of both are alike, and stops and ellipses at its ends are
-    of no account.
+    ignored.
     """
     part = _inner(quote).strip(_EDGES)
     if not part or _ELLIPSIS.search(part):

@@ -1,4 +1,5 @@
-"""What a model thinks before it answers, `<reasoning>…</reasoning>` or `<think>…</think>`, kept out of the answer."""
+"""The reasoning that a model writes before its answer, `<reasoning>…</reasoning>` or `<think>…</think>`, kept out of
+the answer."""
 
 from __future__ import annotations
 
@@ -6,27 +7,27 @@ _TAGS = ("reasoning", "think", "thinking")
 
 
 class ReasoningParser:
-    """Takes a reply in pieces and gives back what is not thought.
+    """Takes a reply in pieces and gives back what is not reasoning.
 
-    Thoughts stand at the beginning; what looks like one of these tags further down is part of the answer.
+    Reasoning comes at the beginning; what looks like one of these tags further down is part of the answer.
     """
 
     def __init__(self) -> None:
         self._thoughts: list[str] = []
-        self._held: list[str] = []  # what may be the beginning of a tag, with the white space before it; or a thought
-        self._begun = ""  # of a tag, or the end of a thought
+        self._held: list[str] = []  # what may be the beginning of a tag, with the white space before it; or reasoning
+        self._begun = ""  # of a tag, or the end of the reasoning
         self._tag = ""
         self._answering = False
 
     @property
     def reasoning(self) -> str:
-        """What was thought; so far, if it has not come to its end."""
+        """The reasoning, as far as it has come."""
         so_far = "".join(self._held) if self._tag else ""
         return "\n\n".join(filter(None, map(str.strip, (*self._thoughts, so_far))))
 
     @property
     def unfinished(self) -> bool:
-        """Whether the last thought was not closed."""
+        """Whether the reasoning was not closed."""
         return bool(self._tag)
 
     def feed(self, piece: str) -> str:
@@ -68,6 +69,6 @@ class ReasoningParser:
 
 
 def without_reasoning(reply: str) -> str:
-    """A whole reply without what the model thought first."""
+    """A whole reply without its reasoning."""
     parser = ReasoningParser()
     return parser.feed(reply) + parser.close()

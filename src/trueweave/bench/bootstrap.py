@@ -1,4 +1,4 @@
-"""How far a mean can be trusted: what it would have been had other questions of the same sort been asked.
+"""Confidence intervals of means, by bootstrap.
 
 Questions are drawn anew, with replacement, many times, and the middle 95 % of the means are the interval. The draws
 come from a fixed seed, so that a report is the same whenever it is made.

@@ -26,7 +26,7 @@ HOW_MANY = ("top_k", "graph_top_k", "top_k_chunks")
 
 @dataclass(frozen=True)
 class Ran:
-    """What an experiment came to: an outcome for each question and method, and the methods that cannot be used here,
+    """The outcome of an experiment: an outcome for each question and method, and the methods that cannot be used here,
     each with the reason."""
 
     outcomes: tuple[Outcome, ...]
@@ -35,7 +35,7 @@ class Ran:
 
 @dataclass(frozen=True)
 class Experiment:
-    """Methods, each under a name, on the questions of a set. They are the very objects that answer users.
+    """Methods, each under a name, on the questions of a set. They are the same objects that answer users.
 
     With `answers` each question is answered as well. `under` names whatever else the outcomes depend on, such as
     models. A method that cannot be used here is an error if `insist` is set, and otherwise left out with the reason.
@@ -53,7 +53,7 @@ class Experiment:
         """All outcomes. They are kept in a file while it runs, and a run that was interrupted goes on from there.
 
         One call at a time, so that none slows another; each question goes to all methods before the next, and another
-        method is first each time, so that what grows warm serves all alike.
+        method is first each time, so that warm caches serve all alike.
         """
         runs = await self._runs()
         left_out: dict[str, str] = {}

@@ -39,7 +39,7 @@ def _document(passage: DatasetPassage, said: Mapping[str, Any]) -> Document:
 
 
 async def load(trueweave: AsyncTrueweave, dataset: Dataset, *, as_said: bool, progress: Progress) -> list[str]:
-    """Bring a set into a workspace of its own, and tell what is odd about it there.
+    """Add a set to a workspace of its own; notes on what was unusual.
 
     `as_said` takes what the set's file says is in each passage; otherwise the settings decide who finds that. What is
     there unchanged is left alone. A workspace with other documents in it is refused: they would be found too.

@@ -1,4 +1,4 @@
-"""What came of each question by each method, kept as JSON lines while an experiment runs."""
+"""The outcome of each question with each method, stored as JSON lines while an experiment runs."""
 
 from __future__ import annotations
 
@@ -84,14 +84,14 @@ class OutcomeFile:
             self._file.close()
 
     def add(self, outcome: Outcome) -> None:
-        """Keep one more, at once."""
+        """Store one more, at once."""
         assert self._file
         self.outcomes.append(outcome)
         self._file.write(json.dumps(asdict(outcome), default=str, ensure_ascii=False) + "\n")
         self._file.flush()
 
     def finish(self) -> None:
-        """All is done: the file takes its name."""
+        """Finish: the file gets its final name."""
         assert self._file
         self._file.close()
         self._part.replace(self._path)

@@ -1,4 +1,4 @@
-"""Plots as inline SVG, drawn with attributes and classes alone, so that a strict content policy lets them be."""
+"""Plots as inline SVG, drawn with attributes and classes alone, as a strict content security policy requires."""
 
 from __future__ import annotations
 

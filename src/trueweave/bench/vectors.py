@@ -28,7 +28,7 @@ class KeptEmbedder(EmbedderWrapper):
     turn: asyncio.Lock
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row per text, in order: those that are kept, and the model's for the others."""
+        """One row per text, in order: those in the cache, and the model's for the others."""
         keys = [key("vector", self.model, str(self.dimensions), text).bytes for text in texts]
         unique = dict(zip(keys, texts, strict=True))
         async with self.turn:

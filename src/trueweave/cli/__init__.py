@@ -42,7 +42,7 @@ from trueweave.cli import (
 )
 from trueweave.cli.render.console import make_stderr_safe
 
-logging.getLogger("psycopg").addHandler(logging.NullHandler())  # commands say themselves why they wait
+logging.getLogger("psycopg").addHandler(logging.NullHandler())  # commands print themselves why they wait
 
 app = typer.Typer(
     help="A knowledge graph over your documents, kept exactly up to date, in PostgreSQL.",

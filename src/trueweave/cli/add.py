@@ -95,6 +95,6 @@ def add(
 
 
 def _again(paths: Sequence[str], uri: str | None, budget: str | None, *, refresh: bool) -> str:
-    """The command that goes on, with as much to spend again."""
+    """The command that continues the run, with the same budget again."""
     words = ["trueweave", "add", *paths, *(("--uri", uri) if uri else ()), *(("--refresh",) if refresh else ())]
     return f"{shlex.join(words)}{f' --budget {shlex.quote(budget)}' if budget else ''}"

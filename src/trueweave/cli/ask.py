@@ -150,7 +150,7 @@ class Inquiry:
 
 
 def _chosen(name: str | None, parameters: Sequence[str] | None) -> Method | None:
-    """The method that is named; a slip is told before anything is opened."""
+    """The named method. A wrong name or parameter is reported before anything is opened."""
     from trueweave.methods import registry
 
     return registry.make(name, read_parameters(parameters)) if name else None
@@ -211,7 +211,7 @@ async def _stream(trueweave: AsyncTrueweave, asked: Inquiry, write: Callable[[st
         rerank=asked.rerank,
         listener=tell_waiting,
     )
-    async with aclosing(stream):  # writing fails when whoever reads it has left
+    async with aclosing(stream):  # writing fails when the reader is gone
         async for piece in stream:
             if isinstance(piece, Answer):
                 answer = piece
@@ -222,7 +222,7 @@ async def _stream(trueweave: AsyncTrueweave, asked: Inquiry, write: Callable[[st
 
 
 def _unseen(_: str) -> None:
-    """A piece that nobody waits for."""
+    """Ignore a piece."""
 
 
 def _said(asked: Inquiry, answer: Answer) -> list[Message]:

@@ -152,8 +152,8 @@ class _Run:
         return results(experiment, ran, passages=there, under=self.under, notes=notes, currency=self.settings.currency)
 
     async def _load(self, trueweave: AsyncTrueweave) -> list[str]:
-        """Bring the passages in. Vectors of a model on this machine are kept beside the report: nobody else keeps them,
-        and embedding is most of the work."""
+        """Add the passages. Vectors of a model on this machine are cached beside the report, as embedding is most of
+        the work."""
         from trueweave import factory, models
         from trueweave.bench import loading, vectors
         from trueweave.cli.render.progress_bar import progress
@@ -175,7 +175,7 @@ class _Run:
 
 
 def _agreed(run: _Run, yes: bool) -> bool:
-    """Show what will be asked of a model that has to be paid; whether to go on."""
+    """Show the calls to models that cost something; whether to continue."""
     from trueweave import factory
     from trueweave.bench import loading
 
@@ -214,7 +214,7 @@ def _chosen(names: str | None, given: Sequence[str] | None, deepest: int) -> dic
             raise ConfigError(f"--set {one} is for {name}, which is not measured. Those are {', '.join(wanted)}.")
         parameters[name][parameter] = value.strip()
     made = {name: registry.make(name, values) for name, values in parameters.items()}
-    # Whoever says how many passages a method keeps means it.
+    # A number of passages that is given is kept.
     return {
         name: method if parameters[name].keys() & set(HOW_MANY) else deep_enough(method, deepest)
         for name, method in made.items()

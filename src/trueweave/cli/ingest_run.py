@@ -67,7 +67,7 @@ class IngestRun:
 
     @property
     def _currency(self) -> str | None:
-        """What is spent is told in this currency; in tokens, if there is none."""
+        """The currency in which spending is shown; None for tokens."""
         return self.settings.currency if is_priced(self.settings, of_documents(self.settings)) else None
 
     @property
@@ -76,7 +76,7 @@ class IngestRun:
 
     @property
     def duplicates(self) -> list[Duplicate]:
-        """The documents that came in with the very text of another."""
+        """The documents whose text equals that of another."""
         return [*self.given_duplicates, *self.outcome.duplicates]
 
     @property
@@ -109,7 +109,7 @@ class IngestRun:
         self.given_read -= len(self.tally.refused)
 
     def add_files(self) -> None:
-        """Add what has to be worked. What stops it is kept to be told."""
+        """Add what has to be worked. What stops it is kept for the reply."""
         try:
             self.outcome = in_workspace(self._work, self.settings)
         except KeyboardInterrupt:
@@ -130,7 +130,7 @@ class IngestRun:
                     await trueweave.sync(*map(str, self.inputs.files), plan=self.plan, listener=self.tally)
                 else:
                     await trueweave.add(*self.inputs.files, listener=self.tally, prune=self.prune, refresh=self.refresh)
-            except DatabaseError:  # what the run has come to cannot be looked up
+            except DatabaseError:  # the outcome of the run cannot be read
                 raise
             except TrueweaveError as error:
                 self.error = error
@@ -151,7 +151,7 @@ class IngestRun:
 
 
 def agreed(run: IngestRun, yes: bool) -> bool:
-    """Show what it will cost; whether to go on."""
+    """Show what it will cost; whether to continue."""
     with spinner("Counting …"):
         found = in_workspace(lambda trueweave: trueweave.estimate(*run.inputs.files, refresh=run.refresh), run.settings)
     if not found.documents:
@@ -163,7 +163,7 @@ def agreed(run: IngestRun, yes: bool) -> bool:
 
 
 def _is_short(allowance: Allowance, found: Estimate) -> bool:
-    """Whether more will be needed, as far as anybody can tell."""
+    """Whether more will probably be needed."""
     if allowance.price is not None:
         return allowance.price < (found.price or 0) + (found.embedding_price or 0)
     return allowance.tokens is not None and allowance.tokens < found.tokens_in + found.tokens_out

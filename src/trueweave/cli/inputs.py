@@ -51,7 +51,7 @@ def _has_entities(path: Path) -> bool:
 
     if not path.name.endswith(_LINES) or not path.is_file():
         return False
-    with suppress(UnreadableFile):  # whoever reads it tells what is wrong
+    with suppress(UnreadableFile):  # the reader reports what is wrong
         for _, line in lines(path):
             with suppress(UnreadableFile):
                 return any(key in parsed(line) for key in _SAID)

@@ -24,7 +24,7 @@ def of_reports(settings: Settings) -> list[str]:
 
 
 def is_priced(settings: Settings, models: Sequence[str]) -> bool:
-    """Whether what is spent can be told in money: the price of each model is known, and one costs something."""
+    """Whether spending can be shown in money: the price of each model is known, and one costs something."""
     from trueweave import factory
 
     prices = [factory.price(settings, name) for name in models]
@@ -32,7 +32,7 @@ def is_priced(settings: Settings, models: Sequence[str]) -> bool:
 
 
 def is_paid(settings: Settings, models: Sequence[str]) -> bool:
-    """Whether a model has to be paid, as far as anybody knows."""
+    """Whether a model costs something, as far as is known."""
     from trueweave import factory
 
     return any(factory.price(settings, name) != factory.FREE for name in models)

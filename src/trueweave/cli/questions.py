@@ -44,7 +44,7 @@ ShowEvidence = Annotated[
 
 
 def tell_waiting(event: Event) -> None:
-    """Tell people, on stderr, what a question waits for, and what is odd about the model."""
+    """Print on stderr what a question waits for, and notes on the model."""
     from trueweave.events import Noted, Waiting
 
     match event:
@@ -61,9 +61,9 @@ def read_question(given: str) -> str:
 
 
 def read_filter(documents: Sequence[str] | None, where: Sequence[str] | None, folder: Path | None = None) -> Filter:
-    """Which documents may speak, by uri or by the path of a file, which is named from the project's folder.
+    """Which documents are searched, by uri or by the path of a file, relative to the project's folder.
 
-    `year=1843` fits the number and the text: nobody remembers which of them it was.
+    `year=1843` fits the number and the text: users need not know which of them it is.
     """
     from trueweave.evidence import Filter
     from trueweave.text.uris import Naming
@@ -81,8 +81,7 @@ def read_parameters(given: Sequence[str] | None) -> dict[str, str]:
 
 
 def read_history(file: Path | None) -> list[Message]:
-    """What was said before: JSON lines with role and content. A file that is not there yet is a conversation that
-    begins."""
+    """What was said before: JSON lines with role and content. A file that does not exist is an empty conversation."""
     if file is None or not file.exists():
         return []
     try:
@@ -123,7 +122,7 @@ def _pair(given: str) -> tuple[str, str]:
 
 
 def _readings(value: str) -> list[Scalar]:
-    """What text may stand for in metadata: itself, and the number or truth value that it is written like."""
+    """The values that a text may mean in metadata: itself, and the number or truth value that it looks like."""
     try:
         meant = json.loads(value)
     except ValueError:

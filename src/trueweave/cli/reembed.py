@@ -98,7 +98,7 @@ class _Run:
         self._since: datetime | None = None
 
     def embed(self) -> None:
-        """Embed everything. What stops it is kept to be told."""
+        """Embed everything. What stops it is kept for the reply."""
         try:
             in_workspace(self._embed, self.settings)
         except KeyboardInterrupt:
@@ -125,7 +125,7 @@ class _Run:
 
 
 def _agreed(wanted: EmbeddingEstimate, settings: Settings, yes: bool) -> bool:
-    """Show what it will cost; whether to go on."""
+    """Show what it will cost; whether to continue."""
     if not wanted.texts or not is_paid(settings, [str(settings.embedding_model)]):
         return True
     say(*embedding_estimate(wanted, settings.currency))

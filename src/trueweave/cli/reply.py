@@ -42,8 +42,8 @@ class CommandReply:
         *text: RenderableType,
         then: RenderableType | None = None,
     ) -> None:
-        """Say what went wrong, on stderr, and to a program as JSON too; what there is to tell all the same comes first,
-        and what to do `then` last."""
+        """Say what went wrong, on stderr, and as JSON for programs; what was done comes first, and what to do `then`
+        last."""
         self({"error": problem, **(answer or {})}, *text)
         print_to(err, Text.assemble(("error: ", "bold red"), (problem, "red")))
         if then is not None:
@@ -52,8 +52,7 @@ class CommandReply:
 
 @contextmanager
 def replying(as_json: bool) -> Iterator[CommandReply]:
-    """A reply to be given. What Trueweave raises on purpose becomes one line; anything else is a bug and keeps its
-    trace."""
+    """A reply to be given. An error of Trueweave becomes one line; anything else is a bug and keeps its traceback."""
     reply = CommandReply(as_json)
     try:
         yield reply

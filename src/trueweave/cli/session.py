@@ -72,7 +72,7 @@ def in_database(act: Callable[[Database], Awaitable[T]], settings: Settings) -> 
 
 
 def in_force(settings: Settings) -> Settings:
-    """These settings under those that their workspace has of its own, if it is there."""
+    """These settings, overridden by those of the workspace, if it exists."""
 
     async def look(opened: Database) -> Settings:
         found = await opened.open_workspace(settings.workspace, make=False)

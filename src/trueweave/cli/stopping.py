@@ -1,4 +1,4 @@
-"""How a run that was stopped is told of: by whom, what is kept, and how to go on."""
+"""How a run that was stopped ends: what stopped it, what is kept, and how to continue."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ class Run(Protocol):
 def end_if_stopped(
     reply: CommandReply, run: Run, answer: dict[str, object], text: Sequence[RenderableType], again: str
 ) -> None:
-    """Where a run was stopped, say what was done and how to go on, and end. `again` is the command that goes on."""
+    """Where a run was stopped, say what was done and how to continue, and exit. `again` is the command that continues
+    it."""
     if run.is_interrupted:
         reply.fail("stopped. What is done is kept.", answer, *text, then=next_step(again, heading="To go on"))
         raise typer.Exit(INTERRUPTED)
@@ -38,7 +39,7 @@ def end_if_stopped(
 
 
 def _way_on(error: TrueweaveError, again: str, *, has_budget: bool) -> Text:
-    """What to do about an error that stopped a run. `again` goes on with as much to spend."""
+    """What to do about an error that stopped a run. `again` continues with the same budget."""
     if not isinstance(error, BudgetReached):
         return next_step("trueweave doctor", f"then go on with {again}")
     if has_budget:

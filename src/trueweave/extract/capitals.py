@@ -1,4 +1,5 @@
-"""`capitals`: names as capitals show them, and who stands in one sentence with whom. No model, no language.
+"""`capitals`: names by their capitals, and relations by co-occurrence in a sentence. It needs no model and is made for
+no particular language.
 
 It needs a script with capitals, and a language that keeps them for names: of German it takes all nouns.
 """

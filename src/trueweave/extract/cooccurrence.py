@@ -1,4 +1,4 @@
-"""What extractors without a language model share: a document's topics, emphasis, and names that stand together."""
+"""What extractors without a language model share: a document's topics, emphasis, and co-occurrence of names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from trueweave.types import Chunk, Link, Mention, Source, Span
 
 TITLE, HEADING = 9, 8  # emphasis of what a document or a section is about
 NEAREST = 3  # names to either side in a sentence that a name is linked with: a list of 200 makes 600 links, not 20,000
-WEAK = 5  # the most that standing together counts for, be it in ever so many sentences
+WEAK = 5  # the most that co-occurrence counts for, however many sentences there are
 
 _ASIDE = re.compile(r"\s*\([^()]*\)$")  # what tells a title from others of the same name, as in "Mercury (planet)"
 _NUMBER = re.compile(r"^\W*(?:\d+(?:\.\d+)*[.):]?\s+)?")
@@ -88,10 +88,10 @@ def mentions(sightings: Iterable[Sighting], topics: Mapping[str, int], types: Ma
 def links(
     sightings: Sequence[Sighting], sentences: Sequence[Span], topics: Mapping[str, int], told: Sequence[Link] = ()
 ) -> tuple[Link, ...]:
-    """The links that were told, and weaker ones between names that stand near each other in a sentence.
+    """The given links, and weaker ones between names that are near each other in a sentence.
 
-    Standing together has no direction, so both ends are in the order of the alphabet: else it would be two relations.
-    A title that the text does not repeat is read as if it stood before the first sentence.
+    Co-occurrence has no direction, so both ends are in alphabetical order: otherwise it would be two relations. A title
+    that the text does not repeat is read as if it stood before the first sentence.
     """
     related = {frozenset((link.source, link.target)) for link in told}
     seen = {sighting.name for sighting in sightings}

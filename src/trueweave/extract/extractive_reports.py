@@ -87,7 +87,7 @@ def _finding(sentence: _Sentence, facts: Facts) -> Finding:
 
 
 def _stated(relation: RelationFact) -> Finding:
-    """A relation as it is described, where sentences are wanting."""
+    """A relation by its description, where there are too few sentences."""
     chunks = (relation.chunk,) if relation.chunk else ()
     named = f"{relation.source_name}, {relation.target_name}"
     return Finding(named, tidy(relation.description), (relation.source, relation.target), (relation.id,), chunks)

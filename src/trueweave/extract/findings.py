@@ -1,4 +1,5 @@
-"""From what a model replied about one chunk to mentions and links: tidied, placed, and free of the prompt's example."""
+"""From what a model replied about one chunk to mentions and links: normalised, located in the text, and without what
+was copied from the prompt's example."""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ class ExtractionBuilder:
         self._odd: Counter[str] = Counter()
 
     def add(self, findings: Findings) -> bool:
-        """Take in what one reply found; whether any of it is new.
+        """Add what one reply found; whether any of it is new.
 
         A relation between two names that an earlier reply has related in the same direction is not new.
         """

@@ -40,7 +40,7 @@ Figure = Annotated[float, Field(allow_inf_nan=False)]
 
 
 def read(form: type[Form], text: str, *, cut_off: bool) -> tuple[Form, tuple[str, ...]]:
-    """What a reply says, and a note when it had to be mended. Raises Unusable when nothing can be made of it."""
+    """What a reply says, and a note when it had to be repaired. Raises Unusable when it cannot be read."""
     try:
         plain = from_json(text, allow_inf_nan=False)
     except ValueError:

@@ -34,8 +34,8 @@ class LLMExtractor:
     """Entities of the given types (each with a description, or none) and how they are related.
 
     `max_gleaning` is how many times a chunk is read: 1 is one call, and each further one shows the model what it found
-    and asks for what it missed, until nothing new comes. Replies that are of no use are given to `forget`, so that
-    whoever tries again asks again.
+    and asks for what it missed, until nothing new comes. Unusable replies are given to `forget`, so that the next try
+    asks the model again.
     """
 
     def __init__(
@@ -67,8 +67,8 @@ class LLMExtractor:
     async def extract(self, source: Source, chunks: Sequence[Chunk]) -> Sequence[Extraction]:
         """What the model finds in each chunk, in order. BadReply if it has no usable answer for one of them.
 
-        Chunks are asked about at the same time. When one fails, the others still come to their end: what they cost is
-        paid, and their replies are there for the next attempt.
+        Chunks are asked about at the same time. When one fails, the others are still awaited: they are paid for, and
+        their replies are in the cache for the next attempt.
         """
         first: dict[str, Chunk] = {}
         for chunk in chunks:
@@ -113,7 +113,7 @@ class LLMExtractor:
     async def _findings(
         self, messages: tuple[Message, ...], stage: str, uri: str, chunk: Chunk
     ) -> tuple[Findings, tuple[str, ...]]:
-        """What the model replies, after one more call if the first reply is of no use."""
+        """What the model replies, after one more call if the first reply is unusable."""
         reply = await self._ask(messages, stage, uri, chunk)
         try:
             return await _read(reply)
@@ -154,7 +154,7 @@ async def _read(reply: Reply) -> tuple[Findings, tuple[str, ...]]:
     cut_off = reply.finish == "length"
     if len(reply.text) < _QUICK:
         return read(Findings, reply.text, cut_off=cut_off)
-    # In a thread, as mending a long and hopeless reply can take a second.
+    # In a thread, as repairing a long and broken reply can take a second.
     return await asyncio.to_thread(read, Findings, reply.text, cut_off=cut_off)
 
 

@@ -116,14 +116,14 @@ class _Pipeline:
         )
 
     def read(self, uri: str, chunks: Sequence[Chunk]) -> Iterator[_Seen]:
-        """What there is in each chunk. The parsed text itself is let go at once, as it is large."""
+        """What there is in each chunk. The parsed text itself is released at once, as it is large."""
         for chunk in chunks:
             if len(chunk.text) > self._nlp.max_length:
                 raise InvalidDocument(
                     f"{uri}: the chunk at character {chunk.start} has {len(chunk.text)} characters; "
                     f"the spaCy pipeline {self._name} takes {self._nlp.max_length}. Make chunks smaller."
                 )
-        with self._nlp.memory_zone():  # else the pipeline would keep every word that it ever saw
+        with self._nlp.memory_zone():  # otherwise the pipeline would keep every word that it has seen
             for doc in self._nlp.pipe((chunk.text for chunk in chunks), batch_size=_BATCH):
                 yield self._seen(doc)
 

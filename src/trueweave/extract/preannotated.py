@@ -87,7 +87,7 @@ def read(
     """The documents of a JSON lines file, one at a time. `uri` is that of the file; without it, its whole path.
 
     What is said in them may be in a second file, `said`, whose rows have the same ids. It is read ahead no further than
-    the order of the two differs. A row that cannot be used is an error, or `refused` is told of it.
+    the order of the two differs. A row that cannot be used is an error, or `refused` is called with it.
     """
     known, file = _Said(said), uri if uri is not None else Naming().uri(path)
     for number, line in lines(path):

@@ -76,8 +76,8 @@ class Prompted(NamedTuple):
 
 
 class ReportWriter:
-    """Writes reports from facts of `budget` tokens at most. Replies that are of no use are given to `forget`, so that
-    whoever tries again asks again."""
+    """Writes reports from facts of `budget` tokens at most. Unusable replies are given to `forget`, so that the next
+    try asks the model again."""
 
     def __init__(
         self,

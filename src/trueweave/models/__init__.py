@@ -1,4 +1,4 @@
-"""Models: those that chat, embed or rerank, near and far, and what is wrapped round them."""
+"""Models that chat, embed or rerank, on servers or on this machine, and their wrappers."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Paid from a budget: what a call may cost at most is held back before it is made.
+"""Budgets: the most that a call may cost is reserved before it is made.
 
 The most that a prompt can be is one token a byte: no byte-level tokenizer makes more. So the cap holds for any model,
-whatever its tokenizer, and what was held back too much is free again when the reply says what it really took. How far a
-server is believed, usage.py says.
+whatever its tokenizer, and what was reserved beyond the real cost is released when the reply states its usage. usage.py
+says which counts of a server are accepted.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class BudgetedLLM(LLMWrapper):
-    """A chat model whose every call is paid from a budget. A `price` of None is not known, and booked as such.
+    """A chat model whose calls are charged to the budget. A `price` of None is not known, and booked as such.
 
     `doubted` is told of counts of the server that cannot be.
     """
@@ -41,7 +41,7 @@ class BudgetedLLM(LLMWrapper):
     doubted: Callable[[str], None] = field(default=lambda _: None, repr=False)
 
     async def _call(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
-        """The model's reply, paid for, with its price; BudgetReached when it might cost more than is left."""
+        """The model's reply with its price; BudgetReached when it might cost more than is left."""
         most = most_tokens(prompt)
         price = self.price.of(most, prompt.max_tokens) if self.price else None
         id_ = await self.ledger.reserve(Call(self.model, purpose, most, prompt.max_tokens, price))
@@ -62,25 +62,25 @@ class BudgetedLLM(LLMWrapper):
 
 @dataclass(frozen=True)
 class BudgetedEmbedder(EmbedderWrapper):
-    """An embedding model whose every call is paid from a budget. Its tokens are counted here, not by the server."""
+    """An embedding model whose calls are charged to the budget. Its tokens are counted here, not by the server."""
 
     ledger: Ledger
     price: Price | None
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row per text, in order, paid for; BudgetReached when that might cost more than is left."""
+        """One row per text, in order; BudgetReached when that might cost more than is left."""
         return await _paid(self.ledger, self.price, self.model, _EMBED, texts, partial(self.embedder.embed, texts))
 
 
 @dataclass(frozen=True)
 class BudgetedReranker(RerankerWrapper):
-    """A model that reranks, whose every call is paid from a budget. Its tokens are counted here, not by the server."""
+    """A reranker whose calls are charged to the budget. Its tokens are counted here, not by the server."""
 
     ledger: Ledger
     price: Price | None
 
     async def score(self, question: str, texts: Sequence[str]) -> Sequence[float]:
-        """One score per text, in order, paid for; BudgetReached when that might cost more than is left."""
+        """One score per text, in order; BudgetReached when that might cost more than is left."""
         ask = partial(self.reranker.score, question, texts)
         return await _paid(self.ledger, self.price, self.model, _RERANK, pairs(question, texts), ask)
 
@@ -98,7 +98,7 @@ async def _paid(
     texts: Sequence[str],
     ask: Callable[[], Awaitable[T]],
 ) -> T:
-    """What comes of asking a model that reads these texts and writes none, paid for."""
+    """The result of a call to a model that reads these texts and writes none, charged to the budget."""
     most = sum(len(text.encode()) + _PER_MESSAGE for text in texts)
     id_ = await ledger.reserve(Call(model, purpose, most, 0, price.of(most, 0) if price else None))
     try:
@@ -117,6 +117,7 @@ def most_tokens(prompt: Prompt) -> int:
 
 
 async def _release(ledger: Ledger, id_: UUID, error: BaseException) -> None:
-    """A server that said no has not charged for it; one that fell silent, or that nobody waited for, may have."""
+    """A server that refused a call has not charged for it. One that did not answer, or whose caller stopped waiting,
+    may have."""
     charged = error.charged if isinstance(error, ModelError) else True
     await asyncio.shield(ledger.release(id_, charged=charged))

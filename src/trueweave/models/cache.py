@@ -1,4 +1,4 @@
-"""Asked once: a model's reply is kept by a key of all that it was asked."""
+"""A cache of replies, by a key of everything that a reply depends on."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from trueweave.text.names import key
 from trueweave.types import Prompt, Purpose, Reply
 
 _TEXTS_AT_ONCE = 64
-_FIRST_LOOK, _LATER_LOOKS = 0.05, 0.5  # seconds between looks at what others ask for
+_FIRST_LOOK, _LATER_LOOKS = 0.05, 0.5  # seconds between checks of what other processes ask for
 
 
 @dataclass(frozen=True)
 class CachedLLM(LLMWrapper):
-    """A chat model that is asked the same thing once, by whichever process comes first."""
+    """A chat model that is asked the same thing once, over all processes."""
 
     replies: Replies
 
     async def _call(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
-        """The reply that is kept, in one piece, or else the model's."""
+        """The cached reply, in one piece, or else the model's."""
         asked = prompt_key(self.model, prompt)
         kept = await self.replies.ask(asked)
         if kept is None:
@@ -39,9 +39,9 @@ class CachedLLM(LLMWrapper):
             except BaseException:
                 await asyncio.shield(self.replies.forget(asked))
                 raise
-            # Paid for: it is kept also when the caller no longer waits for it.
+            # It is paid for, so it is stored even if the caller no longer waits for it.
             first = _unpacked(await asyncio.shield(self.replies.keep(asked, _packed(heard.reply), purpose)))
-            # Another that came first is everybody's, but for who has heard the pieces of this one.
+            # If another process stored a reply first, all use that one, except for who has read the pieces of this one.
             yield heard.reply if heard.begun else replace(heard.reply, text=first.text, finish=first.finish)
             return
         reply = _unpacked(kept)
@@ -49,21 +49,21 @@ class CachedLLM(LLMWrapper):
         yield reply
 
     async def forget(self, prompt: Prompt) -> None:
-        """Keep the reply to this no longer: it was of no use, and whoever asks again may have a better one."""
+        """Delete the cached reply to this: it was unusable, and another call may give a better one."""
         await self.replies.drop(prompt_key(self.model, prompt))
 
 
 @dataclass(frozen=True)
 class CachedEmbedder(EmbedderWrapper):
-    """An embedding model that is given the same text once, by whichever process comes first."""
+    """An embedding model that is given the same text once, over all processes."""
 
     replies: Replies
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row per text, in order: those that are kept, and the model's for the others.
+        """One row per text, in order: those in the cache, and the model's for the others.
 
-        What nobody asks for yet is embedded before anybody is waited for: two who embed the same texts in a different
-        order would else wait for each other.
+        Texts that no other process embeds come first, before waiting for other processes: two that embed the same texts
+        in a different order would deadlock otherwise.
         """
         keys = [key("embedding", self.model, str(self.dimensions), text) for text in texts]
         unique = dict(zip(keys, texts, strict=True))
@@ -81,10 +81,10 @@ class CachedEmbedder(EmbedderWrapper):
         return np.stack(rows) if rows else np.zeros((0, self.dimensions), dtype=np.float32)
 
     async def _embed_all(self, texts: Mapping[UUID, str]) -> dict[UUID, bytes]:
-        """The vectors of texts that are ours to embed. What does not come to be kept is given back."""
+        """The vectors of texts that this process embeds. Claims of texts whose vectors are not stored are released."""
         asked = list(texts)
         kept: dict[UUID, asyncio.Future[bytes]] = {}
-        # A call each for so many, kept when it is done: what went well is not paid for again when another fails.
+        # One call per batch, stored when it is done, so that a failure of one batch does not cost the others again.
         some = [asked[at : at + _TEXTS_AT_ONCE] for at in range(0, len(asked), _TEXTS_AT_ONCE)]
         calls = (self._embed({one: texts[one] for one in part}, kept) for part in some)
         try:

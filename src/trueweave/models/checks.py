@@ -1,4 +1,4 @@
-"""Whether a model is of use to Trueweave, tried out one thing at a time: what `trueweave doctor` shows."""
+"""Checks of models: what `trueweave doctor` shows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _QUESTION = Message("user", "Which city, and which year? The games of 1924 were 
 
 @dataclass(frozen=True, slots=True)
 class HealthCheck:
-    """One thing that was tried. `ok` is None where nobody can tell; `fix` says what to do when it is False."""
+    """One check. `ok` is None where the result is unknown; `fix` says what to do when it is False."""
 
     what: str
     ok: bool | None
@@ -40,7 +40,7 @@ class Chat(LLM, Protocol):
 
 
 async def check_chat(chat: Chat) -> tuple[HealthCheck, ...]:
-    """Does the model answer, does it keep to a JSON schema, and how much does it take? Asks it one short question."""
+    """Does the model answer, does it follow a JSON schema, and how long is its context? Asks it one short question."""
     what = f"{chat.model} answers"
     try:
         reply = await chat.complete(Prompt((_QUESTION,), max_tokens=200, schema=_SCHEMA), Purpose("doctor"))

@@ -13,7 +13,8 @@ _CODE = "utf-16-le"
 
 
 class Cleaning:
-    """A text that comes in pieces. Of a pair that is split between two, the first half waits for the second."""
+    """A text that comes in pieces. If a surrogate pair is split between two, the first half is held until the second
+    comes."""
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder(_CODE)("replace")

@@ -18,7 +18,7 @@ _PLAIN = frozenset({"", "identity"})
 
 
 class Redirected(httpx2.RequestError):
-    """A server wants to have the request sent elsewhere. `to` is where, without what might be secret."""
+    """The server redirects the request. `to` is the target, without user, password or query."""
 
     def __init__(self, to: str) -> None:
         super().__init__(to)
@@ -26,9 +26,10 @@ class Redirected(httpx2.RequestError):
 
 
 class BoundedClient(DefaultAsyncHttpxClient):
-    """A client that follows no redirects and hands replies on in small pieces, unpacked.
+    """A client that follows no redirects and gives replies in small pieces, decompressed.
 
-    Errors end after `ERROR_BYTES`, as the SDK reads them whole. Whoever reads another reply counts its bytes.
+    Bodies of errors end after `ERROR_BYTES`, as the SDK reads them whole. Readers of other replies count the bytes
+    themselves.
     """
 
     def __init__(self, **settings: Any) -> None:

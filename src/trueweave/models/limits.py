@@ -1,4 +1,4 @@
-"""No faster than agreed: calls wait for their turn among those of all processes."""
+"""Rate limits: calls wait for their turn among those of all processes."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _BYTES_A_TOKEN = 3  # of most text; pacing needs no exact count
 
 @dataclass(frozen=True)
 class LimitedLLM(LLMWrapper):
-    """A chat model that is called at an agreed limiter."""
+    """A chat model that is called within the limits of a rate limiter."""
 
     limiter: RateLimiter
 
     async def _call(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
-        """The model's reply, when it is this call's turn, which is over when the reply is."""
+        """The model's reply, when it is this call's turn. The turn ends with the reply."""
         tokens = most_tokens(prompt) // _BYTES_A_TOKEN + prompt.max_tokens
         async with self.limiter.acquire(tokens), aclosing(ReplyStream(ask())) as heard:
             async for piece in heard:
@@ -31,7 +31,7 @@ class LimitedLLM(LLMWrapper):
 
 @dataclass(frozen=True)
 class LimitedEmbedder(EmbedderWrapper):
-    """An embedding model that is called at an agreed limiter."""
+    """An embedding model that is called within the limits of a rate limiter."""
 
     limiter: RateLimiter
 
@@ -43,7 +43,7 @@ class LimitedEmbedder(EmbedderWrapper):
 
 @dataclass(frozen=True)
 class LimitedReranker(RerankerWrapper):
-    """A model that reranks, called at an agreed limiter."""
+    """A reranker that is called within the limits of a rate limiter."""
 
     limiter: RateLimiter
 

@@ -1,4 +1,4 @@
-"""Counted: what the model calls for one question took, all in all."""
+"""A meter of what all model calls for one question took."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trueweave.types import Prompt, Purpose, Reply
 
 
 class Meter:
-    """Adds up what replies took. Those that were kept cost nothing."""
+    """Adds up what replies took. Cached ones cost nothing."""
 
     def __init__(self) -> None:
         self.usage = Usage()

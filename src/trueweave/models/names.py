@@ -2,7 +2,7 @@
 
     openai/gpt-4o-mini    ollama/llama3.1:8b    vllm/Qwen/Qwen3-8B    onnx/models/all-MiniLM-L6-v2
 
-Nothing here reads the environment: a provider says which variable usually holds its key, and the caller hands it over.
+Nothing here reads the environment: a provider says which variable usually holds its key, and the caller passes the key.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Chat models of Ollama, through its own API.
 
-Its OpenAI endpoint has no way to set the context length: it keeps to the server's default, often 4,096 tokens, and
-cuts longer prompts without a word. `/api/chat` takes `num_ctx`, and with `truncate` and `shift` off it refuses what
-does not fit. Older servers do not know these two, and some count only what was not cached; so the count of tokens is
-checked, and when it looks wrong `/api/ps` says which context the model is loaded with.
+Its OpenAI endpoint has no way to set the context length: it keeps to the server's default, often 4,096 tokens, and cuts
+longer prompts silently. `/api/chat` takes `num_ctx`, and with `truncate` and `shift` off it refuses what does not fit.
+Older servers do not know these two, and some count only what was not cached; so the count of tokens is checked, and
+when it looks wrong `/api/ps` says which context the model is loaded with.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class OllamaChat:
         return min(self._wanted, self._takes)
 
     async def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         await self._server.close()
 
     def _path(self, name: str) -> str:
@@ -142,5 +142,5 @@ def _is_last(event: Mapping[str, Any]) -> bool:
 
 
 def _joined(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What the server would have answered without streaming: its last words tell what it counted."""
+    """What the server would have answered without streaming: its last event has the counts."""
     return {**events[-1], "message": {"content": "".join(map(_said, events))}}

@@ -34,7 +34,7 @@ _CONTEXT_KEYS = ("max_model_len", "context_length", "context_window", "max_conte
 
 @dataclass(frozen=True)
 class _Dialect:
-    """What differs from model to model in how a request is written. The server's refusals teach it."""
+    """How requests to a model differ from the usual. It is learnt from the server's refusals."""
 
     limit: str = "max_tokens"
     takes_temperature: bool = True
@@ -55,7 +55,8 @@ class OpenAIChat:
     """A chat model behind OpenAI's API.
 
     Tokens are those that the server counted. A server that counts none is counted for, offline, with OpenAI's own
-    tables. Models that refuse `temperature` or `max_tokens` are asked without it, or in their way, from then on.
+    tables. For models that refuse `temperature` or `max_tokens`, later requests leave it out or use the parameter that
+    they accept.
     """
 
     def __init__(self, endpoint: Endpoint, *, deadline: float = DEADLINE) -> None:
@@ -109,11 +110,11 @@ class OpenAIChat:
         return next((size for entry in ours for key in _CONTEXT_KEYS if (size := _whole(entry, key))), None)
 
     async def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         await self._server.close()
 
     def _learn_from(self, error: Unsupported, spoken: _Dialect) -> None:
-        """Speak so that the server understands it from now on. Raises the error when Trueweave knows no other way."""
+        """Change later requests so that the server accepts them. Raises the error when there is no other way to ask."""
         self._dialect = self._dialect.without(error.parameter)
         if self._dialect == spoken:
             raise error
@@ -133,12 +134,12 @@ class OpenAIChat:
 
 
 def reply_bytes(prompt: Prompt) -> int:
-    """More bytes than any honest reply to this prompt has."""
+    """A bound on the bytes of a reply to this prompt."""
     return MOST_BYTES // 4 + _BYTES_PER_TOKEN * prompt.max_tokens
 
 
 def stream_bytes(prompt: Prompt) -> int:
-    """More bytes than any honest stream of a reply to this prompt has."""
+    """A bound on the bytes of a streamed reply to this prompt."""
     return MOST_BYTES // 4 + _BYTES_PER_EVENT * prompt.max_tokens
 
 
@@ -211,8 +212,8 @@ def cut(sent: int, seen: int) -> str:
 class OpenAIEmbedder:
     """An embedding model behind OpenAI's API, of known dimension. `open` finds the dimension out by asking.
 
-    Texts go in requests of at most `batch` texts and `batch_tokens` tokens; who retries hands over no more at a time,
-    so as not to pay again for those that went well. Of a text longer than `most_tokens` only the beginning is embedded.
+    Texts go in requests of at most `batch` texts and `batch_tokens` tokens; retries pass no more at a time, so that
+    texts that were embedded are not paid for again. Of a text longer than `most_tokens` only the beginning is embedded.
     With `shorten`, the model is asked for vectors of that dimension, which OpenAI's can do.
     """
 
@@ -286,7 +287,7 @@ class OpenAIEmbedder:
         return vectors
 
     async def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         await self._server.close()
 
     def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:

@@ -55,7 +55,7 @@ class RerankServer:
         return self._scores(found.get("results"), len(texts))
 
     async def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         await self._server.close()
 
     def _scores(self, results: object, count: int) -> list[float]:
@@ -155,7 +155,7 @@ class _Grades(BaseModel):
 class LLMReranker:
     """A language model that is shown all texts at once, and grades each from 0 to 10.
 
-    A reply that is of no use is given to `forget`, so that whoever tries again asks again.
+    An unusable reply is given to `forget`, so that the next try asks the model again.
     """
 
     def __init__(self, llm: LLM, *, forget: Callable[[Prompt], Awaitable[None]] | None = None) -> None:

@@ -1,7 +1,7 @@
-"""Patience: models asked again after failures that pass by themselves.
+"""Retries of model calls after temporary failures.
 
-Somebody who waits for the answer to a question is told at once of a server that takes no connection: it is not running,
-or the URL is wrong. Documents that are being added wait for it, and whoever listens hears of that.
+A question fails at once when the server takes no connection: it is not running, or the URL is wrong. Documents that are
+being added wait for it, and the listener is told so.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Patience:
 
 
 class Clock:
-    """The time, and how to let it pass. Tests have one of their own."""
+    """The clock. Tests replace it."""
 
     def now(self) -> float:
         return time.monotonic()
@@ -60,7 +60,7 @@ class Clock:
 
 
 def _untold(_: str) -> None:
-    """Nobody wants to know."""
+    """Ignore it."""
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,8 @@ class Retrying(LLMWrapper):
     waiting: Callable[[str], None] = field(default=_untold, repr=False)
 
     async def _call(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
-        """The model's reply, after as many tries as it takes. Once a piece was passed on there is no other try: a
-        listener cannot be made to forget it."""
+        """The model's reply, after as many tries as it takes. Once a piece was passed on there is no retry, as the
+        caller has it already."""
         tries = _Tries(self.model, self.patience, self.clock, self.waiting)
         while True:
             async with aclosing(ReplyStream(ask())) as heard:
@@ -105,7 +105,7 @@ class RetryingEmbedder(EmbedderWrapper):
 
 @dataclass(frozen=True)
 class RetryingReranker(RerankerWrapper):
-    """A model that reranks, asked again while it is unavailable."""
+    """A reranker that is asked again while it is unavailable."""
 
     patience: Patience = Patience()
     clock: Clock = field(default_factory=Clock, repr=False)
@@ -118,7 +118,7 @@ class RetryingReranker(RerankerWrapper):
 
 
 class _Tries:
-    """The tries at one thing so far."""
+    """The tries of one call so far."""
 
     def __init__(self, model: str, patience: Patience, clock: Clock, waiting: Callable[[str], None]) -> None:
         self._model = model
@@ -139,7 +139,7 @@ class _Tries:
         if self._made == self._patience.tries or wait > longest:
             problem = _given_up(error, self._made, self._clock.now() - self._began, wait > longest)
             raise ModelUnavailable(problem, retry_after=error.retry_after, charged=self._charged) from error
-        # Any time up to the backoff, so that those who failed together do not come back together.
+        # Full jitter, so that calls that failed together are not retried together.
         backoff = min(longest, self._patience.first * 2.0 ** (self._made - 1))
         pause = min(longest, wait + self._clock.jitter() * backoff)
         # Without the error's text: a server may quote the prompt in it.

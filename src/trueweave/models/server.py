@@ -1,4 +1,5 @@
-"""A model server: JSON in, JSON out, in bounded time and space, and every failure sorted by what can be done about it.
+"""A model server: JSON in, JSON out, in bounded time and space, with failures classified by what can be done about
+them.
 
 What comes out is one object, or many as a stream. The `openai` SDK makes the requests. It is not asked to retry (see
 retry.py) nor to read replies: a server that never stops sending would fill the memory. Errors it does read, from a
@@ -30,7 +31,7 @@ MOST_BYTES = 1 << 20  # of a reply about which nothing better is known
 CONNECT_IN = 10.0  # seconds
 
 _PASSING = frozenset({408, 409, 425, 429})
-_GATEWAY = frozenset({502, 504})  # somebody else answers for the server, which may have done its work
+_GATEWAY = frozenset({502, 504})  # a proxy answers for the server, which may have done its work
 _NO_CREDIT = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
 _ABOUT_THE_PROMPT = re.compile(
     r"context.?(length|size|window)|maximum context|too many tokens|too long|input length|above_max_length"
@@ -43,7 +44,7 @@ _Ask = Callable[[], Awaitable[AsyncStream[object]]]
 
 
 class UselessReply(BadReply):
-    """The server answered, and the answer is of no use. `charged`: it may have cost something."""
+    """The server answered, and the answer is unusable. `charged`: it may have cost something."""
 
     again = True
 
@@ -67,7 +68,8 @@ class CutPrompt(ModelRefused):
 
 
 class _Allowance:
-    """Seconds that may be spent on waiting, all in all. What a listener does between two pieces is no waiting."""
+    """Seconds that may be spent on waiting, all in all. The time that the caller takes between two pieces does not
+    count."""
 
     def __init__(self, seconds: float) -> None:
         self._left = seconds
@@ -96,7 +98,7 @@ class Server:
             http_client=BoundedClient(),
             timeout=httpx2.Timeout(self.deadline, connect=min(CONNECT_IN, self.deadline)),
         )
-        # It takes these from the environment, and would tell them to servers that are not OpenAI's.
+        # The SDK takes these from the environment, and would send them to servers that are not OpenAI's.
         client.organization = client.project = None
         return client
 
@@ -138,7 +140,7 @@ class Server:
         )
 
     async def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         if "_client" in vars(self):
             await self._client.close()
 
@@ -178,7 +180,7 @@ class Server:
 
     @contextmanager
     def _sorted(self) -> Iterator[None]:
-        """Failures on the way, as what they mean for whoever asked."""
+        """Failures of a request as errors of Trueweave."""
         try:
             yield
         except TimeoutError as error:
@@ -232,7 +234,7 @@ class Server:
         return ModelUnavailable(f"{self.endpoint} broke the connection off: {reason}.", charged=True)
 
     def _refused(self, status: int, body: object, headers: Mapping[str, str]) -> ModelError:
-        """What an error status means for whoever asked."""
+        """An error status as an error of Trueweave."""
         details = body if isinstance(body, dict) else {}
         said = f"{status}, {self._said(body)}"
         kinds = {str(details.get(key) or "") for key in ("code", "type")}
@@ -281,7 +283,7 @@ def _data(line: bytes) -> bytes:
 
 
 def asked_wait(headers: Mapping[str, str], now: float) -> float | None:
-    """The seconds for which a server asks to be left alone; None if it does not.
+    """How many seconds the server asks to wait; None if it does not.
 
     `Retry-After` is in seconds or a date. `now` is in seconds since 1970.
     """

@@ -26,7 +26,7 @@ def prompt_tokens(prompt: Prompt) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """A count to go by, and what was wrong with the one that was given."""
+    """A count to use, and what was wrong with the one that the server gave."""
 
     tokens: int
     problem: str = ""

@@ -1,4 +1,4 @@
-"""What is put round a model goes by the model's own name, and round an embedder it is of the same embedding space."""
+"""Wrappers of models. They report the wrapped model's name, and wrappers of embedders its embedding space."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ Stream = AsyncGenerator[str | Reply, None]
 
 
 class ReplyStream:
-    """The pieces of a reply as they come. `reply` is the whole of it, once all were heard; `begun`, whether any was."""
+    """The pieces of a reply as they come. `reply` is the whole reply, once all pieces were read; `begun` says whether
+    any was."""
 
     reply: Reply
 
@@ -39,15 +40,15 @@ class ReplyStream:
         raise StopAsyncIteration
 
     async def aclose(self) -> None:
-        """Hear no more: whoever is speaking is stopped."""
+        """Stop reading, and close the stream behind it."""
         if isinstance(self._pieces, AsyncGenerator):
             await self._pieces.aclose()
 
 
 @dataclass(frozen=True)
 class LLMWrapper(ABC):
-    """Something round a chat model. What it does, it does for replies that are streamed and for those that are not: to
-    it, one that comes whole is a stream without pieces."""
+    """A wrapper of a chat model. It treats a whole reply as a stream without pieces, so that each wrapper is written
+    once."""
 
     llm: StreamingLLM
 
@@ -68,12 +69,12 @@ class LLMWrapper(ABC):
         return self._call(prompt, purpose, lambda: self.llm.stream(prompt, purpose))
 
     async def forget(self, prompt: Prompt) -> None:
-        """Keep the reply to this no longer, where one is kept further in."""
+        """Delete the cached reply to this, if a wrapper further in has a cache."""
         await forget_reply(self.llm, prompt)
 
     @abstractmethod
     def _call(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
-        """What comes of asking the model, which each call of `ask` does once."""
+        """The stream that the wrapper gives. Each call of `ask` asks the wrapped model once."""
 
 
 async def _whole(reply: Awaitable[Reply]) -> Stream:
@@ -82,7 +83,7 @@ async def _whole(reply: Awaitable[Reply]) -> Stream:
 
 @dataclass(frozen=True)
 class EmbedderWrapper:
-    """Something round an embedder."""
+    """A wrapper of an embedder."""
 
     embedder: Embedder
 
@@ -101,7 +102,7 @@ class EmbedderWrapper:
 
 @dataclass(frozen=True)
 class RerankerWrapper:
-    """Something round a model that reranks."""
+    """A wrapper of a reranker."""
 
     reranker: Reranker
 

@@ -1,4 +1,4 @@
-"""Borders: where a text may be cut, how good a place each of them is, and how many tokens lie between."""
+"""Boundaries: where a text may be cut, how good each place is, and how many tokens are in between."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def _confine(limits: dict[str, int]) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (limits["cpu_seconds"], limits["cpu_seconds"] + 1))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    signal.alarm(limits["wall_seconds"])  # should the other side be gone by then
+    signal.alarm(limits["wall_seconds"])  # if the other side is gone by then
 
 
 def _problem(error: BaseException, limits: dict[str, int]) -> str:

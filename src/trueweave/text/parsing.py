@@ -1,4 +1,5 @@
-"""Parsing of binary formats, each file in a process of its own that can hang, crash or eat memory to no one's harm.
+"""Parsing of binary formats, each file in a process of its own, so that one that hangs, crashes or takes too much
+memory harms nothing else.
 
 A parser is a function `read(path, draft) -> title`, named as `package.module:function`. The process knows nothing of
 the environment, may not write files, and has limits on memory, time and what it gives back.
@@ -64,7 +65,7 @@ def parse(path: Path, uri: str, parser: str, limits: ParserLimits) -> Source:
 
 
 def _output(process: subprocess.Popen[bytes], limits: ParserLimits) -> bytes:
-    """All that the process says, within the limits, and until it has ended."""
+    """The output of the process, within the limits, until it has ended."""
     assert process.stdout
     deadline = time.monotonic() + limits.wall_seconds
     said = bytearray()

@@ -1,4 +1,4 @@
-"""Verifiers: what judges whether the cited sentences of a passage say what a sentence of an answer says."""
+"""Verifiers: they judge whether the cited sentences of a passage say what a sentence of an answer says."""
 
 from trueweave.answering.verify.entailment import EntailmentVerifier
 from trueweave.answering.verify.judge import JudgeVerifier

@@ -108,7 +108,7 @@ class _Run:
         return max(self.wanted.reports - self.tally.reports, 0)
 
     def write(self) -> None:
-        """Write the reports. What stops it is kept to be told."""
+        """Write the reports. What stops it is kept for the reply."""
         try:
             in_workspace(self._write, self.settings)
         except KeyboardInterrupt:
@@ -131,7 +131,7 @@ class _Run:
 
 
 def _agreed(wanted: ReportEstimate, settings: Settings, yes: bool) -> bool:
-    """Show what it will cost at most; whether to go on."""
+    """Show what it will cost at most; whether to continue."""
     if not wanted.calls or not is_paid(settings, of_reports(settings)):
         return True
     say(*report_estimate(wanted, settings.currency))
@@ -160,6 +160,6 @@ def _answer(found: CommunityChanges) -> dict[str, object]:
 
 
 def _again(model: str | None, budget: str | None) -> str:
-    """The command that goes on, with as much to spend again."""
+    """The command that continues the run, with the same budget again."""
     options = (*(("--model", model) if model else ()), *(("--budget", budget) if budget else ()))
     return shlex.join(["trueweave", "communities", "build", *options])

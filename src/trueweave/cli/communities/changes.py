@@ -69,7 +69,7 @@ async def _changes(trueweave: AsyncTrueweave, since: datetime) -> _Changes:
 
 
 def _left_out(found: _Changes) -> list[RenderableType]:
-    """A word on changes that are too many to be looked at."""
+    """A line that says that there are more changes than were read."""
     if max(len(found.there), len(found.gone)) < _MOST_CHANGES:
         return []
     return [warning(f"There may be more: only the first {_MOST_CHANGES:,} were looked at.")]

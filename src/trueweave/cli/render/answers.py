@@ -47,7 +47,7 @@ def _computed(answer: Answer) -> list[RenderableType]:
 
 
 def _unconfirmed(answer: Answer) -> list[RenderableType]:
-    """That the documents do not say something needs no confirmation."""
+    """A sentence that says that the documents do not tell needs no confirmation."""
     found = list(answer.doubtful)
     if not answer.known and found and found[0] is answer.sentences[0] and not found[0].marks:
         found = found[1:]
@@ -80,7 +80,7 @@ def _counted(answer: Answer) -> list[RenderableType]:
 
 
 def cost_line(evidence: Evidence, usage: Usage, currency: str, seconds: float | None = None) -> Text:
-    """One quiet line: the method, what it found, how long it took, and what models were given for it."""
+    """One dim line: the method, what it found, how long it took, and what models were given for it."""
     trace = evidence.trace
     method = " → ".join([trace.method, *(step.best[0].item for step in trace.steps if step.what == "chose")])
     found = f"{method}: {count(len(evidence.passages), 'passage')} in {1000 * trace.seconds:,.0f} ms"
@@ -98,7 +98,7 @@ def usage_words(usage: Usage, currency: str) -> list[str]:
 
 
 def answer_json(answer: Answer, *, is_answered: bool) -> dict[str, object]:
-    """An answer for programs. `answer` and `known` are null where nobody was asked."""
+    """An answer as JSON. `answer` and `known` are null where no model was asked."""
     return {
         "question": answer.question,
         "method": answer.evidence.trace.method,

@@ -238,7 +238,7 @@ def no_communities(found: Hierarchy | None) -> list[RenderableType]:
 
 
 def behind_lines(found: Hierarchy) -> list[RenderableType]:
-    """A word on changes of the graph since communities were found."""
+    """A line that says that the graph has changed since communities were found."""
     if not found.behind:
         return []
     return [warning("The graph has changed since they were found."), next_step("trueweave communities build")]

@@ -19,8 +19,8 @@ from trueweave.cli.render.printable import printable
 
 
 class SafeConsole(Console):
-    """A console on which nothing that is printed can steer the terminal: all text for people goes through it. Its
-    reader may leave, as `head` does: then the command ends, and says nothing more."""
+    """A console on which nothing that is printed can steer the terminal: all text for people goes through it. When its
+    reader is gone, as with `head`, the command ends silently."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """The segments to print. Those of Rich's own that move the cursor stay as they are."""
@@ -47,8 +47,8 @@ def end_unread(console: Console) -> NoReturn:
 
 
 def make_stderr_safe() -> None:
-    """Have what goes to stderr past the console, log lines and the tracebacks of bugs, printed safely, too. Events that
-    commands tell of themselves are not logged there."""
+    """Escape what goes to stderr past the console, too: log lines and tracebacks. Log records of events that commands
+    print themselves are left out."""
     handler = logging.StreamHandler()
     handler.setFormatter(_SafeFormatter())
     handler.addFilter(lambda record: getattr(record, "event", "") not in _TOLD)
@@ -66,14 +66,14 @@ def _show_traceback(kind: type[BaseException], error: BaseException, trace: Trac
 
 
 def say(*text: RenderableType) -> None:
-    """Tell people something on the way, on stderr."""
+    """Print something on stderr while a command runs."""
     for part in text:
         print_to(err, part)
 
 
 @contextmanager
 def spinner(what: str) -> Iterator[None]:
-    """A sign of life on stderr, if that is a terminal."""
+    """A spinner on stderr, if that is a terminal."""
     if not err.is_terminal:
         yield
         return

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class IngestOutcome:
-    """What there is to tell when a run is over, however it ended."""
+    """What a run has done, however it ended."""
 
     came_in: int
     waiting: int

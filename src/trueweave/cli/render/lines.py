@@ -14,12 +14,12 @@ _SHORT = 8  # characters of an id
 
 
 def next_step(command: str, why: str = "", heading: str = "Next") -> Text:
-    """One line that says what to type now."""
+    """A line with the next command to run."""
     return Text.assemble((f"{heading}: ", "dim"), (command, "bold cyan"), (f"  ({why})" if why else "", "dim"))
 
 
 def warning(text: str) -> Text:
-    """A line that should not be overlooked."""
+    """A line in the colour of warnings."""
     return Text(text, style="yellow")
 
 

@@ -1,4 +1,4 @@
-"""Text that only shows itself: nothing in it steers the terminal that it is printed on.
+"""Escaping of text, so that nothing in it controls the terminal that it is printed on.
 
 Names of files, texts of documents, replies of models and messages of servers may hold anything. Escape sequences could
 move the cursor, rewrite what was printed or set the window's title; controls of writing direction could show a name
@@ -19,7 +19,7 @@ _STEERING = re.compile(rf"[{_CONTROLS}{_DIRECTIONS}{_HALVES}\u2028\u2029]")
 
 
 def printable(text: str) -> str:
-    """The text without characters that would steer a terminal. Line feeds and tabs stay."""
+    """The text without characters that control a terminal. Line feeds and tabs stay."""
     return _STEERING.sub(lambda found: " " if found[0] in _SPACES else _REPLACEMENT, text)
 
 

@@ -1,4 +1,4 @@
-"""Bars that show how a run goes on, by looking at the database: other workers may do part of the work."""
+"""Progress of a run, read from the database, as other workers may do part of the work."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SHARE = 20  # a look at a large index takes longer, and may take a twentieth of
 
 
 class IngestWatch:
-    """What has been seen of a run so far. What is spent is told in a currency, or without one in tokens."""
+    """What is known of a run so far. Spending is shown in a currency, or without one in tokens."""
 
     def __init__(self, before: IngestProgress, budget: Budget, currency: str | None) -> None:
         self._fewest = before.failed
@@ -42,7 +42,7 @@ class IngestWatch:
         self.now = before
 
     def see(self, now: IngestProgress) -> None:
-        # A document that failed before is no longer when it is submitted again.
+        # A failed document no longer counts as failed when it is submitted again.
         self._fewest = min(self._fewest, now.failed)
         self.now = now
 
@@ -61,8 +61,8 @@ class IngestWatch:
         return self.done + self.now.waiting + self.now.unsettled
 
     def notes(self, budget: Budget, working: Sequence[Working] = ()) -> str:
-        """What a person wants to know besides: what it costs, how far a long document is, what failed, what is left to
-        do at the end."""
+        """What is shown beside the bar: what it costs, how far a long document is, what failed, what is left to do at
+        the end."""
         last = self.done == self.total and self.now.descriptions
         parts = (
             _spent(self._budget, budget, self._currency),
@@ -90,8 +90,8 @@ class _Done(ProgressColumn):
 async def watching_ingest(
     trueweave: AsyncTrueweave, since: datetime, currency: str | None, tally: IngestTally
 ) -> AsyncIterator[IngestWatch]:
-    """A bar on stderr, if that is a terminal, while something runs which `tally` hears of; and what was seen when it is
-    over."""
+    """A bar on stderr, if that is a terminal, while something runs whose events `tally` gets; and what was seen at the
+    end."""
     watch = IngestWatch(await trueweave.ingest_progress(since), await trueweave.budget(), currency)
     with _bar("Adding") as bar:
         task = bar.add_task("", total=None, notes="")
@@ -144,7 +144,7 @@ def _bar(what: str) -> Progress:
 
 
 def _spent(before: Budget, now: Budget, currency: str | None) -> str:
-    """What was spent between, in money where that can be told; nothing where nothing was."""
+    """What was spent between the two, in money where prices are known; empty where nothing was."""
     tokens = now.tokens - before.tokens
     spent = money(now.price - before.price, currency) if currency else f"{short_number(tokens)} tokens"
     return f"{spent} spent" if tokens else ""
@@ -152,7 +152,7 @@ def _spent(before: Budget, now: Budget, currency: str | None) -> str:
 
 @asynccontextmanager
 async def _looking(look: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
-    """Look again and again meanwhile, and once more at the end."""
+    """Look repeatedly meanwhile, and once more at the end."""
     over = asyncio.Event()
     looking = asyncio.create_task(_look_again_and_again(look, over))
     try:
@@ -167,7 +167,7 @@ async def _looking(look: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
 
 async def _look_again_and_again(look: Callable[[], Awaitable[None]], over: asyncio.Event) -> None:
     clock = asyncio.get_running_loop()
-    while not over.is_set():  # whoever is cancelled when the pool lends a connection may never learn of it
+    while not over.is_set():  # a cancellation may be lost while the pool lends a connection
         began = clock.time()
         await look()
         await asyncio.sleep(max(_PAUSE, _SHARE * (clock.time() - began)))

@@ -1,4 +1,4 @@
-"""What a run has come to: which files could not be read or were passed over, and why; which reports were written."""
+"""The summary of a run: which files could not be read or were skipped, and why; which reports were written."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ NAMED = 3  # files or documents of those that have the same reason
 
 
 class IngestTally:
-    """A listener that keeps what a person wants to read at the end; names of all files, or of the first of them."""
+    """A listener that collects what is shown at the end of a run, with the names of all files, or of the first of
+    them."""
 
     def __init__(self, *, show_all: bool = False) -> None:
         self.new = 0
@@ -109,7 +110,7 @@ class Reason:
 
 
 class ReportTally:
-    """A listener that counts reports, and says what their writing waits for: once, until it has gone on."""
+    """A listener that counts reports, and prints what their writing waits for, once until it continues."""
 
     def __init__(self) -> None:
         self.reports = 0

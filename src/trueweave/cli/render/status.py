@@ -112,7 +112,7 @@ def failed_lines(found: WorkspaceState) -> list[RenderableType]:
 
 
 def _named(work: FailedWork) -> Text:
-    """A job as a person knows it: what it was to do, about what, and when it failed."""
+    """A failed job in words: its kind, what it was about, and when it failed."""
     about = f" of {work.about}" if work.about else ""
     times = f", {count(work.count, 'time')}" if work.count > 1 else ""
     return Text(f"{_KINDS[work.kind]}{about} ({work.failed:%Y-%m-%d %H:%M}{times})", style="bold")

@@ -124,7 +124,7 @@ def pairs(values: Mapping[str, object]) -> TextTable:
 
 
 def _fitted(wanted: dict[int, int], room: int) -> dict[int, int]:
-    """What is wanted, where the widest give way until all of it fits."""
+    """The wanted widths, the widest of them reduced until all fit."""
     fitted = dict(wanted)
     while sum(fitted.values()) > room and max(fitted.values()) > 1:
         widest = max(fitted.values())

@@ -1,4 +1,4 @@
-"""What a worker does, one line for each event that a person should know of."""
+"""What a worker does: a line for each notable event."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def live_line() -> Iterator[Status | None]:
 
 
 class WorkerLog:
-    """A listener that tells what a person should know of, a line each, and counts the rest."""
+    """A listener that prints a line for each notable event, and counts the rest."""
 
     def __init__(self, live: Status | None) -> None:
         from trueweave.events import Added

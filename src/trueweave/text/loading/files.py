@@ -22,9 +22,10 @@ Loaded = Source | Refused | Unreadable | Skipped
 
 
 def loaders() -> dict[str, Loader]:
-    """The loader for each ending of a file, as installed. One from elsewhere outweighs Trueweave's own.
+    """The loader for each ending of a file, as installed. One of another distribution takes precedence over Trueweave's
+    own.
 
-    An entry point names a class or function that gives the loader without being told anything.
+    An entry point names a class or function that gives the loader when called without arguments.
     """
     chosen: dict[str, tuple[EntryPoint, Loader]] = {}
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: (not _own(entry), entry.name)):
@@ -38,7 +39,7 @@ def loaders() -> dict[str, Loader]:
 
 
 def _ignore(_: str) -> None:
-    """Nobody wants to know."""
+    """Ignore it."""
 
 
 def _own(entry: EntryPoint) -> bool:
@@ -49,16 +50,16 @@ def _own(entry: EntryPoint) -> bool:
 class Files:
     """Reads files, folders and patterns such as `notes/**/*.md`.
 
-    What cannot be read, or not to its end, is told in a message that names the file, and does not stop the rest. In
-    folders and by patterns, hidden files, links and files of other endings are passed over, and that is told too, by a
-    reason that is the same for all passed over for it; a file that is named itself is always tried. A pattern finds
-    files, not folders.
+    What cannot be read, or not to its end, is reported in a message that names the file, and does not stop the rest. In
+    folders and by patterns, hidden files, links and files of other types are skipped, and reported with a reason that
+    is the same for all that were skipped for it; a file that is named itself is always tried. A pattern finds files,
+    not folders.
     """
 
     naming: Naming = field(default_factory=Naming)
     follow_links: bool = False
     loaders: Mapping[str, Loader] = field(default_factory=loaders)
-    whole: Callable[[str], None] = _ignore  # told the uri of each file that was read to its end without a refusal
+    whole: Callable[[str], None] = _ignore  # called with the uri of each file that was read completely
 
     def sources(self, paths: Iterable[Path | str]) -> Iterator[Loaded]:
         """The documents in these, one at a time and in a fixed order."""

@@ -1,7 +1,7 @@
 """Rows: files that hold one document a line or a row.
 
 A row is called by the uri of its file and what names it there, as in `data/a.csv#7`: two files may number their rows
-alike. A row that cannot be used is told of by its line, and the others are read.
+alike. A row that cannot be used is reported by its line, and the others are read.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ READ_ALREADY = "a link to a folder that is read anyway"
 
 
 def is_folder(path: Path | str) -> bool:
-    """Whether there is a folder; that it may not be looked at is told when it is read."""
+    """Whether there is a folder; if it may not be read, that is reported when it is."""
     return os.path.isdir(path)  # noqa: PTH112 - `Path.is_dir` raises where it may not look
 
 
@@ -34,7 +34,7 @@ class Entry(NamedTuple):
 
 
 def walk(top: Path, *, follow_links: bool = False) -> Iterator[Entry]:
-    """What is in a folder and all folders within, in a fixed order. What is hidden, or a link, is passed over.
+    """What is in a folder and all folders within, in a fixed order. Hidden files and links are skipped.
 
     With `follow_links`, links are followed, and each folder is read once however many lead to it, so that none goes in
     circles.
