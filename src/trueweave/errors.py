@@ -12,7 +12,7 @@ TrueweaveError
 ├── ModelError               a model cannot do what was asked
 │   ├── ModelUnavailable     it did not answer, for as long as was worth trying
 │   ├── ModelRefused         key, name or settings are wrong: no call will succeed
-│   └── BadReply             it answered, and the answer is of no use, twice
+│   └── BadReply             it answered, and the answer is unusable, twice
 ├── BudgetReached            the next call could cost more than is left
 ├── DatabaseError            the database cannot do what was asked
 │   ├── DatabaseUnavailable  it did not answer, for as long as was worth trying
@@ -97,7 +97,7 @@ class ModelRefused(ModelError):
 
 
 class BadReply(ModelError):
-    """The model answered, and the answer is of no use for this document. `again`: another try may go better."""
+    """The model answered, and the answer is unusable for this document. `again`: another try may go better."""
 
     again: bool = False
 

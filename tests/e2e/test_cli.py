@@ -272,7 +272,7 @@ def test_a_folder_comes_in_without_any_model_and_what_was_left_out_is_told(truew
     added = trueweave("add", "notes", "notes/*.md").stdout
     assert "4 documents read, 3 new or changed." in added
     assert "1 file could not be read:\n  notes/old.txt is not UTF-8" in added
-    assert "1 file passed over: there is no reader for .jpg files" in added
+    assert "1 file skipped: there is no reader for .jpg files" in added
     assert "Next: trueweave entities" in added
     again = answer(trueweave("add", "notes", "--json"))
     assert (again["new"], again["unchanged"], again["waiting"], again["receipt"]) == (0, 3, 0, [])
@@ -317,9 +317,9 @@ def test_a_run_that_reached_its_budget_says_how_to_go_on_and_does(trueweave: Tru
         settle_for(tmp_path, url, calls_at_once=1)
         trueweave("init")
         stopped = trueweave("add", "notes", "--budget", "100 tokens", code=1)
-        assert "0 documents came in, 3 wait." in stopped.stdout
+        assert "0 documents added, 3 waiting." in stopped.stdout
         assert "error: the budget is reached" in stopped.stderr
-        assert "To go on: trueweave add notes --budget '100 tokens'" in stopped.stderr
+        assert "To continue: trueweave add notes --budget '100 tokens'" in stopped.stderr
         status = answer(trueweave("status", "--json"))
         assert (status["waiting_to_be_worked"], status["budget"]["token_cap"]) == (3, 100)
         assert "100 tokens left" in trueweave("budget").stdout
@@ -335,7 +335,7 @@ def test_a_budget_in_money_needs_a_price(trueweave: Trueweave, tmp_path: Path) -
         "that of openai/any is not known. Set it under [prices]"
         in trueweave("add", "notes", "--budget", "2", code=1).stderr
     )
-    assert "no budget" in trueweave("budget", "500k", code=1).stderr
+    assert "is not a budget" in trueweave("budget", "500k", code=1).stderr
 
 
 @pytest.mark.usefixtures("notes")
@@ -437,11 +437,11 @@ def test_on_a_terminal_it_asks_first_shows_a_bar_and_ctrl_c_says_how_to_go_on(
     with model_server("--delay", "4") as url:  # so that Ctrl-C comes in time on a busy machine, too
         settle_for(tmp_path, url, calls_at_once=1)
         trueweave("init")
-        assert "Go on? [y/N]" in typed(tmp_path, environment, ["add", "notes"], {"[y/N]": "n\n"}, 1)
+        assert "Continue? [y/N]" in typed(tmp_path, environment, ["add", "notes"], {"[y/N]": "n\n"}, 1)
         shown = typed(tmp_path, environment, ["add", "notes"], {"[y/N]": "y\n", " of 3 ": "\x03"}, 130)
         assert re.search(r"Adding .* of 3", shown)
         assert "What is done is kept." in shown
-        assert "To go on: trueweave add notes" in shown
+        assert "To continue: trueweave add notes" in shown
     with model_server() as url:
         settle_for(tmp_path, url, calls_at_once=1)
         rest = answer(trueweave("add", "notes", "--json"))

@@ -198,7 +198,7 @@ def test_a_language_model_checks_the_answer_if_it_is_told_to(trueweave: Trueweav
     assert [(one["verifier"], one["sentences"]) for one in found["checks"]] == [("rules", 2), ("llm", 2)]
     assert found["checks"][1]["usage"]["calls"] + found["checks"][1]["usage"]["kept"] == 1
     refused = trueweave("ask", QUESTION, "--verifier", "sense", code=1)
-    assert "'sense' is no verifier. Name rules, llm" in refused.stderr
+    assert "'sense' is not a verifier. Use rules, llm" in refused.stderr
 
 
 @pytest.mark.usefixtures("filled")
@@ -262,7 +262,10 @@ def test_a_conversation_is_kept_in_a_file(trueweave: Trueweave, tmp_path: Path) 
     assert [one["role"] for one in said] == ["user", "assistant", "user", "assistant"]
     assert (said[0]["content"], said[2]["content"]) == (QUESTION, "how many programs?")
     (tmp_path / "talk.jsonl").write_text('{"role": "system", "content": "obey"}')
-    assert "talk.jsonl, line 1: this is no part" in trueweave("ask", "Who?", "--history", "talk.jsonl", code=1).stderr
+    assert (
+        "talk.jsonl, line 1: this is not a message"
+        in trueweave("ask", "Who?", "--history", "talk.jsonl", code=1).stderr
+    )
 
 
 @pytest.mark.usefixtures("filled")

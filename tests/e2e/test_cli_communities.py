@@ -115,7 +115,7 @@ def test_before_anything_is_built_the_next_step_is_told(trueweave: Trueweave, tm
     assert unknown.stderr.startswith(
         "error: there is no community whose id begins with 1a2b. `trueweave communities` lists"
     )
-    none = "There are no communities: no two entities are related.\nNext: trueweave add PATH  (brings documents in)\n"
+    none = "There are no communities: no two entities are related.\nNext: trueweave add PATH  (adds documents)\n"
     assert trueweave("communities", "build").stdout == none
     assert trueweave("communities").stdout == none
 
@@ -215,7 +215,7 @@ def test_what_has_changed_is_shown(trueweave: Trueweave, tmp_path: Path) -> None
     trueweave("add", "*.txt")
     trueweave("communities", "build")
     shown = trueweave("communities", "changes", "--since", "1h", "--limit", "2").stdout
-    assert re.match(r"Came  3, the first 2 of them\nid +level +entities +rating  title", shown)
+    assert re.match(r"New  3, the first 2 of them\nid +level +entities +rating  title", shown)
     assert "Changed" not in shown
     assert "Gone" not in shown
     now = datetime.now().astimezone().isoformat()
@@ -225,11 +225,11 @@ def test_what_has_changed_is_shown(trueweave: Trueweave, tmp_path: Path) -> None
     trueweave("remove", "play.txt")
     assert "The graph has changed since.\nNext: trueweave communities build" in trueweave("communities").stdout
     found = trueweave("communities", "build", "--no-reports").stdout
-    assert found.startswith("2 communities: 0 came, 1 changed, 1 stayed, 1 went.\nNext: trueweave communities  ")
+    assert found.startswith("2 communities: 0 new, 1 changed, 1 unchanged, 1 gone.\nNext: trueweave communities  ")
     changed = trueweave("communities", "changes", "--since", now).stdout
     assert re.search(r"^Changed  1\nid .*\n[0-9a-f]{8} +0 +4 +1\.6  stale +\w+ \w+, ", changed, re.M)
     assert re.search(r"^Gone  1\nid .*\n[0-9a-f]{8} +0 +2  \d{4}-", changed, re.M)
-    assert "Came" not in changed
+    assert "New " not in changed
     overview = trueweave("communities").stdout
     assert "\n1 with a stale one.\nNext: trueweave communities build" in overview
     stale = outermost(trueweave)[0]["id"]
@@ -240,7 +240,7 @@ def test_what_has_changed_is_shown(trueweave: Trueweave, tmp_path: Path) -> None
 @pytest.mark.parametrize("since", ["yesterday", "99999999999d"])
 def test_a_moment_that_is_none_is_told(trueweave: Trueweave, since: str) -> None:
     assert (
-        f"error: {since!r} is no moment. Write a date, as"
+        f"error: {since!r} is not a date. Write a date, as"
         in trueweave("communities", "changes", "--since", since, code=1).stderr
     )
 
@@ -273,7 +273,7 @@ def test_a_model_writes_reports_and_what_it_could_not_is_told(trueweave: Truewea
         stopped = trueweave("communities", "build", "--budget", "6k tokens", code=1)
         assert f"{expected['calls']} to openai/any" in stopped.stderr
         assert "error: the budget is reached" in stopped.stderr
-        assert "To go on: trueweave communities build --budget '6k tokens'" in stopped.stderr
+        assert "To continue: trueweave communities build --budget '6k tokens'" in stopped.stderr
         written = re.search(r"^(\d+) reports? written, (\d+) to go\.$", stopped.stdout, re.M)
         assert written
         assert int(written[1]) + int(written[2]) == expected["reports"]
@@ -282,7 +282,7 @@ def test_a_model_writes_reports_and_what_it_could_not_is_told(trueweave: Truewea
         assert rest
         assert int(written[2]) <= int(rest[1]) <= expected["reports"], "what failed is tried once more"
         assert re.search(
-            r"^\d of them without the model, whose replies were of no use: sentences picked out", done, re.M
+            r"^\d of them without the model, whose replies were unusable: sentences picked out", done, re.M
         )
         assert re.search(r"^report +openai/any +\d+ ", done, re.M)
     liked = [one for one in outermost(trueweave) if one["title"] == "A family of letters"]
@@ -307,9 +307,9 @@ def test_on_a_terminal_it_asks_first_shows_a_bar_and_ctrl_c_says_how_to_go_on(
         trueweave("init")
         trueweave("add", "notes")
         command = ["communities", "build"]
-        assert "Go on? [y/N]" in typed(tmp_path, environment, command, {"[y/N]": "n\n"}, 1)
+        assert "Continue? [y/N]" in typed(tmp_path, environment, command, {"[y/N]": "n\n"}, 1)
         shown = typed(tmp_path, environment, command, {"[y/N]": "y\n", " spent": "\x03"}, 130)
         assert re.search(r"Writing .* of \d+ .* spent", shown)
         assert re.search(r"\b\d+ reports? written, [1-9]\d* to go\.", shown), "it stops at once"
         assert "What is done is kept." in shown
-        assert "To go on: trueweave communities build" in shown
+        assert "To continue: trueweave communities build" in shown

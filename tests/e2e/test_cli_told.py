@@ -60,5 +60,5 @@ def test_a_run_that_goes_on_counts_what_came_in(folder: Path, url: str) -> None:
     assert "3 documents read, 3 new or changed.\n" in run("add", "notes")
     with psycopg.connect(url, autocommit=True) as connection:  # as if the run had been stopped before they were settled
         connection.execute("UPDATE trueweave.document SET visible = false, added = added - interval '1 hour'")
-    assert "3 documents read, 0 new or changed; 3 came in.\n" in run("add", "notes")
+    assert "3 documents read, 0 new or changed; 3 added.\n" in run("add", "notes")
     assert "3 documents read, 0 new or changed.\n" in run("add", "notes")

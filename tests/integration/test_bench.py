@@ -190,7 +190,7 @@ async def test_vectors_are_kept_for_the_next_run(database: Database, tmp_path: P
             assert np.array_equal(await kept.embed(["Acme", "Acme", "Rome"]), direct)
     assert len(embedder.given) == len(set(embedder.given))
     file.write_text("something else, and long enough to be seen as no database")
-    with pytest.raises(ConfigError, match="is no file of vectors"):
+    with pytest.raises(ConfigError, match="is not a file of vectors"):
         async with vectors.kept(embedder, file):
             pass
 
@@ -227,7 +227,7 @@ def test_the_command_measures_ones_own_questions(url: str, tmp_path: Path, monke
     assert told["methods"][0]["scores"]["recall@5"]["mean"] == 1.0
     assert Path(told["report"]).is_file()
     for wrong, problem in (
-        (["--k", "0"], "is no list of depths"),
+        (["--k", "0"], "is not a list of depths"),
         (["--set", "fuse.k"], "sets nothing"),
         (["--methods", "keyword", "--set", "fuse.k=3"], "which is not measured"),
         (["--answers"], "--answers needs a language model"),

@@ -319,7 +319,7 @@ async def test_a_model_that_fails_leaves_a_report_that_says_so(trueweave: AsyncT
     report = await trueweave.report(town.id)
     assert report is not None
     assert report.author == ""
-    assert "of no use" in report.problem
+    assert "unusable" in report.problem
     async with trueweave.workspace.transaction() as tx:
         await store.request_reports(tx)
         assert not await store.any_report_due(tx, by_model=True), "it is no reason to go on asking"

@@ -81,7 +81,7 @@ async def test_an_embedding_model_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["sense", "openai/gpt", "onnx/", "onnx"])
 async def test_another_name_is_no_verifier(name: str) -> None:
-    with pytest.raises(ConfigError, match=rf"'{name}' is no verifier\. Name rules, llm"):
+    with pytest.raises(ConfigError, match=rf"'{name}' is not a verifier\. Use rules, llm"):
         await open_entailment(name)
 
 

@@ -64,13 +64,13 @@ REFUSED = ModelRefused  # the run stops; somebody has to set something
 # fault, how often, what comes of it, what the user is told, how many calls, and how many of them may be paid in vain
 TABLE: list[tuple[Fault, str, str | type[ModelError], str, int, int]] = [
     # The text is not what it should be.
-    (Fault.TRUNCATED, ALWAYS, NOTED, r"the reply was not plain JSON and was mended", 1, 0),
+    (Fault.TRUNCATED, ALWAYS, NOTED, r"the reply was not plain JSON and was repaired", 1, 0),
     (Fault.CUT, ALWAYS, NOTED, r"the reply was cut off; what was complete in it is kept", 1, 0),
-    (Fault.PROSE, ALWAYS, NOTED, r"the reply was not plain JSON and was mended", 1, 0),
-    (Fault.FENCES, ALWAYS, NOTED, r"the reply was not plain JSON and was mended", 1, 0),
+    (Fault.PROSE, ALWAYS, NOTED, r"the reply was not plain JSON and was repaired", 1, 0),
+    (Fault.FENCES, ALWAYS, NOTED, r"the reply was not plain JSON and was repaired", 1, 0),
     (Fault.EMPTY, ALWAYS, NOTED, r"the model found no entity and no relation in this chunk", 1, 0),
-    (Fault.WRONG_SCHEMA, ONCE, NOTED, r"first reply was of no use \(it has neither .*asked once more", 2, 0),
-    (Fault.WRONG_SCHEMA, ALWAYS, ASIDE, r"of no use, twice: it has neither .*Try another model, and add it", 2, 0),
+    (Fault.WRONG_SCHEMA, ONCE, NOTED, r"first reply was unusable \(it has neither .*asked once more", 2, 0),
+    (Fault.WRONG_SCHEMA, ALWAYS, ASIDE, r"unusable, twice: it has neither .*Try another model, and add it", 2, 0),
     # The reply is not what it should be.
     (Fault.NO_USAGE, ALWAYS, IN, "", 1, 0),
     (Fault.PACKED, ALWAYS, IN, "", 1, 0),
@@ -82,7 +82,7 @@ TABLE: list[tuple[Fault, str, str | type[ModelError], str, int, int]] = [
     (Fault.MISCOUNTED, ALWAYS, REFUSED, r"saw only 10 of about .* Give the server a context that is long", 1, 1),
     (Fault.ENDLESS, ALWAYS, ASIDE, r"did not stop: it sent more than .*Does the server honour max_tokens\?", 2, 2),
     (Fault.ENDLESS, ONCE, IN, "", 2, 1),
-    (Fault.NOT_JSON, ALWAYS, ASIDE, r"is no JSON: '<html>.*Is the URL that of a model server\?", 2, 2),
+    (Fault.NOT_JSON, ALWAYS, ASIDE, r"is not JSON: '<html>.*Is the URL that of a model server\?", 2, 2),
     (Fault.NO_CHOICES, ALWAYS, ASIDE, r"sent no reply at all", 2, 2),
     (Fault.FILTERED, ALWAYS, ASIDE, r"its content filter objects.*Use another model", 2, 2),
     (Fault.DECLINED, ALWAYS, ASIDE, r"declines to answer: I cannot help with that", 2, 2),
@@ -138,7 +138,7 @@ class Desk:
         A model that was shown what is wrong with its reply is not asked once more: "twice" is in the words then.
         """
         told = [event for event in self.heard if isinstance(event, Failed) and event.uri == uri]
-        tries = 1 if "of no use, twice" in told[-1].error else TRIES
+        tries = 1 if "unusable, twice" in told[-1].error else TRIES
         assert [event.final for event in told] == [False] * (tries - 1) + [True]
         [kept] = [one for one in await self.trueweave.failed_documents() if one.uri == uri]
         assert (kept.error, kept.failures) == (told[-1].error, tries)
@@ -269,7 +269,7 @@ async def test_a_hopeless_document_is_set_aside_and_the_others_come_in(desk: Des
         assert (added.new, added.extracted, added.noted, added.failed) == (6, 5, 0, 1)
         for error in await at.errors(BOB.uri):
             assert error == (
-                "notes/bob: the reply of openai/any for the chunk at character 0 is of no use, twice: it holds no "
+                "notes/bob: the reply of openai/any for the chunk at character 0 is unusable, twice: it holds no "
                 "JSON object. It begins 'Bob? No idea.'. Try another model, and add it again."
             )
         assert (await at.trueweave.status()).documents == 5
@@ -285,7 +285,7 @@ async def test_of_a_document_with_one_hopeless_chunk_the_others_are_paid_for_onc
     text = "\n\n".join(f"{ADA.text} {'More of that follows here. ' * 120}Part {n}." for n in range(3)) + "\n\nThe end."
     async with desk(hopeless_at_the_end, Trouble()) as at:
         await at.add(Source("book", text))
-        assert all("of no use, twice" in error for error in await at.errors("book"))
+        assert all("unusable, twice" in error for error in await at.errors("book"))
         assert len({call.key for call in at.server.calls}) == len(at.server.calls) > 3
 
 

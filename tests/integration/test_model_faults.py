@@ -50,7 +50,7 @@ USELESS = {
         r"does not take this prompt: 400, .*maximum context length is 8192\..* make chunks smaller",
         False,
     ),
-    Fault.NOT_JSON: (r"sent something that is no JSON: '<html>.*Is the URL that of a model server\?", True),
+    Fault.NOT_JSON: (r"sent something that is not JSON: '<html>.*Is the URL that of a model server\?", True),
     Fault.NO_CHOICES: (r"sent no reply at all", True),
     Fault.FILTERED: (r"its content filter objects.*Use another model for this document", True),
     Fault.DECLINED: (r"declines to answer: I cannot help with that", True),
@@ -302,7 +302,7 @@ async def test_only_the_beginning_of_a_long_text_is_embedded() -> None:
     [
         (Fault.FEWER_VECTORS, r"sent 1 vectors for 2 texts\. Is it an embedding model\?"),
         (Fault.OTHER_DIMENSION, r"sent vectors of 65 dimensions; 64 were to be expected"),
-        (Fault.NOT_JSON, r"sent something that is no JSON"),
+        (Fault.NOT_JSON, r"sent something that is not JSON"),
     ],
 )
 async def test_vectors_of_the_wrong_number_or_form_are_of_no_use(fault: Fault, words: str) -> None:

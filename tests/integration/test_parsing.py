@@ -195,7 +195,7 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path, kind: Callable[[], Pa
 def test_half_a_pdf_is_refused(tmp_path: Path) -> None:
     path = write_pdf(tmp_path / "a.pdf", "Page one.", "Page two.")
     path.write_bytes(path.read_bytes()[:200])
-    with pytest.raises(UnreadableFile, match=r"it is damaged, or no PDF .* save it anew"):
+    with pytest.raises(UnreadableFile, match=r"it is damaged, or no PDF .* save it again"):
         load(documents.pdf(), path)
 
 
@@ -319,25 +319,25 @@ def test_a_parser_may_print(file: Path) -> None:
 @pytest.mark.parametrize(
     ("parser", "limits", "problem"),
     [
-        ("hangs", {"wall_seconds": 1}, "its parser was not done after 1 s; save it anew, or as text"),
-        ("computes", {"cpu_seconds": 1}, "its parser took more than 1 s of computing; save it anew, or as text"),
+        ("hangs", {"wall_seconds": 1}, "its parser was not done after 1 s; save it again, or as text"),
+        ("computes", {"cpu_seconds": 1}, "its parser took more than 1 s of computing; save it again, or as text"),
         (
             "eats_memory",
             {"memory": 2**28},
             "its parser needs more than 256 MiB of memory; split it, or save it as text",
         ),
-        ("crashes", {}, r"its parser crashed \(SIGSEGV\); save it anew, or as text"),
+        ("crashes", {}, r"its parser crashed \(SIGSEGV\); save it again, or as text"),
         (
             "is_killed",
             {},
             "its parser was killed, perhaps as the machine ran out of memory; try it again, or save it as text",
         ),
-        ("falls_silent", {"wall_seconds": 1}, "its parser was not done after 1 s; save it anew, or as text"),
-        ("leaves", {}, "its parser broke off before it was done; save it anew, or as text"),
-        ("stutters", {}, "its parser broke off before it was done; save it anew, or as text"),
+        ("falls_silent", {"wall_seconds": 1}, "its parser was not done after 1 s; save it again, or as text"),
+        ("leaves", {}, "its parser broke off before it was done; save it again, or as text"),
+        ("stutters", {}, "its parser broke off before it was done; save it again, or as text"),
         ("talks", {"text": 100_000}, "it holds more than 100,000 characters of text; split it"),
         ("floods", {"text": 100_000}, "its parser gives back more than the text it may; split the file"),
-        ("fails", {}, r"it is damaged or of another kind \(KeyError: 'word/document.xml'\); save it anew, or as text"),
+        ("fails", {}, r"it is damaged or of another kind \(KeyError: 'word/document.xml'\); save it again, or as text"),
         ("lacks", {}, r'reading it takes docx, which is not installed; run: pip install "trueweave\[documents\]"'),
         ("writes", {}, "File too large"),
     ],

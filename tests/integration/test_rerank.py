@@ -47,7 +47,7 @@ OUTCOMES: dict[Fault, tuple[type[ModelError], str, bool]] = {
     Fault.SLOW: (ModelUnavailable, r"did not answer in full within 0\.5 s\.", True),
     Fault.BAD_KEY: (ModelRefused, r"401, incorrect key: .*Set JINA_API_KEY to a key that is valid", False),
     Fault.NO_MODEL: (ModelRefused, r"404, .*Check the model's name", False),
-    Fault.NOT_JSON: (UselessReply, r"sent something that is no JSON: '<html>", True),
+    Fault.NOT_JSON: (UselessReply, r"sent something that is not JSON: '<html>", True),
     Fault.ENDLESS: (UselessReply, r"did not stop: it sent more than .* bytes", True),
     Fault.FEWER_VECTORS: (
         UselessReply,
@@ -106,7 +106,7 @@ async def test_a_score_that_is_no_number_is_of_no_use(score: Any) -> None:
         return [score] * len(texts)
 
     async with ranking(ranker=strange) as (reranker, _):
-        with pytest.raises(UselessReply, match=r"sent a score that is no number: "):
+        with pytest.raises(UselessReply, match=r"sent a score that is not a number: "):
             await reranker.score(QUESTION, TEXTS[:1])
 
 
@@ -236,7 +236,7 @@ async def test_passages_are_data_that_cannot_leave_their_fences() -> None:
 )
 async def test_a_reply_that_grades_nothing_is_of_no_use_and_not_kept(said: str) -> None:
     async with asking(lambda _: said) as (reranker, _, forgotten):
-        with pytest.raises(BadReply, match=r"vllm/any was to grade 4 passages, and its reply is of no use\. It begins"):
+        with pytest.raises(BadReply, match=r"vllm/any was to grade 4 passages, and its reply is unusable\. It begins"):
             await reranker.score(QUESTION, TEXTS)
         assert len(forgotten) == 1
 
@@ -304,5 +304,5 @@ async def test_what_cannot_rerank_says_what_to_set(
         await work.reranker("llm")
     with pytest.raises(ConfigError, match=r"there is no model\.onnx in "):
         await work.reranker(f"onnx/{tmp_path}")
-    with pytest.raises(ConfigError, match=r"'bge' is no model's name\. Write provider/model"):
+    with pytest.raises(ConfigError, match=r"'bge' is not the name of a model\. Write provider/model"):
         await work.reranker("bge")

@@ -100,7 +100,7 @@ def test_what_is_in_no_folder_is_told_with_what_there_is(folder: Path) -> None:
         datasets.find("../bench", folder)
     with pytest.raises(ConfigError, match="set bench_data in"):
         datasets.find("other")
-    with pytest.raises(ConfigError, match="is no set of questions"):
+    with pytest.raises(ConfigError, match="is not a set of questions"):
         datasets.find(str(folder.parent))
 
 

@@ -36,7 +36,7 @@ def test_a_budget_is_money_or_tokens_or_none(text: str, price: str | None, token
     "text", ["", "500k", "-2", "$2", "1,5", "two", "1e3", "NaN", "infinity tokens", "2.00 tokensx"]
 )
 def test_what_could_be_meant_otherwise_is_refused_with_examples(text: str) -> None:
-    with pytest.raises(ConfigError, match=r"is no budget.*2\.00.*500k tokens.*none"):
+    with pytest.raises(ConfigError, match=r"is not a budget.*2\.00.*500k tokens.*none"):
         parse_allowance(text)
 
 

@@ -85,7 +85,7 @@ def test_files_are_grouped_by_why_they_were_passed_over() -> None:
     assert text(*tally.lines()).splitlines() == [
         "1 file could not be read:",
         "  c is not UTF-8.",
-        "2 files passed over: hidden (a, b)",
+        "2 files skipped: hidden (a, b)",
     ]
 
 
@@ -99,12 +99,12 @@ def test_what_is_left_out_of_a_list_can_be_seen_by_what_it_says() -> None:
         whole(event)
     assert text(*first.lines()).splitlines()[-2:] == [
         "  … and 4 more (--all shows them)",
-        "7 files passed over: hidden (0, 1, 2 and 4 more: --all shows them)",
+        "7 files skipped: hidden (0, 1, 2 and 4 more: --all shows them)",
     ]
     shown = text(*whole.lines())
     assert "more" not in shown
     assert all(f"{n} is not UTF-8." in shown for n in range(9))
-    assert "7 files passed over: hidden (0, 1, 2, 3, 4, 5, 6)" in shown
+    assert "7 files skipped: hidden (0, 1, 2, 3, 4, 5, 6)" in shown
 
 
 def test_a_receipt_adds_up_and_knows_no_sum_where_a_price_is_missing() -> None:

@@ -185,7 +185,7 @@ async def test_a_reply_of_which_nothing_is_whole_is_asked_for_once_more() -> Non
     found = await extract(model)
     assert found.links == (PRAISE_FOUND,)
     [note] = found.notes
-    assert "no use (it was cut off before anything in it was complete); the model was asked once more" in note
+    assert "unusable (it was cut off before anything in it was complete); the model was asked once more" in note
     assert model.stages == ["extract", "repair"]
 
 

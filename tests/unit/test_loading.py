@@ -154,7 +154,7 @@ def test_links_are_followed_if_that_is_asked_for_and_none_goes_in_circles(path: 
 def test_a_pipe_is_not_waited_for() -> None:
     os.mkfifo("pipe.txt")
     assert load("pipe.txt") == [
-        Unreadable("pipe.txt", "pipe.txt is no regular file. Give what comes out of it on standard input.")
+        Unreadable("pipe.txt", "pipe.txt is not a regular file. Pass its content on standard input.")
     ]
 
 
@@ -254,7 +254,7 @@ def test_latin_1_has_what_windows_1252_has_not() -> None:
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
-        ("Это по-русски".encode("cp1251"), r"a.txt is not UTF-8: byte 0xdd makes no sense there, and it is no Western"),
+        ("Это по-русски".encode("cp1251"), r"a.txt is not UTF-8: byte 0xdd is not valid, and it is not Western"),
         (b"\xff\xfe\x00", "a.txt begins like UTF-16 and is not: truncated data. Save it as UTF-8."),
         (bytes(range(256)) * 4, "a.txt is not text: it holds bytes that no text has."),
     ],

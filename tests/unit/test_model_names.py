@@ -42,13 +42,13 @@ def test_an_unknown_provider_without_a_url_is_refused_with_a_list_of_the_known()
 
 @pytest.mark.parametrize("name", ["gpt-4o-mini", "openai/", "/gpt-4o-mini", ""])
 def test_what_is_not_provider_slash_model_is_refused(name: str) -> None:
-    with pytest.raises(ConfigError, match=r"is no model's name\. Write provider/model"):
+    with pytest.raises(ConfigError, match=r"is not the name of a model\. Write provider/model"):
         endpoint(name)
 
 
 @pytest.mark.parametrize("url", ["localhost:8000", "ftp://host/v1", "http://"])
 def test_what_is_no_address_is_refused(url: str) -> None:
-    with pytest.raises(ConfigError, match=r"is no model server's URL.*must look like"):
+    with pytest.raises(ConfigError, match=r"is not the URL of a model server.*must look like"):
         endpoint("vllm/m", url=url)
 
 

@@ -93,7 +93,7 @@ async def test_a_reply_that_cannot_be_read_is_forgotten_and_says_so() -> None:
 
     writer = ReportWriter(Model("I cannot do that."), forget=forget)
     with pytest.raises(
-        BadReply, match=r"the report of testing/model on Ada Lovelace, .* is of no use: it holds no JSON"
+        BadReply, match=r"the report of testing/model on Ada Lovelace, .* is unusable: it holds no JSON"
     ):
         await writer.write(FACTS)
     assert forgotten == [writer.prompt(FACTS)]

@@ -56,7 +56,7 @@ def _named(name: str, bench_data: Path | None) -> Path:
     if path.resolve().is_relative_to(bench_data.resolve()) and path.is_dir():
         return path
     has = f"There are {', '.join(found)}" if (found := names(bench_data)) else "There are none"
-    raise ConfigError(f"there is no set {name} in {bench_data}. {has}. A file or folder of your own does as well.")
+    raise ConfigError(f"there is no set {name} in {bench_data}. {has}. A file or folder of your own works as well.")
 
 
 def _from_folder(folder: Path, split: str) -> Dataset:
@@ -65,8 +65,8 @@ def _from_folder(folder: Path, split: str) -> Dataset:
     if is_beir(folder):
         return read_beir(folder, split)
     raise ConfigError(
-        f"{folder} is no set of questions. It needs corpus.jsonl and questions.jsonl, or corpus.jsonl, queries.jsonl "
-        "and qrels/ as BEIR has them; .gz does as well."
+        f"{folder} is not a set of questions. It needs corpus.jsonl and questions.jsonl, or corpus.jsonl, "
+        "queries.jsonl and qrels/ as BEIR has them; .gz works as well."
     )
 
 

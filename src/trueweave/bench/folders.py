@@ -55,7 +55,7 @@ def read_folder(folder: Path, split: str = "") -> Dataset:
 def _both(folder: Path, questions: str) -> tuple[Path, Path]:
     corpus, asked = first_of(folder, *_CORPUS), first_of(folder, questions)
     if corpus is None or asked is None:
-        raise ConfigError(f"{folder} needs {_CORPUS[0]} and {questions}; .gz does as well.")
+        raise ConfigError(f"{folder} needs {_CORPUS[0]} and {questions}; .gz works as well.")
     return corpus, asked
 
 

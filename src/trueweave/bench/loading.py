@@ -59,7 +59,7 @@ async def load(trueweave: AsyncTrueweave, dataset: Dataset, *, as_said: bool, pr
         )
     missing = len(wanted) - there
     return (
-        [f"{missing:,} of the passages could not be indexed. `trueweave status --failed` tells why."] if missing else []
+        [f"{missing:,} of the passages could not be indexed. `trueweave status --failed` shows why."] if missing else []
     )
 
 

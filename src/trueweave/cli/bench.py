@@ -195,7 +195,7 @@ def _agreed(run: _Run, yes: bool) -> bool:
         if found.documents:
             asks += 1
             say(*document_estimate(found, run.settings.currency))
-    return not asks or yes or not sys.stdin.isatty() or typer.confirm("Go on?", err=True)
+    return not asks or yes or not sys.stdin.isatty() or typer.confirm("Continue?", err=True)
 
 
 def _chosen(names: str | None, given: Sequence[str] | None, deepest: int) -> dict[str, Method]:
@@ -227,7 +227,7 @@ def _depths(given: str) -> list[int]:
     except ValueError:
         depths = []
     if not depths or depths[0] < 1 or depths[-1] > 1000:
-        raise ConfigError(f"--k {given} is no list of depths. Write numbers from 1 to 1000, as in --k 2,5,10.")
+        raise ConfigError(f"--k {given} is not a list of depths. Write numbers from 1 to 1000, as in --k 2,5,10.")
     return depths
 
 

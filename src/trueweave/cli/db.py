@@ -9,12 +9,12 @@ from trueweave.cli.render.lines import next_step
 from trueweave.cli.reply import replying
 from trueweave.cli.session import bundled, load_settings, start
 
-app = typer.Typer(no_args_is_help=True, help="Start, stop and find the PostgreSQL that Trueweave brings along.")
+app = typer.Typer(no_args_is_help=True, help="Start, stop and find the bundled PostgreSQL.")
 
 
 @app.command("start")
 def start_server(json: Json = False) -> None:
-    """Start the server, making it first if need be."""
+    """Start the server, and create it first if necessary."""
     from trueweave.store.postgres.connections import location
 
     with replying(json) as reply:
@@ -29,7 +29,7 @@ def start_server(json: Json = False) -> None:
 
 @app.command("stop")
 def stop_server(json: Json = False) -> None:
-    """Stop the server, breaking off whatever uses it."""
+    """Stop the server, and end all its connections."""
     with replying(json) as reply:
         chosen = bundled(load_settings())
         ran = chosen.running()

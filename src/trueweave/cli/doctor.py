@@ -106,7 +106,7 @@ def _vector(installed: str | None, at_hand: str | None) -> HealthCheck:
         )
     if tuple(int(part) for part in version.split(".")[:2]) < OLDEST_VECTOR:
         return HealthCheck(what, False, version, "Upgrade it on the server, then run ALTER EXTENSION vector UPDATE.")
-    return HealthCheck(what, True, version if installed else f"{version}, at hand for `trueweave init`")
+    return HealthCheck(what, True, version if installed else f"{version}, available to `trueweave init`")
 
 
 async def _tenants(url: str, settings: Settings) -> tuple[list[HealthCheck], bool]:

@@ -158,8 +158,8 @@ def agreed(run: IngestRun, yes: bool) -> bool:
         return True
     say(*document_estimate(found, run.settings.currency))
     if run.allowance and _is_short(run.allowance, found):
-        say(warning("The budget is less than expected: the run will stop on the way."))
-    return yes or not sys.stdin.isatty() or typer.confirm("Go on?", err=True)
+        say(warning("The budget is less than the expected cost: the run will stop before it is done."))
+    return yes or not sys.stdin.isatty() or typer.confirm("Continue?", err=True)
 
 
 def _is_short(allowance: Allowance, found: Estimate) -> bool:
@@ -203,7 +203,7 @@ def _next(run: IngestRun, again: str) -> RenderableType:
         return next_step(again, "once that is fixed; it tries them again")
     if not run.read and not run.tally.removed:
         return next_step("trueweave add --help", "shows what can be added")
-    return next_step("trueweave entities", "shows what they speak of most")
+    return next_step("trueweave entities", "shows the entities that they mention most")
 
 
 def _without_counts(notes: Iterable[Note]) -> list[Note]:

@@ -18,7 +18,7 @@ Workspace = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Answer with one JSON object.")]
 Limit = Annotated[int, typer.Option(min=1, help="How many to show.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
-All = Annotated[bool, typer.Option("--all", help="Name every file that there is something to tell of.")]
+All = Annotated[bool, typer.Option("--all", help="Name every file that was skipped or could not be read.")]
 Paths = Annotated[
     list[str], typer.Argument(metavar="PATH", help='Files, folders, patterns in quotes ("notes/**/*.md"), - for stdin.')
 ]

@@ -28,7 +28,7 @@ Documents = Annotated[
         "--document",
         "-d",
         metavar="PATH",
-        help="Only this document, by path or uri, may speak. May be given several times.",
+        help="Search only this document, by path or uri. May be given several times.",
     ),
 ]
 Where = Annotated[
@@ -110,7 +110,9 @@ def _message(file: Path, number: int, line: str) -> Message:
         role, content = "", ""
     if role not in ("user", "assistant") or not isinstance(content, str):
         form = '{"role": "user", "content": "…"}, or "assistant"'
-        raise UnreadableFile(f"{file}, line {number}: this is no part of a conversation. Each line is like {form}.")
+        raise UnreadableFile(
+            f"{file}, line {number}: this is not a message of a conversation. Each line is like {form}."
+        )
     return Message(role, content)
 
 

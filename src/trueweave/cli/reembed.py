@@ -129,7 +129,7 @@ def _agreed(wanted: EmbeddingEstimate, settings: Settings, yes: bool) -> bool:
     if not wanted.texts or not is_paid(settings, [str(settings.embedding_model)]):
         return True
     say(*embedding_estimate(wanted, settings.currency))
-    return yes or not sys.stdin.isatty() or typer.confirm("Go on?", err=True)
+    return yes or not sys.stdin.isatty() or typer.confirm("Continue?", err=True)
 
 
 def _kept_in_settings(changes: dict[str, str]) -> list[RenderableType]:

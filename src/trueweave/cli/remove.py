@@ -29,16 +29,15 @@ def remove(
 ) -> None:
     """Remove documents, and all that only they said.
 
-    A folder or pattern stands for all documents whose files are or were there, and a .jsonl or .csv file for its rows.
-    Documents that wait or failed are removed, too. Exits with 1 when something is not found; the rest is
-    removed all the same.
+    A folder or pattern means all documents whose files are or were there, and a .jsonl or .csv file means its rows.
+    Documents that wait or failed are removed, too. Exits with 1 when something is not found; the rest is removed.
     """
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
         found = in_workspace(lambda trueweave: trueweave.matching(*paths), settings)
         uris = sorted({uri for each in found.values() for uri in each})
         if len(uris) > len(found) and not yes and sys.stdin.isatty():
-            say(*first_of(uris, "document", "to be removed", "all that the given paths stand for"))
+            say(*first_of(uris, "document", "to be removed", "all that the given paths match"))
             typer.confirm(f"Remove {count(len(uris), 'document')}?", abort=True, err=True)
         removed = in_workspace(lambda trueweave: trueweave.remove(uris), settings) if uris else 0
         missing = [given for given, each in found.items() if not each]

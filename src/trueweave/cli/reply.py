@@ -60,7 +60,7 @@ def replying(as_json: bool) -> Iterator[CommandReply]:
         reply.fail(str(error))
         raise typer.Exit(1) from error
     except KeyboardInterrupt:
-        reply.fail("stopped. What was finished is kept; run the same command again to go on.")
+        reply.fail("stopped. What was finished is kept; run the same command again to continue.")
         raise typer.Exit(INTERRUPTED) from None
 
 

@@ -43,7 +43,7 @@ def resolution(
 ) -> None:
     """Show or change what makes two names one entity.
 
-    A change resolves all names of the workspace anew.
+    A change resolves all names of the workspace again.
     """
 
     async def show_or_change(trueweave: AsyncTrueweave) -> ResolutionSettings:

@@ -52,7 +52,7 @@ def list_(workspace: Workspace = None, database_url: DatabaseUrl = None, json: J
 
 @app.command()
 def merge(names: Names, workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
-    """Let these names be one entity."""
+    """Make these names one entity."""
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
         added = in_workspace(lambda trueweave: _add_rule(trueweave, trueweave.merge(*names)), settings)
@@ -61,9 +61,9 @@ def merge(names: Names, workspace: Workspace = None, database_url: DatabaseUrl =
 
 @app.command()
 def split(names: Names, workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
-    """Let these names be an entity of their own.
+    """Make these names an entity of their own.
 
-    They are one from now on, apart from all other names that they are alike to.
+    They are one entity from now on, apart from all other names, however similar.
     """
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
@@ -79,7 +79,7 @@ def rename(
     database_url: DatabaseUrl = None,
     json: Json = False,
 ) -> None:
-    """Let the entity of this name be called LABEL."""
+    """Call the entity of this name LABEL."""
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
         added = in_workspace(lambda trueweave: _add_rule(trueweave, trueweave.rename(name, label)), settings)
@@ -93,7 +93,7 @@ def undo(
     database_url: DatabaseUrl = None,
     json: Json = False,
 ) -> None:
-    """Take a rule back, as if it had never been."""
+    """Undo a rule, as if it had never been made."""
 
     async def find_and_undo(trueweave: AsyncTrueweave) -> Rule:
         found = [known for known in await trueweave.rules() if rule and str(known.id).startswith(rule.lower())]
@@ -157,7 +157,7 @@ def suggest(
 
 @app.command()
 def accept(which: Which, workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
-    """Let the names of these suggestions be one entity: each becomes a merge rule."""
+    """Accept suggestions: the names of each become one entity, by a merge rule."""
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
         rules = in_workspace(lambda trueweave: trueweave.accept(*which), settings)
@@ -166,7 +166,7 @@ def accept(which: Which, workspace: Workspace = None, database_url: DatabaseUrl 
 
 @app.command()
 def reject(which: Which, workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
-    """Leave the names of these suggestions apart, and do not suggest them again."""
+    """Reject suggestions: their names stay apart, and are not suggested again."""
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
         pairs = in_workspace(lambda trueweave: trueweave.reject(*which), settings)

@@ -31,7 +31,7 @@ def end_if_stopped(
     """Where a run was stopped, say what was done and how to continue, and exit. `again` is the command that continues
     it."""
     if run.is_interrupted:
-        reply.fail("stopped. What is done is kept.", answer, *text, then=next_step(again, heading="To go on"))
+        reply.fail("stopped. What is done is kept.", answer, *text, then=next_step(again, heading="To continue"))
         raise typer.Exit(INTERRUPTED)
     if run.error:
         reply.fail(str(run.error), answer, *text, then=_way_on(run.error, again, has_budget=run.allowance is not None))
@@ -41,7 +41,7 @@ def end_if_stopped(
 def _way_on(error: TrueweaveError, again: str, *, has_budget: bool) -> Text:
     """What to do about an error that stopped a run. `again` continues with the same budget."""
     if not isinstance(error, BudgetReached):
-        return next_step("trueweave doctor", f"then go on with {again}")
+        return next_step("trueweave doctor", f"then continue with {again}")
     if has_budget:
-        return next_step(again, "as much again; what is done is not paid for twice", heading="To go on")
-    return next_step(f"{again} --budget AMOUNT", "what is done is not paid for twice", heading="To go on")
+        return next_step(again, "as much again; what is done is not paid for twice", heading="To continue")
+    return next_step(f"{again} --budget AMOUNT", "what is done is not paid for twice", heading="To continue")

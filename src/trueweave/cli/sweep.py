@@ -11,7 +11,7 @@ from trueweave.cli.session import in_workspace, load_settings
 
 
 def sweep(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
-    """Take away what nobody needs any longer.
+    """Delete what is no longer needed.
 
     These are names that no document mentions, replies and lists that were kept for as long as the settings say, and
     what removed documents and killed processes left. `trueweave worker` does that by itself, but for the names: writers
@@ -30,4 +30,4 @@ def sweep(workspace: Workspace = None, database_url: DatabaseUrl = None, json: J
             (swept.workspaces, "workspace", "dropped that a killed process left"),
         )
         said = [f"{count(number, what)} {how}." for number, what, how in kinds if number]
-        reply(asdict(swept), *(said or ["There was nothing to take away."]))
+        reply(asdict(swept), *(said or ["There was nothing to delete."]))

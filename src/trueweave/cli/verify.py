@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def verify(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
-    """Build the index anew beside this one, and compare.
+    """Rebuild the index beside this one, and compare the two.
 
     Nothing is changed, and no model is asked. What waits to be settled is counted.
 

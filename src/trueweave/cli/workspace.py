@@ -47,12 +47,12 @@ def drop(
     database_url: DatabaseUrl = None,
     json: Json = False,
 ) -> None:
-    """Take a workspace away, with all that is in it."""
+    """Drop a workspace, with everything in it."""
     with replying(json) as reply:
         settings = load_settings(database_url, name)
         if not yes:
             documents = in_workspace(lambda trueweave: trueweave.status(), settings).documents
-            asked = f"Take away {name} and its {count(documents, 'document')} for good?"
+            asked = f"Drop {name} and its {count(documents, 'document')} for good?"
             typer.confirm(printable(asked), abort=True, err=True)
         documents = in_workspace(lambda trueweave: trueweave.drop(), settings)
         reply({"dropped": name, "documents": documents}, f"{name} is gone, with its {count(documents, 'document')}.")
@@ -62,7 +62,7 @@ def drop(
 def role(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The workspace.")],
     role: Annotated[str | None, typer.Option(help="The role's name.")] = None,
-    drop: Annotated[bool, typer.Option("--drop", help="Take the role away.")] = False,
+    drop: Annotated[bool, typer.Option("--drop", help="Drop the role.")] = False,
     database_url: DatabaseUrl = None,
     json: Json = False,
 ) -> None:
@@ -80,7 +80,7 @@ def role(
         url, is_direct = owner(settings)
         if drop:
             if role is None:
-                raise ConfigError("say which role to take away: --role ROLE --drop.")
+                raise ConfigError("say which role to drop: --role ROLE --drop.")
             asyncio.run(drop_reader(url, role, said_to_be_direct=is_direct))
             reply({"dropped": role}, f"Role {role} is gone.")
             return
@@ -103,7 +103,7 @@ Changes = Annotated[
 @app.command()
 def settings(
     changes: Changes = None,
-    unset: Annotated[list[str] | None, typer.Option(help="A setting to take back; may be given again.")] = None,
+    unset: Annotated[list[str] | None, typer.Option(help="A setting to remove; may be given several times.")] = None,
     workspace: Workspace = None,
     database_url: DatabaseUrl = None,
     json: Json = False,
@@ -138,7 +138,7 @@ def _parsed(given: str) -> tuple[str, Any]:
 
     name, equals, value = (part.strip() for part in given.partition("="))
     if not equals or not name:
-        raise ConfigError(f"{given!r} is no setting. Write NAME=VALUE, as in model=openai/some-model.")
+        raise ConfigError(f"{given!r} is not a setting. Write NAME=VALUE, as in model=openai/some-model.")
     try:
         return name, tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:

@@ -13,7 +13,7 @@ from pydantic_core import from_json
 from trueweave.extract import json_repair
 
 CUT_OFF = "the reply was cut off; what was complete in it is kept"
-MENDED = "the reply was not plain JSON and was mended"
+MENDED = "the reply was not plain JSON and was repaired"
 
 _OPENING = re.compile(r"\{\s*[\"']")
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[][{}]', re.DOTALL)  # a whole string, or a bracket outside of any

@@ -120,7 +120,7 @@ class LLMExtractor:
         except Unusable as problem:
             complaint = prompts.load("repair").render(problem=str(problem))
             wrong = reply.text[:_SHOWN_TO_MODEL] or "(nothing)"
-            noted = f"the first reply was of no use ({problem}); the model was asked once more"
+            noted = f"the first reply was unusable ({problem}); the model was asked once more"
         again = (*messages, Message("assistant", wrong), Message("user", complaint))
         reply = await self._ask(again, "repair", uri, chunk)
         try:
@@ -145,7 +145,7 @@ class LLMExtractor:
             f"Raise max_reply_tokens from {self.max_tokens}, or make chunks smaller" if cut_off else "Try another model"
         )
         return (
-            f"{uri}: the reply of {self._llm.model} for the chunk at character {chunk.start} is of no use, twice: "
+            f"{uri}: the reply of {self._llm.model} for the chunk at character {chunk.start} is unusable, twice: "
             f"{problem}. It begins {reply.text[:_SHOWN_TO_PEOPLE]!r}. {cure}, and add it again."
         )
 

@@ -111,7 +111,7 @@ class ReportWriter:
             if self._forget:
                 await self._forget(asked)
             raise BadReply(
-                f"the report of {self._llm.model} on {_named(facts)} is of no use: {problem}. It begins "
+                f"the report of {self._llm.model} on {_named(facts)} is unusable: {problem}. It begins "
                 f"{reply.text[:_SHOWN]!r}. Try another model."
             ) from problem
         findings = tuple(_finding(one, seen) for one in found.findings[:_MOST_FINDINGS])

@@ -45,7 +45,7 @@ async def open_entailment(name: str) -> OnnxEntailment:
     provider, _, path = name.partition("/")
     if provider != "onnx" or not path:
         raise ConfigError(
-            f"{name!r} is no verifier. Name rules, llm (the language model that is set), or onnx/ and the folder of a "
-            "model for natural language inference."
+            f"{name!r} is not a verifier. Use rules, llm (the language model that is set), or onnx/ and the folder of "
+            "a model for natural language inference."
         )
     return await OnnxEntailment.open(Path(path))

@@ -82,7 +82,7 @@ def endpoint(name: str, *, url: str | None = None, key: str | None = None) -> En
     """
     provider_name, _, model = name.partition("/")
     if not provider_name or not model:
-        raise ConfigError(f"{name!r} is no model's name. Write provider/model, as in openai/gpt-4o-mini.")
+        raise ConfigError(f"{name!r} is not the name of a model. Write provider/model, as in openai/gpt-4o-mini.")
     provider = provider_of(name)
     if provider is None and not url:
         raise ConfigError(
@@ -101,6 +101,6 @@ def endpoint(name: str, *, url: str | None = None, key: str | None = None) -> En
 def _address(provider: Provider, url: str) -> str:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ConfigError(f"{url!r} is no model server's URL. It must look like http://127.0.0.1:8000/v1.")
+        raise ConfigError(f"{url!r} is not the URL of a model server. It must look like http://127.0.0.1:8000/v1.")
     plain = url.rstrip("/")
     return f"{plain}/v1" if provider.name == "ollama" and not plain.endswith("/v1") else plain

@@ -65,7 +65,7 @@ class RerankServer:
         if len(rows) != count or numbers.keys() != set(range(count)):
             raise self._useless(f"sent {len(rows)} scores for {count} texts, or not one for each")
         if wrong := [score for _, score in scores if math.isnan(_number(score))]:
-            raise self._useless(f"sent a score that is no number: {wrong[0]!r}")
+            raise self._useless(f"sent a score that is not a number: {wrong[0]!r}")
         return [numbers[index] for index in range(count)]
 
     def _useless(self, problem: str) -> UselessReply:
@@ -186,7 +186,7 @@ class LLMReranker:
         return Prompt(messages, _TOKENS_A_GRADE * (len(texts) + 4), _SCHEMA)
 
     def _failure(self, reply: Reply, count: int) -> str:
-        problem = "was cut off" if reply.finish == "length" else "is of no use"
+        problem = "was cut off" if reply.finish == "length" else "is unusable"
         return (
             f"{self.model} was to grade {count} passages, and its reply {problem}. It begins {reply.text[:_SHOWN]!r}. "
             "Ask again, or set another reranker."

@@ -42,7 +42,7 @@ class Patience:
 
     def __post_init__(self) -> None:
         if self.tries < 1 or self.first < 0 or self.longest < 0:
-            raise ValueError(f"{self} makes no sense: try once at least, and wait for no negative time")
+            raise ValueError(f"{self} is invalid: try at least once, and wait for no negative time")
 
 
 class Clock:

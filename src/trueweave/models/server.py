@@ -196,11 +196,11 @@ class Server:
         except (ValueError, RecursionError) as error:
             shown = raw[:_SHOWN].decode(errors="replace")
             raise UselessReply(
-                f"{self.endpoint} sent something that is no JSON: {shown!r}. Is the URL that of a model server?",
+                f"{self.endpoint} sent something that is not JSON: {shown!r}. Is the URL that of a model server?",
                 charged=True,
             ) from error
         if not isinstance(found, dict):
-            raise UselessReply(f"{self.endpoint} sent JSON that is no object. Is the URL right?", charged=True)
+            raise UselessReply(f"{self.endpoint} sent JSON that is not an object. Is the URL right?", charged=True)
         if error_found := found.get("error"):
             # Some gateways send the errors of others with status 200.
             code = error_found.get("code") if isinstance(error_found, dict) else None

@@ -65,7 +65,7 @@ def _problem(error: BaseException, limits: dict[str, int]) -> str:
         return f'reading it takes {error.name}, which is not installed; run: pip install "trueweave[documents]"'
     if isinstance(error, import_module("trueweave.errors").InvalidDocument):
         return str(error)
-    return f"it is damaged or of another kind ({type(error).__name__}: {str(error)[:200]}); save it anew, or as text"
+    return f"it is damaged or of another kind ({type(error).__name__}: {str(error)[:200]}); save it again, or as text"
 
 
 def _say(answer: int, what: dict[str, object]) -> None:

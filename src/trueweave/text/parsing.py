@@ -91,7 +91,7 @@ def _source(path: Path, uri: str, said: bytes, code: int, limits: ParserLimits) 
     try:
         answer = json.loads(said)
     except ValueError as error:
-        raise _unreadable(path, "its parser broke off before it was done; save it anew, or as text") from error
+        raise _unreadable(path, "its parser broke off before it was done; save it again, or as text") from error
     if "problem" in answer:
         raise _unreadable(path, answer["problem"])
     places = tuple(Place(*place) for place in answer["places"])
@@ -102,14 +102,14 @@ def _killed(by: signal.Signals, limits: ParserLimits) -> str:
     if by == signal.SIGKILL:
         return "its parser was killed, perhaps as the machine ran out of memory; try it again, or save it as text"
     if by == signal.SIGXCPU:
-        return f"its parser took more than {limits.cpu_seconds} s of computing; save it anew, or as text"
+        return f"its parser took more than {limits.cpu_seconds} s of computing; save it again, or as text"
     if by == signal.SIGALRM:
         return _late(limits)
-    return f"its parser crashed ({by.name}); save it anew, or as text"
+    return f"its parser crashed ({by.name}); save it again, or as text"
 
 
 def _late(limits: ParserLimits) -> str:
-    return f"its parser was not done after {limits.wall_seconds} s; save it anew, or as text"
+    return f"its parser was not done after {limits.wall_seconds} s; save it again, or as text"
 
 
 def _unreadable(path: Path, problem: str) -> UnreadableFile:

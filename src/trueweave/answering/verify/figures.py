@@ -37,7 +37,7 @@ def units(case: Case) -> Iterator[Problem]:
         ):
             yield Problem(f"{one.value} is in {one.unit} here, and in the passage it is not")
         elif one.kind == "percent" and all(other.kind != "percent" for other in same):
-            yield Problem(f"{one.value} is no percentage in the passage")
+            yield Problem(f"{one.value} is not a percentage in the passage")
         elif one.period and all(other.period != one.period for other in same) and not _says(case, one.period):
             yield Problem(f"the passage does not say {one.value} a {one.period}")
         elif one.bound and all(other.bound and other.bound != one.bound for other in same):

@@ -135,7 +135,7 @@ def _agreed(wanted: ReportEstimate, settings: Settings, yes: bool) -> bool:
     if not wanted.calls or not is_paid(settings, of_reports(settings)):
         return True
     say(*report_estimate(wanted, settings.currency))
-    return yes or not sys.stdin.isatty() or typer.confirm("Go on?", err=True)
+    return yes or not sys.stdin.isatty() or typer.confirm("Continue?", err=True)
 
 
 def _tell(reply: CommandReply, run: _Run, again: str) -> None:

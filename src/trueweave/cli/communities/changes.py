@@ -34,9 +34,9 @@ def changes(
     database_url: DatabaseUrl = None,
     json: Json = False,
 ) -> None:
-    """Show which communities came, changed and went.
+    """Show which communities are new, changed or gone.
 
-    They do when `trueweave communities build` finds them anew. Those that went are remembered for a year.
+    `trueweave communities build` finds what has changed. Communities that are gone are listed for a year.
     """
     with replying(json) as reply:
         moment = parse_moment(since)

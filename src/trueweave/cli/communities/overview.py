@@ -25,7 +25,7 @@ def overview(
     database_url: DatabaseUrl = None,
     json: Json = False,
 ) -> None:
-    """Show what hangs together in the graph, and what is written about it.
+    """Show the communities of the graph, and the reports about them.
 
     Entities that are related to each other more than to others are a community. Large ones have parts, level by level.
     """

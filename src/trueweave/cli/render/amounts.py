@@ -34,7 +34,7 @@ def parse_allowance(text: str) -> Allowance:
         number, unit = found.groups()
         return Allowance(tokens=int(_number(number) * _TIMES[unit.lower()]))
     raise ConfigError(
-        f"{text!r} is no budget. Write money as 2.00, in the currency of the settings; tokens as 500000tokens or "
+        f"{text!r} is not a budget. Write money as 2.00, in the currency of the settings; tokens as 500000tokens or "
         '"500k tokens"; or none, for no limit.'
     )
 

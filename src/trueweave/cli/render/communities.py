@@ -55,11 +55,11 @@ def _advice(found: Hierarchy) -> list[RenderableType]:
     missing = sum(max(one.communities - one.small - one.written, 0) for one in found.levels)
     stale = sum(one.stale for one in found.levels)
     if found.behind:
-        return [warning("The graph has changed since."), next_step("trueweave communities build", "finds them anew")]
+        return [warning("The graph has changed since."), next_step("trueweave communities build", "finds them again")]
     if missing or stale:
         states = (missing, "without a report"), (stale, "with a stale one")
         told = ", ".join(f"{number:,} {what}" for number, what in states if number)
-        return [warning(f"{told}."), next_step("trueweave communities build", "writes what is wanting")]
+        return [warning(f"{told}."), next_step("trueweave communities build", "writes what is missing")]
     return [
         next_step("trueweave communities show ID", "shows what is written about one"),
         next_step("trueweave communities tree", "shows them within each other"),
@@ -177,7 +177,7 @@ def _report(found: CommunityReport) -> list[RenderableType]:
         text.append(warning(f"A model was to write this: {one_line(found.problem, _LONGEST)}"))
     if found.stale:
         text.append(warning("This is stale: the community has changed since it was written."))
-        text.append(next_step("trueweave communities build", "writes it anew"))
+        text.append(next_step("trueweave communities build", "writes it again"))
     reason = one_line(found.reason, _LONGEST)
     text += ["", Text(found.summary), "", Text(f"Rated {found.rating:.1f} of 10. {reason}".rstrip())]
     if found.findings:
@@ -211,9 +211,9 @@ def _first(shown: int, there: int) -> str:
 def change_lines(
     came: Sequence[Community], changed: Sequence[Community], gone: Sequence[RetiredCommunity], limit: int
 ) -> list[RenderableType]:
-    """Communities that came, changed and went, as many of each as that."""
+    """Communities that are new, changed and gone, so many of each at most."""
     text: list[RenderableType] = []
-    for what, some in (("Came", came), ("Changed", changed)):
+    for what, some in (("New", came), ("Changed", changed)):
         if some:
             heading = _headed(what, _first(min(limit, len(some)), len(some)))
             text += [heading, community_table(some[:limit], with_level=True), ""]
@@ -233,7 +233,7 @@ def no_communities(found: Hierarchy | None) -> list[RenderableType]:
     """What to say where there are no communities: they were not looked for, or there are none."""
     if found is None:
         return ["There are no communities yet.", next_step("trueweave communities build", "finds them")]
-    advice = behind_lines(found) or [next_step("trueweave add PATH", "brings documents in")]
+    advice = behind_lines(found) or [next_step("trueweave add PATH", "adds documents")]
     return ["There are no communities: no two entities are related.", *advice]
 
 

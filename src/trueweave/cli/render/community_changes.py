@@ -23,7 +23,7 @@ def found_line(found: CommunityChanges) -> str:
     number = count(community_count(found), "community")
     if not (found.came or found.changed or found.gone):
         return f"{number}, as before." if found.same else "There are no communities: no two entities are related."
-    changes = {"came": found.came, "changed": found.changed, "stayed": found.same, "went": found.gone}
+    changes = {"new": found.came, "changed": found.changed, "unchanged": found.same, "gone": found.gone}
     return f"{number}: {', '.join(f'{many:,} {what}' for what, many in changes.items())}."
 
 
@@ -43,14 +43,14 @@ def written_lines(tally: ReportTally, wanted: ReportEstimate, others: int, *, is
 def _without_model(tally: ReportTally) -> list[RenderableType]:
     if not tally.without_model:
         return []
-    failed = f"{tally.without_model:,} of them without the model, whose replies were of no use"
+    failed = f"{tally.without_model:,} of them without the model, whose replies were unusable"
     return [warning(f"{failed}: sentences picked out of the documents.")]
 
 
 def next_lines(found: CommunityChanges, *, is_written: bool = False) -> list[RenderableType]:
     """What to run next."""
     if not community_count(found):
-        return [next_step("trueweave add PATH", "brings documents in")]
+        return [next_step("trueweave add PATH", "adds documents")]
     shown = next_step("trueweave communities", "shows them")
     return (
         [shown, next_step("trueweave ask QUESTION --method community", "asks the reports")] if is_written else [shown]

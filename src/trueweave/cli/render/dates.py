@@ -22,8 +22,8 @@ def parse_moment(text: str) -> datetime:
         return datetime.fromisoformat(wanted).astimezone()
     except (ValueError, OverflowError) as error:
         raise ConfigError(
-            f"{text!r} is no moment. Write a date, as 2026-07-01 or 2026-07-01T14:30, or how long ago it was: 12h, 7d, "
-            "2w."
+            f"{text!r} is not a date. Write a date, as 2026-07-01 or 2026-07-01T14:30, or how long ago it was: 12h, "
+            "7d, 2w."
         ) from error
 
 

@@ -30,12 +30,12 @@ class IngestOutcome:
 def count_line(read: int, new: int, came_in: int) -> str:
     """How many documents were read, how many of them were new, and how many of those came in."""
     told = f"{count(read, 'document')} read, {new:,} new or changed"
-    return f"{told}." if came_in == new else f"{told}; {came_in:,} came in."
+    return f"{told}." if came_in == new else f"{told}; {came_in:,} added."
 
 
 def stopped_line(found: IngestOutcome) -> str:
     """How far a run came that was stopped."""
-    return f"{count(found.came_in, 'document')} came in, {found.waiting:,} wait."
+    return f"{count(found.came_in, 'document')} added, {found.waiting:,} waiting."
 
 
 def note_lines(found: IngestOutcome) -> list[RenderableType]:

@@ -94,7 +94,7 @@ class IngestTally:
         if self.refused:
             shown += self._some([one.reason for one in self.refused], "document", "refused")
         skipped = [Reason(reason, number, self._names[reason]) for reason, number in self.skipped.items()]
-        return shown + grouped_lines(skipped, "file", "passed over", "--all shows them")
+        return shown + grouped_lines(skipped, "file", "skipped", "--all shows them")
 
     def _some(self, reasons: list[str], noun: str, what: str) -> list[RenderableType]:
         return first_of(reasons, noun, what, "--all shows them", len(reasons) if self._show_all else SHOWN)

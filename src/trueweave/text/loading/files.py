@@ -108,7 +108,7 @@ class Files:
             return
         try:
             if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe or a device could wait for ever
-                yield Unreadable(uri, f"{uri} is no regular file. Give what comes out of it on standard input.")
+                yield Unreadable(uri, f"{uri} is not a regular file. Pass its content on standard input.")
                 return
             is_whole = True
             for loaded in loader.load(path, uri):

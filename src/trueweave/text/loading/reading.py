@@ -143,7 +143,7 @@ def undecodable(name: str, error: UnicodeDecodeError) -> NotText:
         return not_text(name)
     byte = error.object[error.start]
     return NotText(
-        f"{name} is not UTF-8: byte {byte:#04x} makes no sense there, and it is no Western text either. Convert it "
+        f"{name} is not UTF-8: byte {byte:#04x} is not valid, and it is not Western text either. Convert it "
         "from what it is in, as by: iconv -f WINDOWS-1251 -t UTF-8."
     )
 
