@@ -33,7 +33,7 @@ FACTS_SHARE = 3  # facts have a third of the room at most
 
 _LETTERS_A_TOKEN = 8  # more than any table has on average
 _LONGEST_NAME = 200
-_SHORTEST_CUT = 24  # tokens; less of a passage tells nothing, unless it is all that there is
+_SHORTEST_CUT = 24  # tokens; less of a passage is not worth showing, unless it is all that there is
 _ROOM_FOR_MARKS = 32  # tokens, at most, of the two lines round a text
 
 
@@ -250,7 +250,7 @@ def _texts(kind: str, title: str, texts: Sequence[_Text], passages: Sequence[Pas
 
 
 def _fitting(text: _Text, number: int, room: int, *, alone: bool) -> str | None:
-    """The text, or as much of it as there is room for; None if that is too little to tell anything."""
+    """The text, or as much of it as there is room for; None if that is too little to be useful."""
     if _size(text.block(number, text.body)) <= room:
         return text.body
     left = room - _size(text.block(number, ""))

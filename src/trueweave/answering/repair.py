@@ -48,8 +48,8 @@ async def repair(
     verifiers: Sequence[Verifier],
     max_tokens: int,
 ) -> Repaired:
-    """The answer with its doubtful sentences written anew where that helps; as it is where the model cannot be asked,
-    which the checks tell."""
+    """The answer with its doubtful sentences rewritten where that helps; unchanged where the model cannot be asked,
+    which the checks say."""
     places = [at for at, one in enumerate(checked.sentences) if one.doubtful][:MOST_SENTENCES]
     if not places:
         return Repaired(text, checked, ())

@@ -1,7 +1,7 @@
 """Confidence intervals of means, by bootstrap.
 
-Questions are drawn anew, with replacement, many times, and the middle 95 % of the means are the interval. The draws
-come from a fixed seed, so that a report is the same whenever it is made.
+Questions are resampled with replacement, many times, and the middle 95 % of the means are the interval. The draws come
+from a fixed seed, so that a report is the same whenever it is made.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ _CORPUS = ("corpus.jsonl", "corpus_gold_only.jsonl", "chunks.jsonl")
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """The passages in a file, read anew by everybody who goes through them."""
+    """The passages in a file, read again by each iteration."""
 
     path: Path
 
@@ -85,13 +85,13 @@ def question(row: Row) -> Question:
 
 
 def kind(values: Any) -> str:
-    """What a question is told apart by: how many hops its answer takes, or its type."""
+    """What kind of question it is: how many hops its answer takes, or its type."""
     hops = values.get("hops")
     return f"{hops} hops" if hops else str(next(filter(None, map(values.get, _KINDS)), ""))
 
 
 def read_beir(folder: Path, split: str = "") -> Dataset:
-    """The set in a folder in BEIR's form: the questions that somebody has judged passages for, in one split."""
+    """The set in a folder in BEIR's form: the questions with judged passages, in one split."""
     corpus, asked = _both(folder, "queries.jsonl")
     judged = _judgements(_qrels(folder, split))
     questions = [

@@ -51,7 +51,7 @@ class Outcome:
 
 
 class OutcomeFile:
-    """The outcomes of one experiment in a file, until it is finished: then the next one begins anew.
+    """The outcomes of one experiment in a file, until it is finished; the next one starts from the beginning.
 
     While it runs the file's name ends in `.part`. What is in such a file was left by a run that was interrupted.
     """

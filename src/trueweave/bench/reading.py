@@ -22,7 +22,7 @@ _UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One object of a file, and where it is. What it lacks is told with that place."""
+    """One object of a file, and where it is. Errors name that place."""
 
     path: Path
     number: int

@@ -25,8 +25,8 @@ class DatasetPassage:
 class Question:
     """A question, and which passages support its answer: by their ids, each with how relevant it is.
 
-    Where no passages are known, `evidence` may be: what has to be found, in anybody's words. `kind` is what questions
-    are told apart by: "2 hops", "comparison".
+    Where no passages are known, `evidence` may be: what has to be found, in any words. `kind` groups questions: "2
+    hops", "comparison".
     """
 
     id: str
@@ -42,10 +42,10 @@ class Question:
 class Dataset:
     """Questions over passages.
 
-    The passages may be gone through more than once, and are read anew each time. None means that the questions are
-    about documents which are in a workspace already. `said` is a file with what is said in each passage, if there is
-    one; `notes` tell what was left out, and why. Of a set that is `partial`, questions about documents that are not
-    there are left out too.
+    The passages may be iterated more than once, and are read again each time. None means that the questions are about
+    documents which are in a workspace already. `said` is a file with what is said in each passage, if there is one;
+    `notes` tell what was left out, and why. Of a set that is `partial`, questions about documents that are not there
+    are left out too.
     """
 
     name: str

@@ -68,7 +68,7 @@ async def kept(embedder: Embedder, path: Path) -> AsyncIterator[KeptEmbedder]:
 
 
 def _open(path: Path) -> sqlite3.Connection:
-    file = sqlite3.connect(path, check_same_thread=False)  # one at a time all the same: see `turn`
+    file = sqlite3.connect(path, check_same_thread=False)  # one at a time nevertheless: see `turn`
     try:
         file.execute("CREATE TABLE IF NOT EXISTS vector (key BLOB PRIMARY KEY, vector BLOB NOT NULL)")
     except sqlite3.Error:

@@ -114,7 +114,7 @@ class _Run:
 
     @property
     def is_said(self) -> bool:
-        """Whether what is in the passages is taken from the set: where it says so, and nobody has chosen otherwise."""
+        """Whether what is in the passages is taken from the set: where it has them and no extractor was chosen."""
         return self.dataset.said is not None and self.settings.extractor == "auto"
 
     @property

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 def init(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
     """Make or migrate the schema, make the workspace, and write trueweave.toml.
 
-    Without a URL, the PostgreSQL that Trueweave brings along is started. Without --workspace, the folder gets one of
-    its own, named after it. A trueweave.toml that is there already is left as it is.
+    Without a URL, the bundled PostgreSQL is started. Without --workspace, the folder gets one of its own, named after
+    it. A trueweave.toml that is there already is left as it is.
     """
     from trueweave.config import FILE, find_file, workspace_name, write_file
 

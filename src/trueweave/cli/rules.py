@@ -139,7 +139,7 @@ def suggest(
 ) -> None:
     """List names that are alike and may be one thing, with passages of both.
 
-    Nothing is merged before somebody accepts it. What was rejected is not listed again.
+    Nothing is merged until you accept it. Rejected suggestions are not listed again.
     """
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)

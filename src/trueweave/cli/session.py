@@ -1,4 +1,4 @@
-"""Where commands work: the settings in force, and the database and workspace that they name."""
+"""Where commands work: the effective settings, and the database and workspace that they name."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def load_settings(
     model: str | None = None,
     follow_links: bool = False,
 ) -> Settings:
-    """The settings in force; what is None or not asked for is left to the environment and trueweave.toml."""
+    """The effective settings; what is None or not asked for is left to the environment and trueweave.toml."""
     from trueweave.config import Settings
 
     return Settings.load(

@@ -68,8 +68,8 @@ def role(
 ) -> None:
     """Make a PostgreSQL role that reads this workspace by SQL, and no other.
 
-    Its password is shown once. It can be handed out: whatever it sets, it sees no other workspace, and it writes
-    nothing.
+    Its password is shown once. It can be given to others: whatever it sets, it sees no other workspace, and it cannot
+    write.
     """
     from trueweave.errors import ConfigError
     from trueweave.store.postgres.connections import location

@@ -40,8 +40,8 @@ _OPENING = "\"'“‘«„([:*_#>|"  # what follows one of these may have its ca
 
 
 class _Phrase(NamedTuple):
-    """Capitalised words in a row, whether the first of them would have its capital in any case, and whether what stands
-    around it shows that it is a name all the same."""
+    """Capitalised words in a row, whether the first of them would have its capital in any case, and whether its context
+    shows that it is a name nevertheless."""
 
     text: str
     start: int
@@ -124,7 +124,7 @@ class _Known(NamedTuple):
     within: set[str]
 
     def is_name(self, word: str, phrase: _Phrase) -> bool:
-        """Whether a word that begins a sentence is a name all the same."""
+        """Whether a word that begins a sentence is a name nevertheless."""
         lower = word.lower()
         if lower in self.small:
             return lower in self.names

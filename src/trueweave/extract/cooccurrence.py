@@ -16,7 +16,9 @@ TITLE, HEADING = 9, 8  # emphasis of what a document or a section is about
 NEAREST = 3  # names to either side in a sentence that a name is linked with: a list of 200 makes 600 links, not 20,000
 WEAK = 5  # the most that co-occurrence counts for, however many sentences there are
 
-_ASIDE = re.compile(r"\s*\([^()]*\)$")  # what tells a title from others of the same name, as in "Mercury (planet)"
+_ASIDE = re.compile(
+    r"\s*\([^()]*\)$"
+)  # what distinguishes a title from others of the same name, as in "Mercury (planet)"
 _NUMBER = re.compile(r"^\W*(?:\d+(?:\.\d+)*[.):]?\s+)?")
 _MARKS = " -–—*_`:;,/|·•#"
 _DANGLING = frozenset((*INSIDE, "a", "an", "and", "or"))

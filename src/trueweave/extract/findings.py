@@ -23,7 +23,7 @@ _Name = tuple[str, str]
 
 
 class ExtractionBuilder:
-    """What the replies for one chunk come to.
+    """The findings of all replies for one chunk.
 
     Of two findings of the same name and type the first is kept, with the description of the second where it had none.
     A type that was not asked for becomes "other": were it kept, one thing that a model types in two ways would be two

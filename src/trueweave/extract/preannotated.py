@@ -1,4 +1,4 @@
-"""`given`: documents whose entities and triples somebody already has, as JSON lines. No model is asked.
+"""`given`: documents with entities and triples that are known already, as JSON lines. No model is asked.
 
 One document a line, plain or gzipped:
 

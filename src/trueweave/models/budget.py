@@ -31,9 +31,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class BudgetedLLM(LLMWrapper):
-    """A chat model whose calls are charged to the budget. A `price` of None is not known, and booked as such.
+    """A chat model whose calls are charged to the budget. A `price` of None is unknown, and recorded as such.
 
-    `doubted` is told of counts of the server that cannot be.
+    `doubted` is called with counts of the server that cannot be right.
     """
 
     ledger: Ledger

@@ -22,7 +22,7 @@ from trueweave.models.wrappers import Stream
 from trueweave.text import tokens
 from trueweave.types import Finish, Prompt, Purpose, Reply
 
-CONTEXT = 16_384  # tokens; every call has the same, as Ollama loads the model anew for another
+CONTEXT = 16_384  # tokens; every call has the same, as Ollama reloads the model for another
 
 
 class OllamaChat:

@@ -65,7 +65,8 @@ def _untold(_: str) -> None:
 
 @dataclass(frozen=True)
 class Retrying(LLMWrapper):
-    """A chat model that is asked again while it is unavailable. `waiting` is told why, before each longer wait."""
+    """A chat model that is asked again while it is unavailable. `waiting` is called with the reason before each longer
+    wait."""
 
     patience: Patience = Patience()
     clock: Clock = field(default_factory=Clock, repr=False)

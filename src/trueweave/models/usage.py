@@ -1,6 +1,6 @@
-"""What a call took, in tokens: as the server says, where that can be, and never less than can be told here.
+"""What a call took, in tokens: as the server says, where that is possible, and never less than can be counted here.
 
-Servers count with tokenizers that nobody knows here. What is known: no tokenizer in use makes fewer than half as many
+Servers count with tokenizers that are unknown here. What is known: no tokenizer in use makes fewer than half as many
 tokens of a text as OpenAI's o200k, so half of that count is booked for a prompt and a reply whatever a server says.
 Counts that cannot be (no whole number, negative, more than any model takes) are not taken, and o200k's stand for them.
 A count of none for a prompt means that the server does not count.

@@ -17,7 +17,7 @@ _UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
 
 _TRADE_MARKS = re.compile("[®™℠©]")  # `anyascii` would spell them out
 _SILENT = re.compile(r"['`´]|\.(?=[a-z])")  # O'Neill is ONeill, and U.S. is US
-# All other punctuation parts words, but for what tells names apart: C, C++ and C#; Disney and Disney+; % and $.
+# All other punctuation separates words, except what distinguishes names: C, C++ and C#; Disney and Disney+; % and $.
 _PARTING = re.compile(r"[\s!\"(),\-./:;<=>?\[\\\]^_{|}~*]+")
 _AND = re.compile("&+")
 _NUMBER_BORDER = re.compile(r"(?<=[a-z])(?=\d)|(?<=\d)(?=[a-z])")  # GPT-4, GPT 4 and GPT4 are one

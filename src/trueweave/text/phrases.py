@@ -26,7 +26,9 @@ _LEAST = 3  # characters
 # A possessive 's is a word of its own.
 _WORD = re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}])[^\W_])+(?:['’](?![sS]\b)(?:(?![{UNSPACED}])[^\W_])+)?")
 _UNSPACED = re.compile(rf"[{UNSPACED}]")
-_ASIDE = re.compile(r"\([^()]*+\)\s*$")  # what tells a title from others of the same name, as in "Mercury (planet)"
+_ASIDE = re.compile(
+    r"\([^()]*+\)\s*$"
+)  # what distinguishes a title from others of the same name, as in "Mercury (planet)"
 _ARTICLES = frozenset({"the", "a", "an"})
 # Alone, these name nothing.
 _NO_NAMES = frozenset(
@@ -84,7 +86,7 @@ def most_words(first: str) -> int:
 
 @lru_cache(maxsize=65536)
 def phrase(name: str) -> str:
-    """The phrase of a name; empty for one that nobody could look for in a text."""
+    """The phrase of a name; empty for one that cannot be searched for."""
     parts = [word.word for word in words(name)]
     parts = list(dropwhile(_ARTICLES.__contains__, parts))
     if len(parts) > 1 and parts[-1] == "s":

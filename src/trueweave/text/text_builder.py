@@ -65,5 +65,5 @@ class TextBuilder:
             self.block(label)
 
     def source(self, uri: str, title: str, notes: tuple[str, ...] = ()) -> Source:
-        """The document, under this title if it is one that somebody gave it."""
+        """The document, under this title unless a program made it up."""
         return Source(uri, self.text, given_title(storable(title)), places=tuple(self.places), notes=notes)

@@ -1,10 +1,10 @@
-"""Titles in the properties of a file: whether somebody gave them, or the program that wrote the file."""
+"""Titles in the properties of a file: whether a person gave them, or the program that wrote the file."""
 
 from __future__ import annotations
 
 import re
 
-# Whole titles that programs write where nobody gave one.
+# Titles that programs write where none was given.
 _BY_PROGRAMS = frozenset(
     [
         "untitled",
@@ -66,7 +66,7 @@ _FILE_NAME = re.compile(
 
 
 def given_title(title: str) -> str:
-    """A title on one line; none, where it is one that programs write and that tells less than the name of the file."""
+    """A title on one line; none, where it is one that programs write and that says less than the name of the file."""
     tidy = " ".join(title.split())
     folded = tidy.casefold()
     by_program = folded in _BY_PROGRAMS or any(

@@ -21,8 +21,8 @@ def is_absolute(uri: str) -> bool:
 class Naming:
     """How files are called: by their path from the project's folder, and outside of it by their whole path.
 
-    So the name does not depend on the folder that somebody works in, or on how the path is written, and files of two
-    folders are never called the same. Slashes stand between folders on every system.
+    So the name does not depend on the current folder, or on how the path is written, and files of two folders are never
+    called the same. Slashes stand between folders on every system.
     """
 
     folder: Path | None = None

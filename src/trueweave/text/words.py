@@ -61,7 +61,7 @@ def stems(text: str) -> frozenset[str]:
 
 
 def foreign(one: str, other: str) -> bool:
-    """Whether two texts are in different languages, as far as their scripts and small words tell."""
+    """Whether two texts are in different languages, judging by their scripts and function words."""
     if _script(one) != _script(other):
         return True
     languages = language(one), language(other)
@@ -69,7 +69,7 @@ def foreign(one: str, other: str) -> bool:
 
 
 def language(text: str) -> str:
-    """The language whose small words are most frequent; "other" if there are none of those known, "" if the text is
+    """The language whose function words are most frequent; "other" if there are none of those known, "" if the text is
     too short to tell."""
     words = Counter(found[0].lower() for found in _WORD.finditer(text))
     hits = {code: sum(words[word] for word in small) for code, small in FUNCTION_WORDS.items()}

@@ -51,7 +51,7 @@ class Word:
 
     @cached_property
     def stem(self) -> str:
-        """The beginning of the word, by which most of its forms and kin are one."""
+        """The beginning of the word, which most of its forms and related words share."""
         return (_without_prefix(self.lemma) or self.lemma)[:STEM]
 
     @property

@@ -13,7 +13,7 @@ SURE = 0.5  # the probability from which a class decides
 class EntailmentVerifier:
     """Asks a model whether the cited sentences imply each claim, and whether they contradict it.
 
-    Each cited sentence is shown after the one before it in its passage, which tells what a pronoun means.
+    Each cited sentence is shown after the one before it in its passage, which shows what a pronoun means.
     """
 
     statuses: frozenset[CheckStatus] = frozenset(("entailed", "contradicted"))

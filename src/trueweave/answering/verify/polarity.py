@@ -53,7 +53,7 @@ def _kin(one: Clause, other: Clause) -> frozenset[str]:
 
 
 def _is_converse(pair: tuple[str, str], clause: Clause, other: Clause) -> bool:
-    """Whether the two are the two sides of one event, told from either side: A beat B, B lost to A."""
+    """Whether the two are the two sides of one event, seen from either side: A beat B, B lost to A."""
     if not lexicon.CONVERSES.issuperset(pair):
         return False
     first = next((word.stem for word in clause.words if word.is_name), "")

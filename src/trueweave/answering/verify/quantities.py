@@ -62,7 +62,7 @@ class Quantity:
         return not self.kind and not self.noun
 
     def comparable(self, other: Quantity) -> bool:
-        """Whether the two measure the same kind of thing, as far as can be told."""
+        """Whether the two measure the same kind of thing, as far as is known."""
         return self.kind == other.kind or self.is_bare or other.is_bare
 
 

@@ -74,7 +74,7 @@ def community_table(found: Sequence[Community], *, with_level: bool = False) -> 
 def _lines(
     rows: Sequence[tuple[Community | None, str]], *, with_level: bool = False, title: str = "title"
 ) -> TextTable:
-    """A line for each community under these titles. Reports have a column where some are wanting."""
+    """A line for each community under these titles. Reports have a column where some are missing."""
     wanting = any(one and one.written in ("stale", "unwritten") for one, _ in rows)
     sizes = (">level", ">entities") if with_level else (">entities", ">parts")
     made = table("id", *sizes, ">rating", *(["report"] if wanting else []), title, styles=("cyan",))

@@ -1,4 +1,4 @@
-"""The consoles that commands print to. Nothing that is printed can steer the terminal."""
+"""The consoles that commands print to. Nothing that is printed can control the terminal."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from trueweave.cli.render.printable import printable
 
 
 class SafeConsole(Console):
-    """A console on which nothing that is printed can steer the terminal: all text for people goes through it. When its
-    reader is gone, as with `head`, the command ends silently."""
+    """A console on which nothing that is printed can control the terminal: all text for people goes through it. When
+    its reader is gone, as with `head`, the command ends silently."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """The segments to print. Those of Rich's own that move the cursor stay as they are."""
@@ -39,7 +39,7 @@ NOBODY_READS = 141  # what a shell says of a program that SIGPIPE ended
 
 
 def end_unread(console: Console) -> NoReturn:
-    """End the command because nobody reads its output any longer."""
+    """End the command, as the reader of its output is gone."""
     console.quiet = True
     # What is still in the buffer is written when the program ends, which must not fail.
     os.dup2(os.open(os.devnull, os.O_WRONLY), console.file.fileno())

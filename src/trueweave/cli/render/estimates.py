@@ -60,7 +60,7 @@ def report_estimate(found: ReportEstimate, currency: str) -> list[RenderableType
 
 
 def embedding_estimate(found: EmbeddingEstimate, currency: str) -> list[RenderableType]:
-    """An estimate of embedding everything anew, for people."""
+    """An estimate of embedding everything again, for people."""
     present = f" ({count(found.present, 'text')} embedded already)" if found.present else ""
     rows = {
         "texts": f"{found.texts:,} to embed with {found.model}{present}",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def budget_rows(found: Budget, currency: str) -> dict[str, str]:
-    """What a budget comes to, for people."""
+    """A budget, for people."""
     left = "no limit"
     if found.price_cap is not None:
         left = f"{money(max(found.price_cap - found.price - found.held_price, Decimal(0)), currency)} left"

@@ -70,7 +70,7 @@ class Files:
                 yield from self._pattern(given)
 
     def _named(self, path: Path) -> Iterator[Loaded]:
-        """What is in a file or folder that somebody named."""
+        """What is in a file or folder that was named."""
         uri = self.naming.uri(path)
         if is_folder(path):
             inside = self.naming.within(uri)

@@ -59,7 +59,7 @@ def decode(data: bytes, name: str) -> DecodedText:
 
 
 def is_binary(data: bytes) -> bool:
-    """Whether this is no text, as far as its bytes tell."""
+    """Whether this is not text, judging by its bytes."""
     if _marked(data):
         return False
     return 0 in data or _share(data, _CONTROLS) > _MOST_CONTROLS
@@ -68,7 +68,7 @@ def is_binary(data: bytes) -> bool:
 def open_text(path: Path) -> tuple[io.TextIOWrapper, tuple[str, ...]]:
     """The file, to be read in lines, line ends as they are; and notes on how it is read.
 
-    It is looked through first, as only all of it tells whether it is UTF-8.
+    It is read once before, as only the whole file shows whether it is UTF-8.
     """
     with path.open("rb") as file:
         encoding, notes = _encoding(file, str(path))
@@ -99,7 +99,7 @@ def _encoding(file: BinaryIO, name: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _marked(data: bytes) -> str | None:
-    """The encoding that a byte order mark tells."""
+    """The encoding by the byte order mark."""
     return next((encoding for mark, encoding in _MARKS.items() if data.startswith(mark)), None)
 
 
@@ -117,7 +117,7 @@ def _western(data: bytes) -> str:
 
 
 def _without_mark(data: bytes) -> str | None:
-    """UTF-16, if every other byte tells so: in Western text most letters have a NUL beside them."""
+    """UTF-16, if every other byte suggests it: in Western text most letters have a NUL beside them."""
     first, second = data[::2].count(0), data[1::2].count(0)
     if len(data) % 2 or max(first, second) < len(data) / 4 or min(first, second):
         return None
