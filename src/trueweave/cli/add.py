@@ -62,18 +62,18 @@ def add(
 
     Each file is a document, each line of a .jsonl file and each row of a .csv file is one. A file is known by its path
     from the folder of trueweave.toml, and a row by that and its id: adding it again replaces it, and what has not
-    changed costs nothing. So a run that was stopped is simply run again.
+    changed costs nothing. A run that was stopped can simply be run again.
 
-    Where a model has to be paid, what it will cost is shown first, and asked about on a terminal.
+    If a model costs money, an estimate is shown first, and on a terminal you are asked to confirm it.
 
-    Of JSON lines that say themselves what is in their text, that is taken, and no model is asked:
+    JSON lines may have entities and triples of their own. These are taken, and no model is called:
 
     \b
     {"id": "1", "text": "Ada Lovelace lived in London.",
      "entities": ["Ada Lovelace", {"name": "London", "type": "place"}],
      "triples": [["Ada Lovelace", "lived in", "London"]]}
 
-    Exits with 0 when all that can be read has come in, with 1 when documents were refused or failed, the run was
+    Exits with 0 when everything that can be read was added, with 1 when documents were refused or failed, the run was
     stopped, or nothing could be read.
     """
     with replying(json) as reply:

@@ -97,8 +97,8 @@ def ask(
 ) -> None:
     """Answer a question from your documents, with citations.
 
-    The answer is shown while it is written. Then come the passages that it cites, and each sentence that the check does
-    not confirm. Without a language model, what was found for the question is shown.
+    The answer is shown while it is written. The passages that it cites follow, and each sentence that the check does
+    not confirm. Without a language model, the passages that were found are shown.
     """
     with replying(json) as reply:
         settings = in_force(load_settings(database_url, workspace, model=model))

@@ -30,7 +30,7 @@ def budget(
 ) -> None:
     """Show or set what may be spent on models from now on.
 
-    The budget is one for all workers of a workspace, and is never exceeded: what a call may cost at most is held back
+    The budget is shared by all workers of a workspace, and is never exceeded: the most that a call may cost is reserved
     before it is made.
     """
 

@@ -34,7 +34,8 @@ def compare(
 ) -> None:
     """Show what each method finds for a question, side by side.
 
-    Methods run one after the other, so that none slows another. One that cannot be used here is listed with the reason.
+    Methods run one after the other, so that none slows another. A method that cannot be used here is listed with the
+    reason.
     """
     with replying(json) as reply:
         settings = in_force(load_settings(database_url, workspace, model=model))

@@ -54,9 +54,9 @@ def reembed(
     """Embed everything with another model, and switch to it.
 
     Questions are answered by the old vectors until all is embedded; these are dropped afterwards. A run that was
-    stopped is simply run again, and what is embedded is not paid for twice. The settings file gets the new model.
+    stopped can simply be run again, and what is embedded is not paid for twice. The settings file gets the new model.
 
-    Where the model has to be paid, what it will cost is shown first, and asked about on a terminal.
+    If the model costs money, an estimate is shown first, and on a terminal you are asked to confirm it.
     """
     with replying(json) as reply:
         settings = in_force(load_settings(database_url, workspace))

@@ -27,7 +27,7 @@ def remove(
     database_url: DatabaseUrl = None,
     json: Json = False,
 ) -> None:
-    """Remove documents, and all that only they said.
+    """Remove documents, and everything that only they state.
 
     A folder or pattern means all documents whose files are or were there, and a .jsonl or .csv file means its rows.
     Documents that wait or failed are removed, too. Exits with 1 when something is not found; the rest is removed.

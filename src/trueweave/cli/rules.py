@@ -34,7 +34,7 @@ app = typer.Typer(
     colons means that one alone: "Ada Lovelace::person". `trueweave entities` shows both. A name that has two colons in
     itself ends in two more: "std::vector::".
 
-    Rules hold for documents to come as well. A later rule outweighs an earlier one.
+    Rules also apply to documents that are added later. A later rule overrides an earlier one.
     """,
 )
 NAME = "NAME::TYPE"

@@ -13,9 +13,9 @@ from trueweave.cli.session import in_workspace, load_settings
 def sweep(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
     """Delete what is no longer needed.
 
-    These are names that no document mentions, replies and lists that were kept for as long as the settings say, and
-    what removed documents and killed processes left. `trueweave worker` does that by itself, but for the names: writers
-    wait for those, so it is best done when little else runs.
+    Deleted are names that no document mentions, replies and lists that have been kept as long as the settings say, and
+    what removed documents and killed processes left behind. `trueweave worker` does this by itself, except for the
+    names: deleting those blocks writers, so it is best done when little else runs.
     """
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)

@@ -40,9 +40,9 @@ def sync(
     """Bring the index up to date with folders: add, update, remove.
 
     New and changed files are added as by `trueweave add`. Documents whose files are gone from these folders are
-    removed, and so are rows that have left their .jsonl or .csv file. What that is, is shown first, and asked about on
-    a terminal; elsewhere, --yes is needed where anything is to be removed. A file that is there and cannot be read
-    keeps its documents.
+    removed, and so are rows that have left their .jsonl or .csv file. The changes are shown first, and on a terminal
+    you are asked to confirm them; elsewhere, --yes is needed if anything is to be removed. A file that is there and
+    cannot be read keeps its documents.
     """
     with replying(json) as reply:
         settings = in_force(

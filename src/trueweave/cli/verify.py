@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def verify(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
     """Rebuild the index beside this one, and compare the two.
 
-    Nothing is changed, and no model is asked. What waits to be settled is counted.
+    Nothing is changed, and no model is asked. Documents that wait to be settled are counted.
 
     Exits with 0 when they are equal to the last byte, and with 1 when they differ, or when documents changed meanwhile.
     """

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 def worker(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
     """Work documents that wait in all workspaces, until Ctrl-C or SIGTERM; with --workspace, in that one.
 
-    Workspaces take turns, so that none waits for all that another has to do. Any number of workers may run, on any
-    number of machines. What is begun is brought to its end before one stops; a second signal stops it at once, and
-    nothing is lost but the calls that were under way.
+    Workspaces take turns, so that none waits for all the jobs of another. Any number of workers may run, on any number
+    of machines. A worker finishes what it has begun before it stops; a second signal stops it at once, and only model
+    calls in progress are lost.
     """
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)

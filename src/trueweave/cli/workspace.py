@@ -110,8 +110,8 @@ def settings(
 ) -> None:
     """Show or change the settings that a workspace has of its own.
 
-    They are kept in the database and outweigh trueweave.toml and the environment, for all who work in the workspace.
-    Values are written as in trueweave.toml, and texts need no quotes. Keys are never kept: model_key_variable,
+    They are stored in the database and override trueweave.toml and the environment for every process in the workspace.
+    Values are written as in trueweave.toml, and texts need no quotes. Keys are never stored: model_key_variable,
     embedding_key_variable and reranker_key_variable name the environment variables that hold them.
     """
     with replying(json) as reply:

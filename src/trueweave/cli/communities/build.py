@@ -49,11 +49,11 @@ def build(
 ) -> None:
     """Find communities, and write a report about each.
 
-    Communities that are as they were keep their reports, so only what has changed since the last time is written. A run
-    that was stopped is simply run again, and what is done is not paid for twice.
+    Communities that have not changed keep their reports, so that only what has changed since the last time is written.
+    A run that was stopped can simply be run again, and what is done is not paid for twice.
 
-    Where a model has to be paid, what it will cost at most is shown first, and asked about on a terminal. Without a
-    model, reports are made of sentences that are picked out of the documents.
+    If a model costs money, the most that it can cost is shown first, and on a terminal you are asked to confirm it.
+    Without a model, reports are made of sentences that are picked out of the documents.
     """
     with replying(json) as reply:
         if estimate and no_reports:

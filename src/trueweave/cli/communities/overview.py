@@ -27,7 +27,8 @@ def overview(
 ) -> None:
     """Show the communities of the graph, and the reports about them.
 
-    Entities that are related to each other more than to others are a community. Large ones have parts, level by level.
+    A community is a group of entities that are related to each other more than to others. Large ones are divided into
+    parts, level by level.
     """
     if command := context.invoked_subcommand:
         if (limit, workspace, database_url, json) != (_LARGEST, None, None, False):
