@@ -211,13 +211,13 @@ def _scenes(url: str, root: Path, wanted: Sequence[str]) -> None:
             "add",
             Shot("trueweave init"),
             Shot("trueweave estimate notes"),
-            Shot("trueweave add notes", looks=(r" [1-9] of 40", r" 2\d of 40"), typed="y\n"),
+            Shot("trueweave add notes", looks=(r" [1-9] of 41", r" 2\d of 41"), typed="y\n"),
         )
         settings(folder, **paid, workspace="thrifty")
         scene(
             "budget",
             Shot("trueweave init"),
-            Shot("trueweave add notes --budget 0.02 --yes", looks=(r" [1-9] of 40",)),
+            Shot("trueweave add notes --budget 0.02 --yes", looks=(r" [1-9] of 41",)),
             Shot("trueweave status"),
             Shot("trueweave budget none"),
             Shot("trueweave worker", looks=(_WORKED,), ctrl_c=_WORKED),
@@ -227,7 +227,7 @@ def _scenes(url: str, root: Path, wanted: Sequence[str]) -> None:
         scene(
             "interrupted",
             Shot("trueweave init"),
-            Shot("trueweave add notes --yes", ctrl_c=r" [1-9]\d* of 40 "),
+            Shot("trueweave add notes --yes", ctrl_c=r" [1-9]\d* of 41 "),
             Shot("trueweave add notes --yes"),
         )
         settings(folder, **{**paid, "model_url": "http://127.0.0.1:9/v1", "model_tries": 2}, workspace="dead")
