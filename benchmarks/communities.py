@@ -91,7 +91,7 @@ class Bench:
             "ratio": _ratio(runs, "seconds", "seconds"),
             "ratio_detecting": _ratio(runs, "detecting", "seconds"),
             "ratio_peak": _ratio(runs, "peak_mb", "peak_mb"),
-            **_hierarchy(await trueweave.hierarchy()),
+            **_hierarchy(await trueweave.communities.hierarchy()),
             "parts": parted.within_parts(graph, HOW, labels),
             "same_every_time": len(digests) == 1,
         }
@@ -109,7 +109,7 @@ class Bench:
         for name, read in sets.items():
             documents = read()[: 50 if self._smoke else None]
             async with self._passing(f"change {name}", documents) as trueweave:
-                await trueweave.find_communities()
+                await trueweave.communities.find()
                 at_first = await _written(trueweave, Counting())
                 draws = []
                 for seed in range(1 if self._smoke else 5):
@@ -136,21 +136,21 @@ class Bench:
         for name, read in sets.items():
             documents = read()[: 10 if self._smoke else None]
             async with self._passing(f"trees {name}", documents) as trueweave:
-                await trueweave.find_communities()
-                digests = {await trueweave.digest()}
+                await trueweave.communities.find()
+                digests = {await trueweave.maintenance.digest()}
                 await grouping.forget(trueweave)
-                await trueweave.find_communities()
-                digests.add(await trueweave.digest())
+                await trueweave.communities.find()
+                digests.add(await trueweave.maintenance.digest())
                 shuffled = random.Random(0).sample(documents, len(documents))
                 async with self._passing(f"trees {name} again", shuffled) as beside:
-                    await beside.find_communities()
-                    digests.add(await beside.digest())
-                await trueweave.write_reports()
+                    await beside.communities.find()
+                    digests.add(await beside.maintenance.digest())
+                await trueweave.communities.write_reports()
                 status = await trueweave.status()
                 figures[name] = {
                     "documents": status.documents,
                     "relations": status.relations,
-                    **_hierarchy(await trueweave.hierarchy()),
+                    **_hierarchy(await trueweave.communities.hierarchy()),
                     **await community_tree.figures(trueweave, HOW),
                     "same_every_time": len(digests) == 1,
                 }
@@ -168,14 +168,14 @@ class Bench:
     @asynccontextmanager
     async def _passing(self, name: str, documents: Sequence[Document]) -> AsyncIterator[AsyncTrueweave]:
         """A workspace with these documents, gone at the end."""
-        await (await AsyncTrueweave.enter(self._database, name)).drop()  # left by a run that was stopped
+        await (await AsyncTrueweave.enter(self._database, name)).maintenance.drop()  # left by a run that was stopped
         trueweave = await AsyncTrueweave.enter(self._database, name)
         try:
             await trueweave.add_documents(documents)
             yield trueweave
         finally:
             await trueweave.aclose()
-            await trueweave.drop()
+            await trueweave.maintenance.drop()
 
 
 def _alone(script: str, **given: Any) -> Figures:
@@ -232,13 +232,13 @@ async def _changed(trueweave: AsyncTrueweave, documents: Sequence[Document], see
     gone = random.Random(seed).sample(documents, max(1, round(len(documents) / 100)))
     await trueweave.remove([document.uri for document in gone])
     touched = await _touched(trueweave)
-    regrouped = await trueweave.find_communities()
+    regrouped = await trueweave.communities.find()
     after = await _written(trueweave, Counting(at_first.known))
-    async with trueweave.rebuilt() as beside:
+    async with trueweave.maintenance.rebuilt() as beside:
         anew = await _written(beside, Counting())
-        same = await trueweave.digest() == await beside.digest()
+        same = await trueweave.maintenance.digest() == await beside.maintenance.digest()
     await trueweave.add_documents(gone)
-    await trueweave.find_communities()
+    await trueweave.communities.find()
     await _written(trueweave, Counting(at_first.known))
     return {
         "removed": len(gone),

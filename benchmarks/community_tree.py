@@ -27,7 +27,7 @@ _BIG = 10  # members of an outermost community that is named
 
 async def figures(trueweave: AsyncTrueweave, how: LeidenSettings) -> Figures:
     """Sizes, modularity beside Leiden without levels, the largest communities with their parts, and a drawing."""
-    found = await trueweave.communities(limit=_ALL)
+    found = await trueweave.communities.select(limit=_ALL)
     outermost = [one for one in found if one.level == 0]
     parts: dict[Any, list[Community]] = {}
     for one in found:
@@ -80,6 +80,6 @@ async def _circle(
     if one.parts:
         inner = [await _circle(trueweave, part, parts, dot) for part in parts[one.id]]
     else:
-        inner = [Circle(entity.name, dot) for entity in await trueweave.members(one.id, one.size)]
+        inner = [Circle(entity.name, dot) for entity in await trueweave.communities.members(one.id, one.size)]
     rim = _NAMED if one.level == 0 and one.size >= _BIG else _RIM
     return Circle(one.names[0], inner=inner, rim=rim)

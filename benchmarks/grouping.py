@@ -41,7 +41,7 @@ async def run(url: str, workspace: str, edges: str = "") -> dict[str, Any]:
         trueweave = await AsyncTrueweave.enter(database, workspace, make=False)
         with _timed(STAGES) as stages:
             began = time.perf_counter()
-            changed = await trueweave.find_communities()
+            changed = await trueweave.communities.find()
             seconds = time.perf_counter() - began
         peak = peak_mb()
         if edges:

@@ -72,7 +72,7 @@ class Bench:
                 twin = bare.load_again(self.url, trueweave.workspace.id)
                 runs.append((seconds, twin["copy"] + twin["hnsw"], twin["copy"]))
                 status = await trueweave.status()
-                await trueweave.drop()
+                await trueweave.maintenance.drop()
         seconds, bare_seconds, copy_seconds = (median(column) for column in zip(*runs, strict=True))
         return {
             "documents": len(documents),
@@ -109,7 +109,7 @@ class Bench:
                     link = Link(name, f"Other {number}", "stands beside")
                     document = Document(f"more/{name}/{number}", (Chunk("One more.", mentions=said, links=(link,)),))
                     milliseconds[name].append(await _milliseconds(trueweave.add_documents([document])))
-            await trueweave.drop()
+            await trueweave.maintenance.drop()
         hub, small = median(milliseconds["Hub"]), median(milliseconds["Small"])
         return {
             "mentions_of_hub": sizes["Hub"],
@@ -132,7 +132,7 @@ class Bench:
                 tries = [await self._resolve_thousand(trueweave, known, round_) for round_ in range(5)]
                 found = tries[0][1]
                 figures[f"{target}_names"] = {"ms_per_name": round(median(ms for ms, _ in tries), 3), "pairs": found}
-            await trueweave.drop()
+            await trueweave.maintenance.drop()
         first, last = (figures[name]["ms_per_name"] for name in (next(iter(figures)), next(reversed(figures))))
         return {**figures, "growth": round(last / first, 2)}
 
@@ -147,8 +147,8 @@ class Bench:
         pairs = await resolution.find_alike(trueweave.workspace, ids)
         seconds = time.perf_counter() - started
         await record.withdraw(trueweave.workspace, [f"new/{round_}/0"])
-        await trueweave.settle()
-        await trueweave.sweep()
+        await trueweave.maintenance.settle()
+        await trueweave.maintenance.sweep()
         return 1000 * seconds / len(ids), pairs
 
     # (g) One file of 2.4 MB with 200,000 distinct names, by the capitals extractor, and twelve small documents that are
@@ -181,7 +181,7 @@ class Bench:
             entities = (await trueweave.status()).entities
             await beside.aclose()
             await trueweave.aclose()
-            await trueweave.drop()
+            await trueweave.maintenance.drop()
         return {
             "names": names,
             "entities": entities,
@@ -215,7 +215,7 @@ class Bench:
             shelf = bare.Shelf(self.url, [trueweave.workspace.id for trueweave in trueweaves.values()])
             for share, trueweave in trueweaves.items():
                 figures[share] = await _search(trueweave, shelf, queries)
-                await trueweave.drop()
+                await trueweave.maintenance.drop()
             shelf.close()
         return figures
 
@@ -228,7 +228,7 @@ async def _search(trueweave: AsyncTrueweave, shelf: bare.Shelf, queries: Sequenc
     for query in queries:
         vector = np.array(query.to_list(), dtype=np.float32)
         started = time.perf_counter()
-        hits = await trueweave.nearest("chunk", vector, 10)
+        hits = await trueweave.graph.nearest("chunk", vector, 10)
         times.append(time.perf_counter() - started)
         found.append([hit.distance for hit in hits])
     ways = {"exact": (1.0, exact_ms), "filtered hnsw": (_recall(filtered, truth), filtered_ms)}
@@ -275,8 +275,8 @@ async def _scale(bench: Bench) -> Figures:
         async with trueweave.workspace.transaction() as tx:
             row = await (await tx.execute("SELECT count(*) FROM link")).fetchone()
             links = row[0] if row else 0
-        await trueweave.drop()
-        await little.drop()
+        await trueweave.maintenance.drop()
+        await little.maintenance.drop()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {
         "b": {

@@ -84,10 +84,10 @@ class Bench:
                 for n, pair in enumerate(written)
                 for name in (pair.one, pair.other)
             )
-            entities = Counter(entity.type for entity in await trueweave.entities(limit=1000))
-            suggested = {found.one.name.type for found in await trueweave.suggestions(limit=1000)}
+            entities = Counter(entity.type for entity in await trueweave.graph.entities(limit=1000))
+            suggested = {found.one.name.type for found in await trueweave.rules.suggestions(limit=1000)}
         finally:
-            await trueweave.drop()
+            await trueweave.maintenance.drop()
         merged = [entities[f"pair {n}"] == 1 for n in range(len(written))]
         offered = [f"pair {n}" in suggested for n in range(len(written))]
         return {

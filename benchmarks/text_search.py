@@ -84,7 +84,7 @@ class Bench:
                 "recall_at_5": _recall(mine, questions),
                 "bm25s_recall_at_5": _recall(theirs, questions),
             }
-            await trueweave.drop()
+            await trueweave.maintenance.drop()
         return figures
 
     # (b) Milliseconds for ten chunks, of the SQL function alone, in workspaces of 2,000, 20,000 and 200,000 real
@@ -114,7 +114,7 @@ class Bench:
                 "megabytes": round(taken / 1e6, 1),
             }
             print(f"  {size}: {json.dumps(figures[f'{size}_chunks'])}", file=sys.stderr)
-            await trueweave.drop()
+            await trueweave.maintenance.drop()
         for kind in ("real_questions", "random_words"):
             spent = [figures[f"{size}_chunks"][kind]["server_cpu_ms"] for size in sizes]
             figures[f"growth_{kind}"] = [round(b / a, 2) for a, b in pairwise(spent)]

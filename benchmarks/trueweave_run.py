@@ -135,7 +135,7 @@ async def _add(job: Job) -> Figures:
             raise RuntimeError(f"not all of {job.documents} documents went in: {added}, {status}")
         if job.chunks_each:
             await _check(trueweave, job)
-        calls = Counter({spent.stage: spent.calls for spent in await trueweave.receipt()})
+        calls = Counter({spent.stage: spent.calls for spent in await trueweave.budget.receipt()})
     graph = {"entities": status.entities, "relations": status.relations}
     return {**figures, "chunks": status.chunks, "graph": graph, "calls": dict(calls), "stages": dict(watch.seconds)}
 
@@ -175,7 +175,7 @@ async def _opened(job: Job) -> AsyncIterator[AsyncTrueweave]:
     with patch("trueweave.models.open_chat", lambda *_, **__: reader):
         async with AsyncTrueweave.open(embedder=embedder, settings=settings) as trueweave:
             if job.extractor == "llm":
-                await trueweave.allow(price=Decimal(1000))  # a cap, so that every call is held against it
+                await trueweave.budget.allow(price=Decimal(1000))  # a cap, so that every call is held against it
             yield trueweave
 
 

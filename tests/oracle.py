@@ -29,7 +29,7 @@ async def assert_view_is_right(trueweave: AsyncTrueweave) -> None:
         for link in chunk.links:
             ends = NameKey(link.source, link.source_type), NameKey(link.target, link.target_type)
             tied[ends].append(link.strength)
-    groups = _groups(set(mentioned), await trueweave.rules(), await trueweave.resolution())
+    groups = _groups(set(mentioned), await trueweave.rules.all(), await trueweave.rules.resolution())
     entity_of = {name: group for group in groups for name in group}
     weights: Counter[tuple[Names, Names]] = Counter()
     for (source, target), strengths in tied.items():
@@ -41,7 +41,7 @@ async def assert_view_is_right(trueweave: AsyncTrueweave) -> None:
     stored = await _stored(trueweave)
     assert {names: (e.count, e.degree) for names, e in stored.items()} == expected
     by_id = {e.id: names for names, e in stored.items()}
-    relations = await trueweave.relations(*by_id, limit=10_000) if by_id else []
+    relations = await trueweave.graph.relations(*by_id, limit=10_000) if by_id else []
     assert {(by_id[r.source], by_id[r.target]): r.weight for r in relations} == dict(weights)
 
 
@@ -81,7 +81,7 @@ def _alike(a: NameKey, b: NameKey, how: ResolutionSettings) -> bool:
 
 
 async def _stored(trueweave: AsyncTrueweave) -> dict[Names, Entity]:
-    entities = {e.id: e for e in await trueweave.entities(limit=10_000)}
+    entities = {e.id: e for e in await trueweave.graph.entities(limit=10_000)}
     members: defaultdict[UUID, set[NameKey]] = defaultdict(set)
     async with trueweave.workspace.transaction() as tx:
         rows = await (await tx.execute("SELECT entity, written, type FROM name WHERE entity IS NOT NULL")).fetchall()

@@ -72,7 +72,7 @@ def drawn(figures: Figures) -> dict[str, str]:
 
 def _scale(found: Figures, library: str) -> list[str]:
     named = {
-        "`find_communities`, the first time": found["first"],
+        "`communities.find`, the first time": found["first"],
         "after one more document": found["after_one_document"],
         "when nothing has changed": found["unchanged"],
         "the library alone": found["library"],
@@ -98,7 +98,7 @@ def _scale(found: Figures, library: str) -> list[str]:
         _said(
             f"WordNet, Debian's packages and FB15k-237 together: {found['documents']:,} documents,",
             f"{found['entities']:,} entities and {found['relations']:,} relations, which make {found['edges']:,} edges",
-            "where directions do not count. `find_communities` reads them from the database and writes communities to",
+            "where directions do not count. `communities.find` reads them from the database and writes communities to",
             f"it. The hierarchical Leiden of {library} is given the same edges in memory. Both divide what has more",
             "than ten members. Medians of three runs, each in a process of its own; the memory is that of the process,",
             "and not of the database.",

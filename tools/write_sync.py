@@ -1,13 +1,12 @@
-"""Writes the class Trueweave in src/trueweave/sync.py from AsyncTrueweave in engine.py. `make docs` fails while it is
-out of date.
+"""Writes the class Trueweave and its groups in src/trueweave/sync.py from AsyncTrueweave and its groups in
+src/trueweave/engine. `make docs` fails while they are out of date.
 
-What is above that class is written by hand, imports included.
+What is above these classes is written by hand, imports included.
 """
 
 from __future__ import annotations
 
 import ast
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,12 +15,14 @@ from pathlib import Path
 from written import write_or_check
 
 SOURCES = Path(__file__).parents[1] / "src" / "trueweave"
-SOURCE, TARGET = SOURCES / "engine.py", SOURCES / "sync.py"
+ENGINE, TARGET = SOURCES / "engine", SOURCES / "sync.py"
 
-# An open database is of the loop that opened it, so there is no workspace to be entered in one.
-LEFT_OUT = frozenset({"enter", "aclose", "database", "worker_dependencies", "clean_up"})
+# An open database is of the loop that opened it, so there is no workspace to be entered in one, and no projection.
+LEFT_OUT = frozenset({"enter", "aclose", "database", "workspace", "worker_dependencies", "clean_up", "projection"})
+PARTS = {"trueweave": "", "documents": "documents", "questions": "questions"}
+GROUPS = ("graph", "communities", "rules", "budget", "maintenance")
 
-_HEAD = "# --- written by `make sync` from trueweave/engine.py: what is below is changed there ---\n"
+_HEAD = "# --- written by `make sync` from trueweave/engine: what is below is changed there ---\n"
 _CLASS = '''
 
 class Trueweave(_Waiting):
@@ -32,7 +33,6 @@ class Trueweave(_Waiting):
     loop, as in a notebook. Several threads may call at the same time, and Ctrl-C stops what the call began.
     """
 '''
-_SECTION = re.compile(r"^    # --- .*$", re.MULTILINE)
 _INSTEAD = {"AsyncIterator": "Iterator", "Stream": "Iterator", "AsyncTrueweave": "Trueweave", "asyncio": "threading"}
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -40,24 +40,50 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 def module() -> str:
     """The module as it should be."""
-    by_hand = TARGET.read_text("utf-8").partition(_HEAD)[0]
-    written = by_hand + _HEAD + _CLASS + "".join(_members(SOURCE.read_text("utf-8")))
+    by_hand = TARGET.read_text("utf-8").partition("# --- written by")[0]
+    written = by_hand + _HEAD + "".join(map(_group, GROUPS)) + _CLASS
+    for file, heading in PARTS.items():
+        written += f"\n    # --- {heading} {'-' * (90 - len(heading))}\n" if heading else ""
+        written += "".join(_members(file))
+    written += "".join(map(_group_property, GROUPS))
     command = (sys.executable, "-m", "ruff", "format", "--stdin-filename", str(TARGET), "-")
     return subprocess.run(command, input=written, text=True, capture_output=True, check=True).stdout
 
 
-def _members(source: str) -> Iterator[str]:
-    """The members of Trueweave, and the headings between them."""
-    [whole] = [
-        node for node in ast.parse(source).body if isinstance(node, ast.ClassDef) and node.name == "AsyncTrueweave"
-    ]
-    headings = [(source.count("\n", 0, found.start()) + 1, found[0]) for found in _SECTION.finditer(source)]
+def _group(name: str) -> str:
+    whole, _ = _class(name)
+    doc = ast.get_docstring(whole)
+    return f'''\n\nclass {_name_of(whole)}(_Group):\n    """{doc}"""\n{"".join(_members(name, group=name))}'''
+
+
+def _group_property(name: str) -> str:
+    made = _name_of(_class(name)[0])
+    return f'''
+    @property
+    def {name}(self) -> {made}:
+        """What is about {name}."""
+        return {made}(self)
+'''
+
+
+def _class(file: str) -> tuple[ast.ClassDef, str]:
+    """The public class of a module of the engine, and the module's source."""
+    source = (ENGINE / f"{file}.py").read_text("utf-8")
+    [whole] = [node for node in ast.parse(source).body if isinstance(node, ast.ClassDef)]
+    return whole, source
+
+
+def _name_of(whole: ast.ClassDef) -> str:
+    return whole.name.removeprefix("Async")
+
+
+def _members(file: str, group: str = "") -> Iterator[str]:
+    """The members of Trueweave that come from a module of the engine."""
+    whole, source = _class(file)
     for node in whole.body:
         if not isinstance(node, Function) or node.name.startswith("_") or node.name in LEFT_OUT:
             continue
-        while headings and headings[0][0] < node.lineno:
-            yield f"\n{headings.pop(0)[1]}\n"
-        yield _constructor(source, node) if node.name == "open" else _member(source, node)
+        yield _constructor(source, node) if node.name == "open" else _member(source, node, group)
 
 
 def _constructor(source: str, opening: Function) -> str:
@@ -65,16 +91,17 @@ def _constructor(source: str, opening: Function) -> str:
     return _function("def __init__", opening, "None", _doc(source, opening), f"super().__init__(lambda: {given})")
 
 
-def _member(source: str, node: Function) -> str:
+def _member(source: str, node: Function, group: str) -> str:
     decorators = {ast.unparse(decorator) for decorator in node.decorator_list}
     returns = ast.unparse(_instead(node.returns)) if node.returns else "None"
     doc = _doc(source, node)
     if _is_static(node):
         waited = f"return _wait_for(lambda: {_call(f'AsyncTrueweave.{node.name}', node)})"
         return _function(f"@staticmethod\n    def {node.name}", node, returns, doc, waited)
-    act = f"lambda trueweave: {_call(f'trueweave.{node.name}', node)}"
+    called = f"trueweave.{group}.{node.name}" if group else f"trueweave.{node.name}"
+    act = f"lambda trueweave: {_call(called, node)}"
     if "property" in decorators:
-        head, body = f"@property\n    def {node.name}", f"return self._trueweave.{node.name}"
+        head, body = f"@property\n    def {node.name}", f"return self._{called}"
     elif "asynccontextmanager" in decorators:
         head = f"@contextmanager\n    def {node.name}"
         body = f"with self._entered({act}) as entered:\n            yield self._beside(entered)"

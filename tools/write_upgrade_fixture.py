@@ -43,15 +43,15 @@ async def _fill(url: str) -> str:
         stranger = Chunk("The stranger left.", mentions=(Mention("stranger"),))
         await village.add_documents([Document("removed", (stranger,))])
         await village.remove(["removed"])
-        await village.merge(NameKey("smith"), NameKey("reeve"))
-        await village.find_communities()
-        await village.write_reports()
+        await village.rules.merge(NameKey("smith"), NameKey("reeve"))
+        await village.communities.find()
+        await village.communities.write_reports()
         await village.aclose()
         vectors.MOST_IN_COMMON = 3
         large = await AsyncTrueweave.enter(database, "large", HashEmbedder(8), settings=settings)
         await large.add_documents(_document(a, b) for a, b in combinations(FOLK[:4], 2))
         await take_in(large.workspace, [Source("waiting", "Ada met Bob in London.")], recipe(settings), ignore)
-        digest = await village.digest()
+        digest = await village.maintenance.digest()
         await large.aclose()
     return digest
 

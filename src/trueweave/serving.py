@@ -62,7 +62,7 @@ class Serving:
 
     async def _clean_up(self, workspace: Workspace) -> None:
         async with self.opened(workspace) as trueweave:
-            await trueweave.clean_up()
+            await trueweave.maintenance.clean_up()
             async with workspace.transaction() as tx:
                 if await tx.value("source.any_left"):
                     await queue.ask_for(tx, "settle")

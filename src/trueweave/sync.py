@@ -17,7 +17,7 @@ from collections.abc import (
     Sequence,
 )
 from concurrent.futures import Future, wait
-from contextlib import AbstractAsyncContextManager, contextmanager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
@@ -25,10 +25,10 @@ from typing import Any, Literal, Self, TypeVar
 from uuid import UUID
 
 from trueweave.config import Settings
-from trueweave.engine import AsyncTrueweave, Progress, _unseen
+from trueweave.engine import AsyncTrueweave, Progress, unseen
 from trueweave.errors import TrueweaveError
 from trueweave.events import Added, Listener, Refused, Reported, ignore
-from trueweave.evidence import Answer, Comparison, Evidence, Filter
+from trueweave.evidence import Answer, Comparison, Evidence, Filter, Passage
 from trueweave.protocols import ChangeReaders, Embedder, StreamingLLM, Vectors, Verifier
 from trueweave.query_context import Method
 from trueweave.store.postgres.ingest_progress import IngestProgress
@@ -304,7 +304,286 @@ async def _leave(manager: AbstractAsyncContextManager[object]) -> None:
     await manager.__aexit__(None, None, None)
 
 
-# --- written by `make sync` from trueweave/engine.py: what is below is changed there ---
+class _Group:
+    """Some of the calls of a Trueweave."""
+
+    def __init__(self, waiting: _Waiting) -> None:
+        self._waiting = waiting
+
+    @property
+    def _trueweave(self) -> AsyncTrueweave:
+        return self._waiting._trueweave  # noqa: SLF001 (a part of it)
+
+    def _wait_for(self, act: Callable[[AsyncTrueweave], Coroutine[Any, Any, T]]) -> T:
+        return self._waiting._wait_for(act)  # noqa: SLF001 (a part of it)
+
+    def _entered(self, act: Callable[[AsyncTrueweave], AbstractAsyncContextManager[T]]) -> AbstractContextManager[T]:
+        return self._waiting._entered(act)  # noqa: SLF001 (a part of it)
+
+    def _beside(self, trueweave: AsyncTrueweave) -> Trueweave:
+        made = self._waiting._beside(trueweave)  # noqa: SLF001 (a part of it)
+        assert isinstance(made, Trueweave), "a group is of a Trueweave"
+        return made
+
+
+# --- written by `make sync` from trueweave/engine: what is below is changed there ---
+
+
+class GraphGroup(_Group):
+    """The graph of a workspace: `trueweave.graph`."""
+
+    def entities(self, limit: int = 50) -> list[Entity]:
+        """The most mentioned entities."""
+        return self._wait_for(lambda trueweave: trueweave.graph.entities(limit))
+
+    def relations(self, *entities: UUID, limit: int = 50) -> list[Relation]:
+        """The relations from and to these entities, the heaviest first."""
+        return self._wait_for(lambda trueweave: trueweave.graph.relations(*entities, limit=limit))
+
+    def neighbours(self, *entities: UUID, hops: int = 1, limit: int = 50) -> list[Entity]:
+        """The entities around these, over so many relations: nearer ones first, then those more heavily related."""
+        return self._wait_for(lambda trueweave: trueweave.graph.neighbours(*entities, hops=hops, limit=limit))
+
+    def nearest(self, kind: VectorKind, vector: Vectors, limit: int = 10) -> list[Hit]:
+        """The chunks, entities or relations nearest to a vector, nearest first."""
+        return self._wait_for(lambda trueweave: trueweave.graph.nearest(kind, vector, limit))
+
+    def export(self, path: str | Path) -> None:
+        """Write the graph with its communities to a file, as its name ends: in .graphml, or in .json with reports."""
+        self._wait_for(lambda trueweave: trueweave.graph.export(path))
+
+    def changes(self, after: int = 0, limit: int = 1000) -> list[Change]:
+        """What changed after a position of the outbox, in order, for a projection to follow."""
+        return self._wait_for(lambda trueweave: trueweave.graph.changes(after, limit))
+
+
+class CommunitiesGroup(_Group):
+    """The communities of a workspace: `trueweave.communities`."""
+
+    def find(self) -> CommunityChanges:
+        """Find the communities of the graph as it is settled now; what that changed.
+
+        Nothing is done where the graph is as it was. No model is asked: `write_reports` does that.
+        """
+        return self._wait_for(lambda trueweave: trueweave.communities.find())
+
+    def estimate_reports(self) -> ReportEstimate:
+        """What `write_reports` would take. Nothing is sent to any model."""
+        return self._wait_for(lambda trueweave: trueweave.communities.estimate_reports())
+
+    def write_reports(self, listener: Listener = ignore) -> Reported:
+        """Write about all communities that have no report, or a stale one; how many that were.
+
+        Without a language model, names and sentences are picked out of the documents. Like `add` it may be stopped at
+        any moment and run again, and other workers of this workspace go on with it.
+        """
+        return self._wait_for(lambda trueweave: trueweave.communities.write_reports(listener))
+
+    def hierarchy(self) -> Hierarchy | None:
+        """The communities as a whole, level by level; None where none were looked for yet."""
+        return self._wait_for(lambda trueweave: trueweave.communities.hierarchy())
+
+    def select(
+        self, level: int | None = None, *, within: UUID | None = None, since: datetime | None = None, limit: int = 50
+    ) -> list[Community]:
+        """Communities, the largest first: of a level, right within another, or changed since then."""
+        return self._wait_for(
+            lambda trueweave: trueweave.communities.select(level, within=within, since=since, limit=limit)
+        )
+
+    def retired(self, since: datetime, limit: int = 50) -> list[RetiredCommunity]:
+        """Communities that are no more since then, the latest first."""
+        return self._wait_for(lambda trueweave: trueweave.communities.retired(since, limit))
+
+    def get(self, id: UUID | str) -> Community:
+        """The community of this id, or of the one id that begins like this."""
+        return self._wait_for(lambda trueweave: trueweave.communities.get(id))
+
+    def report(self, community: UUID) -> CommunityReport | None:
+        """What is written about a community, if anything is."""
+        return self._wait_for(lambda trueweave: trueweave.communities.report(community))
+
+    def members(self, community: UUID, limit: int = 50) -> list[Entity]:
+        """The entities in a community, those with most relations first."""
+        return self._wait_for(lambda trueweave: trueweave.communities.members(community, limit))
+
+
+class RulesGroup(_Group):
+    """The rules of a workspace: `trueweave.rules`."""
+
+    def merge(self, *names: NameKey, id: UUID | None = None) -> Rule:
+        """Let these names be one entity from now on, whatever documents come."""
+        return self._wait_for(lambda trueweave: trueweave.rules.merge(*names, id=id))
+
+    def split(self, *names: NameKey, id: UUID | None = None) -> Rule:
+        """Let these names be an entity of their own, apart from all that they are alike to."""
+        return self._wait_for(lambda trueweave: trueweave.rules.split(*names, id=id))
+
+    def rename(self, name: NameKey, label: str, id: UUID | None = None) -> Rule:
+        """Let the entity of this name be called `label`."""
+        return self._wait_for(lambda trueweave: trueweave.rules.rename(name, label, id))
+
+    def undo(self, rule: UUID) -> None:
+        """Take a rule back."""
+        self._wait_for(lambda trueweave: trueweave.rules.undo(rule))
+
+    def all(self) -> list[Rule]:
+        """All rules, in the order in which they were laid down."""
+        return self._wait_for(lambda trueweave: trueweave.rules.all())
+
+    def suggestions(self, threshold: int | None = None, *, limit: int = 20, rejected: bool = False) -> list[Suggestion]:
+        """Names that may be one thing, with passages of both: pairs more alike than the threshold (that of the
+        resolution, if none is given) which are two entities and on which nobody has decided, the most alike first; or
+        else those that were `rejected`."""
+        return self._wait_for(lambda trueweave: trueweave.rules.suggestions(threshold, limit=limit, rejected=rejected))
+
+    def accept(self, *which: UUID | str | int) -> list[Rule]:
+        """Merge the names of these suggestions, given by id (or how it begins) or by number in the last list."""
+        return self._wait_for(lambda trueweave: trueweave.rules.accept(*which))
+
+    def accept_above(self, threshold: int) -> list[Rule]:
+        """Merge all names that are more alike than this and would be suggested."""
+        return self._wait_for(lambda trueweave: trueweave.rules.accept_above(threshold))
+
+    def reject(self, *which: UUID | str | int) -> list[tuple[NameKey, NameKey]]:
+        """Suggest none of these pairs of names again."""
+        return self._wait_for(lambda trueweave: trueweave.rules.reject(*which))
+
+    def mentioned(self, names: Sequence[NameKey]) -> dict[NameKey, tuple[NameKey, ...]]:
+        """For each of these names those that some document mentions now, written just so; without a type, of any."""
+        return self._wait_for(lambda trueweave: trueweave.rules.mentioned(names))
+
+    def resolution(self) -> ResolutionSettings:
+        """What makes two names one entity here."""
+        return self._wait_for(lambda trueweave: trueweave.rules.resolution())
+
+    def change_resolution(self, to: ResolutionSettings) -> None:
+        """Resolve all names by other settings."""
+        self._wait_for(lambda trueweave: trueweave.rules.change_resolution(to))
+
+
+class BudgetGroup(_Group):
+    """The budget of a workspace: `trueweave.budget`."""
+
+    def get(self) -> Budget:
+        """What this workspace may spend on models, and has spent."""
+        return self._wait_for(lambda trueweave: trueweave.budget.get())
+
+    def allow(self, *, price: Decimal | None = None, tokens: int | None = None) -> Budget:
+        """Let this workspace spend so much more, in money or in tokens, over all workers; without either, no cap."""
+        return self._wait_for(lambda trueweave: trueweave.budget.allow(price=price, tokens=tokens))
+
+    def receipt(self, since: datetime | None = None) -> list[Spent]:
+        """What was spent since then, by stage and model."""
+        return self._wait_for(lambda trueweave: trueweave.budget.receipt(since))
+
+    def receipt_by_document(self, since: datetime | None = None, limit: int = 20) -> list[SpentOn]:
+        """What was spent since then on the costliest documents, by model."""
+        return self._wait_for(lambda trueweave: trueweave.budget.receipt_by_document(since, limit))
+
+
+class MaintenanceGroup(_Group):
+    """The upkeep of a workspace: `trueweave.maintenance`."""
+
+    def settle(self) -> int:
+        """Bring the view up to date with all that is stored; how many versions of documents were settled."""
+        return self._wait_for(lambda trueweave: trueweave.maintenance.settle())
+
+    def digest(self) -> str:
+        """A hash of all that readers can see: equal digests, equal indexes, whatever the ids inside."""
+        return self._wait_for(lambda trueweave: trueweave.maintenance.digest())
+
+    def state(self) -> str:
+        """A key that changes whenever documents, rules or vectors do. Unlike a digest it is quick, and says nothing of
+        another database."""
+        return self._wait_for(lambda trueweave: trueweave.maintenance.state())
+
+    def verify(self, progress: Progress = unseen) -> Verdict:
+        """Build the index anew beside this one, from the documents that it shows, and compare.
+
+        Nothing in this workspace is changed, and no model is asked: what the vectors stand for is compared by the
+        hashes of their texts. What waits to be settled is counted, not settled.
+        """
+        return self._wait_for(lambda trueweave: trueweave.maintenance.verify(progress))
+
+    @contextmanager
+    def rebuilt(self, progress: Progress = unseen) -> Iterator[Trueweave]:
+        """A workspace built from scratch from the documents that this one shows, its settings and rules; gone at the
+        end. It has no models."""
+        with self._entered(lambda trueweave: trueweave.maintenance.rebuilt(progress)) as entered:
+            yield self._beside(entered)
+
+    def sweep(self) -> Swept:
+        """Take away what nobody needs any longer: names that no document mentions, what has been kept for as long as
+        the settings say, and what removed documents and killed processes left. Workers do all but the names."""
+        return self._wait_for(lambda trueweave: trueweave.maintenance.sweep())
+
+    def drop(self) -> int:
+        """Take the workspace away, with all that is in it; how many documents there were.
+
+        Whoever is adding documents is waited for where a transaction is under way, and gets UnknownWorkspace after it.
+        """
+        return self._wait_for(lambda trueweave: trueweave.maintenance.drop())
+
+    def estimate_reembed(self, model: str) -> EmbeddingEstimate:
+        """What `reembed` would take. The model is asked for its dimensions, and no text is sent to it."""
+        return self._wait_for(lambda trueweave: trueweave.maintenance.estimate_reembed(model))
+
+    def reembed(self, model: str, progress: Progress = unseen) -> None:
+        """Embed everything with the model of that name, paid from the budget, then switch to it at once.
+
+        Like `add` it may be stopped at any moment and run again: what is embedded is kept. Questions are answered by
+        the old vectors until then, and those are dropped afterwards. `progress` is told how many more texts are done.
+        """
+        self._wait_for(lambda trueweave: trueweave.maintenance.reembed(model, progress))
+
+    def change_space(self, embedder: Embedder, progress: Progress = unseen) -> None:
+        """Embed everything with another model beside the old vectors, then switch to it at once."""
+        self._wait_for(lambda trueweave: trueweave.maintenance.change_space(embedder, progress))
+
+    @property
+    def own_settings(self) -> dict[str, Any]:
+        """The settings that this workspace has of its own, as they were when it was opened or last changed here."""
+        return self._trueweave.maintenance.own_settings
+
+    def change_settings(self, changes: Mapping[str, Any], unset: Collection[str] = ()) -> Settings:
+        """Give this workspace settings of its own, for all who work in it, and take others back; those in force here
+        now. Other processes see them when they next open the workspace."""
+        return self._wait_for(lambda trueweave: trueweave.maintenance.change_settings(changes, unset))
+
+    def clock(self) -> datetime:
+        """The time by the database's clock, by which `ingest_progress` and receipts count."""
+        return self._wait_for(lambda trueweave: trueweave.maintenance.clock())
+
+    def ingest_progress(self, since: datetime | None = None) -> IngestProgress:
+        """How many documents came in since then, whoever worked them, and how many wait. A database that is away is
+        waited for."""
+        return self._wait_for(lambda trueweave: trueweave.maintenance.ingest_progress(since))
+
+    def duplicates(self, since: datetime) -> list[Duplicate]:
+        """The documents that came in since then and have the very text of one that was there before."""
+        return self._wait_for(lambda trueweave: trueweave.maintenance.duplicates(since))
+
+    def notes(self, since: datetime, named: int = 3) -> list[Note]:
+        """What was odd about the documents that came in since then, with the names of the first so many."""
+        return self._wait_for(lambda trueweave: trueweave.maintenance.notes(since, named))
+
+    def out_of_date(self) -> list[OutOfDate]:
+        """Documents that were worked by other settings than those of now, or by another version of the extractor; none
+        where the settings name no extractor that could be used here."""
+        return self._wait_for(lambda trueweave: trueweave.maintenance.out_of_date())
+
+    def failed_documents(self, limit: int = 20) -> list[FailedDocument]:
+        """Documents that failed for good, with their errors. Adding one again tries it again."""
+        return self._wait_for(lambda trueweave: trueweave.maintenance.failed_documents(limit))
+
+    def failed_work(self, limit: int = 20) -> list[FailedWork]:
+        """Work that failed by a bug of Trueweave, the latest first. `retry` tries it again."""
+        return self._wait_for(lambda trueweave: trueweave.maintenance.failed_work(limit))
+
+    def retry(self, listener: Listener = ignore) -> int:
+        """Try again what failed: failed documents, and work that failed by a bug; how much that was."""
+        return self._wait_for(lambda trueweave: trueweave.maintenance.retry(listener))
 
 
 class Trueweave(_Waiting):
@@ -349,7 +628,16 @@ class Trueweave(_Waiting):
         """
         return _wait_for(lambda: AsyncTrueweave.migrate(url, settings=settings))
 
-    # --- documents ------------------------------------------------------------------------------------
+    @property
+    def settings(self) -> Settings:
+        """The settings in force here: those of the workspace over those of the process."""
+        return self._trueweave.settings
+
+    def status(self) -> Status:
+        """How large the workspace is, and what still waits to be settled."""
+        return self._wait_for(lambda trueweave: trueweave.status())
+
+    # --- documents ---------------------------------------------------------------------------------
 
     def add(
         self, *what: str | Path | Source, listener: Listener = ignore, prune: bool = False, refresh: bool = False
@@ -391,7 +679,7 @@ class Trueweave(_Waiting):
     def add_documents(
         self,
         documents: Iterable[Document],
-        progress: Progress = _unseen,
+        progress: Progress = unseen,
         refused: Callable[[Refused], None] | None = None,
     ) -> int:
         """Store documents whose entities and relations are given, and settle them; how many were new or changed.
@@ -410,15 +698,15 @@ class Trueweave(_Waiting):
         """
         return self._wait_for(lambda trueweave: trueweave.remove(uris))
 
-    def settle(self) -> int:
-        """Bring the view up to date with all that is stored; how many versions of documents were settled."""
-        return self._wait_for(lambda trueweave: trueweave.settle())
-
     def documents(self) -> Iterator[Document]:
         """All documents as they were stored, in no particular order."""
         return self._iterate(lambda trueweave: trueweave.documents())
 
-    # --- questions ------------------------------------------------------------------------------------
+    def list_documents(self, limit: int = 50, *, noted: bool = False) -> list[DocumentInfo]:
+        """The documents that are there, by name; only those with a note, if that is wanted."""
+        return self._wait_for(lambda trueweave: trueweave.list_documents(limit, noted=noted))
+
+    # --- questions ---------------------------------------------------------------------------------
 
     def ask(
         self,
@@ -511,6 +799,10 @@ class Trueweave(_Waiting):
             lambda trueweave: trueweave.retrieve(question, method, filter=filter, rerank=rerank, listener=listener)
         )
 
+    def search(self, text: str, limit: int = 10, *, filter: Filter | None = None) -> list[Passage]:
+        """The passages that fit a text best: by meaning and by words, or by words alone where nothing is embedded."""
+        return self._wait_for(lambda trueweave: trueweave.search(text, limit, filter=filter))
+
     def compare(
         self,
         question: str,
@@ -531,258 +823,27 @@ class Trueweave(_Waiting):
         words alone where nothing is embedded."""
         return self._trueweave.method
 
-    # --- communities ----------------------------------------------------------------------------------
-
-    def find_communities(self) -> CommunityChanges:
-        """Find the communities of the graph as it is settled now; what that changed.
-
-        Nothing is done where the graph is as it was. No model is asked: `write_reports` does that.
-        """
-        return self._wait_for(lambda trueweave: trueweave.find_communities())
-
-    def estimate_reports(self) -> ReportEstimate:
-        """What `write_reports` would take. Nothing is sent to any model."""
-        return self._wait_for(lambda trueweave: trueweave.estimate_reports())
-
-    def write_reports(self, listener: Listener = ignore) -> Reported:
-        """Write about all communities that have no report, or a stale one; how many that were.
-
-        Without a language model, names and sentences are picked out of the documents. Like `add` it may be stopped at
-        any moment and run again, and other workers of this workspace go on with it.
-        """
-        return self._wait_for(lambda trueweave: trueweave.write_reports(listener))
-
-    def hierarchy(self) -> Hierarchy | None:
-        """The communities as a whole, level by level; None where none were looked for yet."""
-        return self._wait_for(lambda trueweave: trueweave.hierarchy())
-
-    def communities(
-        self, level: int | None = None, *, within: UUID | None = None, since: datetime | None = None, limit: int = 50
-    ) -> list[Community]:
-        """Communities, the largest first: of a level, right within another, or changed since then."""
-        return self._wait_for(lambda trueweave: trueweave.communities(level, within=within, since=since, limit=limit))
-
-    def retired_communities(self, since: datetime, limit: int = 50) -> list[RetiredCommunity]:
-        """Communities that are no more since then, the latest first."""
-        return self._wait_for(lambda trueweave: trueweave.retired_communities(since, limit))
-
-    def community(self, id: UUID | str) -> Community:
-        """The community of this id, or of the one id that begins like this."""
-        return self._wait_for(lambda trueweave: trueweave.community(id))
-
-    def report(self, community: UUID) -> CommunityReport | None:
-        """What is written about a community, if anything is."""
-        return self._wait_for(lambda trueweave: trueweave.report(community))
-
-    def members(self, community: UUID, limit: int = 50) -> list[Entity]:
-        """The entities in a community, those with most relations first."""
-        return self._wait_for(lambda trueweave: trueweave.members(community, limit))
-
-    def export_graph(self, path: str | Path) -> None:
-        """Write the graph with its communities to a file, as its name ends: in .graphml, or in .json with reports."""
-        self._wait_for(lambda trueweave: trueweave.export_graph(path))
-
-    # --- people's rules and settings ------------------------------------------------------------------
-
-    def merge(self, *names: NameKey, id: UUID | None = None) -> Rule:
-        """Let these names be one entity from now on, whatever documents come."""
-        return self._wait_for(lambda trueweave: trueweave.merge(*names, id=id))
-
-    def split(self, *names: NameKey, id: UUID | None = None) -> Rule:
-        """Let these names be an entity of their own, apart from all that they are alike to."""
-        return self._wait_for(lambda trueweave: trueweave.split(*names, id=id))
-
-    def rename(self, name: NameKey, label: str, id: UUID | None = None) -> Rule:
-        """Let the entity of this name be called `label`."""
-        return self._wait_for(lambda trueweave: trueweave.rename(name, label, id))
-
-    def undo(self, rule: UUID) -> None:
-        """Take a rule back."""
-        self._wait_for(lambda trueweave: trueweave.undo(rule))
-
-    def rules(self) -> list[Rule]:
-        """All rules, in the order in which they were laid down."""
-        return self._wait_for(lambda trueweave: trueweave.rules())
-
-    def suggestions(self, threshold: int | None = None, *, limit: int = 20, rejected: bool = False) -> list[Suggestion]:
-        """Names that may be one thing, with passages of both: pairs more alike than the threshold (that of the
-        resolution, if none is given) which are two entities and on which nobody has decided, the most alike first; or
-        else those that were `rejected`."""
-        return self._wait_for(lambda trueweave: trueweave.suggestions(threshold, limit=limit, rejected=rejected))
-
-    def accept(self, *which: UUID | str | int) -> list[Rule]:
-        """Merge the names of these suggestions, given by id (or how it begins) or by number in the last list."""
-        return self._wait_for(lambda trueweave: trueweave.accept(*which))
-
-    def accept_above(self, threshold: int) -> list[Rule]:
-        """Merge all names that are more alike than this and would be suggested."""
-        return self._wait_for(lambda trueweave: trueweave.accept_above(threshold))
-
-    def reject(self, *which: UUID | str | int) -> list[tuple[NameKey, NameKey]]:
-        """Suggest none of these pairs of names again."""
-        return self._wait_for(lambda trueweave: trueweave.reject(*which))
-
-    def mentioned(self, names: Sequence[NameKey]) -> dict[NameKey, tuple[NameKey, ...]]:
-        """For each of these names those that some document mentions now, written just so; without a type, of any."""
-        return self._wait_for(lambda trueweave: trueweave.mentioned(names))
-
-    def resolution(self) -> ResolutionSettings:
-        """What makes two names one entity here."""
-        return self._wait_for(lambda trueweave: trueweave.resolution())
-
-    def change_resolution(self, to: ResolutionSettings) -> None:
-        """Resolve all names by other settings."""
-        self._wait_for(lambda trueweave: trueweave.change_resolution(to))
-
-    def estimate_reembed(self, model: str) -> EmbeddingEstimate:
-        """What `reembed` would take. The model is asked for its dimensions, and no text is sent to it."""
-        return self._wait_for(lambda trueweave: trueweave.estimate_reembed(model))
-
-    def reembed(self, model: str, progress: Progress = _unseen) -> None:
-        """Embed everything with the model of that name, paid from the budget, then switch to it at once.
-
-        Like `add` it may be stopped at any moment and run again: what is embedded is kept. Questions are answered by
-        the old vectors until then, and those are dropped afterwards. `progress` is told how many more texts are done.
-        """
-        self._wait_for(lambda trueweave: trueweave.reembed(model, progress))
-
-    def change_space(self, embedder: Embedder, progress: Progress = _unseen) -> None:
-        """Embed everything with another model beside the old vectors, then switch to it at once."""
-        self._wait_for(lambda trueweave: trueweave.change_space(embedder, progress))
+    @property
+    def graph(self) -> GraphGroup:
+        """What is about graph."""
+        return GraphGroup(self)
 
     @property
-    def settings(self) -> Settings:
-        """The settings in force here: those of the workspace over those of the process."""
-        return self._trueweave.settings
+    def communities(self) -> CommunitiesGroup:
+        """What is about communities."""
+        return CommunitiesGroup(self)
 
     @property
-    def own_settings(self) -> dict[str, Any]:
-        """The settings that this workspace has of its own, as they were when it was opened or last changed here."""
-        return self._trueweave.own_settings
+    def rules(self) -> RulesGroup:
+        """What is about rules."""
+        return RulesGroup(self)
 
-    def change_settings(self, changes: Mapping[str, Any], unset: Collection[str] = ()) -> Settings:
-        """Give this workspace settings of its own, for all who work in it, and take others back; those in force here
-        now. Other processes see them when they next open the workspace."""
-        return self._wait_for(lambda trueweave: trueweave.change_settings(changes, unset))
+    @property
+    def budget(self) -> BudgetGroup:
+        """What is about budget."""
+        return BudgetGroup(self)
 
-    # --- money ----------------------------------------------------------------------------------------
-
-    def budget(self) -> Budget:
-        """What this workspace may spend on models, and has spent."""
-        return self._wait_for(lambda trueweave: trueweave.budget())
-
-    def allow(self, *, price: Decimal | None = None, tokens: int | None = None) -> Budget:
-        """Let this workspace spend so much more, in money or in tokens, over all workers; without either, no cap."""
-        return self._wait_for(lambda trueweave: trueweave.allow(price=price, tokens=tokens))
-
-    def receipt(self, since: datetime | None = None) -> list[Spent]:
-        """What was spent since then, by stage and model."""
-        return self._wait_for(lambda trueweave: trueweave.receipt(since))
-
-    def receipt_by_document(self, since: datetime | None = None, limit: int = 20) -> list[SpentOn]:
-        """What was spent since then on the costliest documents, by model."""
-        return self._wait_for(lambda trueweave: trueweave.receipt_by_document(since, limit))
-
-    # --- how it goes ----------------------------------------------------------------------------------
-
-    def clock(self) -> datetime:
-        """The time by the database's clock, by which `ingest_progress` and receipts count."""
-        return self._wait_for(lambda trueweave: trueweave.clock())
-
-    def ingest_progress(self, since: datetime | None = None) -> IngestProgress:
-        """How many documents came in since then, whoever worked them, and how many wait. A database that is away is
-        waited for."""
-        return self._wait_for(lambda trueweave: trueweave.ingest_progress(since))
-
-    def duplicates(self, since: datetime) -> list[Duplicate]:
-        """The documents that came in since then and have the very text of one that was there before."""
-        return self._wait_for(lambda trueweave: trueweave.duplicates(since))
-
-    def notes(self, since: datetime, named: int = 3) -> list[Note]:
-        """What was odd about the documents that came in since then, with the names of the first so many."""
-        return self._wait_for(lambda trueweave: trueweave.notes(since, named))
-
-    # --- reading --------------------------------------------------------------------------------------
-
-    def status(self) -> Status:
-        """How large the workspace is, and what still waits to be settled."""
-        return self._wait_for(lambda trueweave: trueweave.status())
-
-    def list_documents(self, limit: int = 50, *, noted: bool = False) -> list[DocumentInfo]:
-        """The documents that are there, by name; only those with a note, if that is wanted."""
-        return self._wait_for(lambda trueweave: trueweave.list_documents(limit, noted=noted))
-
-    def out_of_date(self) -> list[OutOfDate]:
-        """Documents that were worked by other settings than those of now, or by another version of the extractor; none
-        where the settings name no extractor that could be used here."""
-        return self._wait_for(lambda trueweave: trueweave.out_of_date())
-
-    def failed_documents(self, limit: int = 20) -> list[FailedDocument]:
-        """Documents that failed for good, with their errors. Adding one again tries it again."""
-        return self._wait_for(lambda trueweave: trueweave.failed_documents(limit))
-
-    def failed_work(self, limit: int = 20) -> list[FailedWork]:
-        """Work that failed by a bug of Trueweave, the latest first. `retry` tries it again."""
-        return self._wait_for(lambda trueweave: trueweave.failed_work(limit))
-
-    def retry(self, listener: Listener = ignore) -> int:
-        """Try again what failed: failed documents, and work that failed by a bug; how much that was."""
-        return self._wait_for(lambda trueweave: trueweave.retry(listener))
-
-    def entities(self, limit: int = 50) -> list[Entity]:
-        """The most mentioned entities."""
-        return self._wait_for(lambda trueweave: trueweave.entities(limit))
-
-    def relations(self, *entities: UUID, limit: int = 50) -> list[Relation]:
-        """The relations from and to these entities, the heaviest first."""
-        return self._wait_for(lambda trueweave: trueweave.relations(*entities, limit=limit))
-
-    def neighbours(self, *entities: UUID, hops: int = 1, limit: int = 50) -> list[Entity]:
-        """The entities around these, over so many relations: nearer ones first, then those more heavily related."""
-        return self._wait_for(lambda trueweave: trueweave.neighbours(*entities, hops=hops, limit=limit))
-
-    def nearest(self, kind: VectorKind, vector: Vectors, limit: int = 10) -> list[Hit]:
-        """The chunks, entities or relations nearest to a vector, nearest first."""
-        return self._wait_for(lambda trueweave: trueweave.nearest(kind, vector, limit))
-
-    def changes(self, after: int = 0, limit: int = 1000) -> list[Change]:
-        """What changed after a position of the outbox, in order, for a projection to follow."""
-        return self._wait_for(lambda trueweave: trueweave.changes(after, limit))
-
-    # --- keeping house --------------------------------------------------------------------------------
-
-    def digest(self) -> str:
-        """A hash of all that readers can see: equal digests, equal indexes, whatever the ids inside."""
-        return self._wait_for(lambda trueweave: trueweave.digest())
-
-    def state(self) -> str:
-        """A key that changes whenever documents, rules or vectors do. Unlike a digest it is quick, and says nothing of
-        another database."""
-        return self._wait_for(lambda trueweave: trueweave.state())
-
-    def verify(self, progress: Progress = _unseen) -> Verdict:
-        """Build the index anew beside this one, from the documents that it shows, and compare.
-
-        Nothing in this workspace is changed, and no model is asked: what the vectors stand for is compared by the
-        hashes of their texts. What waits to be settled is counted, not settled.
-        """
-        return self._wait_for(lambda trueweave: trueweave.verify(progress))
-
-    @contextmanager
-    def rebuilt(self, progress: Progress = _unseen) -> Iterator[Trueweave]:
-        """A workspace built from scratch from the documents that this one shows, its settings and rules; gone at the
-        end. It has no models."""
-        with self._entered(lambda trueweave: trueweave.rebuilt(progress)) as entered:
-            yield self._beside(entered)
-
-    def sweep(self) -> Swept:
-        """Take away what nobody needs any longer: names that no document mentions, what has been kept for as long as
-        the settings say, and what removed documents and killed processes left. Workers do all but the names."""
-        return self._wait_for(lambda trueweave: trueweave.sweep())
-
-    def drop(self) -> int:
-        """Take the workspace away, with all that is in it; how many documents there were.
-
-        Whoever is adding documents is waited for where a transaction is under way, and gets UnknownWorkspace after it.
-        """
-        return self._wait_for(lambda trueweave: trueweave.drop())
+    @property
+    def maintenance(self) -> MaintenanceGroup:
+        """What is about maintenance."""
+        return MaintenanceGroup(self)

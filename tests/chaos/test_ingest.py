@@ -88,15 +88,15 @@ async def test_whatever_is_killed_every_document_comes_in_and_no_call_is_repeate
         seconds = time.monotonic() - began
         stage.end()
     _check_calls(stage, seconds)
-    assert await trueweave.failed_documents() == []
+    assert await trueweave.maintenance.failed_documents() == []
     assert (await trueweave.status()).documents == form.documents
     async with ModelServer(reply) as server:
         async with AsyncTrueweave.open(postgres.url, WORKSPACE, settings=settings(server.url)) as whole:
-            assert (await whole.verify()).exact
-            digest = await whole.digest()
+            assert (await whole.maintenance.verify()).exact
+            digest = await whole.maintenance.digest()
         async with AsyncTrueweave.open(postgres.url, "undisturbed", settings=settings(server.url)) as undisturbed:
             await undisturbed.add(*documents(form.documents, SEED))
-            assert await undisturbed.digest() == digest
+            assert await undisturbed.maintenance.digest() == digest
 
 
 async def test_adding_goes_on_by_itself_when_postgresql_is_killed_and_no_call_is_repeated(
@@ -115,7 +115,7 @@ async def test_adding_goes_on_by_itself_when_postgresql_is_killed_and_no_call_is
             await stage.kill(kind, random.Random(SEED))
         await asyncio.wait_for(adding, 120)
         assert (await adder.status()).documents == 12
-        assert (await adder.verify()).exact
+        assert (await adder.maintenance.verify()).exact
     asked = [call.key for call in server.calls]
     assert len(asked) == len(set(asked))
 

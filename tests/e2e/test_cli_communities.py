@@ -88,8 +88,8 @@ def built(url: str, tmp_path_factory: pytest.TempPathFactory) -> None:
         settings = Settings(database_url=url, workspace="read", extractor="capitals", max_community_size=3)
         async with AsyncTrueweave.open(settings=settings) as index:
             await index.add(folder)
-            await index.find_communities()
-            await index.write_reports()
+            await index.communities.find()
+            await index.communities.write_reports()
 
     asyncio.run(build())
 

@@ -137,7 +137,7 @@ async def test_what_a_small_model_gets_wrong_is_told_and_every_document_is_accou
     after = counted(llama)
 
     came_in = {event.uri: event.notes for event in heard if isinstance(event, Extracted)}
-    aside = {one.uri: one.error for one in await trueweave.failed_documents()}
+    aside = {one.uri: one.error for one in await trueweave.maintenance.failed_documents()}
     assert came_in.keys() | aside.keys() == {TOO_LONG.uri, *(source.uri for source in SHORT)}
     assert came_in.keys().isdisjoint(aside)
     assert (added.extracted, added.failed) == (len(came_in), len(aside))
@@ -155,7 +155,7 @@ async def test_what_a_small_model_gets_wrong_is_told_and_every_document_is_accou
     assert ("cut off" in told) == any(finish == "length" for _, finish in wrote), told
 
     # The receipt has the server's own figures, and nothing is asked twice.
-    receipt = await trueweave.receipt()
+    receipt = await trueweave.budget.receipt()
     assert {spent.model for spent in receipt} == {MODEL}
     assert sum(spent.lost for spent in receipt) == 0
     spent = sum(one.tokens_in for one in receipt), sum(one.tokens_out for one in receipt)
@@ -165,7 +165,7 @@ async def test_what_a_small_model_gets_wrong_is_told_and_every_document_is_accou
     assert counted(llama) == after
 
     assert status(trueweave.database.url, tmp_path)["documents"] == len(came_in)
-    assert (await trueweave.verify()).exact
+    assert (await trueweave.maintenance.verify()).exact
 
 
 async def test_a_question_is_answered_in_pieces_and_checked_whatever_a_small_model_writes(
@@ -190,7 +190,7 @@ async def test_a_question_is_answered_in_pieces_and_checked_whatever_a_small_mod
 
         # The server's own figures, in the answer and in the receipt.
         assert (answer.usage.tokens_in, answer.usage.tokens_out) == (after[0] - before[0], after[1] - before[1])
-        [spent] = await trueweave.receipt()
+        [spent] = await trueweave.budget.receipt()
         assert (spent.stage, spent.calls, spent.lost) == ("answer", 1, 0)
         assert (spent.tokens_in, spent.tokens_out) == (answer.usage.tokens_in, answer.usage.tokens_out)
         assert (await trueweave.ask("Where did Ada Lovelace work?", Fuse(top_k=2))).usage.kept == 1
@@ -231,17 +231,17 @@ async def test_reports_are_written_and_answer_whatever_a_small_model_makes_of_th
         await AsyncTrueweave.enter(database, "grouped", HashEmbedder(), settings=settings)
     ) as trueweave:
         await trueweave.add_documents(documents)
-        await trueweave.find_communities()
-        written = await trueweave.write_reports()
+        await trueweave.communities.find()
+        written = await trueweave.communities.write_reports()
         assert written.reports == 1
-        [community] = await trueweave.communities()
-        report = await trueweave.report(community.id)
+        [community] = await trueweave.communities.select()
+        report = await trueweave.communities.report(community.id)
         assert report is not None
         assert (report.author == MODEL) == (written.without_model == 0)
         assert bool(report.problem) == (report.author == "")
-        [spent] = await trueweave.receipt()
+        [spent] = await trueweave.budget.receipt()
         assert (spent.stage, spent.calls) == ("report", 1)
-        assert (await trueweave.write_reports()).reports == 0
+        assert (await trueweave.communities.write_reports()).reports == 0
 
         for method in (Community(reply_tokens=200), Drift(reply_tokens=100, part=Fuse(top_k=2))):
             answer = await trueweave.ask("Who wrote to whom?", method)

@@ -103,26 +103,26 @@ async def test_an_answer_comes_in_pieces_is_checked_and_paid_for_once(database: 
         assert TEXTS["bridge"][quoted.start : quoted.end] == quoted.quote
         assert not near.verbatim
 
-        [spent] = await trueweave.receipt()
+        [spent] = await trueweave.budget.receipt()
         assert (spent.stage, spent.model, spent.calls, spent.lost) == ("answer", MODEL, 1, 0)
         assert (answer.usage.calls, answer.usage.tokens_in) == (1, spent.tokens_in)
         assert answer.usage.price == spent.price
         assert spent.price == Decimal(spent.tokens_in + 10 * spent.tokens_out) / 1_000_000
-        assert (await trueweave.budget()).price == spent.price
+        assert (await trueweave.budget.get()).price == spent.price
 
         again = await trueweave.ask(QUESTION, "keyword")
         assert (again.text, again.sentences, again.citations) == (answer.text, answer.sentences, answer.citations)
         assert again.usage == Usage(kept=1)
-        assert await trueweave.receipt() == [spent]
+        assert await trueweave.budget.receipt() == [spent]
         assert len(model.asked) == 1
 
 
 async def test_keywords_and_answer_are_both_counted(database: Database) -> None:
     async with asking(database, Scripted()) as trueweave:
         answer = await trueweave.ask(QUESTION, "local")
-        assert {spent.stage: spent.calls for spent in await trueweave.receipt()} == {"keywords": 1, "answer": 1}
+        assert {spent.stage: spent.calls for spent in await trueweave.budget.receipt()} == {"keywords": 1, "answer": 1}
         assert answer.usage.calls == 2
-        assert answer.usage.price == (await trueweave.budget()).price
+        assert answer.usage.price == (await trueweave.budget.get()).price
         assert answer.evidence.trace.usage.calls == 1
 
 
@@ -197,7 +197,7 @@ async def test_a_follow_up_is_rewritten_to_be_found_and_what_was_said_is_sent(da
         assert answer.question == "And whose is it?"
         assert [passage.uri for passage in answer.evidence.passages] == ["tower.md"]
         assert statuses(answer) == ["quoted"]
-        assert {spent.stage for spent in await trueweave.receipt()} == {"rewrite", "answer"}
+        assert {spent.stage for spent in await trueweave.budget.receipt()} == {"rewrite", "answer"}
         assert answer.usage.calls == 2
 
 
@@ -224,7 +224,7 @@ async def test_the_context_alone_takes_no_call(database: Database) -> None:
         assert answer.text == ""
         assert TEXTS["bridge"] in answer.context
         assert model.asked == []
-        assert await trueweave.receipt() == []
+        assert await trueweave.budget.receipt() == []
 
 
 async def test_without_a_model_the_context_can_be_had_and_an_answer_cannot(trueweave: AsyncTrueweave) -> None:
@@ -236,13 +236,13 @@ async def test_without_a_model_the_context_can_be_had_and_an_answer_cannot(truew
 
 async def test_a_budget_that_is_reached_stops_an_answer(database: Database) -> None:
     async with asking(database, model := Scripted()) as trueweave:
-        await trueweave.allow(price=Decimal("0.000001"))
+        await trueweave.budget.allow(price=Decimal("0.000001"))
         with pytest.raises(BudgetReached):
             await trueweave.ask(QUESTION, "keyword")
         [row] = (await trueweave.compare(QUESTION, ["keyword"], answers=True)).rows
         assert "budget" in row.problem
         assert model.asked == []
-        await trueweave.allow(price=Decimal(1))
+        await trueweave.budget.allow(price=Decimal(1))
         assert (await trueweave.ask(QUESTION, "keyword")).known
 
 
@@ -252,7 +252,7 @@ async def test_a_listener_who_leaves_early_ends_the_call_and_the_next_one_hears_
         pieces = trueweave.stream(QUESTION, "keyword")
         assert await anext(pieces)
         await pieces.aclose()
-        [spent] = await trueweave.receipt()
+        [spent] = await trueweave.budget.receipt()
         assert spent.lost == 1  # it may have been charged
         assert (await trueweave.ask(QUESTION, "keyword")).doubtful == ()
         assert len(model.asked) == 2
@@ -440,7 +440,7 @@ async def test_a_change_of_model_between_two_questions_is_noticed(trueweave: Asy
     for one in (trueweave, other):
         assert await uris(one, Naive(top_k=1)) == ["bridge.md"]
     for changed in (HashEmbedder(name="other"), HashEmbedder(48)):  # as many dimensions, and fewer
-        await trueweave.change_space(changed)
+        await trueweave.maintenance.change_space(changed)
         assert await uris(trueweave, Naive(top_k=1)) == ["bridge.md"]
         with pytest.raises(SpaceMismatch, match="trueweave reembed MODEL"):
             await uris(other, Naive())
@@ -456,11 +456,11 @@ async def test_vectors_that_move_to_tables_of_their_own_are_found_there(
     await trueweave.add_documents(document(title, text) for title, text in TEXTS.items())
     assert await uris(other, Naive(top_k=1)) == ["bridge.md"]
     await trueweave.add_documents(document(f"new{n}", f"Number {n}") for n in range(60))
-    assert other._where.layout is not None
-    assert other._where.layout.own == ()  # as it was
+    assert other._core._where.layout is not None
+    assert other._core._where.layout.own == ()  # as it was
     for title, text in TEXTS.items():
         assert await uris(other, Naive(top_k=1), text) == [f"{title}.md"]
-    assert "chunk" in other._where.layout.own
+    assert "chunk" in other._core._where.layout.own
     await trueweave.add_documents(document(f"newer{n}", f"Newer still {n}") for n in range(5))
     await trueweave.remove(["tower.md"])
     assert await uris(other, Naive(top_k=1), TEXTS["tower"]) != ["tower.md"]
@@ -490,7 +490,7 @@ async def test_questions_are_answered_while_the_model_changes(trueweave: AsyncTr
         stack.callback(stop.set)
         await asyncio.sleep(0.1)
         for n in range(4):
-            await trueweave.change_space(HashEmbedder(name=f"other{n}", dimensions=64 - 16 * (n % 2)))
+            await trueweave.maintenance.change_space(HashEmbedder(name=f"other{n}", dimensions=64 - 16 * (n % 2)))
         await asyncio.sleep(0.1)
     assert outcomes == {"answered", "told"}
 

@@ -163,7 +163,7 @@ async def test_what_a_set_says_of_its_passages_becomes_its_graph(trueweave: Asyn
         json.dumps({"passage_id": "p1", "entities": ["Oslo"], "triples": [["Ada Lund", "founded", "Acme"]]})
     )
     await loading.load(trueweave, replace(SMALL, said=said), as_said=True, progress=unseen)
-    assert {entity.name for entity in await trueweave.entities()} == {"Oslo", "Ada Lund", "Acme"}
+    assert {entity.name for entity in await trueweave.graph.entities()} == {"Oslo", "Ada Lund", "Acme"}
     [found] = (await trueweave.retrieve("Who founded Acme?", Keyword(top_k=1))).passages
     assert (found.uri, found.title, found.text) == ("p1", "Acme", "Acme\nAcme was founded by Ada Lund in Oslo.")
 

@@ -88,8 +88,8 @@ def road(a: str, b: str) -> Document:
 
 async def everybody(trueweave: AsyncTrueweave) -> Members:
     """The members of each community."""
-    found = await trueweave.communities(limit=10_000)
-    return {one.id: frozenset(e.id for e in await trueweave.members(one.id, 10_000)) for one in found}
+    found = await trueweave.communities.select(limit=10_000)
+    return {one.id: frozenset(e.id for e in await trueweave.communities.members(one.id, 10_000)) for one in found}
 
 
 async def hashes(trueweave: AsyncTrueweave) -> dict[UUID, UUID]:
@@ -118,57 +118,60 @@ async def test_each_town_is_a_community(trueweave: AsyncTrueweave) -> None:
         [*towns("Aldar", "Berth", "Corin"), road("Aldar", "Berth"), told("Dunmere", "smith", "reeve")]
     )
     await trueweave.add_documents([Document("alone", (Chunk("A hermit.", mentions=(Mention("Hermit"),)),))])
-    found = await trueweave.find_communities()
+    found = await trueweave.communities.find()
     assert (found.changed, found.same, found.gone) == (0, 0, 0)
-    names = {frozenset(e.name for e in await trueweave.members(one.id)) for one in await trueweave.communities()}
+    names = {
+        frozenset(e.name for e in await trueweave.communities.members(one.id))
+        for one in await trueweave.communities.select()
+    }
     for town in ("Aldar", "Berth", "Corin"):
         assert frozenset(f"{one} of {town}" for one in FOLK) in names
     assert frozenset({"smith of Dunmere", "reeve of Dunmere"}) in names
-    whole = await trueweave.hierarchy()
+    whole = await trueweave.communities.hierarchy()
     assert whole is not None
     assert (whole.entities, whole.alone, whole.behind) == (24, 1, False)
     assert "graspologic-native" in whole.library
     assert whole.modularity > 0.5
-    [small] = [one for one in await trueweave.communities() if one.written == "small"]
+    [small] = [one for one in await trueweave.communities.select() if one.written == "small"]
     assert small.size == 2
 
 
 async def test_they_depend_on_the_graph_alone(trueweave: AsyncTrueweave, database: Database) -> None:
     await trueweave.add_documents(towns(*TOWNS))
-    await trueweave.find_communities()
+    await trueweave.communities.find()
     await trueweave.remove([f"Aldar/{a}/{b}" for a, b in combinations(FOLK, 2)])
-    await trueweave.find_communities()
+    await trueweave.communities.find()
     await trueweave.add_documents(road(a, b) for a, b in combinations(TOWNS[1:], 2))
-    assert (await trueweave.hierarchy()).behind  # type: ignore[union-attr]
-    await trueweave.find_communities()
+    assert (await trueweave.communities.hierarchy()).behind  # type: ignore[union-attr]
+    await trueweave.communities.find()
     other = await AsyncTrueweave.enter(database, "other", HashEmbedder(16))
     documents = [*(road(a, b) for a, b in combinations(TOWNS[1:], 2)), *towns(*reversed(TOWNS[1:]))]
     await other.add_documents(documents)
-    await other.find_communities()
-    assert await trueweave.digest() == await other.digest()
-    assert (await trueweave.verify()).exact
+    await other.communities.find()
+    assert await trueweave.maintenance.digest() == await other.maintenance.digest()
+    assert (await trueweave.maintenance.verify()).exact
 
 
 async def test_where_nothing_changed_nothing_is_done(trueweave: AsyncTrueweave) -> None:
     await trueweave.add_documents(towns(*TOWNS))
-    first = await trueweave.find_communities()
-    before = await trueweave.communities(limit=1000)
-    again = await trueweave.find_communities()
+    first = await trueweave.communities.find()
+    before = await trueweave.communities.select(limit=1000)
+    again = await trueweave.communities.find()
     assert (again.came, again.changed, again.same, again.gone) == (0, 0, first.came, 0)
-    assert await trueweave.communities(limit=1000) == before
+    assert await trueweave.communities.select(limit=1000) == before
 
 
 async def test_an_empty_workspace_has_none(trueweave: AsyncTrueweave) -> None:
-    assert await trueweave.hierarchy() is None
-    assert (await trueweave.find_communities()).came == 0
-    assert await trueweave.communities() == []
-    assert (await trueweave.write_reports()).reports == 0
+    assert await trueweave.communities.hierarchy() is None
+    assert (await trueweave.communities.find()).came == 0
+    assert await trueweave.communities.select() == []
+    assert (await trueweave.communities.write_reports()).reports == 0
 
 
 async def test_entities_without_relations_are_in_none(trueweave: AsyncTrueweave) -> None:
     await trueweave.add_documents([Document("alone", (Chunk("A hermit.", mentions=(Mention("Hermit"),)),))])
-    await trueweave.find_communities()
-    whole = await trueweave.hierarchy()
+    await trueweave.communities.find()
+    whole = await trueweave.communities.hierarchy()
     assert whole is not None
     assert (whole.entities, whole.alone, whole.levels, whole.modularity) == (1, 1, (), 0)
 
@@ -181,7 +184,7 @@ async def test_identity_and_staleness_follow_the_rule_through_random_changes(tru
     everything = [*towns(*TOWNS), *(road(a, b) for a, b in combinations(TOWNS, 2))]
     here = {one.uri for one in chance.sample(everything, 90)}
     await trueweave.add_documents(one for one in everything if one.uri in here)
-    await trueweave.find_communities()
+    await trueweave.communities.find()
     model = Model()
     assert await write(trueweave, model) == len(model.asked) == len(await hashes(trueweave))
     for _ in range(12):
@@ -192,7 +195,7 @@ async def test_identity_and_staleness_follow_the_rule_through_random_changes(tru
         await trueweave.remove(sorted(going))
         changed = [told("Aldar", "smith", "priest", chance.choice(("owes", "fears", "likes")), uri="Aldar/said")]
         await trueweave.add_documents([*coming, *changed])
-        counted = await trueweave.find_communities()
+        counted = await trueweave.communities.find()
         now, says = await everybody(trueweave), await hashes(trueweave)
         assert_labels_follow(members, now)
         assert counted.came == len(now.keys() - members.keys())
@@ -200,16 +203,16 @@ async def test_identity_and_staleness_follow_the_rule_through_random_changes(tru
         assert counted.same + counted.changed == len(now.keys() & members.keys())
 
         new_or_changed = {id_ for id_, hash_ in says.items() if said.get(id_) != hash_}
-        listed = {one.id: one.written for one in await trueweave.communities(limit=1000)}
+        listed = {one.id: one.written for one in await trueweave.communities.select(limit=1000)}
         assert {id_ for id_, state in listed.items() if state in ("stale", "unwritten")} == new_or_changed
         for id_ in new_or_changed & said.keys():
-            report = await trueweave.report(id_)
+            report = await trueweave.communities.report(id_)
             assert report is None or report.stale, "what may quote a removed document is gone, the rest is stale"
         model.asked.clear()
         assert await write(trueweave, model) == len(model.asked) == len(new_or_changed), "each once, and no other"
-        states = {one.written for one in await trueweave.communities(limit=1000)}
+        states = {one.written for one in await trueweave.communities.select(limit=1000)}
         assert states <= {"written", "small"}
-    assert (await trueweave.verify()).exact
+    assert (await trueweave.maintenance.verify()).exact
 
 
 def assert_labels_follow(before: Members, now: Members) -> None:
@@ -229,27 +232,27 @@ def assert_labels_follow(before: Members, now: Members) -> None:
 
 async def test_a_community_that_becomes_too_small_loses_its_report(trueweave: AsyncTrueweave) -> None:
     await trueweave.add_documents([told("Aldar", a, b) for a, b in combinations(FOLK[:3], 2)])
-    await trueweave.find_communities()
-    await trueweave.write_reports()
+    await trueweave.communities.find()
+    await trueweave.communities.write_reports()
     await trueweave.remove(["Aldar/miller/smith", "Aldar/miller/reeve"])
-    await trueweave.find_communities()
-    [town] = await trueweave.communities()
+    await trueweave.communities.find()
+    [town] = await trueweave.communities.select()
     assert (town.size, town.written) == (2, "small")
-    assert await trueweave.report(town.id) is None
+    assert await trueweave.communities.report(town.id) is None
 
 
 async def test_what_went_and_what_changed_can_be_asked_for(trueweave: AsyncTrueweave) -> None:
     await trueweave.add_documents(towns("Aldar", "Berth"))
-    await trueweave.find_communities()
-    await trueweave.write_reports()
+    await trueweave.communities.find()
+    await trueweave.communities.write_reports()
     then = datetime.now(UTC)
     await asyncio.sleep(0.01)
     await trueweave.remove([f"Berth/{a}/{b}" for a, b in combinations(FOLK, 2)])
     await trueweave.add_documents([told("Aldar", "smith", "reeve", "owes")])
-    await trueweave.find_communities()
-    [gone] = await trueweave.retired_communities(then)
+    await trueweave.communities.find()
+    [gone] = await trueweave.communities.retired(then)
     assert (gone.size, gone.title) == (7, ""), "what was removed is not named any more"
-    [changed] = await trueweave.communities(since=then)
+    [changed] = await trueweave.communities.select(since=then)
     assert changed.since < then < changed.changed
     assert changed.written == "stale"
 
@@ -259,10 +262,10 @@ async def test_what_went_and_what_changed_can_be_asked_for(trueweave: AsyncTruew
 
 async def test_a_report_says_what_it_rests_on(trueweave: AsyncTrueweave) -> None:
     await trueweave.add_documents(towns("Aldar"))
-    await trueweave.find_communities()
+    await trueweave.communities.find()
     await write(trueweave, Model())
-    [town] = await trueweave.communities()
-    report = await trueweave.report(town.id)
+    [town] = await trueweave.communities.select()
+    report = await trueweave.communities.report(town.id)
     assert report is not None
     assert (report.title, report.rating, report.author, report.stale) == ("Report 1", 7, "testing/scripted", False)
     [finding] = report.findings
@@ -278,8 +281,8 @@ async def test_a_parent_is_written_from_its_parts_where_its_own_facts_do_not_fit
     await trueweave.add_documents(
         [*known, *(road(a, b) for a, b in zip(hamlets, hamlets[1:] + hamlets[:1], strict=True))]
     )
-    await trueweave.find_communities()
-    outer = [one for one in await trueweave.communities(0) if one.parts]
+    await trueweave.communities.find()
+    outer = [one for one in await trueweave.communities.select(0) if one.parts]
     assert outer, "hamlets beside each other hang together"
     model = Model()
     how = Reporting(ReportWriter(model, budget=60))
@@ -287,36 +290,38 @@ async def test_a_parent_is_written_from_its_parts_where_its_own_facts_do_not_fit
     asked = [prompt.messages[-1].content for prompt in model.asked]
     assert not any("F1 |" in text for text in asked[: -len(outer)]), "the innermost are written first"
     assert all("F1 | They know each other." in text for text in asked[-len(outer) :])
-    report = await trueweave.report(outer[0].id)
+    report = await trueweave.communities.report(outer[0].id)
     assert report is not None
-    parts = [await trueweave.report(part.id) for part in await trueweave.communities(within=outer[0].id)]
+    parts = [
+        await trueweave.communities.report(part.id) for part in await trueweave.communities.select(within=outer[0].id)
+    ]
     rests_on = {chunk for part in parts if part for finding in part.findings for chunk in finding.chunks}
     assert rests_on & set(report.findings[0].chunks), "what parts rest on, it rests on too"
 
 
 async def test_without_a_model_sentences_are_picked_out(trueweave: AsyncTrueweave) -> None:
     await trueweave.add_documents(towns("Aldar"))
-    await trueweave.find_communities()
-    estimate = await trueweave.estimate_reports()
+    await trueweave.communities.find()
+    estimate = await trueweave.communities.estimate_reports()
     assert (estimate.reports, estimate.calls, estimate.model) == (1, 0, "")
-    assert (await trueweave.write_reports()).reports == 1
-    [town] = await trueweave.communities()
-    report = await trueweave.report(town.id)
+    assert (await trueweave.communities.write_reports()).reports == 1
+    [town] = await trueweave.communities.select()
+    report = await trueweave.communities.report(town.id)
     assert report is not None
     assert report.author == ""
     assert "no model" in report.reason
     texts = {chunk.text for document in towns("Aldar") for chunk in document.chunks}
     assert {finding.text for finding in report.findings} <= texts
     assert all(finding.chunks and finding.entities for finding in report.findings)
-    assert (await trueweave.estimate_reports()).reports == 0
+    assert (await trueweave.communities.estimate_reports()).reports == 0
 
 
 async def test_a_model_that_fails_leaves_a_report_that_says_so(trueweave: AsyncTrueweave) -> None:
     await trueweave.add_documents(towns("Aldar"))
-    await trueweave.find_communities()
+    await trueweave.communities.find()
     assert await write(trueweave, Model(replies={"report": "I would rather not."})) == 1
-    [town] = await trueweave.communities()
-    report = await trueweave.report(town.id)
+    [town] = await trueweave.communities.select()
+    report = await trueweave.communities.report(town.id)
     assert report is not None
     assert report.author == ""
     assert "unusable" in report.problem
@@ -329,7 +334,7 @@ async def test_a_model_that_fails_leaves_a_report_that_says_so(trueweave: AsyncT
 
 async def test_what_was_written_before_an_error_is_kept_and_not_asked_for_again(trueweave: AsyncTrueweave) -> None:
     await trueweave.add_documents(towns(*TOWNS))
-    await trueweave.find_communities()
+    await trueweave.communities.find()
     model = Failing(after=4)
     with pytest.raises(ModelUnavailable):
         await write(trueweave, model)
@@ -339,31 +344,31 @@ async def test_what_was_written_before_an_error_is_kept_and_not_asked_for_again(
 async def test_a_budget_that_is_reached_stops_the_writing_and_the_rest_is_written_later(database: Database) -> None:
     trueweave = await AsyncTrueweave.enter(database, "test", llm=Model(tokens=1000))
     await trueweave.add_documents(towns(*TOWNS))
-    await trueweave.find_communities()
-    estimate = await trueweave.estimate_reports()
+    await trueweave.communities.find()
+    estimate = await trueweave.communities.estimate_reports()
     assert (estimate.reports, estimate.calls, estimate.most_price) == (len(TOWNS), len(TOWNS), None)
-    await trueweave.allow(tokens=8000)  # for one call at a time, at its most, and a few in all
+    await trueweave.budget.allow(tokens=8000)  # for one call at a time, at its most, and a few in all
     with pytest.raises(BudgetReached):
-        await trueweave.write_reports()
-    await trueweave.allow()
-    left = (await trueweave.estimate_reports()).reports
+        await trueweave.communities.write_reports()
+    await trueweave.budget.allow()
+    left = (await trueweave.communities.estimate_reports()).reports
     assert 0 < left < len(TOWNS)
-    assert (await trueweave.write_reports()).reports == left
-    [spent] = await trueweave.receipt()
+    assert (await trueweave.communities.write_reports()).reports == left
+    [spent] = await trueweave.budget.receipt()
     assert (spent.stage, spent.calls) == ("report", len(TOWNS))
 
 
 async def test_once_there_is_a_model_it_writes_what_was_picked_out(trueweave: AsyncTrueweave) -> None:
     await trueweave.add_documents(towns("Aldar"))
-    await trueweave.find_communities()
-    await trueweave.write_reports()
+    await trueweave.communities.find()
+    await trueweave.communities.write_reports()
     assert await write(trueweave, Model()) == 1
     assert await write(trueweave, Model()) == 0
 
 
 async def test_only_one_process_writes_at_a_time(trueweave: AsyncTrueweave) -> None:
     await trueweave.add_documents(towns(*TOWNS))
-    await trueweave.find_communities()
+    await trueweave.communities.find()
     model = Model()
     written = await asyncio.gather(write(trueweave, model), write(trueweave, model))
     assert sorted(written)[0] == 0
@@ -372,9 +377,9 @@ async def test_only_one_process_writes_at_a_time(trueweave: AsyncTrueweave) -> N
 
 async def test_a_change_of_model_brings_reports_along(trueweave: AsyncTrueweave) -> None:
     await trueweave.add_documents(towns("Aldar", "Berth"))
-    await trueweave.find_communities()
-    await trueweave.write_reports()
-    await trueweave.change_space(HashEmbedder(24))
+    await trueweave.communities.find()
+    await trueweave.communities.write_reports()
+    await trueweave.maintenance.change_space(HashEmbedder(24))
     found = await trueweave.retrieve("Who knows the smith of Aldar?", "community")
     assert len(found.reports) == 2
 
@@ -386,8 +391,8 @@ async def _built(database: Database, replies: Mapping[str, str] | None = None) -
     llm = Model(replies=replies) if replies else None
     trueweave = await AsyncTrueweave.enter(database, "test", HashEmbedder(16), llm=llm)
     await trueweave.add_documents([*towns(*TOWNS), *(road(a, b) for a, b in combinations(TOWNS[:3], 2))])
-    await trueweave.find_communities()
-    await trueweave.write_reports()
+    await trueweave.communities.find()
+    await trueweave.communities.write_reports()
     return trueweave
 
 
@@ -403,8 +408,8 @@ async def test_community_without_a_model_reads_the_nearest_reports(database: Dat
 async def test_where_nothing_is_embedded_the_largest_speak(database: Database) -> None:
     trueweave = await AsyncTrueweave.enter(database, "test")
     await trueweave.add_documents([*towns("Aldar"), *(told("Berth", a, b) for a, b in combinations(FOLK[:4], 2))])
-    await trueweave.find_communities()
-    await trueweave.write_reports()
+    await trueweave.communities.find()
+    await trueweave.communities.write_reports()
     found = await trueweave.retrieve("Who?", Community(max_reports=1))
     assert [report.title for report in found.reports] == [
         "ferryman of Aldar, innkeeper of Aldar, miller of Aldar and 4 more"
@@ -425,7 +430,9 @@ async def test_community_keeps_the_points_that_help_and_the_passages_behind_them
     found = await trueweave.retrieve("What holds the towns together?", Community(level=0))
     [report] = found.reports
     assert (report.text, report.score) == ("The towns trade.", 0.9)
-    chunks = {chunk for finding in (await trueweave.report(report.id)).findings[:1] for chunk in finding.chunks}  # type: ignore[union-attr]
+    written = await trueweave.communities.report(report.id)
+    assert written is not None
+    chunks = {chunk for finding in written.findings[:1] for chunk in finding.chunks}
     assert {passage.id for passage in found.passages} == chunks
     assert [step.what for step in found.trace.steps if not step.statements][-1] == "points"
 
@@ -442,9 +449,9 @@ async def test_a_stale_report_rests_on_the_chunks_that_are_there_now(database: D
     await trueweave.add_documents(Document(one.uri, (Chunk("Nothing to tell."),)) for one in towns("Eskel"))
     found = await trueweave.retrieve("Whom does the smith of Eskel know?", Community(max_reports=1000, top_k=100))
     assert any(passage.uri.startswith("new/Eskel") for passage in found.passages)
-    await trueweave.find_communities()
+    await trueweave.communities.find()
     await trueweave.add_documents([told("Eskel", "smith", "reeve", "owes")])
-    await trueweave.find_communities()
+    await trueweave.communities.find()
     found = await trueweave.retrieve("Whom does the smith of Eskel know?", Community(max_reports=1000))
     assert any("before its latest changes" in report.title for report in found.reports)
 
@@ -503,19 +510,19 @@ async def test_both_are_compared_with_the_others(database: Database) -> None:
 
 async def test_a_community_is_found_by_the_beginning_of_its_id(database: Database) -> None:
     trueweave = await _built(database)
-    some = (await trueweave.communities())[0]
-    assert await trueweave.community(str(some.id)[:13].upper()) == some
-    assert await trueweave.community(some.id) == some
+    some = (await trueweave.communities.select())[0]
+    assert await trueweave.communities.get(str(some.id)[:13].upper()) == some
+    assert await trueweave.communities.get(some.id) == some
     with pytest.raises(UnknownCommunity, match="no community whose id begins with zz"):
-        await trueweave.community("zz")
+        await trueweave.communities.get("zz")
     with pytest.raises(UnknownCommunity, match="more than one"):
-        await trueweave.community("")
+        await trueweave.communities.get("")
 
 
 async def test_the_tree_can_be_walked(database: Database) -> None:
     trueweave = await _built(database)
-    for outer in await trueweave.communities(0):
-        parts = await trueweave.communities(within=outer.id)
+    for outer in await trueweave.communities.select(0):
+        parts = await trueweave.communities.select(within=outer.id)
         assert len(parts) == outer.parts
         assert all(part.parent == outer.id for part in parts)
         if parts:
@@ -524,7 +531,7 @@ async def test_the_tree_can_be_walked(database: Database) -> None:
 
 async def test_the_graph_can_be_exported(database: Database, tmp_path: Path) -> None:
     trueweave = await _built(database)
-    await trueweave.export_graph(tmp_path / "graph.json")
+    await trueweave.graph.export(tmp_path / "graph.json")
     written = json.loads((tmp_path / "graph.json").read_text("utf-8"))
     status = await trueweave.status()
     assert len(written["entities"]) == status.entities
@@ -534,10 +541,10 @@ async def test_the_graph_can_be_exported(database: Database, tmp_path: Path) -> 
     assert all(one["parent"] in known for one in written["communities"] if one["parent"])
     assert any(one["findings"] for one in written["communities"])
 
-    await trueweave.export_graph(tmp_path / "graph.graphml")
+    await trueweave.graph.export(tmp_path / "graph.graphml")
     root = ElementTree.parse(tmp_path / "graph.graphml").getroot()
     space = {"g": "http://graphml.graphdrawing.org/xmlns"}
     assert len(root.findall(".//g:node", space)) == status.entities
     assert len(root.findall(".//g:edge", space)) == status.relations
     with pytest.raises(ConfigError, match="neither"):
-        await trueweave.export_graph(tmp_path / "graph.txt")
+        await trueweave.graph.export(tmp_path / "graph.txt")

@@ -69,7 +69,7 @@ async def test_documents_that_are_being_added_leave_nothing_behind(url: str, set
         sources = [Source(f"{MARKER}/{n}", f"{MARKER} {n} met Lady Maron in the Tower.") for n in range(300)]
         added = asyncio.create_task(adding.add(*sources))
         await asyncio.sleep(moment)
-        assert await asyncio.wait_for(other.drop(), 30) >= 0
+        assert await asyncio.wait_for(other.maintenance.drop(), 30) >= 0
         with pytest.raises(UnknownWorkspace, match="was dropped"):
             await asyncio.wait_for(added, 60)
     assert found_in(url, MARKER) == {}
@@ -121,17 +121,17 @@ async def test_a_drop_that_was_interrupted_is_ended_by_the_next(
     with monkeypatch.context() as patched:
         patched.setattr(Transaction, "run", interrupted)
         with pytest.raises(ConnectionError):
-            await trueweave.drop()
+            await trueweave.maintenance.drop()
     assert found_in(url, MARKER) != {}
     with pytest.raises(UnknownWorkspace, match="trueweave workspace drop"):
         await trueweave.status()
     again = await AsyncTrueweave.enter(trueweave.database, "test", make=False)
-    assert await again.drop() == 1
+    assert await again.maintenance.drop() == 1
     assert found_in(url, MARKER) == {}
     assert await trueweave.database.find_workspace("test", make=False) is None
 
 
 async def test_dropping_twice_at_once_does_no_harm(url: str, trueweave: AsyncTrueweave) -> None:
     await trueweave.add_documents(documents(1))
-    await asyncio.gather(trueweave.drop(), trueweave.drop())
+    await asyncio.gather(trueweave.maintenance.drop(), trueweave.maintenance.drop())
     assert rows_of(url, trueweave.workspace.id) == {}

@@ -82,7 +82,7 @@ async def test_a_copy_that_goes_is_no_longer_named(trueweave: AsyncTrueweave) ->
 
 async def test_what_came_in_and_equals_another_document_is_told(trueweave: AsyncTrueweave) -> None:
     await trueweave.add_documents([document("a", SAID)])
-    since = await trueweave.clock()
+    since = await trueweave.maintenance.clock()
     await trueweave.add_documents([document("b", SAID), document("c", "Something else."), document("d", SAID)])
     await trueweave.add_documents([Document("empty/1", ()), Document("empty/2", ())])
-    assert [(one.uri, one.equals) for one in await trueweave.duplicates(since)] == [("b", "a"), ("d", "a")]
+    assert [(one.uri, one.equals) for one in await trueweave.maintenance.duplicates(since)] == [("b", "a"), ("d", "a")]

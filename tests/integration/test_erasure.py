@@ -98,8 +98,8 @@ def marked(uri: str = f"notes/{MARKER}.md") -> Source:
 
 async def used(index: AsyncTrueweave) -> None:
     """Communities, reports, answers: all that is made of documents."""
-    await index.find_communities()
-    await index.write_reports()
+    await index.communities.find()
+    await index.communities.write_reports()
     await index.ask(f"Who is {MARKER}?", "local")
     await index.ask("Who met the miller of Aldar?", "keyword")
 
@@ -114,7 +114,7 @@ async def test_a_removed_document_is_found_in_no_table(index: AsyncTrueweave, ur
     await used(index)  # some of what quotes it is of yesterday by now
     assert await index.remove([f"notes/{MARKER}.md"]) == 1
     assert tables.holding(url, MARKER) == {}
-    verdict = await index.verify()
+    verdict = await index.maintenance.verify()
     assert (verdict.exact, verdict.waiting_documents) == (True, 0)
 
 
@@ -149,9 +149,9 @@ async def test_what_a_killed_process_removed_is_erased_by_the_next_who_sweeps(in
     await index.add(Source("plain.md", SHARED), marked())
     await used(index)
     await record.withdraw(index.workspace, [f"notes/{MARKER}.md"])
-    await index.settle()
+    await index.maintenance.settle()
     assert tables.holding(url, MARKER)
-    assert (await index.sweep()).documents == 1
+    assert (await index.maintenance.sweep()).documents == 1
     assert tables.holding(url, MARKER) == {}
 
 
@@ -164,8 +164,8 @@ async def test_reports_that_a_removal_took_away_are_written_when_somebody_wants_
     before = author.times("title")
     await index.add(Source("plain.md", SHARED))
     assert author.times("title") == before, "adding is no reason to write them"
-    await index.find_communities()
-    assert (await index.write_reports()).reports > 0
+    await index.communities.find()
+    assert (await index.communities.write_reports()).reports > 0
 
 
 # --- what grows ---------------------------------------------------------------------------------------
@@ -189,21 +189,21 @@ async def test_what_was_kept_for_long_enough_is_swept_and_the_rest_stays(index: 
     kept = "trueweave.reply", "trueweave.outbox"
     before = counted(url, *kept)
     assert all(before)
-    assert await index.sweep() == Swept(0, 0, 0, 0, 0, 0, 0)
+    assert await index.maintenance.sweep() == Swept(0, 0, 0, 0, 0, 0, 0)
     assert counted(url, *kept) == before
     await aged(url, 31)
-    swept = await index.sweep()
+    swept = await index.maintenance.sweep()
     assert swept.replies > 0
     assert swept.changes == before[1]
     replies, *others = counted(url, *kept)
     assert others == [0]
     assert replies == 2, "what was extracted from chunks that are there"
     with pytest.raises(ChangesGone, match="log_days"):
-        await index.changes()
+        await index.graph.changes()
     await index.add(Source("new.md", SHARED + " And on."))
     async with index.workspace.transaction() as tx:
         gone = await tx.value("outbox.gone")
-    assert await index.changes(gone)
+    assert await index.graph.changes(gone)
 
 
 async def test_sums_by_day_are_the_same_to_the_last_digit(index: AsyncTrueweave, url: str) -> None:
@@ -221,14 +221,14 @@ async def test_sums_by_day_are_the_same_to_the_last_digit(index: AsyncTrueweave,
         connection.execute("INSERT INTO trueweave.budget (price, tokens) VALUES (110.0000123, 46950)")
     before, budget = await index.receipt(), await index.budget()
     await aged(url, 85)
-    assert (await index.sweep()).calls > 0
-    assert await index.receipt() == before
+    assert (await index.maintenance.sweep()).calls > 0
+    assert await index.budget.receipt() == before
     assert sum(one.calls for one in before) == 300
     assert [one.price for one in before if one.stage == "answer"] == [None]
     assert before[-1] == Spent("extract", "a", 200, 100, before[-1].tokens_in, 1400, Decimal("110.0000123"))
-    assert await index.budget() == budget
+    assert await index.budget.get() == budget
     assert counted(url, "trueweave.spend")[0] < 200
     await aged(url, 10)
-    await index.sweep()
-    assert await index.receipt() == before
-    assert (await index.sweep()).calls == 0, "sums are not summed up again"
+    await index.maintenance.sweep()
+    assert await index.budget.receipt() == before
+    assert (await index.maintenance.sweep()).calls == 0, "sums are not summed up again"

@@ -155,7 +155,7 @@ class Writer:
             try:
                 await self._do(step, rule_id)
                 if step.settled:
-                    await self.trueweave.settle()
+                    await self.trueweave.maintenance.settle()
                 break
             except (SimulatedCrash, DatabaseUnavailable):
                 self.faults.break_at(None)
@@ -175,22 +175,22 @@ class Writer:
                 await resolution.add_rule(workspace, "rename", step.what[:1], step.what[1], rule_id)
                 self.rules.append(rule_id)
             case "accept":
-                if found := await self.trueweave.suggestions(80):
+                if found := await self.trueweave.rules.suggestions(80):
                     which = str(found[step.what % len(found)].id)
                     with suppress(RuleError):  # somebody else listed other pairs meanwhile, or took the names away
                         self.rules += [rule.id for rule in await suggestions.accept(workspace, [which])]
             case "undo" if self.rules:
                 rule = self.rules[step.what % len(self.rules)]
-                if rule in {r.id for r in await self.trueweave.rules()}:
+                if rule in {r.id for r in await self.trueweave.rules.all()}:
                     await resolution.undo_rule(workspace, rule)
             case "resolve":
                 await resolution.change_settings(workspace, step.what)
             case "sweep":
-                await self.trueweave.sweep()
+                await self.trueweave.maintenance.sweep()
             case "group":
-                await self.trueweave.find_communities()
+                await self.trueweave.communities.find()
             case "embed":
-                await self.trueweave.change_space(HashEmbedder(step.what))
+                await self.trueweave.maintenance.change_space(HashEmbedder(step.what))
 
 
 class World:
@@ -223,13 +223,13 @@ class World:
 
         await asyncio.gather(*(go(writer, steps) for writer, steps in zip(writers, histories, strict=True)))
         for writer in writers:
-            await writer.trueweave.settle()
+            await writer.trueweave.maintenance.settle()
         return writers[0].trueweave
 
     async def check(self, trueweave: AsyncTrueweave, seed: int) -> None:
         """The digest of the survivor, of a fresh build in another order, and the oracle's opinion."""
         survivors = [document async for document in trueweave.documents()]
-        rules, how = await trueweave.rules(), await trueweave.resolution()
+        rules, how = await trueweave.rules.all(), await trueweave.rules.resolution()
         fresh = await AsyncTrueweave.enter(trueweave.database, f"fresh-{next(self.numbers)}")
         shuffled = random.Random(seed)
         shuffled.shuffle(survivors)
@@ -241,15 +241,15 @@ class World:
             await fresh.add_documents(some)
         if not early:
             await self._add_rule(fresh, rules, how)
-        await fresh.settle()
+        await fresh.maintenance.settle()
         for one in (trueweave, fresh):
-            await one.find_communities()
-        if await trueweave.digest() != await fresh.digest():
+            await one.communities.find()
+        if await trueweave.maintenance.digest() != await fresh.maintenance.digest():
             lines = await digest.differences(trueweave.workspace, fresh.workspace)
             raise AssertionError("\n".join(map(str, lines)))
         await assert_view_is_right(fresh)
-        await fresh.drop()
-        await trueweave.drop()
+        await fresh.maintenance.drop()
+        await trueweave.maintenance.drop()
 
     async def _add_rule(self, fresh: AsyncTrueweave, rules: list[Any], how: ResolutionSettings) -> None:
         await resolution.change_settings(fresh.workspace, how)

@@ -140,17 +140,17 @@ class Desk:
         told = [event for event in self.heard if isinstance(event, Failed) and event.uri == uri]
         tries = 1 if "unusable, twice" in told[-1].error else TRIES
         assert [event.final for event in told] == [False] * (tries - 1) + [True]
-        [kept] = [one for one in await self.trueweave.failed_documents() if one.uri == uri]
+        [kept] = [one for one in await self.trueweave.maintenance.failed_documents() if one.uri == uri]
         assert (kept.error, kept.failures) == (told[-1].error, tries)
         return [event.error for event in told]
 
     async def names(self) -> set[str]:
-        return {entity.name for entity in await self.trueweave.entities()}
+        return {entity.name for entity in await self.trueweave.graph.entities()}
 
     async def spent(self) -> tuple[int, int]:
         """Calls in all that were paid or may have been, and those of them that brought nothing."""
-        receipt = await self.trueweave.receipt()
-        assert (await self.trueweave.budget()).held_tokens == 0
+        receipt = await self.trueweave.budget.receipt()
+        assert (await self.trueweave.budget.get()).held_tokens == 0
         return sum(one.calls for one in receipt), sum(one.lost for one in receipt)
 
 
@@ -215,7 +215,7 @@ async def test_what_comes_of_a_fault_and_what_the_user_is_told(
             with pytest.raises(ModelError) as stopped:
                 await at.add(ADA)
             assert isinstance(stopped.value, outcome)
-            assert await at.trueweave.failed_documents() == [], "it is no fault of the document's"
+            assert await at.trueweave.maintenance.failed_documents() == [], "it is no fault of the document's"
             told = [str(stopped.value)]
         is_in = outcome in (IN, NOTED)
         assert (await at.trueweave.status()).documents == is_in
@@ -256,7 +256,7 @@ async def test_a_document_that_was_set_aside_comes_in_when_it_is_added_again_and
         at.server.trouble = Trouble()
         assert (await at.add()).extracted == 0, "nobody asked for it"
         await at.add(ADA)
-        assert (await at.trueweave.failed_documents(), await at.names(), at.notes(ADA.uri)) == ([], ALL, [])
+        assert (await at.trueweave.maintenance.failed_documents(), await at.names(), at.notes(ADA.uri)) == ([], ALL, [])
 
 
 async def test_a_hopeless_document_is_set_aside_and_the_others_come_in(desk: Desks) -> None:
@@ -273,8 +273,8 @@ async def test_a_hopeless_document_is_set_aside_and_the_others_come_in(desk: Des
                 "JSON object. It begins 'Bob? No idea.'. Try another model, and add it again."
             )
         assert (await at.trueweave.status()).documents == 5
-        assert (await at.trueweave.verify()).exact
-        by_stage = {one.stage: (one.calls, one.lost) for one in await at.trueweave.receipt()}
+        assert (await at.trueweave.maintenance.verify()).exact
+        by_stage = {one.stage: (one.calls, one.lost) for one in await at.trueweave.budget.receipt()}
         assert by_stage == {"extract": (6, 0), "repair": (1, 0)}, "what the model replied is paid for once"
 
 
@@ -329,7 +329,7 @@ async def test_tokens_are_counted_here_where_the_server_counts_none(desk: Desks)
 
     async with desk(counting, Trouble.always(Fault.NO_USAGE)) as at:
         await at.add(ADA)
-        [spent] = await at.trueweave.receipt()
+        [spent] = await at.trueweave.budget.receipt()
         assert (spent.calls, spent.lost) == (1, 0)
         assert (spent.tokens_in, spent.tokens_out) == (sent[0], tokens.count(FOUND))
 

@@ -38,14 +38,14 @@ def mill(trueweave: AsyncTrueweave) -> Mill:
 async def test_a_community_whose_members_are_all_gone_has_no_report_and_asks_for_none(mill: Mill) -> None:
     trueweave = mill.trueweave
     await trueweave.add_documents(towns("Aldar", "Berth"))
-    await trueweave.find_communities()
-    assert (await trueweave.write_reports()).reports == 2
+    await trueweave.communities.find()
+    assert (await trueweave.communities.write_reports()).reports == 2
     await trueweave.add_documents([told("Aldar", FOLK[0], FOLK[1], "hates", uri="Aldar/more"), *towns("Corin")])
-    await trueweave.find_communities()
+    await trueweave.communities.find()
     await trueweave.remove([one.uri for one in towns("Aldar", "Corin")] + ["Aldar/more"])
     for _ in range(2):
         await mill.add(Source("a", "Ada knows Bob"))
-    assert await trueweave.failed_work() == []
+    assert await trueweave.maintenance.failed_work() == []
     assert not [event for event in mill.events if isinstance(event, WorkFailed | Failed)]
 
 
@@ -54,7 +54,7 @@ async def test_a_report_that_fails_is_named_while_the_others_are_written(
 ) -> None:
     trueweave = mill.trueweave
     await trueweave.add_documents(towns(*TOWNS[:3]))
-    await trueweave.find_communities()
+    await trueweave.communities.find()
     whole = extractive_reports.extractive
 
     def broken(facts: Facts, texts: dict[object, str]) -> CommunityReport:
@@ -95,16 +95,16 @@ async def test_a_document_that_cannot_be_settled_is_named_and_the_others_are_see
         patch.setattr(Planner, "plan", broken)
         await mill.add(*(Source(f"doc/{n}", f"Ada{n} knows Bob") for n in range(5)), Source("bad", "bad text"))
         assert (await trueweave.status()).documents == 5
-        [failed] = await trueweave.failed_work()
+        [failed] = await trueweave.maintenance.failed_work()
         assert (failed.kind, failed.about) == ("settle", "bad")
         assert [event.error for event in mill.events if isinstance(event, WorkFailed)]
         await mill.add(Source("more", "Cecil"))
         assert (await trueweave.status()).documents == 6
         with pytest.raises(Defect, match="bad: cannot be settled"):
             await trueweave.add_documents([document("bad", "Ada", text="bad text")])
-    assert await trueweave.retry() == 1
+    assert await trueweave.maintenance.retry() == 1
     assert (await trueweave.status()).documents == 7
-    assert (await trueweave.verify()).exact
+    assert (await trueweave.maintenance.verify()).exact
 
 
 async def test_a_failure_to_find_names_in_texts_does_not_keep_documents_from_being_seen(
@@ -119,10 +119,10 @@ async def test_a_failure_to_find_names_in_texts_does_not_keep_documents_from_bei
         patch.setattr(linking, "_linked", broken)
         await mill.add(Source("a", "Ada knows Bob"))
         assert (await trueweave.status()).documents == 1
-        assert [one.kind for one in await trueweave.failed_work()] == ["link"]
+        assert [one.kind for one in await trueweave.maintenance.failed_work()] == ["link"]
     await mill.add(Source("b", "Bob sleeps"))
-    assert await trueweave.failed_work() == [], "a worker that begins tries it again"
-    assert (await trueweave.verify()).exact
+    assert await trueweave.maintenance.failed_work() == [], "a worker that begins tries it again"
+    assert (await trueweave.maintenance.verify()).exact
 
 
 async def test_a_summary_that_fails_is_named_and_the_others_are_made(trueweave: AsyncTrueweave) -> None:
@@ -135,7 +135,7 @@ async def test_a_summary_that_fails_is_named_and_the_others_are_made(trueweave: 
     told: list[object] = []
     assert await summarise_some(trueweave.workspace, broken, told.append) == 1
     assert await summarise_some(trueweave.workspace, broken, told.append) == 0
-    [failed] = await trueweave.failed_work()
+    [failed] = await trueweave.maintenance.failed_work()
     assert (failed.kind, failed.about) == ("summary", "Ada")
     assert [event.about for event in told if isinstance(event, WorkFailed)] == ["Ada"]
 
@@ -170,7 +170,7 @@ async def test_what_is_queued_fails_by_its_own_settings_and_stops_no_one_else(mi
         await mill.add(Source("old", "Ada"), recipe=other)
     mill.worker = lambda *, patient=False: worker(CAPITALS)  # type: ignore[method-assign]
     await mill.add(Source("new", "Bob"))
-    [aside] = await trueweave.failed_documents()
+    [aside] = await trueweave.maintenance.failed_documents()
     assert (aside.uri, aside.error, aside.failures) == ("old", str(error), 1)
     assert (await trueweave.status()).documents == 1
 
@@ -183,4 +183,4 @@ async def test_a_wrong_setting_of_a_run_is_told_before_anything_is_queued(truewe
             await wrong.add(Source("a", "Ada"))
     finally:
         await wrong.aclose()
-    assert (await trueweave.ingest_progress()).waiting == 0
+    assert (await trueweave.maintenance.ingest_progress()).waiting == 0

@@ -209,8 +209,8 @@ async def test_a_name_that_only_hidden_documents_write_is_not_told(trueweave: As
             said("c", "Agent Seven", "spy", "no"),
         ]
     )
-    await trueweave.merge(NameKey("Ms Gray", "person"), NameKey("Agent Seven", "spy"))
-    [hub] = [entity for entity in await trueweave.entities() if entity.name == "Agent Seven"]
+    await trueweave.rules.merge(NameKey("Ms Gray", "person"), NameKey("Agent Seven", "spy"))
+    [hub] = [entity for entity in await trueweave.graph.entities() if entity.name == "Agent Seven"]
     assert hub.aliases == ("Ms Gray",)
     for method in (Local(), Global(), Subgraph(similarity_threshold=-1)):
         evidence = await trueweave.retrieve("Who sails to Port?", method, filter=Filter(metadata={"seen": "yes"}))

@@ -55,7 +55,7 @@ async def texts(index: AsyncTrueweave) -> dict[str, str]:
 
 
 async def waiting(index: AsyncTrueweave) -> int:
-    return (await index.ingest_progress()).waiting
+    return (await index.maintenance.ingest_progress()).waiting
 
 
 # --- names --------------------------------------------------------------------------------------------

@@ -113,14 +113,14 @@ async def test_a_language_that_is_given_later_changes_the_search_and_stays_exact
     for metadata in ({}, {"language": "german"}, {"language": "fr"}, {}, {"language": "de"}):
         await trueweave.add_documents([Document("a", (Chunk("Alte Häuser"),), metadata=metadata)])
         assert (await found(trueweave, "Haus") == ["a"]) == (metadata.get("language") in ("german", "de"))
-        assert (await trueweave.verify()).exact
+        assert (await trueweave.maintenance.verify()).exact
 
 
 async def test_all_languages_come_and_go_exactly(polyglot: AsyncTrueweave) -> None:
-    assert (await polyglot.verify()).exact
+    assert (await polyglot.maintenance.verify()).exact
     await polyglot.remove([name for name in SENTENCES if name != "thai"])
     assert await found(polyglot, "สะพาน") == ["thai"]
-    assert (await polyglot.verify()).exact
+    assert (await polyglot.maintenance.verify()).exact
     await polyglot.remove(["thai"])
     async with polyglot.workspace.transaction() as tx:
         counted = "SELECT (SELECT count(*) FROM text_language), (SELECT count(*) FROM word)"
@@ -140,4 +140,4 @@ async def test_names_without_spaces_around_them_are_found_in_texts_and_questions
         name.name: name.chunks for name in await readers.walk.names_in("夏目漱石はどこで生まれましたか。서울에서?")
     }
     assert set(asked.values()) == {2, 1}
-    assert (await trueweave.verify()).exact
+    assert (await trueweave.maintenance.verify()).exact

@@ -46,7 +46,7 @@ async def test_others_are_seen_before_a_large_document_is(
 ) -> None:
     for module in (settle, jobs):
         monkeypatch.setattr(module, "ROWS_AT_ONCE", 200)
-    await trueweave.change_resolution(ResolutionSettings("fuzzy"))
+    await trueweave.rules.change_resolution(ResolutionSettings("fuzzy"))
     large = Source("large", " ".join(f"Zed{chr(97 + n % 26)}{chr(97 + n // 26)}x Common{n % 9}" for n in range(300)))
     others = [Source(f"doc/{n}", f"Common{n} Bob{n}" if shares_names else f"Ada{n} Bob{n}") for n in range(12)]
     embedder = Held("Zed")
@@ -58,7 +58,7 @@ async def test_others_are_seen_before_a_large_document_is(
         await asyncio.wait_for(embedder.begun.wait(), 30)
         await take_in(trueweave.workspace, others, CAPITALS, lambda _: None)
         await asyncio.wait_for(seen(trueweave, 12), 30)
-        names = {one.name for one in await trueweave.entities(2000)}
+        names = {one.name for one in await trueweave.graph.entities(2000)}
         assert not any(name.startswith("Zed") for name in names), "nothing of the large one is seen yet"
         embedder.go.set()
         no_more.set()
@@ -67,4 +67,4 @@ async def test_others_are_seen_before_a_large_document_is(
         working.cancel()
         await asyncio.gather(working, return_exceptions=True)
     assert (await trueweave.status()).documents == 13
-    assert (await trueweave.verify()).exact
+    assert (await trueweave.maintenance.verify()).exact

@@ -107,7 +107,7 @@ async def test_a_stream_that_is_let_go_of_hangs_up_though_the_workspace_stays_op
         async with asyncio.timeout(PATIENCE):
             while await asyncio.to_thread(left_behind, url) != (0, 0):  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
-        [spent] = await trueweave.receipt()
+        [spent] = await trueweave.budget.receipt()
         assert spent.lost == 1
 
 

@@ -65,7 +65,7 @@ async def test_descriptions_that_others_left_to_be_summed_up_are_summed_up(mill:
 
     await finished(mill, WorkerDependencies(lambda _: mill.extractor, HashEmbedder(), summarise))
     assert asked == ["Ada"]
-    assert [entity.summary for entity in await mill.trueweave.entities()] == ["She wrote."]
+    assert [entity.summary for entity in await mill.trueweave.graph.entities()] == ["She wrote."]
 
 
 async def test_what_another_settler_held_and_then_left_is_settled(mill: Mill, url: str) -> None:
@@ -122,7 +122,7 @@ async def test_a_document_is_not_blamed_for_a_database_that_went_away_again_and_
     await eventually(is_tried_often)
     mill.extractor.error = None
     await working
-    assert await mill.trueweave.failed_documents() == []
+    assert await mill.trueweave.maintenance.failed_documents() == []
 
 
 async def test_documents_are_handed_in_though_the_database_was_away(url: str) -> None:

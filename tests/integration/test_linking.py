@@ -79,7 +79,7 @@ async def test_two_workspaces_do_not_find_each_others_names(trueweave: AsyncTrue
     await trueweave.add_documents([document("a", "Ada is here.", "Ada")])
     await other.add_documents([document("a", "Ada is here too."), document("b", "Bob", "Bob")])
     assert set(await counts(other)) == {"bob"}
-    await other.drop()
+    await other.maintenance.drop()
     assert await counts(trueweave) == {"ada": 1}
 
 
@@ -91,5 +91,5 @@ async def test_it_ends_as_if_built_from_scratch(trueweave: AsyncTrueweave) -> No
     await trueweave.add_documents([document("c", "York", "York", "New York Times")])
     await trueweave.remove(["b"])
     await trueweave.add_documents([document("a", "Byron met Ada in New York Times Square.", "Byron", "Times Square")])
-    assert (await trueweave.verify()).exact
+    assert (await trueweave.maintenance.verify()).exact
     assert await occurrences(trueweave)

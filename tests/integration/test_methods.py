@@ -145,7 +145,7 @@ async def test_guess_searches_with_a_passage_made_up_from_the_strongest_facts(gr
     # Dan-Eve is stated twice, all others once, with the same emphasis.
     assert [e.name for e in evidence.entities] == ["Ada", "Ben"]
     assert evidence.relations[0].description == "wrote to"
-    scripted = graph._llm
+    scripted = graph._core.llm
     assert isinstance(scripted, Scripted)
     assert "Dan -> Eve: wrote to" in scripted.asked[-1].messages[-1].content
 

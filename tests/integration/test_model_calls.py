@@ -94,16 +94,16 @@ async def test_no_transaction_is_open_and_nothing_is_locked_while_a_model_is_wai
 
     assert await summarise_some(trueweave.workspace, summarise) == 1
     await seen("summing up")
-    await trueweave.find_communities()
+    await trueweave.communities.find()
     how = Reporting(ReportWriter(model), embedder)
     assert [page async for page in write_reports(trueweave.workspace, how)]
     await seen("reporting", 2)
     await trueweave.ask("Who met Charles Babbage?", method="naive")
     await seen("asking", 2)
-    await trueweave.change_space(LookingEmbedder(looking, "testing/other", 32))
+    await trueweave.maintenance.change_space(LookingEmbedder(looking, "testing/other", 32))
     await seen("embedding anew")
     await trueweave.aclose()
-    assert (await trueweave.verify()).exact
+    assert (await trueweave.maintenance.verify()).exact
 
 
 async def test_more_settle_and_regroup_at_once_than_there_are_connections(url: str) -> None:
@@ -112,10 +112,10 @@ async def test_more_settle_and_regroup_at_once_than_there_are_connections(url: s
         link = Link("Hub", "Spoke", "holds")
         added = (one.add_documents([document(f"{n}", "Hub", links=[link])]) for n, one in enumerate(some))
         await asyncio.wait_for(asyncio.gather(*added), 30)
-        await asyncio.wait_for(asyncio.gather(*(one.find_communities() for one in some)), 30)
-        await asyncio.wait_for(asyncio.gather(*(one.write_reports() for one in some[:3])), 30)
-        [hub] = [e for e in await some[0].entities() if e.name == "Hub"]
+        await asyncio.wait_for(asyncio.gather(*(one.communities.find() for one in some)), 30)
+        await asyncio.wait_for(asyncio.gather(*(one.communities.write_reports() for one in some[:3])), 30)
+        [hub] = [e for e in await some[0].graph.entities() if e.name == "Hub"]
         assert hub.count == 12
         for one in some:
             await one.aclose()
-        assert (await some[0].verify()).exact
+        assert (await some[0].maintenance.verify()).exact

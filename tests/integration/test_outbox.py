@@ -24,7 +24,7 @@ def document(uri: str, *names: str) -> Document:
 
 async def changed(trueweave: AsyncTrueweave, after: int) -> dict[tuple[str, bool], set[UUID]]:
     found: dict[tuple[str, bool], set[UUID]] = {}
-    for change in await trueweave.changes(after):
+    for change in await trueweave.graph.changes(after):
         found.setdefault((change.kind, change.removed), set()).update(change.ids)
     return found
 
@@ -38,8 +38,8 @@ async def copied(source: ProjectionSource, kind: ProjectedKind) -> set[UUID]:
 
 
 async def build(trueweave: AsyncTrueweave) -> None:
-    await trueweave.find_communities()
-    await trueweave.write_reports()
+    await trueweave.communities.find()
+    await trueweave.communities.write_reports()
 
 
 async def test_communities_and_reports_are_told_when_they_come_change_and_go(trueweave: AsyncTrueweave) -> None:
@@ -66,8 +66,8 @@ async def test_communities_and_reports_are_told_when_they_come_change_and_go(tru
 async def test_a_change_of_space_is_told(trueweave: AsyncTrueweave) -> None:
     await trueweave.add_documents([document("a", "Ada")])
     before = await last(trueweave)
-    await trueweave.change_space(HashEmbedder(32))
-    assert [(change.kind, change.ids) for change in await trueweave.changes(before)] == [("space", ())]
+    await trueweave.maintenance.change_space(HashEmbedder(32))
+    assert [(change.kind, change.ids) for change in await trueweave.graph.changes(before)] == [("space", ())]
 
 
 async def test_a_merge_tells_the_entity_with_the_names_that_it_has_now(trueweave: AsyncTrueweave) -> None:
@@ -75,7 +75,7 @@ async def test_a_merge_tells_the_entity_with_the_names_that_it_has_now(trueweave
     before = await last(trueweave)
     source = ProjectionSource(trueweave.workspace, "test")
     chunks = await source.chunks(sorted(await copied(source, "chunk")))
-    await trueweave.merge(NameKey("Ada"), NameKey("Lovelace"))
+    await trueweave.rules.merge(NameKey("Ada"), NameKey("Lovelace"))
     told = await changed(trueweave, before)
     assert ("chunk", False) not in told, "no chunk says anything else than before"
     [entity] = await source.entities(sorted(told["entity", False]))
@@ -147,6 +147,6 @@ async def test_workspaces_that_were_dropped_are_told_if_somebody_followed_them(d
     assert await outbox.dropped_workspaces(database) == []
     await ProjectionSource(made[0].workspace, "test").advance(0)
     for one in made:
-        await one.drop()
+        await one.maintenance.drop()
     assert await outbox.dropped_workspaces(database) == [made[0].workspace.id]
     assert await outbox.dropped_workspaces(database, after=made[0].workspace.id) == []

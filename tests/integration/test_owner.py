@@ -73,11 +73,11 @@ async def test_an_application_needs_no_right_but_the_role(
     async with AsyncTrueweave.open(settings=settings, embedder=HashEmbedder()) as one:
         await one.add(Source("note", "Ada Lovelace met Charles Babbage in London."))
         await one.add_documents(document(f"{n}", f"Name {chr(65 + n)}") for n in range(10))
-        await one.change_space(HashEmbedder(16))
-        await one.find_communities()
+        await one.maintenance.change_space(HashEmbedder(16))
+        await one.communities.find()
         assert (await one.retrieve("Whom did Ada meet?")).passages
-        assert (await one.verify()).exact
-        await one.drop()
+        assert (await one.maintenance.verify()).exact
+        await one.maintenance.drop()
     with psycopg.connect(application_url, autocommit=True) as application, pytest.raises(InsufficientPrivilege):
         application.execute("CREATE TABLE trueweave.mine ()")
 
@@ -97,12 +97,12 @@ async def test_an_ordinary_owner_can_do_everything(owned_url: str, monkeypatch: 
     ):
         await one.add_documents(document(f"{n}", f"Name {chr(65 + n)}") for n in range(10))
         await two.add_documents([document("a", "Ada")])
-        await one.change_space(HashEmbedder(16))
+        await one.maintenance.change_space(HashEmbedder(16))
         await one.remove(["3"])
         async with one.workspace.transaction() as tx:
             found = await tx.execute("SELECT chunk FROM search_text('some text', 20, 1.2, 0.75, NULL)")
             assert found.rowcount == 9
-        assert (await one.verify()).exact
-        assert (await two.verify()).exact
-        await one.drop()
+        assert (await one.maintenance.verify()).exact
+        assert (await two.maintenance.verify()).exact
+        await one.maintenance.drop()
         assert (await two.status()).documents == 1

@@ -108,7 +108,7 @@ async def outgrown(database: Database, url: str) -> AsyncTrueweave:
     await store(trueweave, *documents("New", 600))
     with psycopg.connect(url, autocommit=True) as owner:
         owner.execute("ANALYZE")
-    await trueweave.settle()
+    await trueweave.maintenance.settle()
     return trueweave
 
 

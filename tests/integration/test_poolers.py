@@ -133,7 +133,7 @@ async def test_two_tenants_that_share_sessions_see_and_write_only_their_own(pool
         for k in range(6):
             method = chance.choice(methods)
             assert is_only(await trueweave.retrieve("Ambrel Bridge tower", method), mine, other)
-            assert all(mine in entity.description for entity in await trueweave.entities())
+            assert all(mine in entity.description for entity in await trueweave.graph.entities())
             if k == 3:
                 await trueweave.add_documents([speaking(f"{mine} {n} again", mine)])
 
@@ -143,9 +143,9 @@ async def test_two_tenants_that_share_sessions_see_and_write_only_their_own(pool
         await asyncio.gather(*(live(*client, n) for n, client in enumerate(clients)))
         for trueweave, mine, _ in clients[:2]:
             assert {document.title async for document in trueweave.documents()} == {f"{mine} title"}
-            await trueweave.settle()
+            await trueweave.maintenance.settle()
             assert (await trueweave.status()).documents == 9
-            assert (await trueweave.verify()).exact
+            assert (await trueweave.maintenance.verify()).exact
     with psycopg.connect(url) as owner:
         texts = owner.execute("SELECT workspace, array_agg(DISTINCT text) FROM trueweave.chunk GROUP BY 1").fetchall()
     assert sorted(len(said) for _, said in texts) == [1, 1]
@@ -193,8 +193,8 @@ async def test_documents_are_added_and_asked_about_through_a_pooler(pooled: str,
         found = await trueweave.ask("Who built the Ambrel Bridge?", context_only=True)
         assert any("Lady Maron" in passage.text for passage in found.evidence.passages)
         assert await trueweave.remove(["note"]) == 1
-        assert (await trueweave.verify()).exact
-        await trueweave.drop()
+        assert (await trueweave.maintenance.verify()).exact
+        await trueweave.maintenance.drop()
 
 
 async def test_claims_of_a_process_that_is_gone_are_taken_over_behind_a_pooler(pooled: str, url: str) -> None:

@@ -101,7 +101,9 @@ async def test_a_limit_holds_for_a_workspace_over_all_workers_and_a_share_at_eac
 ) -> None:
     limited, open_ = make_workspaces(url, 2)
     put(url, (limited, 50), (open_, 50))
-    await AsyncTrueweave(Workspace(database, limited), settings=Settings()).change_settings({"jobs_at_once": 3})
+    await AsyncTrueweave(Workspace(database, limited), settings=Settings()).maintenance.change_settings(
+        {"jobs_at_once": 3}
+    )
     here, there = (Queue(database, liveness, None, share=10, limit=40) for _ in range(2))
     counts = Counter(job.workspace for job in await here.claim(100, 0))
     assert counts == {limited: 3, open_: 10}
@@ -162,7 +164,7 @@ async def test_jobs_that_a_worker_does_not_know_it_claimed_wait_again(
 
 async def test_a_worker_of_a_workspace_that_was_dropped_is_told_so(database: Database) -> None:
     dropped = await AsyncTrueweave.enter(database, "dropped", HashEmbedder())
-    await dropped.drop()
+    await dropped.maintenance.drop()
     with pytest.raises(UnknownWorkspace):
         await worker_of(dropped.workspace, WorkerDependencies(lambda _: Scripted())).run()
 

@@ -13,11 +13,11 @@ async def test_real_triples_come_and_go_exactly(trueweave: AsyncTrueweave, bench
     await trueweave.add_documents(documents)
     assert (await trueweave.status()).relations > 1000
     await trueweave.remove([document.uri for document in documents[::3]])
-    await trueweave.change_resolution(ResolutionSettings("fuzzy", 80, "name"))
-    first, second, *_ = await trueweave.entities()
-    await trueweave.merge(NameKey(first.name), NameKey(second.name))
+    await trueweave.rules.change_resolution(ResolutionSettings("fuzzy", 80, "name"))
+    first, second, *_ = await trueweave.graph.entities()
+    await trueweave.rules.merge(NameKey(first.name), NameKey(second.name))
     await trueweave.add_documents(documents[:30])
-    verdict = await trueweave.verify()
+    verdict = await trueweave.maintenance.verify()
     assert verdict.exact, verdict.differences
 
 

@@ -30,11 +30,11 @@ def document(name: str | NameKey) -> Document:
 
 
 async def groups(trueweave: AsyncTrueweave) -> set[frozenset[str]]:
-    return {frozenset((e.name, *e.aliases)) for e in await trueweave.entities()}
+    return {frozenset((e.name, *e.aliases)) for e in await trueweave.graph.entities()}
 
 
 async def assert_exact(trueweave: AsyncTrueweave) -> None:
-    verdict = await trueweave.verify()
+    verdict = await trueweave.maintenance.verify()
     assert verdict.exact, verdict.differences
 
 
@@ -53,7 +53,7 @@ async def test_spellings_of_one_name_are_one_by_default(trueweave: AsyncTrueweav
 
 
 async def test_fuzzy_takes_alike_names_for_one_as_before(trueweave: AsyncTrueweave) -> None:
-    await trueweave.change_resolution(ResolutionSettings("fuzzy"))
+    await trueweave.rules.change_resolution(ResolutionSettings("fuzzy"))
     await add(trueweave, *(name for pair in DIFFERENT[:3] for name in pair), "Acme Inc.", "Acme")
     assert await groups(trueweave) == {*map(frozenset, DIFFERENT[:3]), frozenset(("Acme Inc.",)), frozenset(("Acme",))}
     await assert_exact(trueweave)
@@ -63,9 +63,9 @@ async def test_fuzzy_takes_alike_names_for_one_as_before(trueweave: AsyncTruewea
 async def test_a_new_workspace_resolves_names_as_the_settings_say(database: Database, mode: str) -> None:
     settings = Settings.model_validate({"resolution": mode})
     made = await AsyncTrueweave.enter(database, "new", settings=settings)
-    assert (await made.resolution()).mode == mode
+    assert (await made.rules.resolution()).mode == mode
     again = await AsyncTrueweave.enter(database, "new", settings=Settings(resolution="exact"))
-    assert (await again.resolution()).mode == mode, "a workspace that is there stays as it is"
+    assert (await again.rules.resolution()).mode == mode, "a workspace that is there stays as it is"
 
 
 # --- rules that give no type --------------------------------------------------------------------------
@@ -74,38 +74,38 @@ async def test_a_new_workspace_resolves_names_as_the_settings_say(database: Data
 async def test_a_bare_name_means_every_entity_of_that_name_now_and_later(trueweave: AsyncTrueweave) -> None:
     ada, countess = "Ada Lovelace", "Countess of Lovelace"
     await add(trueweave, NameKey(ada, "person"), NameKey(countess, "title"), NameKey("Babbage", "person"))
-    rule = await trueweave.merge(NameKey(ada), NameKey(countess))
+    rule = await trueweave.rules.merge(NameKey(ada), NameKey(countess))
     assert await groups(trueweave) == {frozenset((ada, countess)), frozenset(("Babbage",))}
     await add(trueweave, NameKey(countess, "person"), NameKey(ada, "mathematician"), NameKey(ada))
-    assert len(await trueweave.entities()) == 2
+    assert len(await trueweave.graph.entities()) == 2
     await assert_exact(trueweave)
-    await trueweave.undo(rule.id)
-    assert len(await trueweave.entities()) == 6, "each name and type is an entity of its own again"
+    await trueweave.rules.undo(rule.id)
+    assert len(await trueweave.graph.entities()) == 6, "each name and type is an entity of its own again"
     await assert_exact(trueweave)
 
 
 async def test_a_name_with_a_type_means_that_one_alone(trueweave: AsyncTrueweave) -> None:
     await add(trueweave, NameKey("Mercury", "planet"), NameKey("Mercury", "element"), NameKey("Quicksilver", "element"))
-    await trueweave.merge(NameKey("Mercury", "element"), NameKey("Quicksilver", "element"))
+    await trueweave.rules.merge(NameKey("Mercury", "element"), NameKey("Quicksilver", "element"))
     assert await groups(trueweave) == {frozenset(("Mercury",)), frozenset(("Mercury", "Quicksilver"))}
 
 
 async def test_split_and_rename_take_bare_names_too(trueweave: AsyncTrueweave) -> None:
-    await trueweave.change_resolution(ResolutionSettings("fuzzy", same="name"))
+    await trueweave.rules.change_resolution(ResolutionSettings("fuzzy", same="name"))
     await add(
         trueweave, NameKey("Paul Muller", "person"), NameKey("Paul Muller", "author"), NameKey("Paula Muller", "author")
     )
-    assert len(await trueweave.entities()) == 1
-    await trueweave.split(NameKey("Paul Muller"))
-    await trueweave.rename(NameKey("Paul Muller"), "P. Muller")
-    assert {e.name for e in await trueweave.entities()} == {"P. Muller", "Paula Muller"}
+    assert len(await trueweave.graph.entities()) == 1
+    await trueweave.rules.split(NameKey("Paul Muller"))
+    await trueweave.rules.rename(NameKey("Paul Muller"), "P. Muller")
+    assert {e.name for e in await trueweave.graph.entities()} == {"P. Muller", "Paula Muller"}
     await assert_exact(trueweave)
 
 
 async def test_it_is_told_which_names_documents_mention(trueweave: AsyncTrueweave) -> None:
     await add(trueweave, NameKey("Ada", "person"), NameKey("Ada", "language"))
     ada, person, nobody = NameKey("Ada"), NameKey("Ada", "person"), NameKey("Nobody")
-    found = await trueweave.mentioned([ada, person, nobody])
+    found = await trueweave.rules.mentioned([ada, person, nobody])
     assert found == {ada: (NameKey("Ada", "language"), person), person: (person,), nobody: ()}
 
 
@@ -113,12 +113,12 @@ async def test_it_is_told_which_names_documents_mention(trueweave: AsyncTrueweav
 
 
 async def suggested(trueweave: AsyncTrueweave, **how: bool) -> list[frozenset[str]]:
-    return [frozenset((one.one.name.name, one.other.name.name)) for one in await trueweave.suggestions(**how)]
+    return [frozenset((one.one.name.name, one.other.name.name)) for one in await trueweave.rules.suggestions(**how)]
 
 
 async def test_fuzzy_pairs_are_suggested_with_evidence_of_both_sides(trueweave: AsyncTrueweave) -> None:
     await add(trueweave, NameKey("Paul Muller", "p"), NameKey("Paula Muller", "p"), NameKey("Paula Müller", "x"))
-    [found] = await trueweave.suggestions()
+    [found] = await trueweave.rules.suggestions()
     assert {found.one.name, found.other.name} == {NameKey("Paul Muller", "p"), NameKey("Paula Muller", "p")}
     assert found.score == 95.7
     for side in (found.one, found.other):
@@ -130,59 +130,59 @@ async def test_fuzzy_pairs_are_suggested_with_evidence_of_both_sides(trueweave: 
 
 async def test_an_accepted_pair_is_a_merge_rule_that_can_be_undone(trueweave: AsyncTrueweave) -> None:
     await add(trueweave, *DIFFERENT[0])
-    [found] = await trueweave.suggestions()
-    [rule] = await trueweave.accept(found.id)
-    assert rule in await trueweave.rules()
+    [found] = await trueweave.rules.suggestions()
+    [rule] = await trueweave.rules.accept(found.id)
+    assert rule in await trueweave.rules.all()
     assert await groups(trueweave) == {frozenset(DIFFERENT[0])}
     assert await suggested(trueweave) == []
     await assert_exact(trueweave)
-    await trueweave.undo(rule.id)
-    assert len(await trueweave.entities()) == 2
+    await trueweave.rules.undo(rule.id)
+    assert len(await trueweave.graph.entities()) == 2
     assert await suggested(trueweave) == [frozenset(DIFFERENT[0])]
 
 
 async def test_a_rejected_pair_is_not_suggested_again_however_it_is_written(trueweave: AsyncTrueweave) -> None:
     await add(trueweave, *DIFFERENT[0], *DIFFERENT[1])
-    await trueweave.suggestions()
-    [rejected] = await trueweave.reject(1)
+    await trueweave.rules.suggestions()
+    [rejected] = await trueweave.rules.reject(1)
     left = next(pair for pair in DIFFERENT[:2] if {name.name for name in rejected} != set(pair))
     assert await suggested(trueweave) == [frozenset(left)]
     await add(trueweave, *(name.name.upper() for name in rejected), *(f"{name.name}." for name in rejected))
     assert await suggested(trueweave) == [frozenset(left)]
     assert len(await suggested(trueweave, rejected=True)) == 1
-    await trueweave.accept(1)
+    await trueweave.rules.accept(1)
     assert await suggested(trueweave, rejected=True) == []
 
 
 async def test_a_pair_that_a_rule_splits_is_not_suggested(trueweave: AsyncTrueweave) -> None:
     await add(trueweave, *DIFFERENT[0])
-    await trueweave.split(NameKey("Paula Muller"))
+    await trueweave.rules.split(NameKey("Paula Muller"))
     assert await suggested(trueweave) == []
 
 
 async def test_all_pairs_above_a_threshold_are_accepted_at_once(trueweave: AsyncTrueweave) -> None:
     await add(trueweave, *DIFFERENT[0], "Sodium Nitrate", "Sodium Nitrite")
-    rules = await trueweave.accept_above(94)
+    rules = await trueweave.rules.accept_above(94)
     assert [frozenset(name.name for name in rule.names) for rule in rules] == [frozenset(DIFFERENT[0])]
-    assert len(await trueweave.entities()) == 3
+    assert len(await trueweave.graph.entities()) == 3
     await assert_exact(trueweave)
 
 
 async def test_of_two_entities_with_many_spellings_the_most_alike_pair_is_suggested(trueweave: AsyncTrueweave) -> None:
     await add(trueweave, "Marten Aldous", "MARTEN ALDOUS", "Marten-Aldous", "Marten Aldouse", "Marten Aldouse Inc.")
-    [found] = await trueweave.suggestions()
+    [found] = await trueweave.rules.suggestions()
     assert found.score > 96
 
 
 @pytest.mark.parametrize("which", ["1", "abc", ""])
 async def test_a_suggestion_that_is_not_in_the_last_list_is_an_error(trueweave: AsyncTrueweave, which: str) -> None:
     with pytest.raises(RuleError, match="there is no suggestion"):
-        await trueweave.accept(which)
+        await trueweave.rules.accept(which)
 
 
 async def test_a_suggestion_whose_names_are_gone_is_an_error(trueweave: AsyncTrueweave) -> None:
     await add(trueweave, *DIFFERENT[0])
-    await trueweave.suggestions()
+    await trueweave.rules.suggestions()
     await trueweave.remove(["Paul Muller "])
     with pytest.raises(RuleError, match="no document mentions both names any more"):
-        await trueweave.accept(1)
+        await trueweave.rules.accept(1)

@@ -63,11 +63,10 @@ async def test_no_callback_takes_long_while_a_large_document_is_estimated_added_
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     settings = Settings.load(model="openai/none")
-    asked = AsyncTrueweave(Workspace(database, 0), settings=settings)
     trueweave = await AsyncTrueweave.enter(
         database, "test", HashEmbedder(), settings=Settings.load(extractor="capitals")
     )
-    asked.workspace = trueweave.workspace
+    asked = AsyncTrueweave(trueweave.workspace, settings=settings)
     large = Source("large", text(NAMES))
 
     async def all_of(source: Source) -> dict[str, float]:
@@ -98,10 +97,10 @@ async def test_the_index_is_the_same_worked_aside_or_not(
     documents = [document(f"{n}", f"Name {n % 7}", f"Name {n % 5}") for n in range(150)]
     await trueweave.add_documents(documents)
     await trueweave.remove([f"{n}" for n in range(0, 150, 2)])
-    assert (await trueweave.verify()).exact
+    assert (await trueweave.maintenance.verify()).exact
     for module in ("trueweave.ingest.settle", "trueweave.store.postgres.record", "trueweave.store.postgres.resolution"):
         monkeypatch.setattr(f"{module}.MUCH", 0)
-    assert (await trueweave.verify()).exact
+    assert (await trueweave.maintenance.verify()).exact
 
 
 async def test_who_is_cancelled_leaves_nothing_behind_on_the_connection(

@@ -28,7 +28,7 @@ def documents(count: int, start: int = 0) -> list[Document]:
 
 
 async def nearest(trueweave: AsyncTrueweave, text: str, limit: int = 5, dimensions: int = 64) -> list[Hit]:
-    return await trueweave.nearest("chunk", (await HashEmbedder(dimensions).embed([text]))[0], limit)
+    return await trueweave.graph.nearest("chunk", (await HashEmbedder(dimensions).embed([text]))[0], limit)
 
 
 def tables_and_indexes(url: str) -> tuple[set[str], set[str]]:
@@ -62,8 +62,8 @@ async def test_a_large_workspace_gets_tables_and_indexes_of_its_own(trueweave: A
     assert {f"{table}_hnsw" for table in own} == indexes
     assert len(await nearest(small, "anchor", 100)) == 3
     assert len({hit.id for hit in await nearest(trueweave, "anchor", 100)}) == 60
-    assert (await trueweave.verify()).exact
-    assert (await small.verify()).exact
+    assert (await trueweave.maintenance.verify()).exact
+    assert (await small.maintenance.verify()).exact
 
 
 @pytest.mark.usefixtures("few")
@@ -81,7 +81,7 @@ async def test_what_comes_after_the_index_is_found_removed_and_moved_too(truewea
     await trueweave.add_documents(documents(60, start=80))
     with psycopg.connect(url) as connection:
         assert connection.execute("SELECT count(*) FROM trueweave.vector_1_chunk").fetchone() == (0,), "moved in bulk"
-    assert (await trueweave.verify()).exact
+    assert (await trueweave.maintenance.verify()).exact
 
 
 @pytest.mark.parametrize(("metric", "expected"), [("cosine", "same way"), ("l2", "near"), ("inner", "same way")])
@@ -98,7 +98,7 @@ async def test_each_metric_finds_its_own_nearest(database: Database, metric: Met
 
     trueweave = await AsyncTrueweave.enter(database, metric, Fixed(metric))
     await trueweave.add_documents(Document(text, (Chunk(text),)) for text in ("near", "same way", "elsewhere"))
-    [hit] = await trueweave.nearest("chunk", np.array([1.0, 0.0], dtype=np.float32), 1)
+    [hit] = await trueweave.graph.nearest("chunk", np.array([1.0, 0.0], dtype=np.float32), 1)
     async with trueweave.workspace.transaction() as tx:
         cursor = await tx.execute("SELECT text FROM chunk WHERE id = %(id)s", {"id": hit.id})
         assert await cursor.fetchone() == (expected,)
@@ -145,10 +145,10 @@ async def test_a_change_of_model_is_seen_all_at_once_and_misses_nothing(trueweav
         for uri in leaving:
             await other.remove([uri])
 
-    await trueweave.change_space(WhileEmbedding(others_go_on))
+    await trueweave.maintenance.change_space(WhileEmbedding(others_go_on))
     assert (await trueweave.status()).embedding_model == "testing/other"
     assert len(await nearest(trueweave, "anchor", 100, dimensions=16)) == 20
-    assert (await trueweave.verify()).exact
+    assert (await trueweave.maintenance.verify()).exact
     with psycopg.connect(url) as connection:
         assert connection.execute("SELECT count(*) FROM trueweave.vector_1_chunk").fetchone() == (0,), (
             "the old ones are gone"
@@ -191,7 +191,7 @@ async def test_no_transaction_is_open_while_the_new_model_embeds(trueweave: Asyn
     async def look() -> None:
         open_ones.append(is_in_a_transaction(url))
 
-    await trueweave.change_space(WhileEmbedding(look))
+    await trueweave.maintenance.change_space(WhileEmbedding(look))
     assert open_ones
     assert not any(open_ones)
 
@@ -208,17 +208,17 @@ async def test_a_change_of_model_that_was_stopped_goes_on_with_what_is_embedded(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        await trueweave.change_space(WhileEmbedding(stop))
+        await trueweave.maintenance.change_space(WhileEmbedding(stop))
     assert (await trueweave.status()).embedding_model == "testing/hash"
     assert len(await nearest(trueweave, "anchor", 100)) == 20, "the old space answers"
     done: list[int] = []
 
     async def nothing() -> None: ...
 
-    await trueweave.change_space(WhileEmbedding(nothing), done.append)
+    await trueweave.maintenance.change_space(WhileEmbedding(nothing), done.append)
     assert sum(done) == 20 + 20 - 30, "chunks and entities, less what was embedded before"
     assert len(await nearest(trueweave, "anchor", 100, dimensions=16)) == 20
-    assert (await trueweave.verify()).exact
+    assert (await trueweave.maintenance.verify()).exact
 
 
 async def test_a_change_of_model_comes_to_its_end_while_others_add_all_the_time(trueweave: AsyncTrueweave) -> None:
@@ -232,11 +232,11 @@ async def test_a_change_of_model_comes_to_its_end_while_others_add_all_the_time(
             await other.add_documents(documents(1, start=added))
             added += 1
 
-    await trueweave.change_space(WhileEmbedding(add_one))
+    await trueweave.maintenance.change_space(WhileEmbedding(add_one))
     assert added > 3 + vectors._FREE_ROUNDS
     assert len(await nearest(trueweave, "anchor", 100, dimensions=16)) == added
     assert (await trueweave.status()).waiting_documents == 0
-    assert (await trueweave.verify()).exact
+    assert (await trueweave.maintenance.verify()).exact
 
 
 async def test_a_model_by_its_name_is_paid_from_the_budget_and_takes_over(database: Database, url: str) -> None:
@@ -246,15 +246,15 @@ async def test_a_model_by_its_name_is_paid_from_the_budget_and_takes_over(databa
         before = await AsyncTrueweave.enter(database, "test", HashEmbedder())
         await before.add_documents(documents(100))
         async with aclosing(await AsyncTrueweave.enter(database, "test", settings=settings)) as trueweave:
-            estimate = await trueweave.estimate_reembed("openai/new")
+            estimate = await trueweave.maintenance.estimate_reembed("openai/new")
             assert (estimate.texts, estimate.present) == (200, 0)
             assert estimate.price == Decimal(estimate.tokens) / 1_000_000
-            await trueweave.allow(tokens=estimate.tokens)
+            await trueweave.budget.allow(tokens=estimate.tokens)
             with pytest.raises(BudgetReached):
-                await trueweave.reembed("openai/new")
-            await trueweave.allow()
-            await trueweave.reembed("openai/new")
-            spent = [one for one in await trueweave.receipt() if one.stage == "embed"]
+                await trueweave.maintenance.reembed("openai/new")
+            await trueweave.budget.allow()
+            await trueweave.maintenance.reembed("openai/new")
+            spent = [one for one in await trueweave.budget.receipt() if one.stage == "embed"]
             assert [(one.tokens_in, one.lost) for one in spent] == [(estimate.tokens, 0)], "each text is paid once"
             assert (await trueweave.status()).embedding_model == "openai/new"
             await trueweave.add_documents(documents(1, start=500))
@@ -274,9 +274,9 @@ async def test_what_a_change_of_model_that_was_given_up_left_is_dropped(trueweav
     async def nothing() -> None: ...
 
     with pytest.raises(KeyboardInterrupt):
-        await trueweave.change_space(WhileEmbedding(stop, "testing/given-up"))
-    await trueweave.change_space(WhileEmbedding(nothing))
-    await trueweave.drop()
+        await trueweave.maintenance.change_space(WhileEmbedding(stop, "testing/given-up"))
+    await trueweave.maintenance.change_space(WhileEmbedding(nothing))
+    await trueweave.maintenance.drop()
     with psycopg.connect(url) as connection:
         for table in tables_and_indexes(url)[0]:
             assert connection.execute(f"SELECT count(*) FROM trueweave.{table}".encode()).fetchone() == (0,)

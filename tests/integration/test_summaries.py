@@ -27,18 +27,18 @@ class Asked:
 
 
 async def _summary(trueweave: AsyncTrueweave) -> str:
-    [ada] = [e for e in await trueweave.entities() if e.name == "Ada"]
+    [ada] = [e for e in await trueweave.graph.entities() if e.name == "Ada"]
     return ada.summary
 
 
 async def test_a_long_description_is_summed_up_once_and_again_when_it_changes(trueweave: AsyncTrueweave) -> None:
     asked = Asked()
     await trueweave.add_documents([described("a", LONG), document("b", "Bob")])
-    before = await trueweave.digest()
+    before = await trueweave.maintenance.digest()
     assert await summarise_some(trueweave.workspace, asked) == 1
     assert await summarise_some(trueweave.workspace, asked) == 0
     assert await _summary(trueweave) == f"Ada, in short ({len(LONG.strip())})"
-    assert await trueweave.digest() == before
+    assert await trueweave.maintenance.digest() == before
 
     await trueweave.add_documents([described("c", "A mathematician.")])
     assert await _summary(trueweave) == "", "it does not sum up what is said now"

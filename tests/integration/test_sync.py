@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -30,6 +31,7 @@ from trueweave import (
     ResolutionSettings,
     Trueweave,
     TrueweaveError,
+    sync,
 )
 from trueweave.config import Settings
 from trueweave.errors import ConfigError, UnknownWorkspace
@@ -64,6 +66,15 @@ class Model:
             yield Reply(self.text, 10, 5)
         finally:
             self.ended += 1
+
+
+GROUPS = {
+    "graph": sync.GraphGroup,
+    "communities": sync.CommunitiesGroup,
+    "rules": sync.RulesGroup,
+    "budget": sync.BudgetGroup,
+    "maintenance": sync.MaintenanceGroup,
+}
 
 
 def document(uri: str) -> Document:
@@ -102,32 +113,46 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
     (tmp_path / "file.md").write_text(f"# Notes\n\n{TEXT}\n")
     tried = set()
 
+    class Watched:
+        """A group whose members are noted as they are used."""
+
+        def __init__(self, group: str, watched: object) -> None:
+            self._group, self._watched = group, watched
+
+        def __getattr__(self, name: str) -> Any:
+            tried.add(f"{self._group}.{name}")
+            return getattr(self._watched, name)
+
     class Counted(Trueweave):
-        def __getattribute__(self, name: str) -> object:
+        def __getattribute__(self, name: str) -> Any:
             tried.add(name)
-            return super().__getattribute__(name)
+            found = super().__getattribute__(name)
+            return Watched(name, found) if name in GROUPS else found
 
     heard: list[Event] = []
     with Counted(url, "test", HashEmbedder(), llm=Model(), settings=Settings(extractor="capitals")) as trueweave:
-        begun = trueweave.clock()
+        begun = trueweave.maintenance.clock()
         assert trueweave.workspace == 1
         assert trueweave.method == "auto"
-        assert trueweave.change_settings({"max_answer_tokens": 321}).max_answer_tokens == 321
-        assert (trueweave.settings.max_answer_tokens, trueweave.own_settings) == (321, {"max_answer_tokens": 321})
+        assert trueweave.maintenance.change_settings({"max_answer_tokens": 321}).max_answer_tokens == 321
+        assert (trueweave.settings.max_answer_tokens, trueweave.maintenance.own_settings) == (
+            321,
+            {"max_answer_tokens": 321},
+        )
         assert trueweave.estimate(tmp_path).documents == 1
         assert trueweave.add(tmp_path, Source("text", TEXT), listener=heard.append).extracted == 2
         assert heard
         trueweave.plan_sync(tmp_path)
         trueweave.sync(tmp_path)
         assert trueweave.matching("text") == {"text": ["text"]}
-        assert trueweave.out_of_date() == []
+        assert trueweave.maintenance.out_of_date() == []
         stop = threading.Event()
         threading.Timer(0.3, stop.set).start()
         trueweave.work(stop=stop)
         done: list[int] = []
         assert trueweave.add_documents([document("a"), document("b")], done.append) == 2
         assert done == [2]
-        assert trueweave.settle() == 0
+        assert trueweave.maintenance.settle() == 0
         assert {found.uri for found in trueweave.documents()} > {"a", "b", "text"}
 
         assert trueweave.ask("Whom did Ada work with?").citations[0].quote == "worked with Charles Babbage"
@@ -135,75 +160,78 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         assert isinstance(last, Answer)
         assert "".join(map(str, pieces)) == last.text
         assert trueweave.retrieve("Ada", "keyword").passages
+        assert len(trueweave.search("Ada", limit=2)) == 2
         assert [row.method for row in trueweave.compare("Ada", ["naive", "keyword"]).rows] == ["naive", "keyword"]
 
-        assert trueweave.hierarchy() is None
-        assert trueweave.find_communities().came
-        assert trueweave.hierarchy()
-        assert trueweave.estimate_reports().current == 0
+        assert trueweave.communities.hierarchy() is None
+        assert trueweave.communities.find().came
+        assert trueweave.communities.hierarchy()
+        assert trueweave.communities.estimate_reports().current == 0
         assert (
-            trueweave.write_reports().reports == trueweave.estimate_reports().reports
+            trueweave.communities.write_reports().reports == trueweave.communities.estimate_reports().reports
         )  # none can be read, so none is current
-        [community, *_] = trueweave.communities()
-        assert trueweave.community(community.id) == community
-        assert trueweave.members(community.id)
-        assert trueweave.report(community.id) or community.written == "small"
-        assert trueweave.retired_communities(begun) == []
-        trueweave.export_graph(tmp_path / "graph.json")
+        [community, *_] = trueweave.communities.select()
+        assert trueweave.communities.get(community.id) == community
+        assert trueweave.communities.members(community.id)
+        assert trueweave.communities.report(community.id) or community.written == "small"
+        assert trueweave.communities.retired(begun) == []
+        trueweave.graph.export(tmp_path / "graph.json")
 
-        rule = trueweave.merge(NameKey("Ada Lovelace"), NameKey("Countess"))
-        assert trueweave.rules() == [rule]
-        trueweave.undo(rule.id)
-        trueweave.undo(trueweave.split(NameKey("London")).id)
-        trueweave.undo(trueweave.rename(NameKey("London"), "Londinium").id)
+        rule = trueweave.rules.merge(NameKey("Ada Lovelace"), NameKey("Countess"))
+        assert trueweave.rules.all() == [rule]
+        trueweave.rules.undo(rule.id)
+        trueweave.rules.undo(trueweave.rules.split(NameKey("London")).id)
+        trueweave.rules.undo(trueweave.rules.rename(NameKey("London"), "Londinium").id)
         london, paris = NameKey("London"), NameKey("Paris")
-        assert trueweave.mentioned([london, paris]) == {london: (london,), paris: ()}
-        assert trueweave.suggestions(100) == []
-        assert trueweave.accept_above(100) == []
-        assert (trueweave.accept(), trueweave.reject()) == ([], [])
-        for act in (trueweave.estimate_reembed, trueweave.reembed):
+        assert trueweave.rules.mentioned([london, paris]) == {london: (london,), paris: ()}
+        assert trueweave.rules.suggestions(100) == []
+        assert trueweave.rules.accept_above(100) == []
+        assert (trueweave.rules.accept(), trueweave.rules.reject()) == ([], [])
+        for act in (trueweave.maintenance.estimate_reembed, trueweave.maintenance.reembed):
             with pytest.raises(ConfigError, match="nobody"):
                 act("nobody/model")
-        trueweave.change_resolution(ResolutionSettings("exact"))
-        assert trueweave.resolution().mode == "exact"
-        trueweave.change_space(HashEmbedder(32))
+        trueweave.rules.change_resolution(ResolutionSettings("exact"))
+        assert trueweave.rules.resolution().mode == "exact"
+        trueweave.maintenance.change_space(HashEmbedder(32))
 
-        assert trueweave.allow(price=Decimal(1)).price_cap == 1
-        assert trueweave.budget().price_cap == 1
-        assert [spent.stage for spent in trueweave.receipt()] == ["report"]
-        assert trueweave.receipt_by_document() == []
-        assert trueweave.ingest_progress(begun).waiting == 0
-        assert trueweave.notes(begun) == []
+        assert trueweave.budget.allow(price=Decimal(1)).price_cap == 1
+        assert trueweave.budget.get().price_cap == 1
+        assert [spent.stage for spent in trueweave.budget.receipt()] == ["report"]
+        assert trueweave.budget.receipt_by_document() == []
+        assert trueweave.maintenance.ingest_progress(begun).waiting == 0
+        assert trueweave.maintenance.notes(begun) == []
         assert len(trueweave.list_documents(limit=2)) == 2
-        assert trueweave.failed_documents() == []
-        assert trueweave.failed_work() == []
-        assert trueweave.retry() == 0
-        assert trueweave.duplicates(begun) == []
+        assert trueweave.maintenance.failed_documents() == []
+        assert trueweave.maintenance.failed_work() == []
+        assert trueweave.maintenance.retry() == 0
+        assert trueweave.maintenance.duplicates(begun) == []
 
         assert trueweave.status().documents == 4
-        [ada, *_] = [entity for entity in trueweave.entities() if entity.name == "Ada Lovelace"]
-        assert trueweave.relations(ada.id)[0].description
-        assert trueweave.neighbours(ada.id)
+        [ada, *_] = [entity for entity in trueweave.graph.entities() if entity.name == "Ada Lovelace"]
+        assert trueweave.graph.relations(ada.id)[0].description
+        assert trueweave.graph.neighbours(ada.id)
         vector = asyncio.run(HashEmbedder(32).embed([TEXT]))[0]
-        assert len(trueweave.nearest("chunk", vector, 2)) == 2
-        assert trueweave.changes(limit=3)
-        state = trueweave.state()
-        assert trueweave.state() == state
+        assert len(trueweave.graph.nearest("chunk", vector, 2)) == 2
+        assert trueweave.graph.changes(limit=3)
+        state = trueweave.maintenance.state()
+        assert trueweave.maintenance.state() == state
 
-        with trueweave.rebuilt() as beside:
-            assert beside.digest() == trueweave.digest()
+        with trueweave.maintenance.rebuilt() as beside:
+            assert beside.maintenance.digest() == trueweave.maintenance.digest()
             assert beside.workspace != trueweave.workspace
             beside.close()  # which is not for it to close
-        assert trueweave.verify().exact
+        assert trueweave.maintenance.verify().exact
         assert trueweave.remove(["a"]) == 1
-        assert trueweave.state() != state
-        assert trueweave.sweep().names == 0
+        assert trueweave.maintenance.state() != state
+        assert trueweave.maintenance.sweep().names == 0
         assert trueweave.migrate(url) == []
-        trueweave.drop()
+        trueweave.maintenance.drop()
         trueweave.close()
     surface = {name for name, _ in inspect.getmembers_static(Trueweave) if not name.startswith("_")}
+    for group, of in GROUPS.items():
+        members = inspect.getmembers_static(of)
+        surface |= {f"{group}.{name}" for name, _ in members if not name.startswith("_")}
     assert surface - tried == set()
-    assert gone(url)
 
 
 def test_a_workspace_that_must_be_there_is_an_error(url: str) -> None:
@@ -267,7 +295,7 @@ def test_a_listener_that_calls_back_is_told_that_it_cannot(url: str) -> None:
 def test_documents_of_one_can_be_added_to_another(url: str, opened: Trueweave) -> None:
     with Trueweave(url, "copy", HashEmbedder()) as copy:
         assert copy.add_documents(opened.documents()) == 2
-        assert copy.digest() == opened.digest()
+        assert copy.maintenance.digest() == opened.maintenance.digest()
 
 
 # --- iterators left behind ----------------------------------------------------------------------------
@@ -360,6 +388,6 @@ def test_a_program_that_works_is_ended_by_ctrl_c(url: str, tmp_path: Path) -> No
 def test_async_trueweave_and_trueweave_see_the_same(opened: Trueweave, url: str) -> None:
     async def digest() -> str:
         async with AsyncTrueweave.open(url, "test", HashEmbedder()) as trueweave:
-            return await trueweave.digest()
+            return await trueweave.maintenance.digest()
 
-    assert asyncio.run(digest()) == opened.digest()
+    assert asyncio.run(digest()) == opened.maintenance.digest()

@@ -31,13 +31,13 @@ async def _tenant(database: Database, name: str) -> AsyncTrueweave:
     await trueweave.add_documents(
         [Document("1", (said,), metadata={"k": 1}), Document("2", (replace(said, text="more"),))]
     )
-    await trueweave.merge(NameKey("Ada Lovelace"), NameKey("Countess"))
-    await trueweave.suggestions()
-    await trueweave.reject(1)
+    await trueweave.rules.merge(NameKey("Ada Lovelace"), NameKey("Countess"))
+    await trueweave.rules.suggestions()
+    await trueweave.rules.reject(1)
     ring = (Link("Byron", "Annabella"), Link("Annabella", "Augusta"), Link("Augusta", "Byron"))
     await trueweave.add_documents([Document("3", (Chunk("On Byron", links=ring),))])
-    await trueweave.find_communities()
-    await trueweave.write_reports()
+    await trueweave.communities.find()
+    await trueweave.communities.write_reports()
     await trueweave.aclose()
     async with trueweave.workspace.transaction() as tx:
         space = await vectors.space(tx)
@@ -125,7 +125,7 @@ async def test_a_statement_without_a_condition_reaches_only_its_own_rows(databas
     before = {
         t: _rows(url, t, "workspace", other.workspace.id) for t in _tables(url) if t not in COMMON | {"workspace"}
     }
-    await mine.drop()
+    await mine.maintenance.drop()
     after = {t: _rows(url, t, "workspace", other.workspace.id) for t in before if t in _tables(url)}
     assert after == {table: rows for table, rows in before.items() if table in after}
     assert not any(_rows(url, table, "workspace", mine.workspace.id) for table in after)

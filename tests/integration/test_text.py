@@ -134,7 +134,7 @@ async def test_whatever_came_and_went_the_sums_are_those_of_a_rebuild(trueweave:
         texts = {uri: text for uri, text in {**texts, **change}.items() if uri not in gone}
         expected = bm25(texts, "ban bar gux zox")
         assert dict(await search(trueweave, "ban bar gux zox", most=100)) == pytest.approx(expected)
-    assert (await trueweave.verify()).exact
+    assert (await trueweave.maintenance.verify()).exact
     await trueweave.remove(list(texts))
     async with trueweave.workspace.transaction() as tx:
         left = await tx.execute(
@@ -150,7 +150,7 @@ async def test_a_chunk_that_both_versions_have_stays_as_it_is(trueweave: AsyncTr
     assert await search(trueweave, "apple") == before
     assert await search(trueweave, "cherry") == []
     assert len(await search(trueweave, "damson")) == 1
-    assert (await trueweave.verify()).exact
+    assert (await trueweave.maintenance.verify()).exact
 
 
 async def test_settlers_of_the_same_words_wait_for_each_other_and_lose_nothing(database: Database) -> None:
@@ -166,7 +166,7 @@ async def test_settlers_of_the_same_words_wait_for_each_other_and_lose_nothing(d
     await asyncio.gather(*map(come_and_go, trueweaves, parts))
     left = {uri: text for part in parts for uri, text in list(part.items())[10:]}
     assert dict(await search(trueweaves[0], "ban bar mox", most=200)) == pytest.approx(bm25(left, "ban bar mox"))
-    assert (await trueweaves[0].verify()).exact
+    assert (await trueweaves[0].maintenance.verify()).exact
 
 
 async def test_a_workspace_neither_finds_nor_counts_the_words_of_another(database: Database, url: str) -> None:
@@ -181,7 +181,7 @@ async def test_a_workspace_neither_finds_nor_counts_the_words_of_another(databas
     async with mine.workspace.transaction() as tx:
         found = await tx.execute("SELECT * FROM search_text('apple', 9, 1.2, 0.75, %(scope)s)", {"scope": list(theirs)})
         assert await found.fetchall() == []
-    await mine.drop()
+    await mine.maintenance.drop()
     assert len(await search(other, "apple")) == 1
     with psycopg.connect(url) as owner:
         left = owner.execute("SELECT DISTINCT workspace FROM trueweave.bm25_index").fetchall()
@@ -193,9 +193,9 @@ async def test_two_workspaces_of_the_same_documents_have_the_same_digest(databas
     texts = random_texts(random.Random(3), 30)
     await add(one, **texts)
     await add(two, **dict(reversed(texts.items())))
-    assert await one.digest() == await two.digest()
+    assert await one.maintenance.digest() == await two.maintenance.digest()
     await add(two, u1="another word")
-    assert await one.digest() != await two.digest()
+    assert await one.maintenance.digest() != await two.maintenance.digest()
 
 
 @pytest.mark.parametrize(
@@ -237,4 +237,4 @@ async def test_a_chunk_longer_than_a_tsvector_can_be_is_stored_and_found(truewea
     words = " ".join(f"{n:07x}" for n in range(300_000))
     await add(trueweave, long=f"beginning {words}", empty="", short="beginning")
     assert {uri for uri, _ in await search(trueweave, "beginning")} == {"long", "short"}
-    assert (await trueweave.verify()).exact
+    assert (await trueweave.maintenance.verify()).exact

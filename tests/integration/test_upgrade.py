@@ -74,23 +74,23 @@ async def test_an_old_database_is_refused_until_it_is_migrated(old_url: str) -> 
 async def test_its_documents_are_found_and_the_index_is_exact(old_url: str) -> None:
     await migrate(old_url)
     async with AsyncTrueweave.open(old_url, "village", HashEmbedder(8), settings=SETTINGS) as village:
-        assert await village.digest() == DIGEST
-        assert (await village.verify()).exact
+        assert await village.maintenance.digest() == DIGEST
+        assert (await village.maintenance.verify()).exact
         for method in (Keyword(), Naive(top_k=3)):
             found = await village.retrieve("Whom does the miller know?", method)
             assert any("miller" in passage.text for passage in found.passages)
-        [community, *_] = await village.communities()
-        assert await village.report(community.id)
-        assert len(await village.rules()) == 1
+        [community, *_] = await village.communities.select()
+        assert await village.communities.report(community.id)
+        assert len(await village.rules.all()) == 1
         assert {note for one in await village.list_documents() for note in one.notes} == {"migrated"}
         await village.remove(["miller-smith"])
-        assert (await village.verify()).exact
+        assert (await village.maintenance.verify()).exact
     async with AsyncTrueweave.open(old_url, "large", HashEmbedder(8), settings=SETTINGS) as large:
-        assert (await large.verify()).exact
+        assert (await large.maintenance.verify()).exact
         assert (await large.status()).documents == 6
-        await large.retry()  # works what waits
+        await large.maintenance.retry()  # works what waits
         assert (await large.status()).documents == 7
-        assert (await large.verify()).exact
+        assert (await large.maintenance.verify()).exact
 
 
 async def test_its_tables_are_those_of_a_new_database(old_url: str) -> None:

@@ -39,8 +39,8 @@ async def index(
     monkeypatch.setenv("TRUEWEAVE_EMBEDDING_URL", server.url)
     async with aclosing(await AsyncTrueweave.enter(database, "test", settings=Settings.load())) as made:
         await made.add_documents(told(a, b) for a, b in combinations(FOLK, 2))
-        await made.find_communities()
-        await made.write_reports()
+        await made.communities.find()
+        await made.communities.write_reports()
         yield made
 
 
@@ -57,7 +57,7 @@ async def test_verifying_leaves_every_table_as_it_was_and_asks_no_model(
     await store(index, told("smith", "reeve", "met"), told("miller", "widow", "met"))
     await record.withdraw(index.workspace, ["miller/smith"])
     before, calls = tables.rows(url), len(server.calls)
-    verdict = await index.verify()
+    verdict = await index.maintenance.verify()
     assert verdict.exact
     assert (verdict.waiting_documents, verdict.left_out) == (3, ("communities",))
     assert tables.rows(url) == before
@@ -66,18 +66,18 @@ async def test_verifying_leaves_every_table_as_it_was_and_asks_no_model(
 
 async def test_the_view_is_compared_with_the_documents_that_it_shows(index: AsyncTrueweave) -> None:
     await store(index, told("smith", "reeve", "met"))
-    verdict = await index.verify()
+    verdict = await index.maintenance.verify()
     assert (verdict.exact, verdict.waiting_documents, verdict.left_out) == (True, 1, ())
-    await index.settle()
-    await index.find_communities()
-    verdict = await index.verify()
+    await index.maintenance.settle()
+    await index.communities.find()
+    verdict = await index.maintenance.verify()
     assert (verdict.exact, verdict.waiting_documents, verdict.left_out) == (True, 0, ())
 
 
 async def test_what_a_rule_that_waits_would_change_is_left_out(index: AsyncTrueweave) -> None:
     names = [NameKey("miller"), NameKey("smith")]
     await resolution.add_rule(index.workspace, "merge", names)
-    verdict = await index.verify()
+    verdict = await index.maintenance.verify()
     assert (verdict.exact, verdict.waiting_names) == (True, 2)
     assert set(verdict.left_out) == {"names", "entities", "relations", "communities", "vectors"}
 
@@ -85,7 +85,7 @@ async def test_what_a_rule_that_waits_would_change_is_left_out(index: AsyncTruew
 async def test_a_difference_is_still_found(index: AsyncTrueweave, url: str) -> None:
     with psycopg.connect(url) as connection:
         connection.execute("UPDATE trueweave.relation SET weight = weight + 1")
-    verdict = await index.verify()
+    verdict = await index.maintenance.verify()
     assert not verdict.exact
     assert {one.section for one in verdict.differences} == {"relations"}
 
@@ -98,7 +98,7 @@ async def test_documents_that_change_meanwhile_are_told_of_and_are_no_alarm(
         return await compare_with(workspace, rebuilt, before)
 
     monkeypatch.setattr(engine, "compare_with", change_and_compare)
-    verdict = await index.verify()
+    verdict = await index.maintenance.verify()
     assert (verdict.exact, verdict.changed, verdict.differences) == (False, True, ())
 
 
@@ -112,7 +112,7 @@ async def test_what_a_killed_process_left_is_dropped_and_what_a_living_one_build
         await left.add_documents([told("miller", "widow")])
         with psycopg.connect(url) as connection:
             connection.execute("UPDATE trueweave.workspace SET expires = now() WHERE name = 'killed'")
-        assert (await index.verify()).exact
+        assert (await index.maintenance.verify()).exact
         with psycopg.connect(url) as connection:
             rows = connection.execute("SELECT id FROM trueweave.workspace WHERE expires IS NOT NULL").fetchall()
         assert rows == [(living.id,)]

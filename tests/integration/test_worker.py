@@ -88,8 +88,8 @@ async def test_documents_come_in_and_are_settled(mill: Mill) -> None:
     status = await mill.trueweave.status()
     assert (status.documents, status.chunks, status.waiting_documents) == (100, 100, 0)
     assert sorted(mill.extractor.worked) == sorted(f"doc/{n}" for n in range(100))
-    assert (await mill.trueweave.entities(1))[0].count == 100
-    assert (await mill.trueweave.verify()).exact
+    assert (await mill.trueweave.graph.entities(1))[0].count == 100
+    assert (await mill.trueweave.maintenance.verify()).exact
     assert {d.metadata["n"] for d in [d async for d in mill.trueweave.documents()]} == set(range(100))
 
 
@@ -102,7 +102,7 @@ async def test_what_is_unchanged_is_not_worked_again_and_what_changed_is(mill: M
     assert mill.extractor.worked == ["b", "a"]
     await mill.add(Source("a", "Ada knows Bob"), recipe=Recipe(extractor="capitals", max_chunk_size=500))
     assert mill.extractor.worked == ["b", "a"]
-    assert {e.name for e in await mill.trueweave.entities()} == {"Ada", "knows", "Bob", "wakes"}
+    assert {e.name for e in await mill.trueweave.graph.entities()} == {"Ada", "knows", "Bob", "wakes"}
 
 
 @pytest.mark.parametrize(("text", "error"), [("poison", "bad: of no use"), ("bug", "unexpected KeyError: 'bug'")])
@@ -111,7 +111,7 @@ async def test_a_document_that_keeps_failing_is_set_aside_with_its_error_and_the
 ) -> None:
     await mill.add(Source("good", "Ada"), Source("bad", text), Source("odd", "odd Bob"))
     assert (await mill.trueweave.status()).documents == 2
-    [aside] = await mill.trueweave.failed_documents()
+    [aside] = await mill.trueweave.maintenance.failed_documents()
     assert (aside.uri, aside.failures) == ("bad", 3)
     assert aside.error.startswith(error)
     assert mill.extractor.worked.count("bad") == 3
@@ -120,14 +120,14 @@ async def test_a_document_that_keeps_failing_is_set_aside_with_its_error_and_the
     await mill.add(Source("bad", text))
     assert mill.extractor.worked.count("bad") == 6, "adding it again tries it again"
     await mill.add(Source("bad", "mended"))
-    assert await mill.trueweave.failed_documents() == []
+    assert await mill.trueweave.maintenance.failed_documents() == []
     assert (await mill.trueweave.status()).documents == 3
 
 
 async def test_a_reply_of_no_use_sets_its_document_aside_at_once(mill: Mill) -> None:
     mill.extractor.error = BadReply("a: of no use, twice")
     await mill.add(Source("a", "Ada"))
-    assert [(aside.uri, aside.failures) for aside in await mill.trueweave.failed_documents()] == [("a", 1)]
+    assert [(aside.uri, aside.failures) for aside in await mill.trueweave.maintenance.failed_documents()] == [("a", 1)]
 
 
 async def test_a_worker_that_is_abandoned_ends_at_once_and_leaves_its_documents_to_others(mill: Mill) -> None:
@@ -154,7 +154,7 @@ async def test_a_run_stops_in_good_order_and_goes_on_when_the_cause_is_mended(mi
     mill.extractor.error = error
     with pytest.raises(type(error), match=str(error)):
         await mill.add(*sources)
-    assert await mill.trueweave.failed_documents() == []
+    assert await mill.trueweave.maintenance.failed_documents() == []
     mill.extractor.error = None
     await mill.add()
     assert (await mill.trueweave.status()).documents == 40
@@ -190,7 +190,7 @@ async def test_a_document_that_is_removed_or_replaced_while_it_is_worked_does_no
     mill.extractor = Slow()
     await mill.add(Source("gone", "Old"), Source("replaced", "Old"))
     assert [d.uri async for d in mill.trueweave.documents()] == ["replaced"]
-    assert {e.name for e in await mill.trueweave.entities()} == {"New"}
+    assert {e.name for e in await mill.trueweave.graph.entities()} == {"New"}
 
 
 async def test_a_document_without_text_comes_in_with_a_note(mill: Mill) -> None:
@@ -218,7 +218,7 @@ async def test_a_folder_becomes_an_index_without_any_model(filed: AsyncTrueweave
     added = await filed.add(notes, listener=events.append)
     assert (added.new, added.unreadable, added.extracted, added.failed) == (5, 1, 5, 0)
     assert [e.path for e in events if isinstance(e, Unreadable)] == [f"{notes}/broken.txt"]
-    names = {e.name for e in await filed.entities()}
+    names = {e.name for e in await filed.graph.entities()}
     assert {"Ada Lovelace", "Charles Babbage", "Analytical Engine", "London"} <= names
     [document] = [d async for d in filed.documents() if d.uri == f"{notes}/ada.md"]
     assert [(p.kind, p.label, p.start) for p in document.places] == [("heading", "Ada Lovelace", 0)]
@@ -252,5 +252,5 @@ async def test_of_two_versions_that_are_stored_together_the_one_that_was_handed_
 
     old, new = await made("Old"), await made("New")
     await record.store(workspace, [new, old])
-    await mill.trueweave.settle()
+    await mill.trueweave.maintenance.settle()
     assert [[c.text for c in d.chunks] async for d in mill.trueweave.documents()] == [["New"]]

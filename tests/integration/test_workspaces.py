@@ -49,7 +49,7 @@ async def test_opening_a_workspace_is_one_statement_and_opens_no_model(url: str)
 async def test_a_workspace_has_settings_of_its_own_over_those_of_the_process(database: Database) -> None:
     process = Settings(model="openai/common", max_answer_tokens=100)
     one = await AsyncTrueweave.enter(database, "one", settings=process)
-    changed = await one.change_settings(
+    changed = await one.maintenance.change_settings(
         {"model": "ollama/own", "entity_types": {"ship": "a vessel"}, "prices": {"ollama/own": [1, 2.5]}}
     )
     assert (changed.model, changed.max_answer_tokens) == ("ollama/own", 100)
@@ -58,15 +58,15 @@ async def test_a_workspace_has_settings_of_its_own_over_those_of_the_process(dat
     assert again.settings == changed
     assert again.settings.entity_types == {"ship": "a vessel"}
     assert other.settings == process
-    assert other.own_settings == {}
-    back = await again.change_settings({}, unset=["model", "prices"])
+    assert other.maintenance.own_settings == {}
+    back = await again.maintenance.change_settings({}, unset=["model", "prices"])
     assert (back.model, back.prices) == ("openai/common", {})
-    assert again.own_settings == {"entity_types": {"ship": "a vessel"}}
+    assert again.maintenance.own_settings == {"entity_types": {"ship": "a vessel"}}
 
 
 async def test_what_the_caller_gives_himself_outweighs_the_workspace(database: Database) -> None:
     one = await AsyncTrueweave.enter(database, "one", settings=Settings())
-    await one.change_settings({"extractor": "nlp", "max_gleaning": 3})
+    await one.maintenance.change_settings({"extractor": "nlp", "max_gleaning": 3})
     given = Settings.load(extractor="capitals")
     again = await AsyncTrueweave.enter(database, "one", settings=given)
     assert (again.settings.extractor, again.settings.max_gleaning) == ("capitals", 3)
@@ -87,8 +87,8 @@ async def test_a_setting_that_a_workspace_cannot_have_is_refused(
 ) -> None:
     one = await AsyncTrueweave.enter(database, "one", settings=Settings())
     with pytest.raises(ConfigError, match=problem):
-        await one.change_settings(changes)
-    assert one.own_settings == {}
+        await one.maintenance.change_settings(changes)
+    assert one.maintenance.own_settings == {}
 
 
 def test_a_key_is_read_from_the_variable_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,7 +112,7 @@ async def test_workspaces_share_clients_and_limiters_and_each_pays_for_itself(
         opened = [await AsyncTrueweave.enter(database, n, settings=settings, models=factory) for n in names]
         for one in opened:
             async with aclosing(one):
-                await one.settle()  # takes the space of its embedder
+                await one.maintenance.settle()  # takes the space of its embedder
         # The dimension was asked for once, by whoever came first.
         assert len(server.calls) == 1
     provider = provider_of("vllm/any")

@@ -85,7 +85,7 @@ class Experiment:
 
     async def _runs(self) -> dict[str, str]:
         """For each method a key of all that its outcomes depend on: outcomes of another are not taken for its own."""
-        index = await self.trueweave.state()
+        index = await self.trueweave.maintenance.state()
         shared = (self.dataset.name, index, self.under, str(self.answers))
         return {name: key("run", *shared, name, repr(method)).hex for name, method in self.methods.items()}
 

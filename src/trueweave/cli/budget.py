@@ -36,9 +36,9 @@ def budget(
 
     async def show_or_set(trueweave: AsyncTrueweave) -> Budget:
         if amount is None:
-            return await trueweave.budget()
+            return await trueweave.budget.get()
         wanted = parse_allowance(amount)
-        return await trueweave.allow(price=wanted.price, tokens=wanted.tokens)
+        return await trueweave.budget.allow(price=wanted.price, tokens=wanted.tokens)
 
     with replying(json) as reply:
         settings = in_force(load_settings(database_url, workspace))

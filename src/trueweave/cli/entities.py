@@ -15,7 +15,7 @@ def entities(
     """Show the entities that documents mention most."""
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
-        found = in_workspace(lambda trueweave: trueweave.entities(limit), settings)
+        found = in_workspace(lambda trueweave: trueweave.graph.entities(limit), settings)
         reply(
             {"entities": found}, entity_table(found) if found else next_step("trueweave add PATH", "there are none yet")
         )

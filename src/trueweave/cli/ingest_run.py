@@ -100,9 +100,9 @@ class IngestRun:
                     preannotated.read(path, said, uri=naming.uri(path), refused=self.tally)
                     for path in self.inputs.given
                 )
-                since = await trueweave.clock()
+                since = await trueweave.maintenance.clock()
                 new = await trueweave.add_documents(chain.from_iterable(documents), done, self.tally)
-                self.given_duplicates = await trueweave.duplicates(since)
+                self.given_duplicates = await trueweave.maintenance.duplicates(since)
                 return new
 
         self.given_new = in_workspace(add_all, self.settings)
@@ -121,9 +121,9 @@ class IngestRun:
         from trueweave.cli.render.run_progress import watching_ingest
 
         if self.allowance:
-            await trueweave.allow(price=self.allowance.price, tokens=self.allowance.tokens)
-        self._since = await trueweave.clock()
-        self._unsettled = (await trueweave.ingest_progress()).unsettled
+            await trueweave.budget.allow(price=self.allowance.price, tokens=self.allowance.tokens)
+        self._since = await trueweave.maintenance.clock()
+        self._unsettled = (await trueweave.maintenance.ingest_progress()).unsettled
         async with watching_ingest(trueweave, self._since, self._currency, self.tally) as watch:
             try:
                 if self.plan:
@@ -138,15 +138,15 @@ class IngestRun:
 
     async def _look(self, trueweave: AsyncTrueweave, failed: int = 0) -> IngestOutcome:
         assert self._since is not None
-        now = await trueweave.ingest_progress(self._since)
+        now = await trueweave.maintenance.ingest_progress(self._since)
         from_before = max(self._unsettled - now.unsettled, 0)  # in the record, and settled in this run
         return IngestOutcome(
             now.came_in + from_before,
             now.waiting + now.unsettled,
-            _without_counts(await trueweave.notes(self._since)),
-            await trueweave.failed_documents(limit=1000) if failed else [],
-            await trueweave.receipt(self._since),
-            await trueweave.duplicates(self._since),
+            _without_counts(await trueweave.maintenance.notes(self._since)),
+            await trueweave.maintenance.failed_documents(limit=1000) if failed else [],
+            await trueweave.budget.receipt(self._since),
+            await trueweave.maintenance.duplicates(self._since),
         )
 
 

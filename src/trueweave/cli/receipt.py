@@ -23,10 +23,10 @@ def receipt(
     with replying(json) as reply:
         settings = in_force(load_settings(database_url, workspace))
         if by_document:
-            costly = in_workspace(lambda trueweave: trueweave.receipt_by_document(limit=limit), settings)
+            costly = in_workspace(lambda trueweave: trueweave.budget.receipt_by_document(limit=limit), settings)
             reply({"documents": costly}, receipt_by_document(costly, settings.currency) if costly else _nothing())
         else:
-            spent = in_workspace(lambda trueweave: trueweave.receipt(), settings)
+            spent = in_workspace(lambda trueweave: trueweave.budget.receipt(), settings)
             reply({"receipt": spent}, receipt_table(spent, settings.currency) if spent else _nothing())
 
 

@@ -66,7 +66,7 @@ def reembed(
         if allowance and allowance.price is not None:
             check_priced(settings, [model])
         with spinner("Counting …"):
-            wanted = in_workspace(lambda trueweave: trueweave.estimate_reembed(model), settings)
+            wanted = in_workspace(lambda trueweave: trueweave.maintenance.estimate_reembed(model), settings)
         again = _again(model, embedding_url, budget)
         if estimate:
             reply(asdict(wanted), *embedding_estimate(wanted, settings.currency), next_step(again, "does it"))
@@ -104,14 +104,14 @@ class _Run:
         except KeyboardInterrupt:
             self.is_interrupted = True
         if since := self._since:
-            self.receipt = in_workspace(lambda trueweave: trueweave.receipt(since), self.settings)
+            self.receipt = in_workspace(lambda trueweave: trueweave.budget.receipt(since), self.settings)
 
     async def _embed(self, trueweave: AsyncTrueweave) -> None:
         from trueweave.cli.render.progress_bar import progress
 
         if self.allowance:
-            await trueweave.allow(price=self.allowance.price, tokens=self.allowance.tokens)
-        self._since = await trueweave.clock()
+            await trueweave.budget.allow(price=self.allowance.price, tokens=self.allowance.tokens)
+        self._since = await trueweave.maintenance.clock()
         with progress("Embedding", self.wanted.texts) as advance:
 
             def more(texts: int) -> None:
@@ -119,7 +119,7 @@ class _Run:
                 advance(texts)
 
             try:
-                await trueweave.reembed(self.model, more)
+                await trueweave.maintenance.reembed(self.model, more)
             except TrueweaveError as error:
                 self.error = error
 

@@ -47,10 +47,10 @@ def resolution(
     """
 
     async def show_or_change(trueweave: AsyncTrueweave) -> ResolutionSettings:
-        now = await trueweave.resolution()
+        now = await trueweave.rules.resolution()
         wanted = ResolutionSettings(mode or now.mode, threshold or now.threshold, same or now.same)
         if wanted != now:
-            await trueweave.change_resolution(wanted)
+            await trueweave.rules.change_resolution(wanted)
         return wanted
 
     with replying(json) as reply:

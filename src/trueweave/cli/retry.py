@@ -21,7 +21,7 @@ def retry(workspace: Workspace = None, database_url: DatabaseUrl = None, json: J
         settings = load_settings(database_url, workspace)
 
         async def try_again(trueweave: AsyncTrueweave) -> tuple[int, WorkspaceState]:
-            return await trueweave.retry(), await look(trueweave, 1000)
+            return await trueweave.maintenance.retry(), await look(trueweave, 1000)
 
         tried, left = in_workspace(try_again, settings)
         failed = len(left.aside) + len(left.failed)

@@ -46,7 +46,7 @@ Names = Annotated[list[NameKey], typer.Argument(parser=name_key, metavar=NAME, h
 def list_(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
     """Show all rules, the oldest first."""
     with replying(json) as reply:
-        rules = in_workspace(lambda trueweave: trueweave.rules(), load_settings(database_url, workspace))
+        rules = in_workspace(lambda trueweave: trueweave.rules.all(), load_settings(database_url, workspace))
         reply({"rules": rules}, rule_table(rules) if rules else "There are no rules.")
 
 
@@ -55,7 +55,7 @@ def merge(names: Names, workspace: Workspace = None, database_url: DatabaseUrl =
     """Make these names one entity."""
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
-        added = in_workspace(lambda trueweave: _add_rule(trueweave, trueweave.merge(*names)), settings)
+        added = in_workspace(lambda trueweave: _add_rule(trueweave, trueweave.rules.merge(*names)), settings)
         reply(added.as_json(), f"{names_text(added.rule.names)} are one entity now.", *rule_notes(added))
 
 
@@ -67,7 +67,7 @@ def split(names: Names, workspace: Workspace = None, database_url: DatabaseUrl =
     """
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
-        added = in_workspace(lambda trueweave: _add_rule(trueweave, trueweave.split(*names)), settings)
+        added = in_workspace(lambda trueweave: _add_rule(trueweave, trueweave.rules.split(*names)), settings)
         reply(added.as_json(), f"{names_text(added.rule.names)}: an entity apart from now on.", *rule_notes(added))
 
 
@@ -82,7 +82,7 @@ def rename(
     """Call the entity of this name LABEL."""
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
-        added = in_workspace(lambda trueweave: _add_rule(trueweave, trueweave.rename(name, label)), settings)
+        added = in_workspace(lambda trueweave: _add_rule(trueweave, trueweave.rules.rename(name, label)), settings)
         reply(added.as_json(), f"{names_text(added.rule.names)} is called {added.rule.label} now.", *rule_notes(added))
 
 
@@ -96,11 +96,11 @@ def undo(
     """Undo a rule, as if it had never been made."""
 
     async def find_and_undo(trueweave: AsyncTrueweave) -> Rule:
-        found = [known for known in await trueweave.rules() if rule and str(known.id).startswith(rule.lower())]
+        found = [known for known in await trueweave.rules.all() if rule and str(known.id).startswith(rule.lower())]
         if len(found) != 1:
             problem = f"{len(found)} rules begin" if found else "no rule begins"
             raise RuleError(f"{problem} with {rule!r}. `trueweave rules list` shows all rules.")
-        await trueweave.undo(found[0].id)
+        await trueweave.rules.undo(found[0].id)
         return found[0]
 
     with replying(json) as reply:
@@ -110,7 +110,7 @@ def undo(
 
 async def _add_rule(trueweave: AsyncTrueweave, laying: Awaitable[Rule]) -> AddedRule:
     rule = await laying
-    return AddedRule(rule, await trueweave.mentioned(rule.names))
+    return AddedRule(rule, await trueweave.rules.mentioned(rule.names))
 
 
 Which = Annotated[
@@ -146,11 +146,11 @@ def suggest(
         with spinner("comparing names"):
             if auto is not None:
                 above = auto
-                rules = in_workspace(lambda trueweave: trueweave.accept_above(above), settings)
+                rules = in_workspace(lambda trueweave: trueweave.rules.accept_above(above), settings)
                 reply({"rules": rules}, *accepted_lines(rules))
                 return
             found = in_workspace(
-                lambda trueweave: trueweave.suggestions(threshold, limit=limit, rejected=rejected), settings
+                lambda trueweave: trueweave.rules.suggestions(threshold, limit=limit, rejected=rejected), settings
             )
         reply({"suggestions": found}, *suggestion_lines(found))
 
@@ -160,7 +160,7 @@ def accept(which: Which, workspace: Workspace = None, database_url: DatabaseUrl 
     """Accept suggestions: the names of each become one entity, by a merge rule."""
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
-        rules = in_workspace(lambda trueweave: trueweave.accept(*which), settings)
+        rules = in_workspace(lambda trueweave: trueweave.rules.accept(*which), settings)
         reply({"rules": rules}, *accepted_lines(rules))
 
 
@@ -169,5 +169,5 @@ def reject(which: Which, workspace: Workspace = None, database_url: DatabaseUrl 
     """Reject suggestions: their names stay apart, and are not suggested again."""
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
-        pairs = in_workspace(lambda trueweave: trueweave.reject(*which), settings)
+        pairs = in_workspace(lambda trueweave: trueweave.rules.reject(*which), settings)
         reply({"rejected": pairs}, *(f"{names_text(pair)}: not suggested again." for pair in pairs))

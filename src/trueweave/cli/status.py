@@ -49,7 +49,7 @@ def status(
 
 async def look(trueweave: AsyncTrueweave, limit: int) -> WorkspaceState:
     """The state of a workspace, with so many failed documents and jobs at most."""
-    work = await trueweave.ingest_progress()
-    aside = await trueweave.failed_documents(limit) if work.failed else []
-    failed, outdated = await trueweave.failed_work(limit), await trueweave.out_of_date()
-    return WorkspaceState(await trueweave.status(), work, await trueweave.budget(), aside, outdated, failed)
+    work = await trueweave.maintenance.ingest_progress()
+    aside = await trueweave.maintenance.failed_documents(limit) if work.failed else []
+    failed, outdated = await trueweave.maintenance.failed_work(limit), await trueweave.maintenance.out_of_date()
+    return WorkspaceState(await trueweave.status(), work, await trueweave.budget.get(), aside, outdated, failed)

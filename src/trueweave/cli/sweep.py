@@ -19,7 +19,7 @@ def sweep(workspace: Workspace = None, database_url: DatabaseUrl = None, json: J
     """
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
-        swept = in_workspace(lambda trueweave: trueweave.sweep(), settings)
+        swept = in_workspace(lambda trueweave: trueweave.maintenance.sweep(), settings)
         kinds = (
             (swept.names, "name", "forgotten"),
             (swept.replies, "reply", "kept no longer"),

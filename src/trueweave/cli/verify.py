@@ -33,7 +33,7 @@ def verify(workspace: Workspace = None, database_url: DatabaseUrl = None, json: 
         async def rebuild(trueweave: AsyncTrueweave) -> tuple[Verdict, int]:
             documents = (await trueweave.status()).documents
             with progress("Rebuilding", documents) as done:
-                return await trueweave.verify(done), documents
+                return await trueweave.maintenance.verify(done), documents
 
         verdict, documents = in_workspace(rebuild, settings)
         answer = {"exact": verdict.exact, **asdict(verdict)}

@@ -54,7 +54,7 @@ def drop(
             documents = in_workspace(lambda trueweave: trueweave.status(), settings).documents
             asked = f"Drop {name} and its {count(documents, 'document')} for good?"
             typer.confirm(printable(asked), abort=True, err=True)
-        documents = in_workspace(lambda trueweave: trueweave.drop(), settings)
+        documents = in_workspace(lambda trueweave: trueweave.maintenance.drop(), settings)
         reply({"dropped": name, "documents": documents}, f"{name} is gone, with its {count(documents, 'document')}.")
 
 
@@ -120,8 +120,8 @@ def settings(
 
         async def change(trueweave: AsyncTrueweave) -> dict[str, Any]:
             if given or unset:
-                await trueweave.change_settings(given, unset or ())
-            return trueweave.own_settings
+                await trueweave.maintenance.change_settings(given, unset or ())
+            return trueweave.maintenance.own_settings
 
         own = in_workspace(change, loaded)
         shown = pairs({name: str(value) for name, value in sorted(own.items())}) if own else _none(loaded.workspace)

@@ -103,8 +103,8 @@ class SmallGraph:
 async def add_small_graph(trueweave: AsyncTrueweave) -> SmallGraph:
     """The small graph, added to a workspace that has no documents and embeds by `Angles`."""
     await trueweave.add_documents(map(document, SAID))
-    entities = {entity.name: entity.id for entity in await trueweave.entities()}
-    relations = await trueweave.relations(*entities.values())
+    entities = {entity.name: entity.id for entity in await trueweave.graph.entities()}
+    relations = await trueweave.graph.relations(*entities.values())
     chunks = (await trueweave.retrieve("anything", Naive(top_k=len(SAID)))).passages
     ids = entities | {f"{r.source_name} -> {r.target_name}": r.id for r in relations} | {c.uri: c.id for c in chunks}
     return SmallGraph(trueweave, ids)

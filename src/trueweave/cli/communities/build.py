@@ -63,12 +63,12 @@ def build(
         if allowance and allowance.price is not None:
             check_priced(settings, of_reports(settings))
         with spinner("Finding communities …"):
-            found = in_workspace(lambda trueweave: trueweave.find_communities(), settings)
+            found = in_workspace(lambda trueweave: trueweave.communities.find(), settings)
         if no_reports or not community_count(found):
             reply(_answer(found), found_line(found), *next_lines(found))
             return
         with spinner("Counting …"):
-            wanted = in_workspace(lambda trueweave: trueweave.estimate_reports(), settings)
+            wanted = in_workspace(lambda trueweave: trueweave.communities.estimate_reports(), settings)
         if estimate:
             why = "--budget AMOUNT keeps it from spending more" if wanted.model else "writes them"
             advice = next_step(_again(model, budget), why)
@@ -114,18 +114,18 @@ class _Run:
         except KeyboardInterrupt:
             self.is_interrupted = True
         if since := self._since:
-            self.receipt = in_workspace(lambda trueweave: trueweave.receipt(since), self.settings)
+            self.receipt = in_workspace(lambda trueweave: trueweave.budget.receipt(since), self.settings)
 
     async def _write(self, trueweave: AsyncTrueweave) -> None:
         from trueweave.cli.render.run_progress import writing_reports
 
         if self.allowance:
-            await trueweave.allow(price=self.allowance.price, tokens=self.allowance.tokens)
-        self._since = await trueweave.clock()
+            await trueweave.budget.allow(price=self.allowance.price, tokens=self.allowance.tokens)
+        self._since = await trueweave.maintenance.clock()
         currency = self.settings.currency if is_priced(self.settings, of_reports(self.settings)) else None
         async with writing_reports(trueweave, self.tally, self.wanted.reports, currency):
             try:
-                await trueweave.write_reports(self.tally)
+                await trueweave.communities.write_reports(self.tally)
             except TrueweaveError as error:
                 self.error = error
 

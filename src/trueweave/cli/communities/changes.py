@@ -64,8 +64,10 @@ class _Changes:
 
 
 async def _changes(trueweave: AsyncTrueweave, since: datetime) -> _Changes:
-    there = await trueweave.communities(since=since, limit=_MOST_CHANGES)
-    return _Changes(await trueweave.hierarchy(), there, await trueweave.retired_communities(since, _MOST_CHANGES))
+    there = await trueweave.communities.select(since=since, limit=_MOST_CHANGES)
+    return _Changes(
+        await trueweave.communities.hierarchy(), there, await trueweave.communities.retired(since, _MOST_CHANGES)
+    )
 
 
 def _left_out(found: _Changes) -> list[RenderableType]:

@@ -34,10 +34,10 @@ def export(file: File, workspace: Workspace = None, database_url: DatabaseUrl = 
 
     async def write(trueweave: AsyncTrueweave) -> tuple[Status, Hierarchy | None]:
         try:
-            await trueweave.export_graph(file)
+            await trueweave.graph.export(file)
         except OSError as error:
             raise ConfigError(f"cannot write {file}: {error.strerror}. Name another file.") from error
-        return await trueweave.status(), await trueweave.hierarchy()
+        return await trueweave.status(), await trueweave.communities.hierarchy()
 
     with replying(json) as reply:
         with spinner("Writing …"):

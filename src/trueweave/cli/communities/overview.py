@@ -36,7 +36,7 @@ def overview(
         return
 
     async def look(trueweave: AsyncTrueweave) -> tuple[Hierarchy | None, list[Community]]:
-        return await trueweave.hierarchy(), await trueweave.communities(0, limit=limit)
+        return await trueweave.communities.hierarchy(), await trueweave.communities.select(0, limit=limit)
 
     with replying(json) as reply:
         found, largest = in_workspace(look, load_settings(database_url, workspace))

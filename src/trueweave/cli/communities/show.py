@@ -30,9 +30,12 @@ def show(
     """Show a community: what is written about it, its members and its parts."""
 
     async def look(trueweave: AsyncTrueweave) -> Page:
-        one = await trueweave.community(id_)
-        report, entities = await trueweave.report(one.id), await trueweave.members(one.id, members)
-        return Page(one, report, entities, await trueweave.communities(within=one.id, limit=_MOST_PARTS))
+        one = await trueweave.communities.get(id_)
+        report, entities = (
+            await trueweave.communities.report(one.id),
+            await trueweave.communities.members(one.id, members),
+        )
+        return Page(one, report, entities, await trueweave.communities.select(within=one.id, limit=_MOST_PARTS))
 
     with replying(json) as reply:
         found = in_workspace(look, load_settings(database_url, workspace))

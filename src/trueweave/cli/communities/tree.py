@@ -34,10 +34,10 @@ def tree(
 
     async def look(trueweave: AsyncTrueweave) -> tuple[Hierarchy | None, list[Branch]]:
         if root is not None:
-            one = await trueweave.community(root)
-            return await trueweave.hierarchy(), [Branch(one, await _within(trueweave, one, depth, limit))]
-        outermost = await trueweave.communities(0, limit=limit)
-        return await trueweave.hierarchy(), [
+            one = await trueweave.communities.get(root)
+            return await trueweave.communities.hierarchy(), [Branch(one, await _within(trueweave, one, depth, limit))]
+        outermost = await trueweave.communities.select(0, limit=limit)
+        return await trueweave.communities.hierarchy(), [
             Branch(one, await _within(trueweave, one, depth - 1, limit)) for one in outermost
         ]
 
@@ -56,5 +56,5 @@ async def _within(trueweave: AsyncTrueweave, one: Community, depth: int, limit: 
     """What is within a community, so many levels deep."""
     if not (depth and one.parts):
         return []
-    parts = await trueweave.communities(within=one.id, limit=limit)
+    parts = await trueweave.communities.select(within=one.id, limit=limit)
     return [Branch(part, await _within(trueweave, part, depth - 1, limit)) for part in parts]

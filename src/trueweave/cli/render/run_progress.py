@@ -116,7 +116,7 @@ async def writing_reports(
     trueweave: AsyncTrueweave, tally: ReportTally, wanted: int, currency: str | None
 ) -> AsyncIterator[None]:
     """A bar on stderr, if that is a terminal, while so many reports are written, which `tally` counts."""
-    before = await trueweave.budget()
+    before = await trueweave.budget.get()
     with _bar("Writing") as bar:
         task = bar.add_task("", total=wanted, notes="")
 
@@ -132,9 +132,9 @@ async def _budget(trueweave: AsyncTrueweave) -> Budget:
     """What may be spent. A database that is away is waited for, as `ingest_progress` does."""
     while True:
         try:
-            return await trueweave.budget()
+            return await trueweave.budget.get()
         except DatabaseUnavailable:
-            await trueweave.ingest_progress()
+            await trueweave.maintenance.ingest_progress()
 
 
 def _bar(what: str) -> Progress:

@@ -72,7 +72,7 @@ class WorkerLog:
     async def watch(self, trueweave: AsyncTrueweave) -> None:
         """Keep the live line up to date with what waits."""
         while self._live:
-            now = await trueweave.ingest_progress()
+            now = await trueweave.maintenance.ingest_progress()
             self._waiting = now.waiting + now.unsettled
             self._show()
             await asyncio.sleep(_LOOK_AGAIN)

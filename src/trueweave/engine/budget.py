@@ -1,0 +1,39 @@
+"""What a workspace may spend on models, and has spent."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+
+from trueweave.engine.core import OpenWorkspace
+from trueweave.store.postgres import ledger
+from trueweave.store.postgres.public_errors import own_errors
+from trueweave.types import Budget, Spent, SpentOn
+
+
+@own_errors
+class AsyncBudgetGroup:
+    """The budget of a workspace: `trueweave.budget`."""
+
+    def __init__(self, core: OpenWorkspace) -> None:
+        self._core = core
+
+    async def get(self) -> Budget:
+        """What this workspace may spend on models, and has spent."""
+        async with self._core.workspace.transaction() as tx:
+            return await ledger.budget(tx)
+
+    async def allow(self, *, price: Decimal | None = None, tokens: int | None = None) -> Budget:
+        """Let this workspace spend so much more, in money or in tokens, over all workers; without either, no cap."""
+        async with self._core.workspace.transaction() as tx:
+            return await ledger.allow(tx, price, tokens)
+
+    async def receipt(self, since: datetime | None = None) -> list[Spent]:
+        """What was spent since then, by stage and model."""
+        async with self._core.workspace.transaction() as tx:
+            return await ledger.receipt(tx, since)
+
+    async def receipt_by_document(self, since: datetime | None = None, limit: int = 20) -> list[SpentOn]:
+        """What was spent since then on the costliest documents, by model."""
+        async with self._core.workspace.transaction() as tx:
+            return await ledger.receipt_by_document(tx, since, limit)

@@ -1,0 +1,105 @@
+"""Communities of the graph, and what is written about them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from trueweave.engine.core import OpenWorkspace
+from trueweave.engine.counting import Counted
+from trueweave.errors import UnknownCommunity
+from trueweave.events import Listener, Reported, ignore
+from trueweave.graph.communities import LeidenSettings
+from trueweave.ingest.communities import regroup
+from trueweave.store.postgres import communities, failed_work
+from trueweave.store.postgres.public_errors import own_errors
+from trueweave.store.postgres.queue import ask_for
+from trueweave.types import (
+    Community,
+    CommunityChanges,
+    CommunityReport,
+    Entity,
+    Hierarchy,
+    ReportEstimate,
+    RetiredCommunity,
+)
+
+
+@own_errors
+class AsyncCommunitiesGroup:
+    """The communities of a workspace: `trueweave.communities`."""
+
+    def __init__(self, core: OpenWorkspace) -> None:
+        self._core = core
+
+    async def find(self) -> CommunityChanges:
+        """Find the communities of the graph as it is settled now; what that changed.
+
+        Nothing is done where the graph is as it was. No model is asked: `write_reports` does that.
+        """
+        return await regroup(self._core.workspace, self._how_grouped())
+
+    async def estimate_reports(self) -> ReportEstimate:
+        """What `write_reports` would take. Nothing is sent to any model."""
+        from trueweave import factory
+        from trueweave.ingest.reports import estimate
+
+        kit = await self._core.worker_dependencies()
+        price = factory.price(self._core.settings, kit.writer.model) if kit.writer else factory.FREE
+        return await estimate(self._core.workspace, kit.reporting, price)
+
+    async def write_reports(self, listener: Listener = ignore) -> Reported:
+        """Write about all communities that have no report, or a stale one; how many that were.
+
+        Without a language model, names and sentences are picked out of the documents. Like `add` it may be stopped at
+        any moment and run again, and other workers of this workspace go on with it.
+        """
+        async with self._core.workspace.transaction() as tx:
+            await communities.request_reports(tx)
+            await failed_work.forget(tx, "report")
+            await ask_for(tx, "report")
+        counted = Counted(listener, Reported())
+        await self._core.work_off(counted)
+        return counted.total
+
+    async def hierarchy(self) -> Hierarchy | None:
+        """The communities as a whole, level by level; None where none were looked for yet."""
+        async with self._core.workspace.transaction() as tx:
+            return await communities.hierarchy(tx)
+
+    async def select(
+        self, level: int | None = None, *, within: UUID | None = None, since: datetime | None = None, limit: int = 50
+    ) -> list[Community]:
+        """Communities, the largest first: of a level, right within another, or changed since then."""
+        async with self._core.workspace.transaction() as tx:
+            return await communities.listed(tx, level=level, within=within, since=since, limit=limit)
+
+    async def retired(self, since: datetime, limit: int = 50) -> list[RetiredCommunity]:
+        """Communities that are no more since then, the latest first."""
+        async with self._core.workspace.transaction() as tx:
+            return await communities.retired(tx, since, limit)
+
+    async def get(self, id: UUID | str) -> Community:
+        """The community of this id, or of the one id that begins like this."""
+        async with self._core.workspace.transaction() as tx:
+            found = await communities.beginning(tx, str(id).lower())
+            if len(found) != 1:
+                problem = "no community" if not found else "more than one community"
+                raise UnknownCommunity(
+                    f"there is {problem} whose id begins with {id}. `trueweave communities` lists them."
+                )
+            [one] = await communities.listed(tx, id_=found[0], limit=1)
+            return one
+
+    async def report(self, community: UUID) -> CommunityReport | None:
+        """What is written about a community, if anything is."""
+        async with self._core.workspace.transaction() as tx:
+            return await communities.report(tx, community)
+
+    async def members(self, community: UUID, limit: int = 50) -> list[Entity]:
+        """The entities in a community, those with most relations first."""
+        async with self._core.workspace.transaction() as tx:
+            return await communities.members(tx, community, limit)
+
+    def _how_grouped(self) -> LeidenSettings:
+        return LeidenSettings(most=self._core.settings.max_community_size)

@@ -1,0 +1,186 @@
+"""A workspace that is open, with its settings and models: what the engine and its groups share."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping
+from contextlib import AsyncExitStack, aclosing
+from typing import TYPE_CHECKING, Any
+
+from psycopg.types.json import Jsonb
+
+from trueweave.config import Settings, workspace_settings
+from trueweave.events import Listener, in_run
+from trueweave.evidence import Filter
+from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings
+from trueweave.ingest.linking import link
+from trueweave.ingest.settle import settle
+from trueweave.ingest.worker import Worker, worker_of
+from trueweave.protocols import ChangeReaders, Embedder, Readers, StreamingLLM
+from trueweave.store.postgres import vectors
+from trueweave.store.postgres.db import Workspace
+from trueweave.store.postgres.liveness import Liveness
+from trueweave.store.postgres.reading import VectorLayoutCache, open_readers
+from trueweave.store.postgres.vectors import Space
+from trueweave.streams import OpenStreams
+
+if TYPE_CHECKING:
+    from trueweave.factory import ModelFactory, WorkspaceModels
+
+# `trueweave.factory` and `trueweave.asking` bring the clients of models, which take longer to load than all the rest:
+# who only looks at the index does not wait for them.
+
+Progress = Callable[[int], None]
+
+
+def unseen(_: int) -> None:
+    """Progress that nobody looks at."""
+
+
+class OpenWorkspace:
+    """One workspace, and the models to work in it with. Nothing is opened until it is needed."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        embedder: Embedder | None,
+        settings: Settings | None,
+        llm: StreamingLLM | None,
+        own: Mapping[str, Any] | None,
+        models: ModelFactory | None,
+        readers: ChangeReaders | None,
+    ) -> None:
+        self.workspace = workspace
+        self.llm = llm
+        self.own = dict(own or {})
+        self.streams = OpenStreams()
+        self.has_space = False  # whether the workspace is known to have an embedding space
+        self._of_process = settings or Settings.load()
+        self.settings = self._of_process.over(self.own)
+        self._change_readers = readers
+        self._where = VectorLayoutCache(workspace)
+        self._embedder = embedder
+        self._embedder_is_of_settings = False
+        self._factory = self._given_factory = models
+        self._models: WorkspaceModels | None = None
+        self._closing = AsyncExitStack()
+        self._opening = asyncio.Lock()
+
+    @property
+    def is_embedded(self) -> bool:
+        """Whether there is an embedding model to ask with."""
+        return self._embedder is not None or bool(self.settings.embedding_model)
+
+    async def aclose(self) -> None:
+        """Let go of what was opened to work with models, and end all streams. The database stays open."""
+        try:
+            await self.streams.aclose()
+        finally:
+            await self._closing.aclose()
+            self._models = None
+            self._factory = self._given_factory
+
+    async def models(self) -> WorkspaceModels:
+        """The models and extractors of this workspace."""
+        from trueweave import factory
+
+        async with self._opening:  # two who ask at once share one
+            if self._factory is None:
+                opening = factory.opened_models(self.workspace.database, self.settings.lease)
+                self._factory = await self._closing.enter_async_context(opening)
+            if self._models is None:
+                made = await self._factory.models(self.workspace, self.settings)
+                self._models = await self._closing.enter_async_context(aclosing(made))
+        return self._models
+
+    async def embedding(self) -> Embedder | None:
+        """The embedder to add documents with: a workspace without vectors takes its space."""
+        embedder = await self.embedder()
+        if embedder and not self.has_space:
+            await self.take_space(embedder)
+        return embedder
+
+    async def embedder(self) -> Embedder | None:
+        """The embedder, opened when it is first needed; None where neither caller nor settings name one."""
+        if self._embedder is None and (name := self.settings.embedding_model):
+            self._embedder = await (await self.models()).embedder(name)
+            self._embedder_is_of_settings = True
+        return self._embedder
+
+    async def take_space(self, embedder: Embedder) -> None:
+        async def look() -> Space | None:
+            async with self.workspace.transaction() as tx:
+                return await vectors.space(tx)
+
+        if await self.workspace.retry_while_down(look) is None:
+            await self.change_space(embedder)
+        self.has_space = True
+
+    async def chat(self) -> StreamingLLM | None:
+        """The language model that was given, or the one of the settings."""
+        if self.llm is None and self.settings.model:
+            return (await self.models()).chat(self.settings.model)
+        return self.llm
+
+    def open_readers(self, filter: Filter) -> Readers:
+        """The readers of a question with this filter."""
+        readers = open_readers(self._where, filter)
+        return self._change_readers(readers, filter) if self._change_readers else readers
+
+    async def worker(self, dependencies: WorkerDependencies, listener: Listener, *, patient: bool = False) -> Worker:
+        """A worker for the jobs of this workspace."""
+        how, liveness = WorkerSettings.of(self.settings), await self.liveness()
+        return worker_of(self.workspace, dependencies, listener, how, patient=patient, liveness=liveness)
+
+    async def worker_dependencies(self) -> WorkerDependencies:
+        """What a worker needs for the jobs of this workspace."""
+        models = await self.models()
+        return models.dependencies(await self.embedding(), self.llm)
+
+    async def liveness(self) -> Liveness:
+        """Whether this process is alive, as others see it."""
+        await self.models()
+        assert self._factory, "models were made by one"
+        return await self._factory.liveness()
+
+    async def work_off(self, listener: Listener) -> None:
+        """Work until nothing waits any longer."""
+        no_more = asyncio.Event()
+        no_more.set()
+        with in_run(listener):
+            worker = await self.worker(await self.worker_dependencies(), listener)
+            working = asyncio.create_task(worker.run_until_done(no_more))
+        try:
+            await asyncio.wait((working,))
+            await working
+        finally:
+            worker.abandon()
+            await asyncio.gather(working, return_exceptions=True)
+
+    async def settle(self) -> int:
+        """Bring the view up to date with all that is stored; how many versions of documents were settled."""
+        settled = await settle(self.workspace, await self.embedding())
+        await link(self.workspace)
+        await vectors.move_to_own_table(self.workspace, settled.vectors)
+        if settled.defect:
+            raise settled.defect
+        return settled.documents
+
+    async def change_space(self, embedder: Embedder, progress: Progress = unseen) -> None:
+        """Embed everything with another model beside the old vectors, then switch to it at once."""
+        held_up = await vectors.change_space(self.workspace, embedder, progress)
+        self._embedder = embedder
+        if held_up:
+            await self.settle()
+
+    async def change_settings(self, changes: Mapping[str, Any], unset: Collection[str] = ()) -> Settings:
+        """Give this workspace settings of its own, for all who work in it, and take others back; those in force here
+        now. Other processes see them when they next open the workspace."""
+        workspace_settings(changes)
+        async with self.workspace.transaction() as tx:
+            self.own = await tx.value("read.change_settings", changes=Jsonb(dict(changes)), unset=list(unset))
+        if self.settings.embedding_model and self._embedder_is_of_settings:
+            self._embedder = None
+        self.settings = self._of_process.over(self.own)
+        self._models = None  # others are made by the new settings; these are closed with the workspace
+        return self.settings

@@ -1,0 +1,278 @@
+"""Adding, removing and listing documents."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from trueweave.engine.core import OpenWorkspace, Progress, unseen
+from trueweave.engine.counting import Counted
+from trueweave.engine.maintenance import AsyncMaintenanceGroup
+from trueweave.errors import ConfigError, InvalidDocument, ModelRefused, SpaceMismatch
+from trueweave.events import Added, Listener, Refused, Removed, ignore, in_run
+from trueweave.graph.contribution import Contribution, contribution
+from trueweave.ingest.folders import Folder, gone, matching
+from trueweave.ingest.intake import count, incoming, take_back, take_in
+from trueweave.ingest.linking import link
+from trueweave.ingest.seen import Seen
+from trueweave.ingest.settle import SettleResult, settle
+from trueweave.ingest.stages import made_by
+from trueweave.ingest.worker import Worker, until_stopped
+from trueweave.store.postgres import erasing, read, record, resolution, vectors
+from trueweave.store.postgres.public_errors import own_errors, translated
+from trueweave.streams import Stream
+from trueweave.text.loading import Files, is_folder
+from trueweave.text.uris import Naming
+from trueweave.types import Document, DocumentInfo, Estimate, Source, SyncPlan
+
+_DOCUMENTS_AT_ONCE = 256
+_SAID_AT_ONCE = 20_000  # mentions and links
+_LOOKS, _LOOK_AGAIN = 50, 0.2  # seconds between
+_SWEPT_EVERY = 3600.0  # seconds, by each worker
+
+
+@own_errors
+class DocumentCalls:
+    """What `AsyncTrueweave` does with documents."""
+
+    _core: OpenWorkspace
+    maintenance: AsyncMaintenanceGroup
+
+    async def add(
+        self, *what: str | Path | Source, listener: Listener = ignore, prune: bool = False, refresh: bool = False
+    ) -> Added:
+        """Add files, whole folders and texts: each becomes a document, worked as the settings say, and settled.
+
+        What is there unchanged is left alone, so a run that was interrupted, or stopped by an error such as
+        BudgetReached, is simply run again. Other workers of this workspace help. Where a setting or a model's refusal
+        stops it, what nobody has begun is taken out of the queue again. With `prune`, documents whose files are gone
+        from these folders are removed at the end. With `refresh`, unchanged documents are worked again where an earlier
+        version of the extractor or of its prompts made them.
+        """
+        return await self._add(what, listener, self._folders(what) if prune else [], refresh=refresh)
+
+    async def plan_sync(self, *folders: str | Path, listener: Listener = ignore) -> SyncPlan:
+        """What `sync` would do. Nothing is changed, and no model is asked."""
+        from trueweave import factory
+
+        wanted, recipe = self._folders(folders), factory.recipe(self._core.settings)
+        with Seen() as seen:
+            files = self._files(seen)
+            counts = await count(self._core.workspace, incoming(folders, files, seen), recipe, listener)
+            left = await gone(self._core.workspace, wanted, files.naming, seen)
+        return SyncPlan(*counts, tuple(left))
+
+    async def sync(self, *folders: str | Path, plan: SyncPlan | None = None, listener: Listener = ignore) -> Added:
+        """Bring the index up to date with folders: add what is new or changed, remove what is gone from them.
+
+        With a `plan`, nothing is removed that it does not name.
+        """
+        return await self._add(folders, listener, self._folders(folders), plan)
+
+    async def matching(self, *what: str | Path) -> dict[str, list[str]]:
+        """The uris of the documents that each of these stands for: a file with its rows, a folder, a pattern or a
+        uri."""
+        naming = Naming(self._core.settings.project_folder)
+        return await matching(self._core.workspace, [str(one) for one in what], naming)
+
+    def _folders(self, what: Sequence[str | Path | Source]) -> list[Folder]:
+        """The folders among these. None at all is an error, as nobody could tell what is gone."""
+        naming = Naming(self._core.settings.project_folder)
+        paths = [one for one in what if not isinstance(one, Source) and is_folder(one)]
+        if not paths:
+            raise ConfigError(
+                f"there is no folder {', '.join(map(str, what))}, so nothing can be told to be gone from it. Name a "
+                "folder; `trueweave remove` removes documents by name."
+            )
+        return [Folder(naming.within(naming.uri(path))) for path in paths]
+
+    async def _add(
+        self,
+        what: Sequence[str | Path | Source],
+        listener: Listener,
+        prune: Sequence[Folder],
+        plan: SyncPlan | None = None,
+        *,
+        refresh: bool = False,
+    ) -> Added:
+        from trueweave import factory
+
+        counted = Counted(listener, Added())
+        recipe = factory.recipe(self._core.settings)
+        with in_run(counted), Seen() as seen:
+            kit = await self._core.worker_dependencies()
+            made = made_by(recipe, kit.extractor(recipe).fingerprint)  # what it lacks is an error, before all else
+            worker = await self._core.worker(kit, counted)
+            files = self._files(seen)
+            coming = incoming(what, files, seen)
+            taking = take_in(self._core.workspace, coming, recipe, counted, seen, made.id if refresh else None)
+            try:
+                await self._work_while(worker, taking)
+            except (ConfigError, ModelRefused, SpaceMismatch):
+                await take_back(self._core.workspace, seen)
+                raise
+            if prune:
+                left = await gone(self._core.workspace, prune, files.naming, seen)
+                agreed = left if plan is None else sorted({*left} & {*plan.gone})
+                await self.remove(agreed)
+                counted(Removed(tuple(agreed)))
+        return counted.total
+
+    async def _work_while(self, worker: Worker, coming: Coroutine[None, None, None]) -> None:
+        """Work until all that comes has come and nothing is left."""
+        no_more = asyncio.Event()
+        working = asyncio.create_task(worker.run_until_done(no_more))
+        taking = asyncio.create_task(coming)
+        try:
+            await asyncio.wait((taking, working), return_when=asyncio.FIRST_COMPLETED)
+            if not working.done():
+                await taking
+            no_more.set()
+            await working
+        finally:
+            worker.abandon()
+            taking.cancel()
+            await asyncio.gather(taking, working, return_exceptions=True)
+
+    async def estimate(
+        self, *what: str | Path | Source, listener: Listener = ignore, refresh: bool = False
+    ) -> Estimate:
+        """What adding these would take, in documents, chunks, tokens and money. Nothing is sent to any model."""
+        from trueweave import factory
+        from trueweave.ingest.estimate import estimate
+
+        recipe = factory.recipe(self._core.settings)
+        models = await self._core.models()
+        made = made_by(recipe, models.extractor(recipe).fingerprint).id if refresh else None
+        with Seen() as seen:
+            coming, prices = incoming(what, self._files(seen), seen), models.prices(recipe)
+            return await estimate(self._core.workspace, coming, recipe, prices, listener, made)
+
+    async def work(self, listener: Listener = ignore, stop: asyncio.Event | None = None) -> None:
+        """Take jobs of this workspace from the queue until `stop` is set; then end what is begun."""
+        with in_run(listener):
+            worker = await self._core.worker(await self._core.worker_dependencies(), listener, patient=True)
+            working = asyncio.create_task(worker.run())
+        sweeping = asyncio.create_task(self._sweep_again_and_again())
+        await until_stopped(worker, working, sweeping, stop)
+
+    async def _sweep_again_and_again(self) -> None:
+        while True:
+            await self.maintenance.clean_up()
+            await asyncio.sleep(_SWEPT_EVERY)
+
+    def _files(self, seen: Seen) -> Files:
+        """What reads files, and names them."""
+        naming = Naming(self._core.settings.project_folder)
+        return Files(naming, follow_links=self._core.settings.follow_links, whole=seen.whole)
+
+    async def add_documents(
+        self,
+        documents: Iterable[Document],
+        progress: Progress = unseen,
+        refused: Callable[[Refused], None] | None = None,
+    ) -> int:
+        """Store documents whose entities and relations are given, and settle them; how many were new or changed.
+
+        A document whose uri is already there replaces the one of that uri. Documents are read as they are stored, so
+        there may be more of them than fit in memory. `progress` is told how many more are done. One that cannot be
+        stored is an error that names it, or `refused` is told of it and the others go on.
+        """
+        with Seen() as seen:
+            return await self._add_documents(_usable(documents, seen, refused), progress)
+
+    async def _add_documents(self, source: Iterator[Contribution], progress: Progress) -> int:
+        embedder = await self._core.embedding()
+        stored = await asyncio.to_thread(_some, source)
+        new, total = await self._store(stored), SettleResult()
+        while stored:
+            # The next batch is stored while this one is being settled.
+            settling = asyncio.create_task(settle(self._core.workspace, embedder))
+            try:
+                following = await asyncio.to_thread(_some, source)
+                new += await self._store(following)
+            finally:
+                total = total.plus(await settling)
+            progress(len(stored))
+            stored = following
+        await link(self._core.workspace)
+        await vectors.move_to_own_table(self._core.workspace, total.vectors)
+        if total.defect:
+            raise total.defect
+        return new
+
+    async def _store(self, documents: Sequence[Contribution]) -> int:
+        """Store documents, and let their new names look for others alike, which settling would wait for."""
+        if not documents:
+            return 0
+        stored = await record.store(self._core.workspace, documents)
+        await resolution.find_alike(self._core.workspace, stored.names)
+        return stored.documents
+
+    async def remove(self, uris: Sequence[str]) -> int:
+        """Remove these documents, all in one pass, and settle; how many there were.
+
+        Their text is erased everywhere: also from what models replied about it, and from reports that may quote it,
+        which are to be written again.
+        """
+        removed = await record.withdraw(self._core.workspace, uris)
+        await self._core.settle()
+        await self._erase()
+        return removed
+
+    async def _erase(self) -> None:
+        """Erase what removed documents have left. What another settler is still at is waited for; if that takes long,
+        it is left to workers and to `sweep`."""
+        for _ in range(_LOOKS):
+            await erasing.erase(self._core.workspace)
+            async with self._core.workspace.transaction() as tx:
+                if not await erasing.any_left(tx):
+                    return
+            await asyncio.sleep(_LOOK_AGAIN)
+            await self._core.settle()
+
+    def documents(self) -> Stream[Document]:
+        """All documents as they were stored, in no particular order."""
+        return self._core.streams.hand_out(self._documents())
+
+    async def _documents(self) -> AsyncGenerator[Document, None]:
+        with translated():
+            async for page in record.read(self._core.workspace):
+                for document in page:
+                    yield document
+
+    async def list_documents(self, limit: int = 50, *, noted: bool = False) -> list[DocumentInfo]:
+        """The documents that are there, by name; only those with a note, if that is wanted."""
+        async with self._core.workspace.transaction() as tx:
+            return await read.documents(tx, limit, noted=noted)
+
+
+def _usable(
+    documents: Iterable[Document], seen: Seen, refused: Callable[[Refused], None] | None
+) -> Iterator[Contribution]:
+    """The documents that can be stored, as rows of the record. Two that were read from different places and have the
+    same uri are a mistake; a caller's own may come again, and the last counts."""
+    for document in documents:
+        try:
+            if document.origin and (clash := seen.clash(document.uri, document.origin)):
+                raise InvalidDocument(clash.reason)
+            made = contribution(document)
+        except InvalidDocument as error:
+            if refused is None:
+                raise
+            refused(Refused(document.origin or document.uri, str(error)))
+        else:
+            yield made
+
+
+def _some(documents: Iterator[Contribution]) -> list[Contribution]:
+    """The next documents, as many as are well stored together: neither too many, nor with too much to say."""
+    some: list[Contribution] = []
+    said = 0
+    for document in documents:
+        some.append(document)
+        said += document.document.size
+        if len(some) >= _DOCUMENTS_AT_ONCE or said >= _SAID_AT_ONCE:
+            break
+    return some

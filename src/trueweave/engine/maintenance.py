@@ -1,0 +1,215 @@
+"""What keeps a workspace in order, and shows how it does."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Collection, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from trueweave.config import Settings
+from trueweave.engine.core import OpenWorkspace, Progress, unseen
+from trueweave.errors import ConfigError
+from trueweave.events import Listener, ignore
+from trueweave.graph.communities import LeidenSettings
+from trueweave.ingest.communities import regroup
+from trueweave.ingest.verify import compare_with, moment
+from trueweave.protocols import Embedder
+from trueweave.store.postgres import (
+    communities,
+    digest,
+    erasing,
+    failed_work,
+    ingest_progress,
+    read,
+    record,
+    resolution,
+    sources,
+    temporary_workspaces,
+    vectors,
+)
+from trueweave.store.postgres.ingest_progress import IngestProgress
+from trueweave.store.postgres.public_errors import own_errors, translated
+from trueweave.store.postgres.queue import ask_for
+from trueweave.types import Duplicate, EmbeddingEstimate, FailedDocument, FailedWork, Note, OutOfDate, Swept, Verdict
+
+if TYPE_CHECKING:
+    from trueweave.engine.trueweave import AsyncTrueweave
+
+
+@own_errors
+class AsyncMaintenanceGroup:
+    """The upkeep of a workspace: `trueweave.maintenance`."""
+
+    def __init__(self, core: OpenWorkspace) -> None:
+        self._core = core
+
+    async def settle(self) -> int:
+        """Bring the view up to date with all that is stored; how many versions of documents were settled."""
+        return await self._core.settle()
+
+    async def digest(self) -> str:
+        """A hash of all that readers can see: equal digests, equal indexes, whatever the ids inside."""
+        return await digest.digest(self._core.workspace)
+
+    async def state(self) -> str:
+        """A key that changes whenever documents, rules or vectors do. Unlike a digest it is quick, and says nothing of
+        another database."""
+        async with self._core.workspace.transaction() as tx:
+            return str(await tx.value("read.state"))
+
+    async def verify(self, progress: Progress = unseen) -> Verdict:
+        """Build the index anew beside this one, from the documents that it shows, and compare.
+
+        Nothing in this workspace is changed, and no model is asked: what the vectors stand for is compared by the
+        hashes of their texts. What waits to be settled is counted, not settled.
+        """
+        await temporary_workspaces.drop_expired(self._core.workspace.database)
+        before = await moment(self._core.workspace)
+        async with self.rebuilt(progress) as beside:
+            return await compare_with(self._core.workspace, beside.workspace, before)
+
+    @asynccontextmanager
+    async def rebuilt(self, progress: Progress = unseen) -> AsyncIterator[AsyncTrueweave]:
+        """A workspace built from scratch from the documents that this one shows, its settings and rules; gone at the
+        end. It has no models."""
+        from trueweave.engine.trueweave import AsyncTrueweave
+
+        without = self._core.settings.model_copy(update={"model": None, "embedding_model": None, "reranker": None})
+        with translated():
+            async with temporary_workspaces.temporary_workspace(self._core.workspace.database, f"rebuild-{uuid4()}") as made:
+                async with self._core.workspace.transaction() as tx:
+                    how, rules = await resolution.settings(tx), await resolution.rules(tx)
+                    found = await communities.hierarchy(tx)
+                beside = AsyncTrueweave(made, settings=without)
+                await beside.rules.change_resolution(how)
+                for rule in rules:
+                    await resolution.add_rule(made, rule.kind, rule.names, rule.label)
+                async for documents in record.read(self._core.workspace, visible=True):
+                    await beside.add_documents(documents, progress)
+                if found:
+                    await regroup(made, LeidenSettings(found.most, found.resolution, found.seed))
+                yield beside
+
+    async def sweep(self) -> Swept:
+        """Take away what nobody needs any longer: names that no document mentions, what has been kept for as long as
+        the settings say, and what removed documents and killed processes left. Workers do all but the names."""
+        names = await resolution.sweep(self._core.workspace)
+        return replace(await self.clean_up(), names=names)
+
+    async def clean_up(self) -> Swept:
+        """What workers do every hour: all that `sweep` does, but for the names. A database that is away is waited
+        for."""
+        return await self._core.workspace.retry_while_down(self._clean_up)
+
+    async def _clean_up(self) -> Swept:
+        days = self._core.settings.reply_days, self._core.settings.log_days, self._core.settings.spend_days
+        kept = erasing.Retention(*(timedelta(days=number) for number in days))
+        documents = await erasing.erase(self._core.workspace)
+        forgotten = await erasing.forget_old(self._core.workspace, kept)
+        spaces = await vectors.clear_other_spaces(self._core.workspace)
+        return Swept(0, *forgotten, documents, spaces, await temporary_workspaces.drop_expired(self._core.workspace.database))
+
+    async def drop(self) -> int:
+        """Take the workspace away, with all that is in it; how many documents there were.
+
+        Whoever is adding documents is waited for where a transaction is under way, and gets UnknownWorkspace after it.
+        """
+        return await read.drop_workspace(self._core.workspace)
+
+    async def estimate_reembed(self, model: str) -> EmbeddingEstimate:
+        """What `reembed` would take. The model is asked for its dimensions, and no text is sent to it."""
+        from trueweave import factory
+        from trueweave.ingest.estimate import estimate_embedding
+
+        embedder = await (await self._core.models()).embedder(model)
+        price = factory.price(self._core.settings, model)
+        return await estimate_embedding(self._core.workspace, embedder, price)
+
+    async def reembed(self, model: str, progress: Progress = unseen) -> None:
+        """Embed everything with the model of that name, paid from the budget, then switch to it at once.
+
+        Like `add` it may be stopped at any moment and run again: what is embedded is kept. Questions are answered by
+        the old vectors until then, and those are dropped afterwards. `progress` is told how many more texts are done.
+        """
+        embedder = await (await self._core.models()).embedder(model)
+        await self._core.change_space(embedder, progress)
+        self._core.settings = self._core.settings.model_copy(update={"embedding_model": model})
+        if "embedding_model" in self._core.own:
+            await self._core.change_settings({"embedding_model": model})
+
+    async def change_space(self, embedder: Embedder, progress: Progress = unseen) -> None:
+        """Embed everything with another model beside the old vectors, then switch to it at once."""
+        await self._core.change_space(embedder, progress)
+
+    @property
+    def own_settings(self) -> dict[str, Any]:
+        """The settings that this workspace has of its own, as they were when it was opened or last changed here."""
+        return dict(self._core.own)
+
+    async def change_settings(self, changes: Mapping[str, Any], unset: Collection[str] = ()) -> Settings:
+        """Give this workspace settings of its own, for all who work in it, and take others back; those in force here
+        now. Other processes see them when they next open the workspace."""
+        return await self._core.change_settings(changes, unset)
+
+    async def clock(self) -> datetime:
+        """The time by the database's clock, by which `ingest_progress` and receipts count."""
+        async with self._core.workspace.transaction() as tx:
+            return await ingest_progress.clock(tx)
+
+    async def ingest_progress(self, since: datetime | None = None) -> IngestProgress:
+        """How many documents came in since then, whoever worked them, and how many wait. A database that is away is
+        waited for."""
+
+        async def look() -> IngestProgress:
+            async with self._core.workspace.transaction() as tx:
+                return await ingest_progress.ingest_progress(tx, since)
+
+        return await self._core.workspace.retry_while_down(look)
+
+    async def duplicates(self, since: datetime) -> list[Duplicate]:
+        """The documents that came in since then and have the very text of one that was there before."""
+        async with self._core.workspace.transaction() as tx:
+            return await ingest_progress.duplicates(tx, since)
+
+    async def notes(self, since: datetime, named: int = 3) -> list[Note]:
+        """What was odd about the documents that came in since then, with the names of the first so many."""
+        async with self._core.workspace.transaction() as tx:
+            return await ingest_progress.notes(tx, since, named)
+
+    async def out_of_date(self) -> list[OutOfDate]:
+        """Documents that were worked by other settings than those of now, or by another version of the extractor; none
+        where the settings name no extractor that could be used here."""
+        from trueweave import factory
+        from trueweave.ingest.outdated import outdated
+
+        async with self._core.workspace.transaction() as tx:
+            made = await record.made_by(tx)
+        if not made:
+            return []
+        try:
+            recipe = factory.recipe(self._core.settings)
+            fingerprint = (await self._core.models()).extractor(recipe).fingerprint
+        except ConfigError:  # there is nothing to compare with; whoever adds is told what is missing
+            return []
+        return outdated(made, recipe, fingerprint)
+
+    async def failed_documents(self, limit: int = 20) -> list[FailedDocument]:
+        """Documents that failed for good, with their errors. Adding one again tries it again."""
+        async with self._core.workspace.transaction() as tx:
+            return await sources.failed_documents(tx, limit)
+
+    async def failed_work(self, limit: int = 20) -> list[FailedWork]:
+        """Work that failed by a bug of Trueweave, the latest first. `retry` tries it again."""
+        async with self._core.workspace.transaction() as tx:
+            return await failed_work.listed(tx, limit)
+
+    async def retry(self, listener: Listener = ignore) -> int:
+        """Try again what failed: failed documents, and work that failed by a bug; how much that was."""
+        async with self._core.workspace.transaction() as tx:
+            failed = await failed_work.forget(tx) + await sources.retry(tx)
+            await ask_for(tx, "settle")
+        await self._core.work_off(listener)
+        return failed

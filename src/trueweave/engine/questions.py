@@ -1,0 +1,220 @@
+"""Questions."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from functools import partial
+from typing import TYPE_CHECKING
+
+from trueweave.engine.core import OpenWorkspace
+from trueweave.errors import ConfigError
+from trueweave.events import Listener, ignore, in_run
+from trueweave.evidence import Answer, Comparison, Evidence, Filter, Passage, Query
+from trueweave.protocols import Verifier
+from trueweave.query_context import Method
+from trueweave.store.postgres.public_errors import own_errors, translated
+from trueweave.streams import Stream
+from trueweave.text.names import storable
+from trueweave.types import Message
+
+if TYPE_CHECKING:
+    from trueweave.answering import Answering
+    from trueweave.asking import Asking
+
+
+@own_errors
+class QuestionCalls:
+    """What `AsyncTrueweave` does with questions."""
+
+    _core: OpenWorkspace
+
+    async def ask(
+        self,
+        question: str,
+        method: str | Method | None = None,
+        *,
+        filter: Filter | None = None,
+        history: Sequence[Message] = (),
+        use_cot: bool = False,
+        numerical_answer: bool = False,
+        extractive: bool = False,
+        repair: bool | None = None,
+        verifiers: Sequence[str | Verifier] | None = None,
+        context_only: bool = False,
+        rerank: bool = False,
+        listener: Listener = ignore,
+    ) -> Answer:
+        """The answer to a question from what a method finds, every citation checked.
+
+        `method` is a name, or a method with parameters of its own; `filter` says which documents may speak, `history`
+        what was said before. With `use_cot` the model thinks first, and its reasoning is kept apart; with
+        `numerical_answer` it gives a number and its unit alone, with `extractive` quotes alone; with `context_only` it
+        is not asked. `verifiers` check the answer in their order, by name ("rules", "llm", "onnx/FOLDER") or as they
+        are, and `repair` gives the model the sentences that they do not vouch for once more; both are as the settings
+        say unless given. The listener hears what is waited for.
+        """
+        from trueweave.asking import whole
+
+        answering = partial(
+            self._answering,
+            use_cot=use_cot,
+            numerical_answer=numerical_answer,
+            extractive=extractive,
+            repair=repair,
+            verifiers=verifiers,
+        )
+        with in_run(listener, is_question=True):
+            return await whole(
+                self._stream(question, method, filter, history, answering, rerank=rerank, context_only=context_only)
+            )
+
+    def stream(
+        self,
+        question: str,
+        method: str | Method | None = None,
+        *,
+        filter: Filter | None = None,
+        history: Sequence[Message] = (),
+        use_cot: bool = False,
+        numerical_answer: bool = False,
+        extractive: bool = False,
+        repair: bool | None = None,
+        verifiers: Sequence[str | Verifier] | None = None,
+        rerank: bool = False,
+        listener: Listener = ignore,
+    ) -> Stream[str | Answer]:
+        """The answer in pieces as the model writes them, and at the end the whole of it, checked: see `ask`.
+
+        Who leaves early may close the stream, or let go of it: the model is hung up on either way.
+        """
+        answering = partial(
+            self._answering,
+            use_cot=use_cot,
+            numerical_answer=numerical_answer,
+            extractive=extractive,
+            repair=repair,
+            verifiers=verifiers,
+        )
+        pieces = self._stream(question, method, filter, history, answering, rerank=rerank, context_only=False)
+        return self._core.streams.hand_out(pieces, listener)
+
+    async def _stream(
+        self,
+        question: str,
+        method: str | Method | None,
+        filter: Filter | None,
+        history: Sequence[Message],
+        answering: Callable[[], Awaitable[Answering]],
+        *,
+        rerank: bool,
+        context_only: bool,
+    ) -> AsyncGenerator[str | Answer, None]:
+        with translated():
+            asking, query, chosen = await self._prepare_question(question, method, filter, rerank=rerank)
+            stream = asking.stream(query, chosen, await answering(), history, context_only=context_only)
+            async with aclosing(stream) as pieces:
+                async for piece in pieces:
+                    yield piece
+
+    async def retrieve(
+        self,
+        question: str,
+        method: str | Method | None = None,
+        *,
+        filter: Filter | None = None,
+        rerank: bool = False,
+        listener: Listener = ignore,
+    ) -> Evidence:
+        """What a method finds for a question, and how, without an answer."""
+        with in_run(listener, is_question=True):
+            asking, query, chosen = await self._prepare_question(question, method, filter, rerank=rerank)
+            return await asking.retrieve(query, chosen)
+
+    async def search(self, text: str, limit: int = 10, *, filter: Filter | None = None) -> list[Passage]:
+        """The passages that fit a text best: by meaning and by words, or by words alone where nothing is embedded."""
+        from trueweave.methods import Fuse, Keyword
+
+        method = Fuse(top_k=limit) if self._core.is_embedded else Keyword(top_k=limit)
+        return list((await self.retrieve(text, method, filter=filter)).passages)
+
+    async def compare(
+        self,
+        question: str,
+        methods: Sequence[str | Method] = (),
+        *,
+        filter: Filter | None = None,
+        answers: bool = False,
+        listener: Listener = ignore,
+    ) -> Comparison:
+        """What these methods find for a question, side by side; all methods there are, when none are given."""
+        from trueweave.asking import chosen
+        from trueweave.methods import registry
+
+        wanted = [chosen(method) for method in methods or registry.names()]
+        query = Query(storable(question), filter or Filter())
+        with in_run(listener, is_question=True):
+            asking = await self._asking()
+            return await asking.compare(query, wanted, await self._answering() if answers else None)
+
+    @property
+    def method(self) -> str:
+        """The method that answers where none is named: as the settings say, or else whichever fits the documents, or by
+        words alone where nothing is embedded."""
+        return self._core.settings.method or ("auto" if self._core.is_embedded else "keyword")
+
+    async def _answering(
+        self,
+        *,
+        use_cot: bool = False,
+        numerical_answer: bool = False,
+        extractive: bool = False,
+        repair: bool | None = None,
+        verifiers: Sequence[str | Verifier] | None = None,
+    ) -> Answering:
+        from trueweave.answering import Answering
+
+        settings = self._core.settings
+        chosen = settings.verifiers if verifiers is None else verifiers
+        return Answering(
+            use_cot,
+            numerical_answer,
+            extractive,
+            settings.repair if repair is None else repair,
+            settings.max_context_tokens,
+            settings.max_answer_tokens,
+            tuple([await self._verifier(one) if isinstance(one, str) else one for one in chosen]),
+        )
+
+    async def _verifier(self, name: str) -> Verifier:
+        from trueweave.answering.verify import EntailmentVerifier, JudgeVerifier, RulesVerifier
+
+        if name == "rules":
+            return RulesVerifier()
+        if name != "llm":
+            return EntailmentVerifier(await (await self._core.models()).entailment(name))
+        llm = await self._core.chat()
+        if llm is None:
+            raise ConfigError(
+                'the verifier llm needs a model. Set one in trueweave.toml, as in model = "ollama/llama3.1:8b", or '
+                "choose another: rules needs no model."
+            )
+        return JudgeVerifier(llm)
+
+    async def _prepare_question(
+        self, question: str, method: str | Method | None, filter: Filter | None, *, rerank: bool
+    ) -> tuple[Asking, Query, Method]:
+        """A question as it is put: to whom, what, and by which method."""
+        from trueweave.asking import chosen
+
+        query = Query(storable(question), filter or Filter())
+        return await self._asking(), query, chosen(method or self.method, rerank=rerank)
+
+    async def _asking(self) -> Asking:
+        from trueweave.asking import Asking, Models
+
+        # Not `_embedding`: a question is no reason to embed everything.
+        embedder, llm, reranker = await self._core.embedder(), await self._core.chat(), None
+        if self._core.settings.reranker:
+            reranker = await (await self._core.models()).reranker(self._core.settings.reranker)
+        return Asking(self._core.open_readers, Models(embedder, llm, reranker))

@@ -1,0 +1,157 @@
+"""AsyncTrueweave: one workspace of an index, with everything wired together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
+from typing import TYPE_CHECKING, Any, Self
+
+from trueweave.config import Settings
+from trueweave.engine.budget import AsyncBudgetGroup
+from trueweave.engine.communities import AsyncCommunitiesGroup
+from trueweave.engine.core import OpenWorkspace
+from trueweave.engine.database import bundled, opened_database
+from trueweave.engine.documents import DocumentCalls
+from trueweave.engine.graph import AsyncGraphGroup
+from trueweave.engine.maintenance import AsyncMaintenanceGroup
+from trueweave.engine.questions import QuestionCalls
+from trueweave.engine.rules import AsyncRulesGroup
+from trueweave.errors import UnknownWorkspace
+from trueweave.ingest.jobs import WorkerDependencies
+from trueweave.protocols import ChangeReaders, Embedder, StreamingLLM
+from trueweave.store.postgres import read
+from trueweave.store.postgres.db import Database, Workspace
+from trueweave.store.postgres.migrate import migrate
+from trueweave.store.postgres.public_errors import own_errors
+from trueweave.types import Status
+
+if TYPE_CHECKING:
+    from trueweave.factory import ModelFactory
+
+
+@own_errors
+class AsyncTrueweave(DocumentCalls, QuestionCalls):
+    """One workspace. Made by `AsyncTrueweave.open`. Many processes may work in it at the same time.
+
+    `graph`, `communities`, `rules`, `budget` and `maintenance` have what is about these.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        embedder: Embedder | None = None,
+        settings: Settings | None = None,
+        llm: StreamingLLM | None = None,
+        *,
+        own: Mapping[str, Any] | None = None,
+        models: ModelFactory | None = None,
+        readers: ChangeReaders | None = None,
+    ) -> None:
+        self._core = core = OpenWorkspace(workspace, embedder, settings, llm, own, models, readers)
+        self.graph = AsyncGraphGroup(core)
+        self.communities = AsyncCommunitiesGroup(core)
+        self.rules = AsyncRulesGroup(core)
+        self.budget = AsyncBudgetGroup(core)
+        self.maintenance = AsyncMaintenanceGroup(core)
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls,
+        url: str | None = None,
+        workspace: str | None = None,
+        embedder: Embedder | None = None,
+        *,
+        llm: StreamingLLM | None = None,
+        settings: Settings | None = None,
+        make: bool = True,
+        readers: ChangeReaders | None = None,
+    ) -> AsyncIterator[Self]:
+        """The workspace of that name, made when it is new unless `make` is False.
+
+        What is not given here is as the settings say, which are those of trueweave.toml and the environment unless
+        given too. Without a `url` anywhere it is in the bundled PostgreSQL, which is started and migrated if need be
+        and left running. Any other database must have been migrated: SchemaMismatch says what to run.
+        `readers` takes PostgreSQL's readers and the filter of a question, and gives those to answer it from.
+        """
+        settings = settings or Settings.load(database_url=url, workspace=workspace)
+        async with opened_database(settings, url) as database:
+            name = workspace or settings.workspace
+            trueweave = await cls.enter(
+                database, name, embedder, llm=llm, settings=settings, make=make, readers=readers
+            )
+            async with aclosing(trueweave):
+                yield trueweave
+
+    @staticmethod
+    async def migrate(url: str | None = None, *, settings: Settings | None = None) -> list[str]:
+        """Make Trueweave's schema in a database, or bring it up to date; the names of the migrations that were applied.
+
+        `url` is the address of PostgreSQL itself with the user who owns the schema, or is to own it. Without it, it is
+        that of owner_database_url in the settings, else direct_database_url, else database_url, else the bundled
+        PostgreSQL. If another process migrates the same database, it is waited for.
+        """
+        settings = settings or Settings.load()
+        owner = url or settings.owner_address
+        if owner is None:
+            owner = await asyncio.to_thread(bundled(settings).start)
+        return await migrate(owner, said_to_be_direct=owner == settings.direct_database_url)
+
+    @classmethod
+    async def enter(
+        cls,
+        database: Database,
+        workspace: str,
+        embedder: Embedder | None = None,
+        *,
+        llm: StreamingLLM | None = None,
+        settings: Settings | None = None,
+        make: bool = True,
+        models: ModelFactory | None = None,
+        readers: ChangeReaders | None = None,
+    ) -> Self:
+        """The workspace of that name in an open database. A workspace without vectors takes the embedder's space.
+
+        This is one statement. Nothing is opened until it is needed, and workspaces that are given the same `models`
+        share their clients, models in memory and rate limiters. Call `aclose` at the end.
+        """
+        settings = settings or Settings.load()
+        found = await database.open_workspace(workspace, make=make, resolution=settings.resolution)
+        if found is None:
+            raise UnknownWorkspace(
+                f"there is no workspace {workspace!r}. Run `trueweave init --workspace {workspace}` to make it."
+            )
+        trueweave = cls(found.workspace, embedder, settings, llm, own=found.settings, models=models, readers=readers)
+        trueweave._core.has_space = found.has_space
+        if embedder and not found.has_space:
+            await trueweave._core.take_space(embedder)
+        return trueweave
+
+    @property
+    def workspace(self) -> Workspace:
+        """The workspace in its database."""
+        return self._core.workspace
+
+    @property
+    def database(self) -> Database:
+        """The database that the workspace is in."""
+        return self.workspace.database
+
+    async def aclose(self) -> None:
+        """Let go of what was opened to work with models, and end all streams. The database stays open."""
+        await self._core.aclose()
+
+    async def worker_dependencies(self) -> WorkerDependencies:
+        """What a worker needs for the jobs of this workspace."""
+        return await self._core.worker_dependencies()
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force here: those of the workspace over those of the process."""
+        return self._core.settings
+
+    async def status(self) -> Status:
+        """How large the workspace is, and what still waits to be settled."""
+        async with self._core.workspace.transaction() as tx:
+            return await read.status(tx)
