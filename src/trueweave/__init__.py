@@ -10,9 +10,15 @@ import typing
 __all__ = [
     "Added",
     "Answer",
+    "AsyncBudgetGroup",
+    "AsyncCommunitiesGroup",
+    "AsyncGraphGroup",
+    "AsyncMaintenanceGroup",
+    "AsyncRulesGroup",
     "AsyncTrueweave",
     "BadReply",
     "Budget",
+    "BudgetGroup",
     "BudgetReached",
     "Change",
     "ChangeReaders",
@@ -20,6 +26,7 @@ __all__ = [
     "Check",
     "Chunk",
     "Citation",
+    "CommunitiesGroup",
     "Community",
     "CommunityChanges",
     "CommunityReport",
@@ -51,6 +58,7 @@ __all__ = [
     "Filter",
     "Finding",
     "Found",
+    "GraphGroup",
     "GraphReader",
     "Hierarchy",
     "Hit",
@@ -59,6 +67,7 @@ __all__ = [
     "Level",
     "Link",
     "Listener",
+    "MaintenanceGroup",
     "Mention",
     "Message",
     "Method",
@@ -79,6 +88,14 @@ __all__ = [
     "Path",
     "Place",
     "PriceUnknown",
+    "ProjectedChunk",
+    "ProjectedCommunity",
+    "ProjectedDocument",
+    "ProjectedEntity",
+    "ProjectedRelation",
+    "ProjectionSource",
+    "Query",
+    "QueryContext",
     "Readers",
     "RecordReader",
     "Refused",
@@ -94,6 +111,7 @@ __all__ = [
     "Rule",
     "RuleError",
     "RuleKind",
+    "RulesGroup",
     "SchemaMismatch",
     "SchemaNewer",
     "SchemaOutdated",
@@ -140,12 +158,13 @@ __all__ = [
 logging.getLogger(__name__).addHandler(logging.NullHandler())  # a program that sets logging up gets our lines
 
 if typing.TYPE_CHECKING:
-    from trueweave.config import (
-        Settings,
-    )
-    from trueweave.engine import (
-        AsyncTrueweave,
-    )
+    from trueweave.config import Settings
+    from trueweave.engine import AsyncTrueweave
+    from trueweave.engine.budget import AsyncBudgetGroup
+    from trueweave.engine.communities import AsyncCommunitiesGroup
+    from trueweave.engine.graph import AsyncGraphGroup
+    from trueweave.engine.maintenance import AsyncMaintenanceGroup
+    from trueweave.engine.rules import AsyncRulesGroup
     from trueweave.errors import (
         BadReply,
         BudgetReached,
@@ -207,6 +226,7 @@ if typing.TYPE_CHECKING:
         Filter,
         Passage,
         Path,
+        Query,
         Repair,
         Report,
         Scored,
@@ -215,9 +235,7 @@ if typing.TYPE_CHECKING:
         Trace,
         Usage,
     )
-    from trueweave.factory import (
-        ModelFactory,
-    )
+    from trueweave.factory import ModelFactory
     from trueweave.protocols import (
         ChangeReaders,
         Embedder,
@@ -231,22 +249,12 @@ if typing.TYPE_CHECKING:
         Verifier,
         WalkReader,
     )
-    from trueweave.query_context import (
-        Method,
-    )
-    from trueweave.store.postgres.db import (
-        Database,
-        Workspace,
-    )
-    from trueweave.store.postgres.ingest_progress import (
-        IngestProgress,
-    )
-    from trueweave.streams import (
-        Stream,
-    )
-    from trueweave.sync import (
-        Trueweave,
-    )
+    from trueweave.query_context import Method, QueryContext
+    from trueweave.store.postgres.db import Database, Workspace
+    from trueweave.store.postgres.ingest_progress import IngestProgress
+    from trueweave.store.postgres.projecting import ProjectionSource
+    from trueweave.streams import Stream
+    from trueweave.sync import BudgetGroup, CommunitiesGroup, GraphGroup, MaintenanceGroup, RulesGroup, Trueweave
     from trueweave.types import (
         Budget,
         Change,
@@ -275,6 +283,11 @@ if typing.TYPE_CHECKING:
         Note,
         OutOfDate,
         Place,
+        ProjectedChunk,
+        ProjectedCommunity,
+        ProjectedDocument,
+        ProjectedEntity,
+        ProjectedRelation,
         Relation,
         ReportEstimate,
         Resolution,
@@ -296,10 +309,21 @@ if typing.TYPE_CHECKING:
 else:
     _LIGHT = ("errors", "types", "evidence", "events", "streams", "protocols", "query_context")
     _HEAVY = {
+        "AsyncBudgetGroup": "engine.budget",
+        "AsyncCommunitiesGroup": "engine.communities",
+        "AsyncGraphGroup": "engine.graph",
+        "AsyncMaintenanceGroup": "engine.maintenance",
+        "AsyncRulesGroup": "engine.rules",
         "AsyncTrueweave": "engine",
+        "BudgetGroup": "sync",
+        "CommunitiesGroup": "sync",
         "Database": "store.postgres.db",
+        "GraphGroup": "sync",
         "IngestProgress": "store.postgres.ingest_progress",
+        "MaintenanceGroup": "sync",
         "ModelFactory": "factory",
+        "ProjectionSource": "store.postgres.projecting",
+        "RulesGroup": "sync",
         "Settings": "config",
         "Trueweave": "sync",
         "Workspace": "store.postgres.db",

@@ -12,9 +12,18 @@ from types import ModuleType
 import pytest
 
 import trueweave
-from trueweave import AsyncTrueweave, Trueweave, errors
+from trueweave import AsyncTrueweave, Method, ProjectionSource, Trueweave, errors, sync
 from trueweave.factory import ModelFactory
 
+GROUPS = [kind for name, kind in typing.get_type_hints(AsyncTrueweave).items() if not name.startswith("_")]
+API = [
+    AsyncTrueweave,
+    Trueweave,
+    *GROUPS,
+    *(getattr(sync, kind.__name__.removeprefix("Async")) for kind in GROUPS),
+    Method,
+    ProjectionSource,
+]
 ALIASES = {"ChangeReaders", "Event", "Listener", "Resolution", "RuleKind", "VectorKind", "Vectors"}
 # For the worker of all workspaces, which is of this package.
 INTERNAL = {"worker_dependencies"}
@@ -22,7 +31,8 @@ INTERNAL = {"worker_dependencies"}
 
 def public_methods(cls: type) -> Iterator[typing.Callable[..., object]]:
     for name, member in inspect.getmembers(cls):
-        if (name == "__init__" or not name.startswith("_")) and name not in INTERNAL:
+        is_called = name == "__init__" and cls in {AsyncTrueweave, Trueweave}  # the others are made by these
+        if (is_called or not name.startswith("_")) and name not in INTERNAL:
             found = member.fget if isinstance(member, property) else member
             if callable(found):
                 yield inspect.unwrap(found)
@@ -41,14 +51,20 @@ def types_in(hint: object, known: set[type]) -> None:
                 types_in(field, known)
 
 
-@pytest.mark.parametrize("cls", [AsyncTrueweave, Trueweave])
-def test_whatever_the_api_takes_and_gives_is_public(cls: type) -> None:
-    known: set[type] = set()
-    for method in public_methods(cls):
-        for hint in typing.get_type_hints(method, localns={"ModelFactory": ModelFactory}).values():
-            types_in(hint, known)
-    assert len(known) > 50
-    assert {one.__name__ for one in known} - set(trueweave.__all__) == set()
+def types_of_api() -> set[str]:
+    """The classes of the API, and those that their methods take and give."""
+    known: set[type] = {*API}
+    for cls in API:
+        for method in public_methods(cls):
+            names = {"ModelFactory": ModelFactory, "AsyncTrueweave": AsyncTrueweave}
+            for hint in typing.get_type_hints(method, localns=names).values():
+                types_in(hint, known)
+    return {one.__name__ for one in known}
+
+
+def test_whatever_the_api_takes_and_gives_is_public() -> None:
+    assert len(types_of_api()) > 50
+    assert types_of_api() - set(trueweave.__all__) == set()
 
 
 def test_whatever_the_api_raises_is_public() -> None:
@@ -59,12 +75,7 @@ def test_whatever_the_api_raises_is_public() -> None:
 
 
 def test_no_other_name_is_public() -> None:
-    known: set[type] = {AsyncTrueweave, Trueweave}
-    for cls in (AsyncTrueweave, Trueweave):
-        for method in public_methods(cls):
-            for hint in typing.get_type_hints(method, localns={"ModelFactory": ModelFactory}).values():
-                types_in(hint, known)
-    wanted = {one.__name__ for one in known} | {name for name, value in vars(errors).items() if inspect.isclass(value)}
+    wanted = types_of_api() | {name for name, value in vars(errors).items() if inspect.isclass(value)}
     assert set(trueweave.__all__) == wanted | ALIASES
     assert trueweave.__all__ == sorted(trueweave.__all__)
     assert all(hasattr(trueweave, name) for name in trueweave.__all__)  # each is loaded when it is asked for

@@ -12,14 +12,15 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 
-from trueweave import AsyncTrueweave, Trueweave, TrueweaveError
+from trueweave import AsyncTrueweave, Trueweave, TrueweaveError, sync
 from trueweave.sync import _Thread
 
 # The constructor, what is of the event loop's own database or for its workers, and `close`.
-LEFT_OUT = {"open", "enter", "aclose", "database", "worker_dependencies", "clean_up"}
+LEFT_OUT = {"open", "enter", "aclose", "database", "workspace", "worker_dependencies", "clean_up", "projection"}
 INSTEAD = {
     r"(AsyncIterator|Stream)\b": "Iterator",
     r"AsyncTrueweave\b": "Trueweave",
@@ -47,13 +48,25 @@ def unwrapped(member: object) -> object:
     return getattr(member, "__func__", member)
 
 
+GROUPS = {name: kind for name, kind in get_type_hints(AsyncTrueweave).items() if not name.startswith("_")}
+PAIRS: list[tuple[type, type]] = [
+    (Trueweave, AsyncTrueweave),
+    *((getattr(sync, kind.__name__.removeprefix("Async")), kind) for kind in GROUPS.values()),
+]
+
+
 def test_both_have_the_same_names() -> None:
-    assert set(members(Trueweave)) - {"close", "workspace"} == set(members(AsyncTrueweave)) - LEFT_OUT
+    assert set(members(Trueweave)) - {"close", "workspace", *GROUPS} == set(members(AsyncTrueweave)) - LEFT_OUT
+    assert {"graph", "communities", "rules", "budget", "maintenance"} == set(GROUPS) <= set(members(Trueweave))
+    for mine, other in PAIRS[1:]:
+        assert set(members(mine)) == set(members(other)) - LEFT_OUT
 
 
-@pytest.mark.parametrize("name", sorted(set(members(AsyncTrueweave)) - LEFT_OUT))
-def test_both_have_the_same_signature_and_docstring(name: str) -> None:
-    mine, other = members(Trueweave)[name], members(AsyncTrueweave)[name]
+@pytest.mark.parametrize(
+    ("kinds", "name"), [(pair, name) for pair in PAIRS for name in sorted(set(members(pair[1])) - LEFT_OUT)]
+)
+def test_both_have_the_same_signature_and_docstring(kinds: tuple[type, type], name: str) -> None:
+    mine, other = members(kinds[0])[name], members(kinds[1])[name]
     assert type(mine) is type(other)
     assert signature(unwrapped(mine)) == signature(unwrapped(other))
     assert inspect.getdoc(mine) == inspect.getdoc(other)

@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from trueweave.engine.core import OpenWorkspace
-from trueweave.engine.counting import Counted
+from trueweave.engine.counting import CountingListener
 from trueweave.errors import UnknownCommunity
 from trueweave.events import Listener, Reported, ignore
 from trueweave.graph.communities import LeidenSettings
@@ -58,7 +58,7 @@ class AsyncCommunitiesGroup:
             await communities.request_reports(tx)
             await failed_work.forget(tx, "report")
             await ask_for(tx, "report")
-        counted = Counted(listener, Reported())
+        counted = CountingListener(listener, Reported())
         await self._core.work_off(counted)
         return counted.total
 

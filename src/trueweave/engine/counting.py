@@ -9,7 +9,7 @@ from trueweave.events import Added, Event, Listener, Reported
 Total = TypeVar("Total", Added, Reported)
 
 
-class Counted(Generic[Total]):
+class CountingListener(Generic[Total]):
     """A listener that keeps count, and passes everything on."""
 
     def __init__(self, listener: Listener, total: Total) -> None:

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Itera
 from pathlib import Path
 
 from trueweave.engine.core import OpenWorkspace, Progress, unseen
-from trueweave.engine.counting import Counted
+from trueweave.engine.counting import CountingListener
 from trueweave.engine.maintenance import AsyncMaintenanceGroup
 from trueweave.errors import ConfigError, InvalidDocument, ModelRefused, SpaceMismatch
 from trueweave.events import Added, Listener, Refused, Removed, ignore, in_run
@@ -98,7 +98,7 @@ class DocumentCalls:
     ) -> Added:
         from trueweave import factory
 
-        counted = Counted(listener, Added())
+        counted = CountingListener(listener, Added())
         recipe = factory.recipe(self._core.settings)
         with in_run(counted), Seen() as seen:
             kit = await self._core.worker_dependencies()

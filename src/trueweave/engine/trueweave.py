@@ -37,6 +37,12 @@ class AsyncTrueweave(DocumentCalls, QuestionCalls):
     `graph`, `communities`, `rules`, `budget` and `maintenance` have what is about these.
     """
 
+    graph: AsyncGraphGroup
+    communities: AsyncCommunitiesGroup
+    rules: AsyncRulesGroup
+    budget: AsyncBudgetGroup
+    maintenance: AsyncMaintenanceGroup
+
     def __init__(
         self,
         workspace: Workspace,
