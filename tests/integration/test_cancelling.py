@@ -16,7 +16,7 @@ from trueweave.store.postgres.db import Database, Workspace
 class LateConnection(AsyncConnection[Row]):
     """A request to cancel a statement reaches the server when the next one, ROLLBACK, is under way."""
 
-    async def execute(self, query: Any, *args: Any, **kwargs: Any) -> AsyncCursor[Row]:  # type: ignore[override]
+    async def execute(self, query: Any, *args: Any, **kwargs: Any) -> AsyncCursor[Row]:
         if query == "ROLLBACK":
             raise errors.QueryCanceled("canceling statement due to user request")
         return await super().execute(query, *args, **kwargs)
@@ -26,11 +26,15 @@ async def test_what_was_cancelled_stays_cancelled_if_its_rollback_is_cancelled_t
     url: str, trueweave: AsyncTrueweave
 ) -> None:
     async with Database(url, connections=1, connection_class=LateConnection) as database:
-        with pytest.raises(asyncio.CancelledError):
+
+        async def cancelled() -> None:
             async with database.transaction(trueweave.workspace.id) as tx:
                 await tx.execute("CREATE TEMPORARY TABLE left_behind (n int)")
                 raise asyncio.CancelledError
-        async with database.transaction(trueweave.workspace.id) as tx:  # on another connection, as that one is of no use
+
+        with pytest.raises(asyncio.CancelledError):
+            await cancelled()
+        async with database.transaction(trueweave.workspace.id) as tx:  # on another connection
             rows = await (await tx.execute("SELECT to_regclass('left_behind')")).fetchall()
             assert rows == [(None,)]
 

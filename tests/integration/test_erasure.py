@@ -219,7 +219,7 @@ async def test_sums_by_day_are_the_same_to_the_last_digit(index: AsyncTrueweave,
                 (stage, f"doc {n}", model, n, price, state, n),
             )
         connection.execute("INSERT INTO trueweave.budget (price, tokens) VALUES (110.0000123, 46950)")
-    before, budget = await index.receipt(), await index.budget()
+    before, budget = await index.budget.receipt(), await index.budget.get()
     await aged(url, 85)
     assert (await index.maintenance.sweep()).calls > 0
     assert await index.budget.receipt() == before

@@ -64,16 +64,16 @@ async def test_a_report_that_fails_is_named_while_the_others_are_written(
 
     with monkeypatch.context() as patch:
         patch.setattr(extractive_reports, "extractive", broken)
-        assert (await trueweave.write_reports()).reports == 2
-        [failed] = await trueweave.failed_work()
+        assert (await trueweave.communities.write_reports()).reports == 2
+        [failed] = await trueweave.maintenance.failed_work()
         assert (failed.kind, failed.count) == ("report", 1)
         assert failed.about.startswith("community ")
         assert "unexpected IndexError: list index out of range" in failed.error
         await mill.add(Source("a", "Ada knows Bob"))
-        assert [one.count for one in await trueweave.failed_work()] == [1], "it is not tried at every turn"
-    assert await trueweave.retry() == 1
-    assert await trueweave.failed_work() == []
-    assert sum(one.written == "written" for one in await trueweave.communities()) == 3
+        assert [one.count for one in await trueweave.maintenance.failed_work()] == [1], "it is not tried at every turn"
+    assert await trueweave.maintenance.retry() == 1
+    assert await trueweave.maintenance.failed_work() == []
+    assert sum(one.written == "written" for one in await trueweave.communities.select()) == 3
 
 
 # --- settling and linking -----------------------------------------------------------------------------

@@ -79,7 +79,9 @@ class AsyncMaintenanceGroup:
 
         without = self._core.settings.model_copy(update={"model": None, "embedding_model": None, "reranker": None})
         with translated():
-            async with temporary_workspaces.temporary_workspace(self._core.workspace.database, f"rebuild-{uuid4()}") as made:
+            async with temporary_workspaces.temporary_workspace(
+                self._core.workspace.database, f"rebuild-{uuid4()}"
+            ) as made:
                 async with self._core.workspace.transaction() as tx:
                     how, rules = await resolution.settings(tx), await resolution.rules(tx)
                     found = await communities.hierarchy(tx)
@@ -110,7 +112,9 @@ class AsyncMaintenanceGroup:
         documents = await erasing.erase(self._core.workspace)
         forgotten = await erasing.forget_old(self._core.workspace, kept)
         spaces = await vectors.clear_other_spaces(self._core.workspace)
-        return Swept(0, *forgotten, documents, spaces, await temporary_workspaces.drop_expired(self._core.workspace.database))
+        return Swept(
+            0, *forgotten, documents, spaces, await temporary_workspaces.drop_expired(self._core.workspace.database)
+        )
 
     async def drop(self) -> int:
         """Take the workspace away, with all that is in it; how many documents there were.

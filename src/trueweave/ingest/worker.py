@@ -27,7 +27,7 @@ from trueweave.ingest.jobs import (
     WorkspaceJobs,
 )
 from trueweave.store.postgres.db import Database, Workspace
-from trueweave.store.postgres.failures import DRIVER_ERRORS, describe, lasting
+from trueweave.store.postgres.failures import DRIVER_ERRORS, describe, lasting, raise_if_cancelled
 from trueweave.store.postgres.liveness import Liveness
 from trueweave.store.postgres.queue import ClaimedJob, Queue
 
@@ -115,6 +115,7 @@ class Worker:
                 try:
                     await self._work(queue)
                 except DRIVER_ERRORS as error:
+                    raise_if_cancelled(error)
                     if problem := lasting(await self._database.cause(error)):
                         raise problem from error
                     self._wait_for_database(error)

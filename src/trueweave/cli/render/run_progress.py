@@ -92,12 +92,12 @@ async def watching_ingest(
 ) -> AsyncIterator[IngestWatch]:
     """A bar on stderr, if that is a terminal, while something runs whose events `tally` gets; and what was seen at the
     end."""
-    watch = IngestWatch(await trueweave.ingest_progress(since), await trueweave.budget(), currency)
+    watch = IngestWatch(await trueweave.maintenance.ingest_progress(since), await trueweave.budget.get(), currency)
     with _bar("Adding") as bar:
         task = bar.add_task("", total=None, notes="")
 
         async def look() -> None:
-            watch.see(await trueweave.ingest_progress(since))
+            watch.see(await trueweave.maintenance.ingest_progress(since))
             budget = await _budget(trueweave)
             bar.update(
                 task,

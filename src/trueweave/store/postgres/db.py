@@ -33,7 +33,7 @@ from trueweave.store.postgres.connections import (
     set_all,
     unusable,
 )
-from trueweave.store.postgres.failures import DRIVER_ERRORS, describe, lasting
+from trueweave.store.postgres.failures import DRIVER_ERRORS, describe, lasting, raise_if_cancelled
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.schema import ROLE, Applied
 from trueweave.store.postgres.slow import timed
@@ -230,8 +230,7 @@ class Database:
                 raise UnknownWorkspace(_DROPPED)
             yield Transaction(connection, workspace or 0, self._slow_after)
         except BaseException:
-            if not connection.closed:
-                await connection.execute("ROLLBACK")
+            await _roll_back(connection)
             raise
         await connection.execute("COMMIT")
 
@@ -277,6 +276,7 @@ class Database:
             try:
                 return await act()
             except DRIVER_ERRORS as error:
+                raise_if_cancelled(error)
                 failure = await self.cause(error)
             if problem := lasting(failure):
                 raise problem from failure
@@ -398,6 +398,16 @@ class OpenedWorkspace(NamedTuple):
     workspace: Workspace
     has_space: bool
     settings: dict[str, Any]
+
+
+async def _roll_back(connection: Connection) -> None:
+    """Roll back, or close the connection where that fails, so that the caller sees the error that led here: a request
+    to cancel a statement may reach the server when the ROLLBACK is under way."""
+    if not connection.closed:
+        try:
+            await connection.execute("ROLLBACK")
+        except Error:
+            await connection.close()
 
 
 async def _is_there(begun: AsyncCursor[Row]) -> bool:

@@ -6,6 +6,8 @@ text, so that the few that last are told by their words.
 
 from __future__ import annotations
 
+import asyncio
+
 from psycopg import Error, InterfaceError, OperationalError
 from psycopg.errors import IdleInTransactionSessionTimeout, TransactionTimeout
 
@@ -28,6 +30,14 @@ _WHAT_TO_DO = {
 }
 _REFUSED = ("password authentication failed", "no password supplied", "no pg_hba.conf entry")
 _UNKNOWN = ("role", "database")  # … "x" does not exist
+
+
+def raise_if_cancelled(error: Exception) -> None:
+    """CancelledError if the task is being cancelled. psycopg may report a statement that was cancelled as an error of
+    the driver, and a loop that takes it for a passing failure would never end."""
+    task = asyncio.current_task()
+    if task and task.cancelling():
+        raise asyncio.CancelledError from error
 
 
 def lasting(error: BaseException) -> DatabaseError | None:

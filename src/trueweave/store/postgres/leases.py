@@ -14,7 +14,7 @@ from uuid import UUID
 
 from trueweave.store.postgres.binary_params import Texts
 from trueweave.store.postgres.db import Transaction, Workspace
-from trueweave.store.postgres.failures import DRIVER_ERRORS
+from trueweave.store.postgres.failures import DRIVER_ERRORS, raise_if_cancelled
 
 SECONDS = 20.0  # after which what a dead process was at is taken over
 
@@ -30,9 +30,11 @@ async def kept(workspace: Workspace, owner: UUID) -> AsyncIterator[None]:
     async def renew() -> None:
         while True:
             await asyncio.sleep(SECONDS / 4)
-            with suppress(*DRIVER_ERRORS):  # who is overtaken does harmless work twice
+            try:
                 async with workspace.transaction() as tx:
                     await tx.run("lease.renew", owner=owner, seconds=SECONDS)
+            except DRIVER_ERRORS as error:  # who is overtaken does harmless work twice
+                raise_if_cancelled(error)
 
     renewing = asyncio.create_task(renew())
     try:
