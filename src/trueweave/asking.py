@@ -65,7 +65,7 @@ class Asking:
         llm = self._metered(meter)
         if llm is None and not context_only:
             raise ConfigError(
-                "no language model is set, so nobody can answer. Set one in trueweave.toml, as in model = "
+                "no language model is set, so questions cannot be answered. Set one in trueweave.toml, as in model = "
                 '"ollama/llama3.1:8b", or ask for the context only, which shows what was found.'
             )
         looked_for = replace(query, text=await standalone(query.text, history, llm)) if history else query

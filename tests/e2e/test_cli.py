@@ -398,7 +398,7 @@ def test_a_workspace_has_settings_of_its_own(trueweave: Trueweave) -> None:
     assert answer(changed) == {"workspace": "acme", "settings": own}
     assert re.search(r"model +vllm/any", trueweave(*settings).stdout)
     assert answer(trueweave(*settings, "--unset", "model", "--json"))["settings"].keys() == own.keys() - {"model"}
-    assert "database_url is no setting of a workspace" in trueweave(*settings, "database_url=x", code=1).stderr
+    assert "database_url is not a setting of a workspace" in trueweave(*settings, "database_url=x", code=1).stderr
     assert "Write NAME=VALUE" in trueweave(*settings, "model", code=1).stderr
     assert answer(trueweave("workspace", "settings", "--workspace", "acme", "--json"))["settings"]["max_gleaning"] == 2
 

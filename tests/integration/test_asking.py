@@ -230,7 +230,7 @@ async def test_the_context_alone_takes_no_call(database: Database) -> None:
 async def test_without_a_model_the_context_can_be_had_and_an_answer_cannot(trueweave: AsyncTrueweave) -> None:
     await trueweave.add_documents([document("bridge", TEXTS["bridge"])])
     assert (await trueweave.ask(QUESTION, context_only=True)).evidence.passages
-    with pytest.raises(ConfigError, match="no language model is set, so nobody can answer"):
+    with pytest.raises(ConfigError, match="no language model is set, so questions cannot be answered"):
         await trueweave.ask(QUESTION)
 
 

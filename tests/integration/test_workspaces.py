@@ -75,8 +75,8 @@ async def test_what_the_caller_gives_himself_outweighs_the_workspace(database: D
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"database_url": "postgresql://elsewhere/x"}, "no setting of a workspace"),
-        ({"colour": "blue"}, "no setting of a workspace"),
+        ({"database_url": "postgresql://elsewhere/x"}, "is not a setting of a workspace"),
+        ({"colour": "blue"}, "is not a setting of a workspace"),
         ({"max_gleaning": 50}, "max_gleaning"),
         ({"model_key_variable": "sk-1234"}, "model_key_variable"),
         ({"model_key_variable": "PGPASSWORD"}, "model_key_variable"),

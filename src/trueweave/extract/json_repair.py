@@ -48,15 +48,15 @@ class _Reader:
         elif mark == ":":
             self._at += 1
         elif mark in _CLOSED_BY:
-            self._prepare_question(self._quoted(_CLOSED_BY[mark]))
+            self._add_value(self._quoted(_CLOSED_BY[mark]))
         else:
-            self._prepare_question(self._bare())
+            self._add_value(self._bare())
 
     def _begin(self, container: list[Any] | dict[str, Any]) -> None:
         if len(self._open) > DEEPEST:
             raise ValueError(f"it nests deeper than {DEEPEST} levels")
         self._at += 1
-        self._prepare_question(container)
+        self._add_value(container)
         self._open.append(container)
         self._keys.append(None)
 
@@ -67,7 +67,7 @@ class _Reader:
         if place:
             del self._open[place:], self._keys[place:]
 
-    def _prepare_question(self, value: Any) -> None:
+    def _add_value(self, value: Any) -> None:
         inside, key = self._open[-1], self._keys[-1]
         if isinstance(inside, list):
             inside.append(value)

@@ -40,7 +40,7 @@ from trueweave.store.postgres.slow import timed
 from trueweave.types import Resolution
 
 T = TypeVar("T")
-ChunkMention = Callable[[str, float], None]  # why the database is waited for, and for how many seconds so far
+WaitListener = Callable[[str, float], None]  # why the database is waited for, and for how many seconds so far
 
 _log = logging.getLogger(__name__)
 
@@ -263,7 +263,7 @@ class Database:
         return f"SELECT {set_all({**_SETTINGS, **timeouts.settings, **named}, local=True)}"
 
     async def retry_while_down(
-        self, act: Callable[[], Awaitable[T]], patience: float = 600, told: ChunkMention = lambda _reason, _waited: None
+        self, act: Callable[[], Awaitable[T]], patience: float = 600, told: WaitListener = lambda _reason, _waited: None
     ) -> T:
         """What `act` gives, tried again while the database is away; `act` must be one that may be carried out twice.
 
@@ -386,7 +386,7 @@ class Workspace:
         return await self.database.read(self.id, query, params)
 
     async def retry_while_down(
-        self, act: Callable[[], Awaitable[T]], patience: float = 600, told: ChunkMention = lambda _reason, _waited: None
+        self, act: Callable[[], Awaitable[T]], patience: float = 600, told: WaitListener = lambda _reason, _waited: None
     ) -> T:
         """What `act` gives, tried again while the database is away: see `Database.retry_while_down`."""
         return await self.database.retry_while_down(act, patience, told)
