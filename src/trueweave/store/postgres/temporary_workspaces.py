@@ -1,4 +1,4 @@
-"""Passing workspaces: made for one purpose, and dropped with it, also when the process that made them was killed.
+"""Temporary workspaces: made for one purpose and dropped after it, also when the process that made them was killed.
 
 A temporary workspace has a time at which it expires, which its maker puts off again and again. Whoever tidies up drops
 those that have expired.

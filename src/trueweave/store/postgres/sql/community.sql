@@ -1,9 +1,10 @@
 -- name: plan
--- All of a workspace is read, and the planner takes that for next to nothing: see migration 1.
+-- The whole workspace is read, but without statistics the planner expects few rows (see `guard` in migration 1) and would
+-- choose nested loops.
 SELECT set_config('enable_nestloop', 'off', true), set_config('work_mem', '256MB', true)
 
 -- name: graph
--- How often the view has changed so far: another number, another graph.
+-- The version of the view: if it differs, the graph may differ.
 SELECT coalesce(max(version), 0) FROM view_version
 
 -- name: nodes
@@ -47,7 +48,7 @@ WHERE NOT EXISTS (SELECT FROM stage_community s WHERE s.id = c.id)
 DELETE FROM retired_community WHERE gone < now() - interval '1 year'
 
 -- name: keep_dates
--- What stays as it was keeps both dates; what changed, the first.
+-- Unchanged communities keep both dates, changed ones keep `since`.
 CREATE TEMPORARY TABLE stage_date ON COMMIT DROP AS
 SELECT c.id, c.hash, c.since, c.changed, c.level, p.id AS parent
 FROM community c LEFT JOIN LATERAL (SELECT id FROM community WHERE n = c.parent OFFSET 0) p ON true
@@ -74,7 +75,7 @@ SELECT d.id, true FROM stage_date d WHERE NOT EXISTS (SELECT FROM stage_communit
 INSERT INTO member (entity, leaf) SELECT entity, leaf FROM stage_member ORDER BY leaf
 
 -- name: orphans
--- Those of communities that are no more, or have become too small to be written about.
+-- Reports of communities that are gone, or too small for a report by now.
 DELETE FROM report r WHERE NOT EXISTS (SELECT FROM community c WHERE c.id = r.community AND c.size >= %(least)s)
 RETURNING r.community
 
@@ -136,8 +137,8 @@ SELECT EXISTS (
         AND NOT EXISTS (SELECT FROM failed_work f WHERE f.kind = 'report' AND f.subject IN ('', c.hash::text)))
 
 -- name: due_reports
--- The innermost first, as those round them may be written from their reports. What the model failed at before is tried
--- once more, but is no reason to begin. Of one whose members are all gone by now there is nothing to say.
+-- Innermost communities first, because reports of outer ones may be written from theirs. Reports that the model failed at are
+-- tried again here, but do not count in any_report_due. Communities whose members are all gone are left out.
 SELECT c.n, c.last, c.level, c.id, c.hash, c.size, c.relations FROM community c LEFT JOIN report r ON r.community = c.id
 WHERE c.size >= %(least)s AND (c.level < %(level)s OR (c.level = %(level)s AND c.n > %(after)s))
     AND (r.hash IS DISTINCT FROM c.hash OR (%(by_model)s AND r.author = ''))

@@ -1,7 +1,7 @@
 -- What removed documents leave behind. See erasing.py.
 
 -- name: note
--- What these documents speak of, and how that is described while they are there.
+-- Record which names, entities, relations and communities these documents mention, with the present text hashes.
 INSERT INTO erasure (uri, names, entities, entity_hashes, relations, relation_hashes, relation_sources, relation_targets,
     communities)
 SELECT u.uri, n.names, e.ids, e.hashes, r.ids, r.hashes, r.sources, r.targets, c.ids
@@ -34,15 +34,15 @@ WHERE d.ids <> '{}' OR u.uri = ANY(%(waiting)s)
 SELECT EXISTS (SELECT FROM erasure)
 
 -- name: due
--- Those whose last version is out of the view; and whether there is a document of that uri again.
+-- Erasures whose documents are no longer in the view, and whether the uri was added again.
 SELECT e.id, e.uri, e.names, e.entities, e.entity_hashes, e.relations, e.relation_hashes, e.relation_sources,
        e.relation_targets, e.communities, EXISTS (SELECT FROM document d WHERE d.uri = e.uri) OR EXISTS (SELECT FROM source s WHERE s.uri = e.uri)
 FROM erasure e WHERE NOT EXISTS (SELECT FROM document d WHERE d.uri = e.uri AND NOT d.current)
 ORDER BY e.id LIMIT %(limit)s
 
 -- name: reports
--- Those where what is said of a member, or of what is between two members, is something else now; that quote sentences
--- of a chunk that is gone (a model was shown descriptions alone); or that are about another content anyway.
+-- Delete reports whose content hash changed, that describe a changed entity or relation, or that quote a chunk that is gone
+-- (only reports without a model quote chunks; a model sees descriptions alone).
 WITH moved AS (
     SELECT m.leaf FROM unnest(%(entities)s::uuid[], %(entity_hashes)s::uuid[]) AS u (id, hash)
     CROSS JOIN LATERAL (SELECT leaf FROM member WHERE entity = u.id OFFSET 0) m
@@ -66,14 +66,14 @@ WHERE r.community = ANY(%(communities)s::uuid[]) AND c.id = r.community
 RETURNING r.community, r.title, r.summary
 
 -- name: no_more_reports
--- Reports that are missing now are written when somebody wants that, not by whoever works here next.
+-- Deleted reports are written again on request, not by the next worker.
 UPDATE hierarchy SET writing = false WHERE writing
 
 -- name: retired
 UPDATE retired_community SET title = '' WHERE title <> ''
 
 -- name: replies_for
--- Those that another document has a chunk for stay, and are nobody's in particular.
+-- Replies about texts that another document also has are kept, without the uri.
 DELETE FROM reply r WHERE r.document = ANY(%(uris)s::text[])
     AND NOT EXISTS (SELECT FROM chunk c WHERE c.text_hash = r.text_hash OFFSET 0)
 
@@ -81,7 +81,7 @@ DELETE FROM reply r WHERE r.document = ANY(%(uris)s::text[])
 UPDATE reply SET document = '' WHERE document = ANY(%(uris)s::text[])
 
 -- name: replies_from_many
--- Made from several texts, or to a question: nobody knows what they quote.
+-- Replies made from several texts or to a question: they may quote the erased document.
 DELETE FROM reply WHERE text_hash IS NULL AND payload IS NOT NULL
 
 -- name: replies_to_texts
@@ -97,7 +97,7 @@ DELETE FROM erasure WHERE id = ANY(%(ids)s)
 SELECT hash FROM stale_text WHERE since <= now() - %(kept)s ORDER BY hash LIMIT %(limit)s FOR UPDATE SKIP LOCKED
 
 -- name: forget_stale
--- What was made of texts that nothing has any longer. A text that came back keeps it.
+-- Delete replies and summaries of texts that no chunk or description has now.
 WITH gone AS (
     DELETE FROM stale_text WHERE hash = ANY(%(hashes)s::uuid[]) RETURNING hash),
 unused AS (

@@ -13,9 +13,9 @@ DELETE FROM failed_work WHERE kind = ANY(%(kinds)s)
 DELETE FROM failed_work WHERE kind = 'settle' AND subject = ANY(%(uris)s)
 
 -- name: erase_documents
--- Errors and names of other work may be from what these said; it is tried again.
+-- Errors of other work may quote the erased documents, so that work is unmarked and tried again.
 DELETE FROM failed_work WHERE (kind = 'settle' AND subject = ANY(%(uris)s)) OR kind IN ('summary', 'report', 'link')
 
 -- name: forget_whole
--- What stood for all of a kind that others wait for: a worker that begins tries it again.
+-- Marks for a whole kind of work that other work depends on: a starting worker tries it again.
 DELETE FROM failed_work WHERE subject = '' AND kind IN ('settle', 'names', 'link')

@@ -22,7 +22,7 @@ UPDATE budget SET held_price = held_price + (SELECT coalesce(sum(price), 0) FROM
                  held_tokens = held_tokens + (SELECT sum(tokens) FROM opened)
 
 -- name: close
--- Each row changes once, whoever says so how often: what is not open any more has been booked already.
+-- Idempotent: only rows that are still open are booked.
 WITH said AS (
     SELECT * FROM unnest(%(ids)s::uuid[], %(states)s::text[], %(tokens_in)s::bigint[], %(tokens_out)s::bigint[],
                          %(prices)s::numeric[]) AS c (id, state, tokens_in, tokens_out, price)),

@@ -18,7 +18,7 @@ FROM unnest(%(phrases)s::bigint[]) AS u (id)
 LEFT JOIN LATERAL (SELECT written FROM name WHERE phrase = u.id AND num_nulls(entity) = 0 LIMIT 1) AS n ON true
 
 -- name: phrases_come
--- One that comes back before the chunks that have it were linked again finds itself there.
+-- A phrase may return before its chunks were linked again, so existing occurrences are counted.
 INSERT INTO phrase (id, key, first, words, chunks)
 SELECT u.id, u.key, u.first, u.words, (SELECT count(*) FROM occurrence o WHERE o.phrase = u.id)
 FROM unnest(%(ids)s::bigint[], %(keys)s::text[], %(firsts)s::bigint[], %(words)s::bigint[]) AS u (id, key, first, words)
@@ -69,7 +69,7 @@ SELECT store_chunk_words(%(chunks)s::uuid[], %(sizes)s::bigint[], %(words)s::big
 SELECT clear_chunk_words()
 
 -- name: changed
--- All chunks of the documents that come, as a title may be new where a text is not, and those that are gone.
+-- All chunks of added documents, because the title may be new where the text is not, and removed chunks.
 INSERT INTO pending_link (chunk)
 SELECT c.id FROM unnest(%(documents)s::uuid[]) AS d (id)
 CROSS JOIN LATERAL (SELECT id FROM chunk WHERE document = d.id OFFSET 0) AS c

@@ -2,7 +2,7 @@
 INSERT INTO process (since, expires) VALUES (clock_timestamp(), clock_timestamp() + %(lease)s) RETURNING id
 
 -- name: renew
--- Also when it has run out, as long as nobody took it away; but then its time begins anew.
+-- An expired lease that nobody deleted is renewed, but `since` starts again.
 UPDATE process SET since = CASE WHEN expires < clock_timestamp() THEN clock_timestamp() ELSE since END,
                    expires = clock_timestamp() + %(lease)s
 WHERE id = %(owner)s
@@ -19,8 +19,8 @@ DELETE FROM process WHERE id IN (
 DELETE FROM process WHERE id = %(owner)s
 
 -- name: take_slots
--- Those that nobody holds, or one who is gone. In no order, so that those who take some at the same time meet seldom. What
--- a crash would lose of this is soon as it was.
+-- Free slots, or slots of dead processes. In random order, so that concurrent callers rarely collide. Without a synchronous
+-- commit: a crash loses nothing that is not soon claimed again.
 WITH quick AS (SELECT set_config('synchronous_commit', 'off', true)),
 free AS (
     SELECT n FROM quick, generate_series(0, %(most)s - 1) AS n

@@ -1,5 +1,5 @@
 -- name: promise
--- Each call is promised the next free moment by each limit; how many seconds that is from now.
+-- Reserve the next free time by each limit; in how many seconds that is.
 INSERT INTO rate_limit AS p (model, requests, tokens)
 VALUES (%(model)s, clock_timestamp() + %(request)s::interval, clock_timestamp() + %(token)s::interval)
 ON CONFLICT (model) DO UPDATE SET

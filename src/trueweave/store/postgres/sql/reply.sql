@@ -1,6 +1,6 @@
 -- name: ask
--- What is known, and what nobody has asked yet, which is ours to ask from now on, if our lease lasts. What another began
--- to ask while this statement ran is in neither.
+-- Known replies, and the keys that this process claimed by this statement (while its lease is valid). Keys that another process
+-- claimed meanwhile are in neither.
 WITH mine AS (
     INSERT INTO reply (key, model, owner) SELECT k, %(model)s, %(owner)s FROM unnest(%(keys)s::uuid[]) AS k
     WHERE is_alive(%(owner)s) ORDER BY k
@@ -12,13 +12,13 @@ CROSS JOIN LATERAL (SELECT key, payload FROM reply WHERE key = k OFFSET 0) r
 WHERE r.payload IS NOT NULL
 
 -- name: take_over
--- By one who is alive, from one who is not, or from themselves.
+-- A live process takes over claims of dead processes, or its own.
 UPDATE reply SET owner = %(owner)s
 WHERE key = ANY(%(keys)s) AND payload IS NULL AND (owner = %(owner)s OR NOT is_alive(owner)) AND is_alive(%(owner)s)
 RETURNING key
 
 -- name: keep
--- The first reply stays, so that all who asked the same work with the same.
+-- The first reply wins, so that all callers get the same one.
 INSERT INTO reply (key, model, payload, owner, stage, document, text_hash)
 SELECT key, %(model)s, payload, %(owner)s, stage, document, text_hash
 FROM unnest(%(keys)s::uuid[], %(payloads)s::bytea[], %(stages)s::text[], %(documents)s::text[], %(texts)s::uuid[])

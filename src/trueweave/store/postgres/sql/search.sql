@@ -1,9 +1,9 @@
--- Reading for questions. Everything is found by key or by a vector index, and nothing is followed without end: of a thing
--- that is mentioned everywhere, the most telling places count. The caller puts in {tables} and the numbers that bound
--- a search, and what is visible: {m_visible} says whether the document of a mention m may speak, and so on.
+-- Queries of retrieval methods. All rows are found by key or by a vector index, and fan-out is bounded: of a name that is
+-- mentioned everywhere, the places with the highest emphasis count. The caller fills in {tables}, limits and conditions:
+-- {m_visible} is whether the document of a mention m is visible and passes the filter, and so on.
 --
--- OFFSET 0 keeps a look-up a look-up. The planner takes a workspace for a small part of each table (see `guard` in migration 1): in
--- small tables for a single row, and then would rather go through all of it than ask an index for one thing.
+-- OFFSET 0 keeps subqueries from being flattened, so that each is an index look-up. Without statistics the planner expects one
+-- row per workspace in small tables (see `guard` in migration 1) and would rather scan all of it.
 
 -- name: layout
 SELECT s.id, s.model, s.dimensions, s.metric, ARRAY(SELECT h.kind FROM own_table h WHERE h.space = s.id ORDER BY h.kind)
@@ -25,10 +25,9 @@ EXISTS (SELECT FROM facet f WHERE f.document = {document} AND f.facet IN (SELECT
 EXISTS (SELECT FROM document x WHERE x.id = {document} AND x.visible OFFSET 0)
 
 -- name: located
--- The layout comes along, so that the caller sees whether it has changed since he put the tables in. How many vectors
--- there are is hidden in a subquery, here and below: a planner that sees them counts on fewer than it would without,
--- takes its plan for the better one, and plans anew each time, which costs as much as a small search. How hard an HNSW
--- index is searched depends on how much is wanted, and is set before it is.
+-- Returns the layout as well, so that the caller sees whether the tables have changed since. The subquery hides the length of
+-- the array of vectors, here and below, so that the generic plan is reused: with a known length a custom plan looks cheaper,
+-- and planning each time costs as much as a small search. hnsw.ef_search depends on the limit and is set before the search.
 SELECT w.space, w.own, found.*
 FROM (SELECT w.space, ARRAY(SELECT h.kind FROM own_table h WHERE h.space = w.space ORDER BY h.kind) AS own,
              set_config('hnsw.ef_search', '{effort}', true)
@@ -45,11 +44,11 @@ CROSS JOIN LATERAL (SELECT id, distance FROM ({tables}) AS part ORDER BY distanc
 (SELECT v.id, v.v {operator} q.v AS distance FROM {table} v ORDER BY v.v {operator} q.v LIMIT {limit})
 
 -- name: near_visible
--- By the vector index from the nearest on, until enough are visible.
+-- Iterative scan of the vector index until enough visible rows are found.
 (SELECT v.id, v.v {operator} q.v AS distance FROM {table} v WHERE {v_visible} ORDER BY v.v {operator} q.v LIMIT {limit})
 
 -- name: near_in_scope
--- All that a few documents have, measured one by one.
+-- Exact distances of everything in a few documents.
 (SELECT v.id, v.v {operator} q.v AS distance FROM ({candidates}) AS c
 CROSS JOIN LATERAL (SELECT id, v FROM {table} WHERE id = c.id OFFSET 0) v ORDER BY distance LIMIT {limit})
 
@@ -83,7 +82,7 @@ EXISTS (SELECT FROM name_pair t CROSS JOIN LATERAL (
 WHERE t.relation = {id} AND {l_visible})
 
 -- name: chunk_columns
--- Of equal texts the first by its id stands for all, so that every search gives the same one; with where else it stands.
+-- Of chunks with equal texts the one with the smallest id is returned, by every search, with the places of the others.
 c.id, c.uri, c.title, c.text, c.start,
 CASE WHEN c.places <> '[]' THEN places_of(c.places, c.start, c.start + length(c.text)) END, copies.number, copies.first
 
@@ -113,7 +112,7 @@ CROSS JOIN LATERAL (SELECT e.* FROM entity e WHERE e.id = hit.id OFFSET 0) AS e
 {r}.histogram, {summary}
 
 -- name: entity_called
--- What visible documents call an entity, or of which type they take it to be: as most of them do.
+-- The most frequent name or type of an entity in visible documents.
 (SELECT m.{what} FROM name n CROSS JOIN LATERAL (
     SELECT document, written, type FROM mention WHERE name = n.id ORDER BY emphasis DESC, chunk LIMIT {reach}) AS m
 WHERE n.entity = {id} AND {m_visible} GROUP BY m.{what} ORDER BY count(*) DESC, m.{what} COLLATE "C" LIMIT 1)
@@ -164,7 +163,7 @@ FROM unnest((SELECT %(ids)s::uuid[]), (SELECT %(scores)s::float8[])) WITH ORDINA
 ORDER BY hit.n
 
 -- name: same_texts
--- For each of these chunks the one that stands for all with its text.
+-- For each of these chunks the one that is returned for its text.
 SELECT hit.id, c.id FROM unnest(%(ids)s::uuid[]) AS hit (id)
 CROSS JOIN LATERAL (SELECT text_hash FROM chunk WHERE id = hit.id LIMIT 1) AS h
 CROSS JOIN LATERAL (
@@ -182,7 +181,7 @@ CROSS JOIN LATERAL (SELECT r.* FROM relation r WHERE r.id = hit.id OFFSET 0) AS 
 WHERE {r_visible} ORDER BY hit.n
 
 -- name: edges
--- The heaviest relations of each entity, out and in, with who is at the other end.
+-- The heaviest relations of each entity, in both directions, with the entity at the other end.
 SELECT r.id, r.weight, g.id AS entity, r.other
 FROM {given} AS g CROSS JOIN LATERAL (
     (SELECT id, weight, target AS other FROM relation WHERE source = g.id ORDER BY weight DESC, target LIMIT {fan_out})
@@ -191,8 +190,7 @@ FROM {given} AS g CROSS JOIN LATERAL (
 WHERE {r_visible}
 
 -- name: around
--- Sets travel as arrays from here on: the planner knows nothing of how large what it made up itself is, and would join
--- row by row.
+-- Sets are passed as arrays from here on: the planner cannot estimate the size of a CTE and would choose nested loops.
 WITH given AS (SELECT id FROM unnest(%(entities)s::uuid[]) AS g (id)),
 edge AS MATERIALIZED ({edges}),
 beside AS MATERIALIZED (SELECT entity, array_agg(other) AS others FROM edge WHERE other <> entity GROUP BY entity),
@@ -226,7 +224,7 @@ best AS (
 listed AS (
     SELECT row_number() OVER (ORDER BY best.degree DESC, r.weight DESC, r.id) AS n, r.*
     FROM best CROSS JOIN LATERAL (SELECT * FROM relation WHERE id = best.id OFFSET 0) AS r)
--- What is told comes along with the first relation, or alone.
+-- The mentions are in the first row, with or without a relation.
 SELECT CASE WHEN coalesce(r.n, 1) = 1 THEN told.entities END, CASE WHEN coalesce(r.n, 1) = 1 THEN told.chunks END,
     CASE WHEN coalesce(r.n, 1) = 1 THEN told.neighbours END, {columns}
 FROM told LEFT JOIN listed r ON true ORDER BY r.n
@@ -271,7 +269,7 @@ SELECT false, s.chunk, s.score FROM search_text(%(text)s, {limit}, 1.2, 0.75, {s
 WHERE {c_visible}
 
 -- name: subjects
--- Ids of documents are as good as drawn at random, so the first are a sample.
+-- Ids are hashes, so that the first 300 chunks are a random sample.
 SELECT coalesce(avg(CASE WHEN EXISTS (
     SELECT FROM occurrence o CROSS JOIN LATERAL (SELECT FROM phrase WHERE id = o.phrase AND chunks <= 10 OFFSET 0) AS p
     WHERE o.chunk = c.id AND o.defines) THEN 1 ELSE 0 END), 0)::float8

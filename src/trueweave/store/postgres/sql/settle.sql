@@ -1,8 +1,8 @@
--- Everything here is looked up by key, and never otherwise: a workspace may have grown a thousandfold since the planner's
--- statistics were made. `CROSS JOIN LATERAL (… OFFSET 0)` leaves it no other plan than one index probe per key.
+-- All rows are looked up by key: a workspace may have grown a thousandfold since statistics were collected.
+-- `CROSS JOIN LATERAL (… OFFSET 0)` forces one index probe per key.
 
 -- name: due
--- Documents that wait and that nobody is at: those of at most so many rows first.
+-- Documents to be settled that have no valid lease, small or large ones.
 SELECT DISTINCT uri FROM (
     SELECT uri FROM document d WHERE current <> visible AND (size > %(small)s) = %(large)s
         AND NOT EXISTS (SELECT FROM failed_work f WHERE f.kind = 'settle' AND f.subject IN ('', d.uri))
@@ -164,7 +164,7 @@ CROSS JOIN LATERAL (
     WHERE owner = o.owner AND kind = %(kind)s::"char" ORDER BY hash LIMIT o.most) t
 
 -- name: write_names
--- All of them are there; an upsert finds each by its key, as an UPDATE that joins might not.
+-- All rows exist; an upsert finds each by its primary key, where an UPDATE with a join might scan.
 WITH now AS (
     SELECT * FROM unnest(%(id)s::uuid[], %(count)s::bigint[], %(histogram)s::text[], %(entity)s::uuid[])
         AS u (id, count, histogram, entity)),
@@ -230,7 +230,7 @@ SET source_name = excluded.source_name, target_name = excluded.target_name, desc
 DELETE FROM relation WHERE id = ANY(%(ids)s)
 
 -- name: chunk_changes
--- The chunks that appear and those that disappear; one that both versions have does neither.
+-- Added and removed chunks; those in both versions are left out.
 SELECT c.id, min(c.text_hash::text)::uuid, sum(d.sign)::int, CASE WHEN sum(d.sign) > 0 THEN min(c.text) END
 FROM unnest(%(documents)s::uuid[], %(signs)s::bigint[]) AS d (id, sign)
 CROSS JOIN LATERAL (SELECT id, text_hash, text FROM chunk WHERE document = d.id OFFSET 0) c
@@ -258,7 +258,7 @@ DELETE FROM document WHERE id = ANY(%(ids)s)
 DELETE FROM dirty_name WHERE name = ANY(%(names)s)
 
 -- name: note_stale
--- Texts that are about to be replaced or taken away, if a model made something of them.
+-- Texts that are about to change or go, if there are replies or summaries made from them.
 INSERT INTO stale_text (hash)
 SELECT DISTINCT hash FROM (
     SELECT e.text_hash FROM unnest(%(entities)s::uuid[], %(entity_hashes)s::uuid[]) AS u (id, hash)

@@ -55,13 +55,13 @@ RETURNING uri, id
 DELETE FROM source WHERE uri = ANY(%(uris)s) RETURNING uri
 
 -- name: release
--- They were begun, and whoever began them lives: that start does not count.
+-- The process that began them is alive, so that this start does not count as a crash.
 UPDATE source SET starts = greatest(starts - 1, 0)
 WHERE uri = ANY(ARRAY(
     SELECT uri FROM source WHERE uri = ANY(%(uris)s) AND id = ANY(%(ids)s) ORDER BY uri FOR UPDATE))
 
 -- name: fail
--- What went wrong is kept; when it has gone wrong often enough, the document is marked as failed. Whoever began it lives.
+-- Keep the error; after so many failures the document is marked as failed. This start does not count as a crash.
 UPDATE source SET failures = failures + 1, error = %(error)s, failed = failures + 1 >= %(tries)s,
     starts = greatest(starts - 1, 0)
 WHERE uri = %(uri)s AND id = %(id)s AND NOT failed RETURNING failed

@@ -20,7 +20,7 @@ UPDATE summary s SET text = u.text FROM unnest(%(hashes)s::uuid[], %(texts)s::te
 WHERE s.hash = u.hash AND s.text IS NULL RETURNING s.kind, s.id
 
 -- name: drop
--- What is described otherwise by now needs no summary.
+-- Summaries of descriptions that have changed are no longer needed.
 DELETE FROM summary WHERE hash = ANY(%(hashes)s) AND text IS NULL
 
 -- name: any_due

@@ -70,7 +70,7 @@ SELECT id, distance FROM ({each}) AS found ORDER BY distance, id LIMIT %(limit)s
 DELETE FROM {table} WHERE id = ANY(%(ids)s)
 
 -- name: insert
--- Two who fill the same space may come with the same.
+-- Two processes that fill the same space may insert the same rows.
 INSERT INTO {table} (id, text_hash, v) SELECT id, text_hash, v FROM stage_vector WHERE kind = %(kind)s ORDER BY id
 ON CONFLICT (workspace, id) DO UPDATE SET text_hash = excluded.text_hash, v = excluded.v
 
