@@ -108,6 +108,8 @@ class OpenWorkspace:
         return self._embedder
 
     async def take_space(self, embedder: Embedder) -> None:
+        """Give the workspace the space of this embedder, unless it has one."""
+
         async def look() -> Space | None:
             async with self.workspace.transaction() as tx:
                 return await vectors.space(tx)
