@@ -33,9 +33,9 @@ import parts
 from counting import Counting
 
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention
-from trueweave.extract.reports import ReportWriter
+from trueweave.communities.reports import Reporting, write_reports
+from trueweave.communities.writer import ReportWriter
 from trueweave.graph.communities import LeidenSettings
-from trueweave.ingest.reports import Reporting, write_reports
 from trueweave.store.postgres import communities as store
 from trueweave.store.postgres.db import Database
 from trueweave.types import Hierarchy

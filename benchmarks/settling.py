@@ -27,13 +27,13 @@ from served import served
 
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention
 from trueweave.graph.contribution import contribution
-from trueweave.ingest.settle import settle
 from trueweave.protocols import Vectors
 from trueweave.store.postgres import record
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.migrate import migrate
 from trueweave.testing import HashEmbedder
 from trueweave.types import Metric
+from trueweave.view.settle import settle
 
 RESULTS = Path(__file__).parent / "results" / "settling.json"
 Figures = dict[str, Any]

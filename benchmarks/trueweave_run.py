@@ -61,7 +61,7 @@ STAGES = {
     "trueweave.store.postgres.record:store": "record",
     "trueweave.store.postgres.resolution:find_alike": "names alike",
     "trueweave.ingest.jobs:settle": "settle",
-    "trueweave.ingest.plan:Planner.plan": "settle: plan",
+    "trueweave.view.planning:Planner.plan": "settle: plan",
     "trueweave.store.postgres.view:write": "settle: write",
     "trueweave.store.postgres.vectors:write": "settle: vectors",
     "trueweave.store.postgres.vectors:move_to_own_table": "settle: vectors",

@@ -10,13 +10,13 @@ from functools import partial
 from typing import Any, Self, cast
 
 from trueweave import models
+from trueweave.communities.writer import MAX_TOKENS, ReportWriter
 from trueweave.config import Settings, secret
 from trueweave.errors import ConfigError
 from trueweave.events import Noted, Waiting, tell
 from trueweave.extract.capitals import CapitalsExtractor
 from trueweave.extract.llm import LLMExtractor
 from trueweave.extract.nlp import NlpExtractor
-from trueweave.extract.reports import MAX_TOKENS, ReportWriter
 from trueweave.extract.summarise import Summariser
 from trueweave.ingest.estimate import Prices
 from trueweave.ingest.jobs import WorkerDependencies

@@ -15,11 +15,11 @@ from xml.etree import ElementTree
 import pytest
 
 from trueweave import AsyncTrueweave, Chunk, Document, Filter, Link, Mention
+from trueweave.communities.reports import Reporting, write_reports
+from trueweave.communities.writer import ReportWriter
 from trueweave.config import Settings
 from trueweave.errors import BudgetReached, ConfigError, ModelUnavailable, NoReports, UnknownCommunity
-from trueweave.extract.reports import ReportWriter
 from trueweave.graph.community_ids import LEAST_SHARED
-from trueweave.ingest.reports import Reporting, write_reports
 from trueweave.methods import Community, Drift, Keyword, Naive
 from trueweave.store.postgres import communities as store
 from trueweave.store.postgres.communities import LEAST_MEMBERS

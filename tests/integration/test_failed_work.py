@@ -9,15 +9,13 @@ from tests.integration.test_settle import document
 from tests.integration.test_summaries import described
 from tests.integration.test_worker import CAPITALS, QUICK, Mill, Scripted
 from trueweave import AsyncTrueweave
+from trueweave.communities import extractive
 from trueweave.config import Settings
 from trueweave.errors import ConfigError, Defect, ModelRefused
 from trueweave.events import Failed, WorkFailed
-from trueweave.extract import extractive_reports
 from trueweave.graph.plan import Plan
 from trueweave.graph.report_facts import Facts
-from trueweave.ingest import linking
 from trueweave.ingest.jobs import WorkerDependencies
-from trueweave.ingest.plan import Planner
 from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.summaries import summarise_some
 from trueweave.ingest.worker import Worker, worker_of
@@ -25,6 +23,8 @@ from trueweave.protocols import Extractor
 from trueweave.store.postgres.view import LONG_DESCRIPTION
 from trueweave.testing import HashEmbedder
 from trueweave.types import CommunityReport, Source
+from trueweave.view import linking
+from trueweave.view.planning import Planner
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ async def test_a_report_that_fails_is_named_while_the_others_are_written(
     trueweave = mill.trueweave
     await trueweave.add_documents(towns(*TOWNS[:3]))
     await trueweave.communities.find()
-    whole = extractive_reports.extractive
+    whole = extractive.extractive
 
     def broken(facts: Facts, texts: dict[object, str]) -> CommunityReport:
         if any("Berth" in fact.name for fact in facts.entities):
@@ -63,7 +63,7 @@ async def test_a_report_that_fails_is_named_while_the_others_are_written(
         return whole(facts, texts)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patch:
-        patch.setattr(extractive_reports, "extractive", broken)
+        patch.setattr(extractive, "extractive", broken)
         assert (await trueweave.communities.write_reports()).reports == 2
         [failed] = await trueweave.maintenance.failed_work()
         assert (failed.kind, failed.count) == ("report", 1)

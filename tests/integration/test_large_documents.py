@@ -8,13 +8,14 @@ import pytest
 
 from tests.integration.test_worker import CAPITALS, QUICK, Scripted
 from trueweave import AsyncTrueweave
-from trueweave.ingest import jobs, settle
+from trueweave.ingest import jobs
 from trueweave.ingest.intake import take_in
 from trueweave.ingest.jobs import WorkerDependencies
 from trueweave.ingest.worker import worker_of
 from trueweave.protocols import Vectors
 from trueweave.testing import HashEmbedder
 from trueweave.types import Metric, ResolutionSettings, Source
+from trueweave.view import settle
 
 
 @dataclass

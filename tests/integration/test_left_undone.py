@@ -16,7 +16,6 @@ from trueweave.graph.contribution import contribution
 from trueweave.ingest import jobs
 from trueweave.ingest.intake import take_in
 from trueweave.ingest.jobs import WorkerDependencies
-from trueweave.ingest.settle import SettleResult, settle
 from trueweave.ingest.worker import worker_of
 from trueweave.protocols import Vectors
 from trueweave.store.postgres.db import Database
@@ -25,6 +24,7 @@ from trueweave.store.postgres.queue import enqueue
 from trueweave.store.postgres.replies import PostgresReplies
 from trueweave.testing import Faults, HashEmbedder
 from trueweave.types import Chunk, Document, Mention, Purpose, Source
+from trueweave.view.settle import SettleResult, settle
 
 DUE = "SELECT 1 FROM trueweave.document WHERE current <> visible FOR UPDATE"
 

@@ -10,9 +10,9 @@ from tests.integration.test_communities import Model, towns
 from tests.integration.test_settle import document
 from tests.integration.test_summaries import described
 from trueweave import AsyncTrueweave, Link
+from trueweave.communities.reports import Reporting, write_reports
+from trueweave.communities.writer import ReportWriter
 from trueweave.config import Settings
-from trueweave.extract.reports import ReportWriter
-from trueweave.ingest.reports import Reporting, write_reports
 from trueweave.ingest.summaries import summarise_some
 from trueweave.protocols import Vectors
 from trueweave.store.postgres.db import Database

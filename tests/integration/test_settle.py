@@ -14,13 +14,13 @@ import pytest
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey, ResolutionSettings
 from trueweave.errors import DatabaseUnavailable, SpaceMismatch
 from trueweave.graph.contribution import contribution
-from trueweave.ingest.settle import settle
 from trueweave.protocols import Vectors
 from trueweave.store.postgres import record
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.locks import lock_view
 from trueweave.testing import Faults, HashEmbedder
 from trueweave.types import Metric
+from trueweave.view.settle import settle
 
 
 def document(uri: str, *names: str, text: str = "some text", links: Sequence[Link] = ()) -> Document:

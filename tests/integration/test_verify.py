@@ -10,11 +10,11 @@ import pytest
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey, engine
 from trueweave.config import Settings
 from trueweave.graph.contribution import contribution
-from trueweave.ingest.verify import Moment, compare_with
 from trueweave.store.postgres import record, resolution, temporary_workspaces
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.testing import ModelServer, tables
 from trueweave.types import Verdict
+from trueweave.view.verify import Moment, compare_with
 
 FOLK = ("miller", "smith", "reeve", "priest")
 

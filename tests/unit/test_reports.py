@@ -8,9 +8,9 @@ from uuid import UUID
 
 import pytest
 
+from trueweave.communities import extractive
+from trueweave.communities.writer import ReportWriter, shown
 from trueweave.errors import BadReply
-from trueweave.extract import extractive_reports
-from trueweave.extract.reports import ReportWriter, shown
 from trueweave.graph.report_facts import EntityFact, Facts, RelationFact
 from trueweave.text import tokens
 from trueweave.types import CommunityReport, Finding, Prompt, Purpose, Reply
@@ -141,7 +141,7 @@ Charles Babbage designed the Analytical Engine. Ada Lovelace lived in London.
 
 
 def test_sentences_with_the_most_central_members_come_first() -> None:
-    report = extractive_reports.extractive(FACTS, {CHUNK: TEXT})
+    report = extractive.extractive(FACTS, {CHUNK: TEXT})
     assert report.findings[0].text == "Ada Lovelace met Charles Babbage in London."
     assert report.findings[0].entities == (ENTITIES[0].id, ENTITIES[1].id, ENTITIES[3].id)
     assert report.findings[0].relations == (RELATIONS[0].id, RELATIONS[2].id)
@@ -151,12 +151,12 @@ def test_sentences_with_the_most_central_members_come_first() -> None:
 
 
 def test_each_sentence_brings_other_members_than_those_before() -> None:
-    texts = [finding.text for finding in extractive_reports.extractive(FACTS, {CHUNK: TEXT}).findings]
+    texts = [finding.text for finding in extractive.extractive(FACTS, {CHUNK: TEXT}).findings]
     assert texts[1] == "Charles Babbage designed the Analytical Engine."
 
 
 def test_where_sentences_are_wanting_relations_are_told() -> None:
-    report = extractive_reports.extractive(FACTS, {})
+    report = extractive.extractive(FACTS, {})
     assert [finding.text for finding in report.findings] == ["knows"] * 3
     assert report.findings[0].relations == (RELATIONS[0].id,)
     assert report.title == "Ada Lovelace, Charles Babbage, Analytical Engine and 1 more"
@@ -166,13 +166,11 @@ def test_names_are_found_in_small_letters_and_by_their_aliases() -> None:
     chemo = EntityFact(UUID(int=1), "Chemotherapy", "", "", ("chemo",), CHUNK)
     nausea = EntityFact(UUID(int=2), "Nausea", "", "", (), CHUNK)
     facts = Facts(2, 0, [chemo, nausea], ())
-    [finding] = extractive_reports.extractive(
-        facts, {CHUNK: "After chemo, most patients feel some nausea for days."}
-    ).findings
+    [finding] = extractive.extractive(facts, {CHUNK: "After chemo, most patients feel some nausea for days."}).findings
     assert finding.entities == (chemo.id, nausea.id)
 
 
 def test_the_larger_the_higher_it_is_rated() -> None:
-    ratings = [extractive_reports.extractive(Facts(n, 0, ENTITIES, ()), {}).rating for n in (2, 8, 100, 10_000)]
+    ratings = [extractive.extractive(Facts(n, 0, ENTITIES, ()), {}).rating for n in (2, 8, 100, 10_000)]
     assert ratings == sorted(ratings)
     assert (ratings[0], ratings[-1]) == (1, 10)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
+from trueweave.communities.find import regroup
 from trueweave.engine.core import OpenWorkspace
 from trueweave.engine.counting import CountingListener
 from trueweave.errors import UnknownCommunity
 from trueweave.events import Listener, Reported, ignore
 from trueweave.graph.communities import LeidenSettings
-from trueweave.ingest.communities import regroup
 from trueweave.store.postgres import communities, failed_work
 from trueweave.store.postgres.public_errors import own_errors
 from trueweave.store.postgres.queue import ask_for
@@ -42,7 +42,7 @@ class AsyncCommunitiesGroup:
     async def estimate_reports(self) -> ReportEstimate:
         """What `write_reports` would take. Nothing is sent to any model."""
         from trueweave import factory
-        from trueweave.ingest.reports import estimate
+        from trueweave.communities.reports import estimate
 
         kit = await self._core.worker_dependencies()
         price = factory.price(self._core.settings, kit.writer.model) if kit.writer else factory.FREE

@@ -13,8 +13,6 @@ from trueweave.config import Settings, workspace_settings
 from trueweave.events import Listener, in_run
 from trueweave.evidence import Filter
 from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings
-from trueweave.ingest.linking import link
-from trueweave.ingest.settle import settle
 from trueweave.ingest.worker import Worker, worker_of
 from trueweave.protocols import ChangeReaders, Embedder, Readers, StreamingLLM
 from trueweave.store.postgres import vectors
@@ -23,6 +21,8 @@ from trueweave.store.postgres.liveness import Liveness
 from trueweave.store.postgres.reading import VectorLayoutCache, open_readers
 from trueweave.store.postgres.vectors import Space
 from trueweave.streams import OpenStreams
+from trueweave.view.linking import link
+from trueweave.view.settle import settle
 
 if TYPE_CHECKING:
     from trueweave.factory import ModelFactory, WorkspaceModels

@@ -14,9 +14,7 @@ from trueweave.events import Added, Listener, Refused, Removed, ignore, in_run
 from trueweave.graph.contribution import Contribution, contribution
 from trueweave.ingest.folders import Folder, gone, matching
 from trueweave.ingest.intake import count, incoming, take_back, take_in
-from trueweave.ingest.linking import link
 from trueweave.ingest.seen import Seen
-from trueweave.ingest.settle import SettleResult, settle
 from trueweave.ingest.stages import made_by
 from trueweave.ingest.worker import Worker, until_stopped
 from trueweave.store.postgres import erasing, read, record, resolution, vectors
@@ -25,6 +23,8 @@ from trueweave.streams import Stream
 from trueweave.text.loading import Files, is_folder
 from trueweave.text.uris import Naming
 from trueweave.types import Document, DocumentInfo, Estimate, Source, SyncPlan
+from trueweave.view.linking import link
+from trueweave.view.settle import SettleResult, settle
 
 _DOCUMENTS_AT_ONCE = 256
 _SAID_AT_ONCE = 20_000  # mentions and links

@@ -9,13 +9,12 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from trueweave.communities.find import regroup
 from trueweave.config import Settings
 from trueweave.engine.core import OpenWorkspace, Progress, unseen
 from trueweave.errors import ConfigError
 from trueweave.events import Listener, ignore
 from trueweave.graph.communities import LeidenSettings
-from trueweave.ingest.communities import regroup
-from trueweave.ingest.verify import compare_with, moment
 from trueweave.protocols import Embedder
 from trueweave.store.postgres import (
     communities,
@@ -34,6 +33,7 @@ from trueweave.store.postgres.ingest_progress import IngestProgress
 from trueweave.store.postgres.public_errors import own_errors, translated
 from trueweave.store.postgres.queue import ask_for
 from trueweave.types import Duplicate, EmbeddingEstimate, FailedDocument, FailedWork, Note, OutOfDate, Swept, Verdict
+from trueweave.view.verify import compare_with, moment
 
 if TYPE_CHECKING:
     from trueweave.engine.trueweave import AsyncTrueweave

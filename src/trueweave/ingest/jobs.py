@@ -17,6 +17,8 @@ from typing import Self
 
 from psycopg import DataError
 
+from trueweave.communities.reports import Reporting, write_reports
+from trueweave.communities.writer import ReportWriter
 from trueweave.config import Settings
 from trueweave.errors import (
     BadReply,
@@ -30,12 +32,8 @@ from trueweave.errors import (
     TrueweaveError,
 )
 from trueweave.events import Extracted, Failed, Listener, Settled, Summarised, WorkFailed
-from trueweave.extract.reports import ReportWriter
 from trueweave.graph.contribution import Contribution
-from trueweave.ingest.linking import link
 from trueweave.ingest.recipe import Recipe
-from trueweave.ingest.reports import Reporting, write_reports
-from trueweave.ingest.settle import ROWS_AT_ONCE, settle
 from trueweave.ingest.stages import work
 from trueweave.ingest.summaries import Summarise, summarise_some
 from trueweave.protocols import Embedder, Extractor
@@ -46,6 +44,8 @@ from trueweave.store.postgres.failures import DRIVER_ERRORS
 from trueweave.store.postgres.queue import Kind, absorb, ask_for, enqueue
 from trueweave.store.postgres.sources import Begun, Job
 from trueweave.types import WorkKind
+from trueweave.view.linking import link
+from trueweave.view.settle import ROWS_AT_ONCE, settle
 
 _log = logging.getLogger(__name__)
 

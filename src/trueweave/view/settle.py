@@ -19,7 +19,6 @@ from pgvector import HalfVector
 
 from trueweave.errors import Defect, TrueweaveError
 from trueweave.graph.plan import Batch, Plan
-from trueweave.ingest.plan import Planner
 from trueweave.protocols import Embedder, Vectors
 from trueweave.store.postgres import failed_work, leases, vectors, view
 from trueweave.store.postgres.connections import Row
@@ -30,6 +29,7 @@ from trueweave.store.postgres.offloop import MUCH, off_loop
 from trueweave.store.postgres.resolution import find_alike
 from trueweave.store.postgres.vectors import Space, Vector, half
 from trueweave.types import VectorKind, WorkKind
+from trueweave.view.planning import Planner
 
 DOCUMENTS_AT_ONCE = 256
 ROWS_AT_ONCE = 20_000  # mentions and links; a document with more of them is large, and has a batch of its own

@@ -14,10 +14,10 @@ from uuid import UUID, uuid4
 
 from pgvector import HalfVector
 
+from trueweave.communities import extractive, writer
+from trueweave.communities.writer import ReportWriter
 from trueweave.errors import BadReply
 from trueweave.events import Listener, Reported, WorkFailed, ignore
-from trueweave.extract import extractive_reports, reports
-from trueweave.extract.reports import ReportWriter
 from trueweave.graph.aggregate import report_text
 from trueweave.graph.report_facts import Facts
 from trueweave.models.cache import prompt_key
@@ -65,7 +65,7 @@ async def write_reports(
             async with workspace.transaction() as tx:
                 wanted = await store.due_reports(tx, after, _page(how), by_model=how.by_model)
                 facts = await _facts(tx, wanted, how)
-                texts = await store.texts(tx, chain.from_iterable(map(extractive_reports.chunks_of, facts)))
+                texts = await store.texts(tx, chain.from_iterable(map(extractive.chunks_of, facts)))
             if not wanted:
                 return
             told = [(one, about) for one, about in zip(wanted, facts, strict=True) if about.entities]
@@ -89,7 +89,7 @@ def _page(how: Reporting) -> int:
 
 
 async def _facts(tx: Transaction, of: Sequence[DueReport], how: Reporting) -> list[Facts]:
-    most = reports.MOST_FACTS if how.by_model else extractive_reports.MOST_FACTS
+    most = writer.MOST_FACTS if how.by_model else extractive.MOST_FACTS
     entities = await store.entities(tx, of, most)
     relations = await store.relations(tx, of, most, between=False)
     # Sentences are picked out from what all members say; only a model needs what is written about parts.
@@ -113,9 +113,7 @@ async def _written(facts: Facts, texts: dict[UUID, str], writer: ReportWriter | 
 
 
 def _picked(facts: Facts, texts: dict[UUID, str]) -> CommunityReport:
-    return extractive_reports.extractive(
-        facts, {id_: texts[id_] for id_ in extractive_reports.chunks_of(facts) if id_ in texts}
-    )
+    return extractive.extractive(facts, {id_: texts[id_] for id_ in extractive.chunks_of(facts) if id_ in texts})
 
 
 async def _keep(
