@@ -113,13 +113,18 @@ def scores(evidence: Evidence) -> list[tuple[str, float]]:
 # --- a method of one's own ----------------------------------------------------------------------------
 
 
+def install(folder: Path, distribution: str, method: str) -> None:
+    """Write what pip leaves of a distribution that calls this method `longest`."""
+    info = folder / f"{distribution}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[trueweave.methods]\nlongest = {method}\n")
+
+
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A distribution that has the method, as pip would have left it."""
-    folder = tmp_path / "longest-1.0.dist-info"
-    folder.mkdir()
-    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: longest\nVersion: 1.0\n")
-    (folder / "entry_points.txt").write_text(f"[trueweave.methods]\nlongest = {__name__}:Longest\n")
+    install(tmp_path, "longest", f"{__name__}:Longest")
     monkeypatch.syspath_prepend(tmp_path)
     registry._classes.cache_clear()
     yield
@@ -140,8 +145,16 @@ def test_an_entry_point_makes_a_method_known_after_trueweave_s_own() -> None:
     described = registry.describe("longest")
     assert described.summary == "The longest of all passages that anybody has."
     top_k, least = described.parameters
-    assert (top_k.name, top_k.default, top_k.help) == ("top_k", "2", "How many passages to keep.")
+    assert (top_k.name, top_k.type, top_k.default) == ("top_k", "int", "2")
+    assert top_k.help == "How many passages to keep."
     assert (least.name, least.default) == ("least", "0")
+
+
+@pytest.mark.usefixtures("installed")
+def test_two_methods_of_one_name_are_an_error(tmp_path: Path) -> None:
+    install(tmp_path, "other", "other:Longest")
+    with pytest.raises(ConfigError, match=r"Longest and other:Longest|other:Longest and .*Longest"):
+        registry.names()
 
 
 @pytest.mark.usefixtures("installed")

@@ -6,13 +6,14 @@ import json
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
+from inspect import formatannotation
 from typing import Any, cast
 
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from trueweave.errors import UnknownMethod
+from trueweave.errors import ConfigError, UnknownMethod
 from trueweave.query_context import Method
 
 GROUP = "trueweave.methods"
@@ -62,7 +63,7 @@ def describe(name: str) -> Description:
     """The method of that name as it is listed."""
     kind = _class(name)
     listed = [
-        Parameter(field.name, str(field.type), _default(field.default), _help(field.default))
+        Parameter(field.name, _type(field.type), _default(field.default), _help(field.default))
         for field in (fields(kind) if is_dataclass(kind) else ())
     ]
     return Description(name, (kind.__doc__ or "").strip().partition("\n")[0], tuple(listed))
@@ -82,8 +83,17 @@ def _class(name: str) -> type[Any]:
 
 @cache
 def _classes() -> dict[str, type[Any]]:
-    found = sorted(entry_points(group=GROUP), key=lambda entry: not entry.value.startswith("trueweave."))
-    return {entry.name: cast("type[Any]", entry.load()) for entry in found}
+    chosen: dict[str, EntryPoint] = {}
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: not _own(entry)):
+        other = chosen.get(entry.name)
+        if other and not _own(other):
+            raise ConfigError(f"{other.value} and {entry.value} are both called {entry.name}; uninstall one of them")
+        chosen[entry.name] = entry
+    return {name: cast("type[Any]", entry.load()) for name, entry in chosen.items()}
+
+
+def _own(entry: EntryPoint) -> bool:
+    return entry.value.startswith("trueweave.")
 
 
 def _value(given: object, type_: str) -> object:
@@ -97,6 +107,11 @@ def _value(given: object, type_: str) -> object:
         return json.loads(given)
     except ValueError:
         return given
+
+
+def _type(declared: object) -> str:
+    """The type as it is written, also in a module whose annotations are evaluated."""
+    return declared if isinstance(declared, str) else formatannotation(declared)
 
 
 def _default(declared: object) -> str:
