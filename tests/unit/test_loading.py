@@ -310,13 +310,18 @@ def test_every_format_has_a_loader_installed() -> None:
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder in which packages are found, with a module `theirs` of two loaders."""
+    """A folder in which packages are found, with a module `theirs` of three loaders."""
     (tmp_path / "theirs.py").write_text(
+        "import trueweave\n"
         "class Load:\n"
         "    suffixes = frozenset({'.txt', '.new'})\n"
         "    def load(self, path, uri):\n"
         "        yield from ()\n"
         "class Other(Load): ...\n"
+        "class Utf8:\n"
+        "    suffixes = frozenset({'.note'})\n"
+        "    def load(self, path, uri):\n"
+        "        yield trueweave.Source(uri, path.read_text(encoding='utf-8'))\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     return tmp_path
@@ -332,6 +337,15 @@ def package(folder: Path, name: str, entry: str) -> None:
 def test_a_loader_from_elsewhere_outweighs_our_own(install: Path) -> None:
     package(install, "aaa", "x = theirs:Load")
     assert type(loaders()[".txt"]).__name__ == type(loaders()[".new"]).__name__ == "Load"
+
+
+def test_a_loader_from_elsewhere_that_cannot_decode_a_file_does_not_stop_the_rest(install: Path) -> None:
+    package(install, "aaa", "x = theirs:Utf8")
+    Path("a.note").write_bytes(b"caf\xe9")
+    Path("b.note").write_bytes(b"tea")
+    told, source = Files(Naming(Path.cwd())).sources(["a.note", "b.note"])
+    assert told == Unreadable("a.note", "a.note is not utf-8: byte 0xe9 is not valid. Save it as utf-8.")
+    assert isinstance(source, Source)
 
 
 def test_two_loaders_from_elsewhere_for_one_ending_are_an_error(install: Path) -> None:

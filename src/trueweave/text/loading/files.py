@@ -122,6 +122,9 @@ class Files:
             yield Skipped(uri, "no text, and without an ending") if is_other else Unreadable(uri, str(error))
         except InvalidDocument as error:
             yield Unreadable(uri, str(error))
+        except UnicodeDecodeError as error:  # from a loader that decodes on its own
+            wrong, encoding = error.object[error.start], error.encoding
+            yield Unreadable(uri, f"{uri} is not {encoding}: byte {wrong:#04x} is not valid. Save it as {encoding}.")
         except OSError as error:
             yield _refused(uri, error)
 
