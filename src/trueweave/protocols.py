@@ -204,15 +204,25 @@ class Extractor(Protocol):
 
 
 class Loader(Protocol):
-    """Reads files of some formats. Found by entry point, in the group `trueweave.loaders`."""
+    """Reads files of some formats.
+
+    Found by entry point, in the group `trueweave.loaders`, under any name: a class or function that gives the loader
+    when called without arguments. It takes precedence over one of Trueweave's own for the same ending. `load` is called
+    in a thread, so it may block.
+    """
 
     @property
     def suffixes(self) -> frozenset[str]:
-        """The endings of the files that it reads, as in `.md`."""
+        """The endings of the files that it reads, in lower case and with the dot, as in `.md` or `.jsonl.gz`."""
         ...
 
     def load(self, path: Path, uri: str) -> Iterator[Source | Refused]:
-        """The documents in a file, one at a time, and those that cannot be used."""
+        """The documents in a file, one at a time, and those that cannot be used.
+
+        A file that is one document has the `uri` given; each of several adds `#` and what names it there, as in
+        `data/a.csv#7`. An OSError, UnicodeDecodeError or `InvalidDocument` (such as `UnreadableFile`) makes this file
+        unreadable, and the others are read all the same. Any other error ends the run.
+        """
         ...
 
 
@@ -240,7 +250,10 @@ class Neighbourhood(NamedTuple, Generic[T]):
 
 
 class VectorSearch(Protocol):
-    """Finds chunks, entities and relations by meaning."""
+    """Finds chunks, entities and relations by meaning.
+
+    Its suite is `trueweave.testing.contracts.VectorSearchContract`.
+    """
 
     async def check_space(self, embedder: Embedder) -> None:
         """Pass if the vectors were made by this model. NoVectors where there are none, SpaceMismatch for another."""
@@ -252,7 +265,7 @@ class VectorSearch(Protocol):
 
 
 class TextSearch(Protocol):
-    """Finds chunks by their words."""
+    """Finds chunks by their words. Its suite is `trueweave.testing.contracts.TextSearchContract`."""
 
     async def matching(self, text: str, limit: int, *, k1: float, b: float) -> list[Scored[UUID]]:
         """The chunks that match the words of a text best, with their BM25 scores, best first."""
@@ -260,7 +273,11 @@ class TextSearch(Protocol):
 
 
 class GraphReader(Protocol):
-    """Follows entities, relations and chunks to one another."""
+    """Follows entities, relations and chunks to one another.
+
+    Ids that it does not know, and those that no document speaks of which passes the filter, bring nothing. Its suite is
+    `trueweave.testing.contracts.GraphReaderContract`.
+    """
 
     async def around(self, entities: Sequence[UUID], followed: Sequence[UUID], each: int) -> Neighbourhood[UUID]:
         """The relations of these entities, and for each one that is followed so many chunks that mention it, those

@@ -233,11 +233,16 @@ class QueryContext:
 class Method(Protocol):
     """A way of finding evidence: a frozen (pydantic) dataclass whose fields are its parameters.
 
-    Found by entry point, in the group `trueweave.methods`, under the name by which users choose it.
+    Found by entry point, in the group `trueweave.methods`, under the name by which users choose it: a class that can be
+    made without arguments. The first line of its docstring is what `trueweave methods` says about it.
     """
 
     async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
-        """The evidence for a question, best first."""
+        """The evidence for a question, best first. The caller adds the trace.
+
+        The filter of the question is already applied by the context. Where nothing is found for a reason of the
+        method's own, the `reason` of the evidence says it.
+        """
         ...
 
 

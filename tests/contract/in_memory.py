@@ -5,9 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from trueweave import AsyncTrueweave, Relation
-from trueweave.protocols import ChunkMention, Neighbourhood, RecordReader
-from trueweave.store.postgres.projecting import ProjectionSource
+from trueweave import AsyncTrueweave, ChunkMention, Neighbourhood, RecordReader, Relation
 
 Places = dict[UUID, set[tuple[UUID, UUID]]]  # (document, chunk) by what is said there
 
@@ -24,7 +22,7 @@ class Graph:
 
 async def load(trueweave: AsyncTrueweave) -> Graph:
     """A copy from nothing. A store that stays would then follow `source.changes`."""
-    source, graph = ProjectionSource(trueweave.workspace, "in memory"), Graph()
+    source, graph = trueweave.graph.projection("in memory"), Graph()
     entity_of: dict[UUID, UUID] = {}
     relation_of: dict[tuple[UUID, UUID], UUID] = {}
     async for page in source.pages("entity"):

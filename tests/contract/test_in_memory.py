@@ -10,7 +10,6 @@ from trueweave.evidence import Filter
 from trueweave.methods import Global, Local, Subgraph
 from trueweave.protocols import Readers
 from trueweave.query_context import Method
-from trueweave.store.postgres.reading import VectorLayoutCache, open_readers
 from trueweave.testing.contracts import GraphReaderContract, OpenGraph
 from trueweave.testing.small_graph import FIRST_HALF, Angles, SmallGraph
 
@@ -18,8 +17,8 @@ from trueweave.testing.small_graph import FIRST_HALF, Angles, SmallGraph
 class TestMemoryGraph(GraphReaderContract):
     @pytest.fixture
     async def open_graph(self, small_graph: SmallGraph) -> OpenGraph:
-        graph, where = await load(small_graph.trueweave), VectorLayoutCache(small_graph.trueweave.workspace)
-        return lambda filter: MemoryGraph(graph, open_readers(where, filter).record)
+        graph = await load(small_graph.trueweave)
+        return lambda filter: MemoryGraph(graph, small_graph.readers(filter).record)
 
     @pytest.mark.parametrize("method", [Local(), Global(), Subgraph(similarity_threshold=None)])
     @pytest.mark.parametrize("filter", [Filter(), FIRST_HALF])

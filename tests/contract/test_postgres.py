@@ -2,7 +2,6 @@
 
 import pytest
 
-from trueweave.store.postgres.reading import VectorLayoutCache, open_readers
 from trueweave.testing.contracts import (
     GraphReaderContract,
     OpenGraph,
@@ -17,19 +16,16 @@ from trueweave.testing.small_graph import SmallGraph
 class TestPostgresVectors(VectorSearchContract):
     @pytest.fixture
     def open_vectors(self, small_graph: SmallGraph) -> OpenVectors:
-        where = VectorLayoutCache(small_graph.trueweave.workspace)
-        return lambda filter: open_readers(where, filter).vectors
+        return lambda filter: small_graph.readers(filter).vectors
 
 
 class TestPostgresText(TextSearchContract):
     @pytest.fixture
     def open_text(self, small_graph: SmallGraph) -> OpenText:
-        where = VectorLayoutCache(small_graph.trueweave.workspace)
-        return lambda filter: open_readers(where, filter).text
+        return lambda filter: small_graph.readers(filter).text
 
 
 class TestPostgresGraph(GraphReaderContract):
     @pytest.fixture
     def open_graph(self, small_graph: SmallGraph) -> OpenGraph:
-        where = VectorLayoutCache(small_graph.trueweave.workspace)
-        return lambda filter: open_readers(where, filter).graph
+        return lambda filter: small_graph.readers(filter).graph

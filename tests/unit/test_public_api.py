@@ -12,7 +12,18 @@ from types import ModuleType
 import pytest
 
 import trueweave
-from trueweave import AsyncTrueweave, Method, ProjectionSource, Trueweave, errors, sync
+from trueweave import (
+    AsyncTrueweave,
+    GraphReader,
+    Loader,
+    Method,
+    ProjectionSource,
+    TextSearch,
+    Trueweave,
+    VectorSearch,
+    errors,
+    sync,
+)
 from trueweave.factory import ModelFactory
 
 GROUPS = [kind for name, kind in typing.get_type_hints(AsyncTrueweave).items() if not name.startswith("_")]
@@ -21,8 +32,8 @@ API = [
     Trueweave,
     *GROUPS,
     *(getattr(sync, kind.__name__.removeprefix("Async")) for kind in GROUPS),
-    Method,
     ProjectionSource,
+    *(Method, Loader, GraphReader, VectorSearch, TextSearch),  # what other packages implement
 ]
 ALIASES = {"ChangeReaders", "Event", "Listener", "Resolution", "RuleKind", "VectorKind", "Vectors"}
 # For the worker of all workspaces, which is of this package.

@@ -25,7 +25,8 @@ import numpy as np
 from trueweave.engine import AsyncTrueweave
 from trueweave.evidence import Filter
 from trueweave.methods import Naive
-from trueweave.protocols import Vectors
+from trueweave.protocols import Readers, Vectors
+from trueweave.store.postgres.reading import VectorLayoutCache, open_readers
 from trueweave.types import Chunk, Document, Link, Mention, Metric
 
 NAMES = ["Ada", "Ben", "Cas", "Dan", "Eve", "Fay", "Gus", "Hal", "Ida", "Jan", "Kim", "Lou"]
@@ -95,6 +96,10 @@ class SmallGraph:
         """What these ids stand for."""
         names = {id_: name for name, id_ in self.ids.items()}
         return [names[id_] for id_ in ids]
+
+    def readers(self, filter: Filter) -> Readers:
+        """PostgreSQL's readers for a question with this filter, for a store that asks the record what passes it."""
+        return open_readers(VectorLayoutCache(self.trueweave.workspace), filter)
 
     def of(self, *names: str) -> list[UUID]:
         return [self.ids[name] for name in names]
