@@ -1,6 +1,7 @@
 """How fast one workspace settles when one, two or four processes settle it at once.
 
     python benchmarks/settling.py            # a few minutes; writes benchmarks/results/settling.json
+    python benchmarks/settling.py --documents 400
     python benchmarks/settling.py --smoke    # a hundred documents; writes nothing
 
 Real passages share names, as documents of one workspace do; in the other corpus no two documents share one. `model_ms`
@@ -105,10 +106,11 @@ def _apart(documents: int) -> list[Document]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--smoke", action="store_true", help="a hundred documents, to see that it runs")
+    parser.add_argument("--documents", type=int, help="how many, of each corpus; nothing is written then")
     options = parser.parse_args()
     if not corpora.are_there(smoke=options.smoke):
         return
-    shared = corpora.musique_train100()[: 100 if options.smoke else None]
+    shared = corpora.musique_train100()[: 100 if options.smoke else options.documents]
     with tempfile.TemporaryDirectory() as root, served(Path(root)) as server:
         asyncio.run(migrate(server.url))
         numbers = count()
@@ -116,7 +118,7 @@ def main() -> None:
         for corpus, documents in (("shared_names", shared), ("no_shared_names", _apart(len(shared)))):
             print(corpus, flush=True)
             figures[corpus] = measure(server.url, documents, numbers, smoke=options.smoke)
-    if not options.smoke:
+    if not options.smoke and not options.documents:
         RESULTS.write_text(json.dumps(figures, indent=1) + "\n")
     print(json.dumps(figures))
 
