@@ -114,6 +114,7 @@ def test_headings_of_html_know_where_they_are_in_text_and_file(load: Load) -> No
         ('a<b title="never ends>c <i>d', "ac d"),
         ("a<b", "a"),
         ("a<!-- never ends", "a"),
+        ("a<!-- b --!>c<!-->d<!--!>e-->f", "acdf"),
         ("<![CDATA[a < b]]>c", "a < bc"),
         ("<?xml version='1.0'?>a</ >b", "ab"),
         ("a < b <3 c<", "a < b <3 c<"),

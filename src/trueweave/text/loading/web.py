@@ -26,6 +26,7 @@ _CHARSET = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?([a-zA-Z0-9_:.-]+)"""
 _HUGE_REFERENCE = re.compile(r"&#\d{8,}+;?")
 _SPACES = re.compile(r"\s+")
 _CDATA = "<![CDATA["
+_COMMENT_END = re.compile(r"-->|(?<!<!)--!>")
 
 _RAW = frozenset({"script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes"})
 _SKIPPED = frozenset({"nav", "footer", "aside", "noscript", "template", "svg", "object", "select", "button"})
@@ -130,7 +131,10 @@ def _tokens(page: str) -> Iterator[_Token]:
 
 def _after_remark(page: str, at: int) -> int:
     """Where a comment, a declaration or the like ends."""
-    closing = "]]>" if page.startswith(_CDATA, at) else "-->" if page.startswith("<!--", at) else ">"
+    if page.startswith("<!--", at):
+        comment = _COMMENT_END.search(page, at + 2)
+        return comment.end() if comment else len(page)
+    closing = "]]>" if page.startswith(_CDATA, at) else ">"
     end = page.find(closing, at + 2)
     return end + len(closing) if end >= 0 else len(page)
 
