@@ -2,9 +2,9 @@
 
 Nodes are numbers, and what comes out depends on nothing but the graph and the settings. Each part that the graph falls
 into is looked at alone, and so is each community that is divided further: what is in one place does not depend on what
-is elsewhere, so that a change here leaves communities there as they were. Small parts are divided by the Leiden
-algorithm, always from the same seed; large ones, in which that would make other choices everywhere after any change, by
-moving (louvain.py).
+is elsewhere, so that a change here leaves communities there as they were. Parts of up to LARGE nodes are divided by the
+library's Leiden, always from the same seed; larger ones, in which that would make other choices everywhere after any
+change, by a Louvain of our own (louvain.py).
 
 A part of a few nodes is one community as it is. A node without neighbours is in none.
 """
@@ -21,9 +21,9 @@ import numpy as np
 
 from trueweave.graph.louvain import Graph, Ints, partition, reached, rows
 
-LIBRARY = f"graspologic-native {version('graspologic-native')}, moving 1"  # raised whenever moving.py finds others
+LIBRARY = f"graspologic-native {version('graspologic-native')}, Louvain 1"  # raised whenever louvain.py finds others
 NONE = -1
-LARGE = 300  # nodes of a part that is divided by moving
+LARGE = 300  # parts of more nodes are divided by louvain.py
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,14 @@
-"""Local moving: each node goes where it has most to do, until none would rather be elsewhere; then groups do, as nodes.
+"""A Louvain of our own, which divides the large parts of a graph (communities.py); small ones go to the library's Leiden.
 
-It is how Louvain and Leiden find communities. These go through the nodes in an order that is drawn anew for each graph,
-so that one node more or less makes other choices everywhere. Here the order is that of marks which stay with the nodes:
-in each turn those move whose mark has a 1 in that place, all at once, and of equal choices the lowest mark wins. So
-nothing is drawn, and a change is felt where it is and little further. As with Leiden, and other than with Louvain, a
-community hangs together.
+Local moving as in Louvain: each node goes to the community where modularity gains most, until none would move; then
+communities are contracted to nodes, and these move. Two things differ from Louvain as published:
+
+- Nothing is drawn at random. The order is that of marks which stay with the nodes: in each turn those move whose mark
+  has a 1 in that place, all at once, and of equal choices the lowest mark wins. The library draws an order for each
+  graph, so that one node more or less leads to other choices everywhere; here a change is felt where it is and little
+  further.
+- A community is connected, as with Leiden: what falls apart is split before it is contracted. That is all it shares with
+  Leiden; there is no refinement phase.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-CitationParser = NDArray[np.uint64]
+Marks = NDArray[np.uint64]
 
 _TURNS = 64
 _LAST = np.iinfo(np.uint64).max
@@ -32,7 +36,7 @@ class Graph(NamedTuple):
     a: Ints
     b: Ints
     weight: Floats
-    marks: CitationParser
+    marks: Marks
 
 
 def partition(whole: Graph, resolution: float) -> Ints:
@@ -117,7 +121,7 @@ class _State(NamedTuple):
     degree: Floats
     total: Floats
     share: float
-    marks: CitationParser
+    marks: Marks
 
     def move(self, movers: Ints, edges: Rows) -> Ints:
         """Let these nodes, each with an edge at least, go where they have most to do; those that went."""
@@ -164,7 +168,7 @@ def _contracted(graph: Graph, inside: Floats, which: Ints) -> tuple[Graph, Float
     return merged(size, which[graph.a[across]], which[graph.b[across]], graph.weight[across], marks), held
 
 
-def merged(size: int, source: Ints, target: Ints, weight: Floats, marks: CitationParser) -> Graph:
+def merged(size: int, source: Ints, target: Ints, weight: Floats, marks: Marks) -> Graph:
     """A graph of edges in any order and direction: those between the same two nodes add up."""
     low, high = np.minimum(source, target), np.maximum(source, target)
     ends, which = np.unique(low * size + high, return_inverse=True)
