@@ -1,4 +1,4 @@
-"""A Louvain of our own, which divides the large parts of a graph (communities.py); small ones go to the library's Leiden.
+"""A Louvain of our own, which divides large parts of a graph (communities.py); small ones go to the library's Leiden.
 
 Local moving as in Louvain: each node goes to the community where modularity gains most, until none would move; then
 communities are contracted to nodes, and these move. Two things differ from Louvain as published:
@@ -7,8 +7,8 @@ communities are contracted to nodes, and these move. Two things differ from Louv
   has a 1 in that place, all at once, and of equal choices the lowest mark wins. The library draws an order for each
   graph, so that one node more or less leads to other choices everywhere; here a change is felt where it is and little
   further.
-- A community is connected, as with Leiden: what falls apart is split before it is contracted. That is all it shares with
-  Leiden; there is no refinement phase.
+- A community is connected, as with Leiden: what falls apart is split before it is contracted. That is all it shares
+  with Leiden; there is no refinement phase.
 """
 
 from __future__ import annotations
