@@ -7,8 +7,9 @@ from itertools import combinations
 import psycopg
 import pytest
 
-from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey, engine
+from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey
 from trueweave.config import Settings
+from trueweave.engine import maintenance
 from trueweave.graph.contribution import contribution
 from trueweave.store.postgres import record, resolution, temporary_workspaces
 from trueweave.store.postgres.db import Database, Workspace
@@ -97,7 +98,7 @@ async def test_documents_that_change_meanwhile_are_told_of_and_are_no_alarm(
         await index.add_documents([told("widow", "reeve")])
         return await compare_with(workspace, rebuilt, before)
 
-    monkeypatch.setattr(engine, "compare_with", change_and_compare)
+    monkeypatch.setattr(maintenance, "compare_with", change_and_compare)
     verdict = await index.maintenance.verify()
     assert (verdict.exact, verdict.changed, verdict.differences) == (False, True, ())
 
