@@ -7,19 +7,19 @@ version is supported, so that this is run only to begin anew from a later one, w
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from itertools import combinations
 from pathlib import Path
+
+from migrated import migrated_database
 
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey
 from trueweave.config import Settings
 from trueweave.events import ignore
 from trueweave.factory import recipe
 from trueweave.ingest.intake import take_in
-from trueweave.store.embedded import EmbeddedServer
 from trueweave.store.postgres import vectors
 from trueweave.store.postgres.db import Database
-from trueweave.testing import Databases, HashEmbedder
+from trueweave.testing import HashEmbedder
 from trueweave.testing.schema import dump
 from trueweave.types import Source
 
@@ -57,17 +57,9 @@ async def _fill(url: str) -> str:
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as root:
-        Path(root).chmod(0o755)  # the server may run as a user of its own
-        server = EmbeddedServer(Path(root, "server"))
-        try:
-            databases = Databases(server.start())
-            asyncio.run(databases.prepare())
-            url = databases.make()
-            digest = asyncio.run(_fill(url))
-            FIXTURE.write_text(dump(url, "--inserts", "--rows-per-insert=100"), "utf-8")
-        finally:
-            server.stop()
+    with migrated_database() as url:
+        digest = asyncio.run(_fill(url))
+        FIXTURE.write_text(dump(url, "--inserts", "--rows-per-insert=100"), "utf-8")
     print(f"wrote {FIXTURE.name}; the digest of workspace village is {digest}")
 
 

@@ -22,7 +22,7 @@ from trueweave.store.postgres.reading import VectorLayoutCache, open_readers
 from trueweave.store.postgres.vectors import Space
 from trueweave.streams import OpenStreams
 from trueweave.view.linking import link
-from trueweave.view.settle import settle
+from trueweave.view.settle import SettleResult, settle
 
 if TYPE_CHECKING:
     from trueweave.factory import ModelFactory, WorkspaceModels
@@ -162,11 +162,16 @@ class OpenWorkspace:
     async def settle(self) -> int:
         """Bring the view up to date with all that is stored; how many versions of documents were settled."""
         settled = await settle(self.workspace, await self.embedding())
+        await self.finish_settling(settled)
+        return settled.documents
+
+    async def finish_settling(self, settled: SettleResult) -> None:
+        """What follows when all is settled: texts are linked to names, and large tables of vectors moved. Then the
+        first failure by a bug is raised, if there was one."""
         await link(self.workspace)
         await vectors.move_to_own_table(self.workspace, settled.vectors)
         if settled.defect:
             raise settled.defect
-        return settled.documents
 
     async def change_space(self, embedder: Embedder, progress: Progress = unseen) -> None:
         """Embed everything with another model beside the old vectors, then switch to it at once."""

@@ -17,13 +17,12 @@ from trueweave.ingest.intake import count, incoming, take_back, take_in
 from trueweave.ingest.seen import Seen
 from trueweave.ingest.stages import made_by
 from trueweave.ingest.worker import Worker, until_stopped
-from trueweave.store.postgres import erasing, read, record, resolution, vectors
+from trueweave.store.postgres import erasing, read, record, resolution
 from trueweave.store.postgres.public_errors import own_errors, translated
 from trueweave.streams import Stream
 from trueweave.text.loading import Files, is_folder
 from trueweave.text.uris import Naming
 from trueweave.types import Document, DocumentInfo, Estimate, Source, SyncPlan
-from trueweave.view.linking import link
 from trueweave.view.settle import SettleResult, settle
 
 _DOCUMENTS_AT_ONCE = 256
@@ -196,10 +195,7 @@ class DocumentCalls:
                 total = total.plus(await settling)
             progress(len(stored))
             stored = following
-        await link(self._core.workspace)
-        await vectors.move_to_own_table(self._core.workspace, total.vectors)
-        if total.defect:
-            raise total.defect
+        await self._core.finish_settling(total)
         return new
 
     async def _store(self, documents: Sequence[Contribution]) -> int:

@@ -21,7 +21,7 @@ from trueweave.store.postgres.read import entity, relation
 from trueweave.store.postgres.search import VectorLayout
 from trueweave.store.postgres.vectors import Space
 from trueweave.trace import count_statement
-from trueweave.types import Entity, Place, Relation
+from trueweave.types import Entity, Place, Relation, VectorKind
 
 _TRIES = 3
 _RELATION_COLUMNS, _ENTITY_COLUMNS = 11, 9
@@ -45,10 +45,21 @@ class Details:
         self.relations: dict[UUID, Relation | None] = {}
         self.same: dict[UUID, UUID] = {}  # for chunks whose text others have, the one that stands for all
 
+    def keeper(self, kind: VectorKind) -> Callable[[UUID, float, Sequence[Any]], object]:
+        """What keeps the details of one thing of a kind that was found: its id, its score and its columns."""
+        if kind == "chunk":
+            return self.add_passage
+        add = self.add_entity if kind == "entity" else self.add_relation
+        return lambda _found, _score, columns: add(columns)
+
     def add_passages(self, rows: Iterable[Row]) -> None:
         """Rows of the id that was found, a score, and the columns of a chunk with its text."""
-        for found, *columns in rows:
-            self.passages[found] = _passage(*columns)
+        for found, score, *columns in rows:
+            self.add_passage(found, score, columns)
+
+    def add_passage(self, found: UUID, score: float, columns: Sequence[Any]) -> None:
+        """The columns of a chunk with its text."""
+        self.passages[found] = _passage(score, *columns)
 
     def add_entity(self, columns: Sequence[Any]) -> UUID:
         """The columns of an entity; its id."""

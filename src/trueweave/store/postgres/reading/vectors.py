@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import groupby
 from uuid import UUID
 
 from trueweave.evidence import Scored
 from trueweave.protocols import Embedder, Vectors
 from trueweave.store.postgres import search
 from trueweave.store.postgres.binary_params import Halves
-from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.reading.session import Session
 from trueweave.types import VectorKind
 
@@ -35,19 +33,9 @@ class PostgresVectors:
         workspace, shape = session.workspace.id, scope.shape
         rows = await session.located(lambda at: search.near(kind, at, workspace, limit, shape), params)
         similarity = (await session.layout()).space.similarity
-        for n, some in groupby(rows, key=lambda row: row[0]):
-            scored = [(id_, similarity(distance), *columns) for _, id_, distance, *columns in some]
-            self._keep(kind, scored)
-            found[n - 1] = [Scored(id_, score) for id_, score, *_ in scored]
+        keep = session.details.keeper(kind)
+        for n, id_, distance, *columns in rows:
+            score = similarity(distance)
+            keep(id_, score, columns)
+            found[n - 1].append(Scored(id_, score))
         return found
-
-    def _keep(self, kind: VectorKind, rows: list[Row]) -> None:
-        """Keep the details that came along."""
-        details = self._session.details
-        if kind == "chunk":
-            details.add_passages(rows)
-        for _, _, *columns in rows:
-            if kind == "entity":
-                details.add_entity(columns)
-            elif kind == "relation":
-                details.add_relation(columns)
