@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from lightrag import LightRAG, QueryParam  # type: ignore[import-not-found]
-from lightrag.utils import EmbeddingFunc, logger, sanitize_text_for_encoding  # type: ignore[import-not-found]
+from lightrag import LightRAG, QueryParam
+from lightrag.utils import EmbeddingFunc, logger, sanitize_text_for_encoding
 
 MODES = ("naive", "local", "global", "hybrid", "mix")
 DIMENSIONS = 384

@@ -17,8 +17,8 @@ import time
 from typing import Any
 
 import numpy as np
-from lightrag import LightRAG, QueryParam  # type: ignore[import-not-found]
-from lightrag.utils import EmbeddingFunc, logger  # type: ignore[import-not-found]
+from lightrag import LightRAG, QueryParam
+from lightrag.utils import EmbeddingFunc, logger
 
 DIMENSIONS = 384
 NAME = re.compile(r"\b([A-Z][a-z]+\d+)\b")
