@@ -1,0 +1,141 @@
+"""A component for Haystack.
+
+from haystack import Pipeline
+from trueweave.integrations.haystack import TrueweaveRetriever
+
+pipeline = Pipeline()
+pipeline.add_component("retriever", TrueweaveRetriever(method="fuse", parameters={"top_k": 8}))
+documents = pipeline.run({"retriever": {"query": "Who wrote to Babbage?"}})["retriever"]["documents"]
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+try:
+    from haystack import Document, component, default_from_dict, default_to_dict
+except ModuleNotFoundError as error:
+    from trueweave.integrations.passages import not_installed
+
+    raise not_installed("Haystack", "haystack", error) from error
+
+from trueweave.engine import AsyncTrueweave
+from trueweave.errors import ConfigError
+from trueweave.evidence import Filter, Passage
+from trueweave.integrations.passages import PassageSearch, chosen, metadata, saved
+from trueweave.query_context import Method
+from trueweave.sync import Trueweave
+
+
+@component
+class TrueweaveRetriever:
+    """The passages that a method finds in a workspace, as Haystack's documents.
+
+    Without an open `trueweave`, it opens the workspace of that name by the settings (trueweave.toml and the
+    environment) when the pipeline is warmed up, and closes it with the pipeline. One that is given stays open. With an
+    `AsyncTrueweave`, make the component inside of the event loop, and run the pipeline by `run_async`.
+
+    Meta has `uri`, `title`, `source`, `page`, `headings`, `start`, `end`, `score` and `chunk_id`.
+
+    What is saved with a pipeline is the name of the workspace, the method with its parameters, the filter and `rerank`;
+    never a connection, an address or a key, which are those of the settings where it is loaded.
+    """
+
+    def __init__(
+        self,
+        trueweave: Trueweave | AsyncTrueweave | None = None,
+        *,
+        workspace: str | None = None,
+        method: str | Method | None = None,
+        parameters: Mapping[str, object] | None = None,
+        filter: Filter | None = None,
+        rerank: bool = False,
+    ) -> None:
+        self._given = trueweave
+        self._workspace = workspace
+        self._method = chosen(method, parameters)
+        self._filter = filter
+        self._rerank = rerank
+        self._lock = threading.Lock()
+        self._opened: Trueweave | None = None
+        self._search = self._search_in(trueweave) if trueweave else None
+
+    def warm_up(self) -> None:
+        """Open the workspace, unless it is open."""
+        with self._lock:
+            if self._search is None:
+                opened = Trueweave(workspace=self._workspace, make=False)
+                opened.__enter__()  # closed by `close`
+                self._opened, self._search = opened, self._search_in(opened)
+
+    async def warm_up_async(self) -> None:
+        """The same, without holding the event loop up."""
+        await asyncio.to_thread(self.warm_up)
+
+    def close(self) -> None:
+        """Let go of the workspace if `warm_up` opened it. The component may be warmed up again."""
+        with self._lock:
+            if self._opened:
+                self._opened.close()
+                self._opened = self._search = None
+
+    async def close_async(self) -> None:
+        """The same, without holding the event loop up."""
+        await asyncio.to_thread(self.close)
+
+    @component.output_types(documents=list[Document])
+    def run(self, query: str, filter: Filter | None = None) -> dict[str, list[Document]]:
+        """The passages for a question; under this filter in place of the component's own, if one is given."""
+        self.warm_up()
+        assert self._search is not None, "it is warmed up"
+        return {"documents": _documents(self._search.find(query, filter))}
+
+    @component.output_types(documents=list[Document])
+    async def run_async(self, query: str, filter: Filter | None = None) -> dict[str, list[Document]]:
+        """The same, without holding the event loop up."""
+        await self.warm_up_async()
+        assert self._search is not None, "it is warmed up"
+        return {"documents": _documents(await self._search.find_async(query, filter))}
+
+    def to_dict(self) -> dict[str, Any]:
+        """What is saved with a pipeline."""
+        if self._given and self._workspace is None:
+            raise ConfigError(
+                "a retriever with an open workspace can be saved only if it says which to open again: make it with "
+                'workspace="NAME", too.'
+            )
+        name, parameters = saved(self._method) if self._method else (None, None)
+        return default_to_dict(
+            self,
+            workspace=self._workspace,
+            method=name,
+            parameters=parameters,
+            filter=_plain(self._filter) if self._filter else None,
+            rerank=self._rerank,
+        )
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> TrueweaveRetriever:
+        """The component that was saved like this."""
+        parameters = dict(data.get("init_parameters", {}))
+        if given := parameters.get("filter"):
+            parameters["filter"] = Filter(tuple(given.get("uris", ())), given.get("metadata", {}))
+        return default_from_dict(cls, {**data, "init_parameters": parameters})
+
+    def _search_in(self, trueweave: Trueweave | AsyncTrueweave) -> PassageSearch:
+        return PassageSearch(trueweave, self._method, filter=self._filter, rerank=self._rerank)
+
+
+def _plain(filter: Filter) -> dict[str, Any]:
+    values = {key: list(value) if isinstance(value, tuple) else value for key, value in filter.metadata.items()}
+    return {"uris": list(filter.uris), "metadata": values}
+
+
+def _documents(passages: Sequence[Passage]) -> list[Document]:
+    return [
+        Document(id=str(passage.id), content=passage.text, meta=metadata(passage), score=passage.score)
+        for passage in passages
+    ]

@@ -1,0 +1,138 @@
+"""What retrievers of other frameworks share: passages by one method, from synchronous and asynchronous callers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from trueweave.engine import AsyncTrueweave
+from trueweave.errors import ConfigError, TrueweaveError
+from trueweave.evidence import Filter, Passage
+from trueweave.methods import registry
+from trueweave.query_context import Method
+from trueweave.sync import Trueweave
+
+
+class PassageSearch:
+    """Questions to an open workspace, all by one method and under one filter.
+
+    `method` is a name, with `parameters` or without, or a method as it is. An `AsyncTrueweave` belongs to the event
+    loop in which this is made: it is asked there, whichever thread or loop the question comes from.
+    """
+
+    def __init__(
+        self,
+        trueweave: Trueweave | AsyncTrueweave,
+        method: str | Method | None = None,
+        parameters: Mapping[str, object] | None = None,
+        filter: Filter | None = None,
+        *,
+        rerank: bool = False,
+    ) -> None:
+        self._trueweave = trueweave
+        self._method = chosen(method, parameters)
+        self._filter = filter
+        self._rerank = rerank
+        self._loop = _running_loop() if isinstance(trueweave, AsyncTrueweave) else None
+
+    def find(self, question: str, filter: Filter | None = None) -> tuple[Passage, ...]:
+        """The passages for a question, best first; under this filter in place of the search's own, if one is given."""
+        if isinstance(self._trueweave, Trueweave):
+            under = self._filter if filter is None else filter
+            return self._trueweave.retrieve(question, self._method, filter=under, rerank=self._rerank).passages
+        loop = self._its_loop()
+        if loop is None or loop is _running_loop():
+            raise TrueweaveError(
+                "a synchronous call cannot wait for an AsyncTrueweave in its own event loop, or where none is known. "
+                "Call the asynchronous one, or make the retriever with a Trueweave."
+            )
+        return asyncio.run_coroutine_threadsafe(self._ask(self._trueweave, question, filter), loop).result()
+
+    async def find_async(self, question: str, filter: Filter | None = None) -> tuple[Passage, ...]:
+        """The same, without holding the event loop up."""
+        if isinstance(self._trueweave, Trueweave):
+            return await asyncio.to_thread(self.find, question, filter)
+        loop = self._its_loop()
+        asking = self._ask(self._trueweave, question, filter)
+        if loop is None or loop is asyncio.get_running_loop():
+            return await asking
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(asking, loop))
+
+    def _its_loop(self) -> asyncio.AbstractEventLoop | None:
+        """The event loop of the AsyncTrueweave; None where the search was made outside of any."""
+        if self._loop and not self._loop.is_running():
+            raise TrueweaveError(
+                "the event loop in which the retriever was made has ended, and its AsyncTrueweave with it. Make both "
+                "in the loop that asks, or make the retriever with a Trueweave."
+            )
+        return self._loop
+
+    async def _ask(self, trueweave: AsyncTrueweave, question: str, filter: Filter | None) -> tuple[Passage, ...]:
+        under = self._filter if filter is None else filter
+        return (await trueweave.retrieve(question, self._method, filter=under, rerank=self._rerank)).passages
+
+
+def metadata(passage: Passage) -> dict[str, Any]:
+    """Where a passage is from and how well it fits, in values that JSON has."""
+    return {
+        "uri": passage.uri,
+        "title": passage.title,
+        "source": passage.source,
+        "page": passage.page,
+        "headings": list(passage.headings),
+        "start": passage.start,
+        "end": passage.end,
+        "score": passage.score,
+        "chunk_id": str(passage.id),
+    }
+
+
+def chosen(method: str | Method | None, parameters: Mapping[str, object] | None) -> Method | None:
+    """The method that is meant; None for that of the workspace. Parts of it may be given as `saved` gives them."""
+    if isinstance(method, str):
+        return registry.make(method, {name: _unpacked(value) for name, value in (parameters or {}).items()})
+    if parameters:
+        raise ConfigError('parameters go with the name of a method, as in method="naive", parameters={"top_k": 8}.')
+    return method
+
+
+def saved(method: Method) -> tuple[str, dict[str, Any]]:
+    """The name of a method and all its parameters, in values that JSON has."""
+    name = registry.name_of(method)
+    if name not in registry.names() or type(registry.make(name)) is not type(method):
+        raise ConfigError(
+            f"the method {type(method).__name__} cannot be saved, as no package installs it under a name. Declare it "
+            "as an entry point in the group trueweave.methods."
+        )
+    kind: type[Any] = type(method)
+    declared = fields(kind) if is_dataclass(kind) else ()
+    return name, {field.name: _packed(getattr(method, field.name)) for field in declared}
+
+
+def _packed(value: object) -> Any:
+    if isinstance(value, Method):
+        name, parameters = saved(value)
+        return {"method": name, "parameters": parameters}
+    return [_packed(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def _unpacked(value: object) -> object:
+    if isinstance(value, Mapping) and value.keys() == {"method", "parameters"}:
+        return chosen(value["method"], value["parameters"])
+    return tuple(_unpacked(one) for one in value) if isinstance(value, list | tuple) else value
+
+
+def not_installed(library: str, extra: str, error: ModuleNotFoundError) -> ModuleNotFoundError:
+    """What is raised where a framework cannot be imported."""
+    return ModuleNotFoundError(
+        f'the retriever for {library} needs {error.name}: pip install "trueweave[{extra}]"', name=error.name
+    )
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
