@@ -349,8 +349,13 @@ class GraphGroup(_Group):
         return self._wait_for(lambda trueweave: trueweave.graph.nearest(kind, vector, limit))
 
     def export(self, path: str | Path) -> None:
-        """Write the graph with its communities to a file, as its name ends: in .graphml, or in .json with reports."""
+        """Write the workspace to a file, as its name ends: the graph with its communities in .json, .graphml, .parquet
+        (a folder), .nt, .ttl or .cypher; and in .jsonl the documents with all that is said in them, to be imported."""
         self._wait_for(lambda trueweave: trueweave.graph.export(path))
+
+    def to_networkx(self) -> Any:
+        """The whole graph in memory, as a `networkx.DiGraph`: entities by their ids, and the relations between them."""
+        return self._wait_for(lambda trueweave: trueweave.graph.to_networkx())
 
     def changes(self, after: int = 0, limit: int = 1000) -> list[Change]:
         """What changed after a position of the outbox, in order, for a projection to follow."""

@@ -247,17 +247,19 @@ def test_a_moment_that_is_none_is_told(trueweave: Trueweave, since: str) -> None
 
 @pytest.mark.usefixtures("there")
 def test_the_graph_is_exported(trueweave: Trueweave, tmp_path: Path) -> None:
-    said = trueweave("communities", "export", "graph.graphml").stdout
+    said = trueweave("export", "graph.graphml").stdout
     assert re.match(r"Wrote graph\.graphml: 38 entities, 49 relations, \d+ communities\.\n", said)
     graph = ElementTree.parse(tmp_path / "graph.graphml").getroot().find(f"{GRAPHML}graph")
     assert graph is not None
     assert (len(graph.findall(f"{GRAPHML}node")), len(graph.findall(f"{GRAPHML}edge"))) == (38, 49)
-    counted = answer(trueweave("communities", "export", "graph.json", "--json"))
+    counted = answer(trueweave("export", "graph.json", "--json"))
     exported = json.loads((tmp_path / "graph.json").read_text("utf-8"))
     assert {kind: len(exported[kind]) for kind in exported} == {kind: counted[kind] for kind in exported}
     assert {one["id"] for one in outermost(trueweave)} <= {one["id"] for one in exported["communities"]}
-    assert "neither .graphml nor .json" in trueweave("communities", "export", "graph.txt", code=1).stderr
-    nowhere = trueweave("communities", "export", "nowhere/graph.json", code=1).stderr
+    assert (
+        "graph.txt has none of the endings .jsonl, .json, .graphml" in trueweave("export", "graph.txt", code=1).stderr
+    )
+    nowhere = trueweave("export", "nowhere/graph.json", code=1).stderr
     assert nowhere == "error: cannot write nowhere/graph.json: No such file or directory. Name another file.\n"
 
 

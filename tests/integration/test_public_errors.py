@@ -1,7 +1,7 @@
 """Errors of psycopg, its pool and HTTP never leave the public API: a caller catches TrueweaveError and has all."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -58,6 +58,7 @@ CALLS: dict[str, Call] = {
     "estimate_reembed": lambda it: it.maintenance.estimate_reembed("openai/other"),
     "estimate_reports": lambda it: it.communities.estimate_reports(),
     "export_graph": lambda it: it.graph.export(Path("never-written.json")),
+    "to_networkx": lambda it: it.graph.to_networkx(),
     "failed_documents": lambda it: it.maintenance.failed_documents(),
     "failed_work": lambda it: it.maintenance.failed_work(),
     "find_communities": lambda it: it.communities.find(),
@@ -129,6 +130,13 @@ async def carry_out(call: Call, trueweave: AsyncTrueweave) -> None:
         async with made:
             return
     await made
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_that_stays_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.chdir(tmp_path)
+    yield
+    assert list(tmp_path.iterdir()) == [], "what fails leaves no file"
 
 
 @pytest.fixture

@@ -176,6 +176,7 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         assert trueweave.communities.report(community.id) or community.written == "small"
         assert trueweave.communities.retired(begun) == []
         trueweave.graph.export(tmp_path / "graph.json")
+        assert len(trueweave.graph.to_networkx()) == trueweave.status().entities
 
         rule = trueweave.rules.merge(NameKey("Ada Lovelace"), NameKey("Countess"))
         assert trueweave.rules.all() == [rule]

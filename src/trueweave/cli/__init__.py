@@ -24,6 +24,7 @@ from trueweave.cli import (
     documents,
     entities,
     estimate,
+    export,
     init,
     methods,
     migrate,
@@ -78,6 +79,7 @@ app.command()(methods.methods)
 app.command()(bench.bench)
 app.command()(estimate.estimate)
 app.command()(remove.remove)
+app.command()(export.export)
 app.command()(status.status)
 app.command()(documents.documents)
 app.command()(receipt.receipt)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-from contextlib import aclosing
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 from trueweave.engine.core import OpenWorkspace
@@ -45,17 +44,17 @@ class AsyncGraphGroup:
         return await vectors.nearest(self._core.workspace, kind, vector, limit)
 
     async def export(self, path: str | Path) -> None:
-        """Write the graph with its communities to a file, as its name ends: in .graphml, or in .json with reports."""
-        from trueweave.exporting import form
+        """Write the workspace to a file, as its name ends: the graph with its communities in .json, .graphml, .parquet
+        (a folder), .nt, .ttl or .cypher; and in .jsonl the documents with all that is said in them, to be imported."""
+        from trueweave import exporting
 
-        file = Path(path)
-        written = form(file)
-        partial = file.with_name(f"{file.name}.part")  # what was there stays until all is written
-        with await asyncio.to_thread(partial.open, "w", encoding="utf-8") as opened:
-            async with aclosing(written(self._core.workspace)) as pieces:
-                async for piece in pieces:
-                    opened.write(piece)
-        await asyncio.to_thread(partial.replace, file)
+        await exporting.write(self._core.workspace, Path(path))
+
+    async def to_networkx(self) -> Any:
+        """The whole graph in memory, as a `networkx.DiGraph`: entities by their ids, and the relations between them."""
+        from trueweave.exporting.networkx_graph import to_networkx
+
+        return await to_networkx(self._core.workspace)
 
     async def changes(self, after: int = 0, limit: int = 1000) -> list[Change]:
         """What changed after a position of the outbox, in order, for a projection to follow."""

@@ -18,15 +18,26 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    Strict,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
 
 from trueweave.errors import InvalidDocument
 from trueweave.events import Refused
 from trueweave.text.json_lines import Row, broken, lines, name_of, parsed, place, row_uri, rows
 from trueweave.text.uris import Naming
-from trueweave.types import Chunk, Document, Link, Mention, Span
+from trueweave.types import Chunk, Document, Link, Mention, Place, PlaceKind, Span
 
 _Pair = Annotated[list[int], Field(min_length=2, max_length=2)]
+_Exact = Annotated[str, StringConstraints(strip_whitespace=False)]
+_Place = Annotated[tuple[int, PlaceKind, _Exact, int, int | None], Strict(False)]  # JSON has lists for tuples
 _Triple = Annotated[list[str | None], Field(min_length=3, max_length=3)]
 
 
@@ -60,7 +71,7 @@ class _Relation(_Given):
 
 
 class _Chunk(_Given):
-    text: Annotated[str, StringConstraints(strip_whitespace=False)]  # offsets count every character
+    text: _Exact  # offsets count every character
     start: int = 0
     tokens: int = 0
     entities: list[str | _Entity] = []
@@ -69,8 +80,9 @@ class _Chunk(_Given):
 
 
 class _Document(_Given):
-    title: str = ""
-    metadata: dict[str, JsonValue] = {}
+    title: _Exact = ""
+    metadata: dict[_Exact, JsonValue] = {}
+    places: list[_Place] = []
     chunks: list[_Chunk]
 
 
@@ -105,12 +117,14 @@ def read(
 
 def document(row: Row, uri: str, origin: str = "") -> Document:
     """One document from what was given for it."""
-    parts = row if row.get("chunks") else {**row, "chunks": [row]}
+    is_cut = bool(row.get("chunks")) or ("chunks" in row and "text" not in row)
+    parts = row if is_cut else {**row, "chunks": [row]}
     try:
         given = _Document.model_validate(parts)
     except ValidationError as error:
         raise InvalidDocument(_problem(error)) from error
-    return Document(uri, tuple(map(_chunk, given.chunks)), given.title, given.metadata, origin=origin)
+    places = tuple(Place(*place) for place in given.places)
+    return Document(uri, tuple(map(_chunk, given.chunks)), given.title, given.metadata, places, origin)
 
 
 def _problem(error: ValidationError) -> str:

@@ -2,7 +2,7 @@
 
 import typer
 
-from trueweave.cli.communities import build, changes, export, overview, show, tree
+from trueweave.cli.communities import build, changes, overview, show, tree
 
 app = typer.Typer(invoke_without_command=True)
 app.callback()(overview.overview)
@@ -10,4 +10,3 @@ app.command()(build.build)
 app.command()(tree.tree)
 app.command()(show.show)
 app.command()(changes.changes)
-app.command()(export.export)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple
 from uuid import UUID
@@ -162,24 +162,41 @@ async def read(workspace: Workspace, page: int = 500, *, visible: bool = False) 
 
     With `visible` they are those that the view is made of, and not yet the versions that wait to be settled.
     """
-    query = "record.read_visible" if visible else "record.read_documents"
     after = UUID(int=0)
     while True:
         async with workspace.transaction(snapshot=True, unhurried=True) as tx:
-            rows = await tx.rows(query, after=after, limit=page)
-            if not rows:
-                return
-            ids = Ids(id_ for id_, *_ in rows)
-            chunks = _chunks(
-                await tx.rows("record.read_chunks", documents=ids),
-                await tx.rows("record.read_mentions", documents=ids),
-                await tx.rows("record.read_links", documents=ids),
-            )
-        yield [
-            Document(uri, tuple(chunks.get(id_, ())), title, metadata, tuple(Place(*place) for place in places))
-            for id_, uri, title, metadata, places in rows
-        ]
-        after = rows[-1][0]
+            documents, after = await _page(tx, page, after, visible=visible)
+        if not documents:
+            return
+        yield documents
+
+
+async def pages(tx: Transaction, page: int = 500, *, visible: bool = False) -> AsyncGenerator[list[Document], None]:
+    """The same in one transaction, which is a snapshot: so they are documents that were there at the same time."""
+    after = UUID(int=0)
+    while True:
+        documents, after = await _page(tx, page, after, visible=visible)
+        if not documents:
+            return
+        yield documents
+
+
+async def _page(tx: Transaction, limit: int, after: UUID, *, visible: bool) -> tuple[list[Document], UUID]:
+    """The next documents, and the id of the last."""
+    rows = await tx.rows("record.read_visible" if visible else "record.read_documents", after=after, limit=limit)
+    if not rows:
+        return [], after
+    ids = Ids(id_ for id_, *_ in rows)
+    chunks = _chunks(
+        await tx.rows("record.read_chunks", documents=ids),
+        await tx.rows("record.read_mentions", documents=ids),
+        await tx.rows("record.read_links", documents=ids),
+    )
+    documents = [
+        Document(uri, tuple(chunks.get(id_, ())), title, metadata, tuple(Place(*place) for place in places))
+        for id_, uri, title, metadata, places in rows
+    ]
+    return documents, rows[-1][0]
 
 
 def _chunks(chunks: list[Row], mentions: list[Row], links: list[Row]) -> dict[UUID, list[Chunk]]:

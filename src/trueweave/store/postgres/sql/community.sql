@@ -207,19 +207,3 @@ ON CONFLICT (workspace, community) DO UPDATE SET hash = excluded.hash, title = e
     rating = excluded.rating, reason = excluded.reason, findings = excluded.findings, author = excluded.author,
     problem = excluded.problem, text_hash = excluded.text_hash, made = now()
 RETURNING community
-
--- name: export_communities
-SELECT jsonb_build_object('id', c.id, 'level', c.level, 'parent', p.id, 'size', c.size, 'relations', c.relations,
-    'title', r.title, 'summary', r.summary, 'rating', r.rating, 'reason', r.reason, 'findings', r.findings,
-    'author', r.author, 'stale', r.hash <> c.hash)
-FROM community c LEFT JOIN community p ON p.n = c.parent LEFT JOIN report r ON r.community = c.id ORDER BY c.n
-
--- name: export_entities
-SELECT jsonb_build_object('id', e.id, 'name', e.name, 'type', e.type, 'description', e.description, 'mentions', e.count,
-    'degree', e.degree, 'community', c.id)
-FROM entity e LEFT JOIN member m ON m.entity = e.id LEFT JOIN community c ON c.n = m.leaf ORDER BY e.id
-
--- name: export_relations
-SELECT jsonb_build_object('id', r.id, 'source', r.source, 'target', r.target, 'description', r.description,
-    'keywords', r.keywords, 'weight', r.weight)
-FROM relation r ORDER BY r.id

@@ -1,4 +1,4 @@
-"""`trueweave communities export`: the graph with its communities as a file."""
+"""`trueweave export`: the workspace as a file."""
 
 from __future__ import annotations
 
@@ -20,16 +20,19 @@ if TYPE_CHECKING:
     from trueweave.types import Hierarchy, Status
 
 
-File = Annotated[
-    Path, typer.Argument(metavar="FILE", dir_okay=False, help="GraphML or JSON, as its name ends: graph.graphml.")
-]
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A file that is named as what it is to be: graph.graphml.")]
 
 
 def export(file: File, workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
-    """Write the graph with its communities to a file.
+    """Write the workspace to a file, as its name ends. One that is there is written over.
 
-    In .graphml each entity has the id of its innermost community; in .json there are all communities, with reports. A
-    file that is there is written over.
+    \b
+    .jsonl     documents with all that is said in them; trueweave import reads it
+    .json      the graph with its communities and reports
+    .graphml   the graph, for programs that draw graphs
+    .parquet   a folder of tables: entities, relations, communities
+    .nt .ttl   the graph as RDF: N-Triples or Turtle
+    .cypher    a script for Neo4j: cypher-shell -f graph.cypher
     """
 
     async def write(trueweave: AsyncTrueweave) -> tuple[Status, Hierarchy | None]:
@@ -42,6 +45,9 @@ def export(file: File, workspace: Workspace = None, database_url: DatabaseUrl = 
     with replying(json) as reply:
         with spinner("Writing …"):
             index, found = in_workspace(write, load_settings(database_url, workspace))
+        if file.suffix.lower() == ".jsonl":
+            reply({"file": file, "documents": index.documents}, f"Wrote {file}: {count(index.documents, 'document')}.")
+            return
         number = sum(level.communities for level in found.levels) if found else 0
         sizes = {"entities": index.entities, "relations": index.relations, "communities": number}
         told = f"{count(index.entities, 'entity')}, {count(index.relations, 'relation')}, {count(number, 'community')}"
