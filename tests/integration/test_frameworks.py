@@ -85,9 +85,9 @@ def expected(trueweave: Trueweave, how: dict[str, Any]) -> list[tuple[str, str, 
 @pytest.mark.parametrize("how", HOW)
 def test_they_find_what_retrieve_finds(trueweave: Trueweave, how: dict[str, Any]) -> None:
     wanted = expected(trueweave, how)
-    chain = langchain.TrueweaveRetriever(trueweave=trueweave, **how)
-    index = llama_index.TrueweaveRetriever(trueweave, **how)
-    stack = haystack.TrueweaveRetriever(trueweave, **how)
+    chain = langchain.LangChainRetriever(trueweave=trueweave, **how)
+    index = llama_index.LlamaIndexRetriever(trueweave, **how)
+    stack = haystack.HaystackRetriever(trueweave, **how)
     assert in_langchain(chain.invoke(QUESTION)) == wanted
     assert in_llama_index(index.retrieve(QUESTION)) == wanted
     assert in_haystack(stack.run(QUESTION)) == wanted
@@ -103,9 +103,9 @@ def test_they_find_what_retrieve_finds(trueweave: Trueweave, how: dict[str, Any]
 async def test_with_an_async_trueweave_they_ask_in_its_loop(trueweave: Trueweave, url: str) -> None:
     async with AsyncTrueweave.open(url, "test", Angles()) as opened:
         wanted = passages(await opened.retrieve(QUESTION, METHOD))
-        chain = langchain.TrueweaveRetriever(trueweave=opened, method=METHOD)
-        index = llama_index.TrueweaveRetriever(opened, METHOD)
-        stack = haystack.TrueweaveRetriever(opened, method=METHOD)
+        chain = langchain.LangChainRetriever(trueweave=opened, method=METHOD)
+        index = llama_index.LlamaIndexRetriever(opened, METHOD)
+        stack = haystack.HaystackRetriever(opened, method=METHOD)
         assert in_langchain(await chain.ainvoke(QUESTION)) == wanted
         assert in_llama_index(await index.aretrieve(QUESTION)) == wanted
         assert in_haystack(await stack.run_async(QUESTION)) == wanted
@@ -121,9 +121,9 @@ async def test_with_an_async_trueweave_they_ask_in_its_loop(trueweave: Trueweave
 
 
 async def test_a_retriever_of_a_loop_that_has_ended_says_so(trueweave: Trueweave, url: str) -> None:
-    async def make() -> llama_index.TrueweaveRetriever:
+    async def make() -> llama_index.LlamaIndexRetriever:
         async with AsyncTrueweave.open(url, "test", Angles()) as opened:
-            return llama_index.TrueweaveRetriever(opened)
+            return llama_index.LlamaIndexRetriever(opened)
 
     index = await asyncio.to_thread(lambda: asyncio.run(make()))
     with pytest.raises(TrueweaveError, match="the event loop in which the retriever was made has ended"):
@@ -134,11 +134,11 @@ async def test_a_retriever_of_a_loop_that_has_ended_says_so(trueweave: Trueweave
 
 def test_a_wrong_method_or_parameter_is_told_when_the_retriever_is_made(trueweave: Trueweave) -> None:
     with pytest.raises(UnknownMethod, match="there is no method 'nothing'"):
-        langchain.TrueweaveRetriever(trueweave=trueweave, method="nothing")
+        langchain.LangChainRetriever(trueweave=trueweave, method="nothing")
     with pytest.raises(UnknownMethod, match="the method naive has no parameter depth"):
-        llama_index.TrueweaveRetriever(trueweave, "naive", {"depth": 1})
+        llama_index.LlamaIndexRetriever(trueweave, "naive", {"depth": 1})
     with pytest.raises(ConfigError, match="parameters go with the name of a method"):
-        haystack.TrueweaveRetriever(trueweave, method=METHOD, parameters={"top_k": 1})
+        haystack.HaystackRetriever(trueweave, method=METHOD, parameters={"top_k": 1})
 
 
 # --- LangChain ----------------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ def uris(found: list[LangChainDocument]) -> list[str]:
 
 async def test_it_is_part_of_a_chain(trueweave: Trueweave) -> None:
     wanted = [passage.uri for passage in trueweave.retrieve(QUESTION, METHOD).passages]
-    chain = langchain.TrueweaveRetriever(trueweave=trueweave, method=METHOD) | RunnableLambda(uris)
+    chain = langchain.LangChainRetriever(trueweave=trueweave, method=METHOD) | RunnableLambda(uris)
     assert chain.invoke(QUESTION) == wanted
     assert await chain.ainvoke(QUESTION) == wanted
     assert chain.batch([QUESTION, QUESTION]) == [wanted, wanted]
@@ -158,11 +158,11 @@ async def test_it_is_part_of_a_chain(trueweave: Trueweave) -> None:
 
 
 def test_langchain_takes_a_filter_for_one_question(trueweave: Trueweave) -> None:
-    retriever = langchain.TrueweaveRetriever(trueweave=trueweave, filter=FIRST_HALF)
+    retriever = langchain.LangChainRetriever(trueweave=trueweave, filter=FIRST_HALF)
     assert set(uris(retriever.invoke(QUESTION))) <= {"P1", "P2", "P3", "P4"}
     assert set(uris(retriever.invoke(QUESTION, filter=SECOND_HALF))) <= {"P5", "P6", "P7", "P8"}
     every = uris(retriever.bind(filter=Filter()).invoke(QUESTION))
-    assert every == uris(langchain.TrueweaveRetriever(trueweave=trueweave).invoke(QUESTION))
+    assert every == uris(langchain.LangChainRetriever(trueweave=trueweave).invoke(QUESTION))
 
 
 # --- LlamaIndex ---------------------------------------------------------------------------------------
@@ -170,7 +170,7 @@ def test_langchain_takes_a_filter_for_one_question(trueweave: Trueweave) -> None
 
 async def test_a_query_engine_answers_from_it(trueweave: Trueweave) -> None:
     wanted = trueweave.retrieve(QUESTION, METHOD).passages
-    engine = RetrieverQueryEngine.from_args(llama_index.TrueweaveRetriever(trueweave, METHOD), MockLLM())
+    engine = RetrieverQueryEngine.from_args(llama_index.LlamaIndexRetriever(trueweave, METHOD), MockLLM())
     for answer in (engine.query(QUESTION), await engine.aquery(QUESTION)):
         assert isinstance(answer, Response)
         assert [node.node_id for node in answer.source_nodes] == [str(passage.id) for passage in wanted]
@@ -180,7 +180,7 @@ async def test_a_query_engine_answers_from_it(trueweave: Trueweave) -> None:
 
 
 def test_a_node_knows_its_document_and_where_it_is_there(trueweave: Trueweave) -> None:
-    [node, *_] = llama_index.TrueweaveRetriever(trueweave, METHOD).retrieve(QUESTION)
+    [node, *_] = llama_index.LlamaIndexRetriever(trueweave, METHOD).retrieve(QUESTION)
     assert node.node.ref_doc_id == node.metadata["uri"]
     assert NodeRelationship.SOURCE in node.node.relationships
     assert isinstance(node.node, TextNode)
@@ -200,7 +200,7 @@ class Uris:
         return {"uris": [one.meta["uri"] for one in documents]}
 
 
-def pipeline_with(retriever: haystack.TrueweaveRetriever) -> Pipeline:
+def pipeline_with(retriever: haystack.HaystackRetriever) -> Pipeline:
     pipeline = Pipeline()
     pipeline.add_component("retriever", retriever)
     pipeline.add_component("uris", Uris())
@@ -210,7 +210,7 @@ def pipeline_with(retriever: haystack.TrueweaveRetriever) -> Pipeline:
 
 async def test_it_is_part_of_a_pipeline(trueweave: Trueweave) -> None:
     wanted = [passage.uri for passage in trueweave.retrieve(QUESTION, METHOD).passages]
-    pipeline = pipeline_with(haystack.TrueweaveRetriever(trueweave, method=METHOD))
+    pipeline = pipeline_with(haystack.HaystackRetriever(trueweave, method=METHOD))
     assert pipeline.run({"retriever": {"query": QUESTION}}) == {"uris": {"uris": wanted}}
     assert await pipeline.run_async({"retriever": {"query": QUESTION}}) == {"uris": {"uris": wanted}}
     only = pipeline.run({"retriever": {"query": QUESTION, "filter": SECOND_HALF}})["uris"]["uris"]
@@ -225,7 +225,7 @@ async def test_a_pipeline_that_was_saved_opens_the_workspace_by_the_settings(
 ) -> None:
     method = Keyword(top_k=3)  # a workspace that is opened by settings has no embedder here
     wanted = [passage.uri for passage in trueweave.retrieve(QUESTION, method, filter=SECOND_HALF).passages]
-    made = haystack.TrueweaveRetriever(trueweave, workspace="test", method=method, filter=SECOND_HALF)
+    made = haystack.HaystackRetriever(trueweave, workspace="test", method=method, filter=SECOND_HALF)
     saved = pipeline_with(made).dumps()
     assert "postgresql" not in saved
 
@@ -242,26 +242,26 @@ def test_it_makes_no_workspace(trueweave: Trueweave, url: str, tmp_path: Path, m
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TRUEWEAVE_DATABASE_URL", url)
     with pytest.raises(UnknownWorkspace, match="there is no workspace 'another'"):
-        haystack.TrueweaveRetriever(workspace="another").warm_up()
+        haystack.HaystackRetriever(workspace="another").warm_up()
 
 
 @pytest.mark.parametrize("filter", [None, Filter(("P1", "P2"), {"half": ("first", "second"), "year": 1843})])
 @pytest.mark.parametrize("method", [None, "naive", METHOD, Fuse(parts=(METHOD, Naive()), by="score")])
 def test_what_is_saved_is_plain_and_makes_the_same_component(method: Any, filter: Filter | None) -> None:
-    made = haystack.TrueweaveRetriever(workspace="test", method=method, filter=filter, rerank=True)
+    made = haystack.HaystackRetriever(workspace="test", method=method, filter=filter, rerank=True)
     saved = json.loads(json.dumps(made.to_dict()))
     assert saved.keys() == {"type", "init_parameters"}
     assert saved["init_parameters"].keys() == {"workspace", "method", "parameters", "filter", "rerank"}
-    again = haystack.TrueweaveRetriever.from_dict(saved)
+    again = haystack.HaystackRetriever.from_dict(saved)
     assert again._method == made._method
     assert again.to_dict() == made.to_dict()
 
 
 def test_what_cannot_be_saved_says_why(trueweave: Trueweave) -> None:
     with pytest.raises(ConfigError, match='make it with workspace="NAME"'):
-        haystack.TrueweaveRetriever(trueweave).to_dict()
+        haystack.HaystackRetriever(trueweave).to_dict()
     with pytest.raises(ConfigError, match="the method Cutoff cannot be saved"):
-        haystack.TrueweaveRetriever(workspace="test", method=Cutoff(part=Naive())).to_dict()
+        haystack.HaystackRetriever(workspace="test", method=Cutoff(part=Naive())).to_dict()
 
 
 # --- what they share ----------------------------------------------------------------------------------

@@ -1,10 +1,10 @@
 """A component for Haystack.
 
 from haystack import Pipeline
-from trueweave.integrations.haystack import TrueweaveRetriever
+from trueweave.integrations.haystack import HaystackRetriever
 
 pipeline = Pipeline()
-pipeline.add_component("retriever", TrueweaveRetriever(method="fuse", parameters={"top_k": 8}))
+pipeline.add_component("retriever", HaystackRetriever(method="fuse", parameters={"top_k": 8}))
 documents = pipeline.run({"retriever": {"query": "Who wrote to Babbage?"}})["retriever"]["documents"]
 """
 
@@ -31,7 +31,7 @@ from trueweave.sync import Trueweave
 
 
 @component
-class TrueweaveRetriever:
+class HaystackRetriever:
     """The passages that a method finds in a workspace, as Haystack's documents.
 
     Without an open `trueweave`, it opens the workspace of that name by the settings (trueweave.toml and the
@@ -118,7 +118,7 @@ class TrueweaveRetriever:
         )
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> TrueweaveRetriever:
+    def from_dict(cls, data: dict[str, Any]) -> HaystackRetriever:
         """The component that was saved like this."""
         parameters = dict(data.get("init_parameters", {}))
         if given := parameters.get("filter"):

@@ -1,10 +1,10 @@
 """A retriever for LangChain.
 
 from trueweave import Trueweave
-from trueweave.integrations.langchain import TrueweaveRetriever
+from trueweave.integrations.langchain import LangChainRetriever
 
 with Trueweave() as trueweave:
-    retriever = TrueweaveRetriever(trueweave=trueweave, method="fuse", parameters={"top_k": 8})
+    retriever = LangChainRetriever(trueweave=trueweave, method="fuse", parameters={"top_k": 8})
     documents = retriever.invoke("Who wrote to Babbage?")
 """
 
@@ -30,7 +30,7 @@ from trueweave.query_context import Method
 from trueweave.sync import Trueweave
 
 
-class TrueweaveRetriever(BaseRetriever):
+class LangChainRetriever(BaseRetriever):
     """The passages that a method finds in an open workspace, as LangChain's documents.
 
     `invoke` takes a `filter` for one question, too. Metadata has `uri`, `title`, `source`, `page`, `headings`,

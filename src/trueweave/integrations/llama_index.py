@@ -1,10 +1,10 @@
 """A retriever for LlamaIndex.
 
 from trueweave import Trueweave
-from trueweave.integrations.llama_index import TrueweaveRetriever
+from trueweave.integrations.llama_index import LlamaIndexRetriever
 
 with Trueweave() as trueweave:
-    retriever = TrueweaveRetriever(trueweave, "fuse", {"top_k": 8})
+    retriever = LlamaIndexRetriever(trueweave, "fuse", {"top_k": 8})
     nodes = retriever.retrieve("Who wrote to Babbage?")
 """
 
@@ -31,7 +31,7 @@ from trueweave.sync import Trueweave
 _NOT_SHOWN = ["uri", "title", "page", "headings", "start", "end", "score", "chunk_id"]
 
 
-class TrueweaveRetriever(BaseRetriever):
+class LlamaIndexRetriever(BaseRetriever):
     """The passages that a method finds in an open workspace, as LlamaIndex's nodes.
 
     Metadata has `uri`, `title`, `source`, `page`, `headings`, `start`, `end`, `score` and `chunk_id`; a language model

@@ -126,8 +126,9 @@ def _unpacked(value: object) -> object:
 
 def not_installed(library: str, extra: str, error: ModuleNotFoundError) -> ModuleNotFoundError:
     """What is raised where a framework cannot be imported."""
+    missing = (error.name or library).partition(".")[0]
     return ModuleNotFoundError(
-        f'the retriever for {library} needs {error.name}: pip install "trueweave[{extra}]"', name=error.name
+        f'the retriever for {library} needs {missing}: pip install "trueweave[{extra}]"', name=error.name
     )
 
 
