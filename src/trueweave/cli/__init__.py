@@ -25,6 +25,7 @@ from trueweave.cli import (
     entities,
     estimate,
     export,
+    import_,
     init,
     methods,
     migrate,
@@ -79,6 +80,7 @@ app.command()(methods.methods)
 app.command()(bench.bench)
 app.command()(estimate.estimate)
 app.command()(remove.remove)
+app.command("import")(import_.import_)
 app.command()(export.export)
 app.command()(status.status)
 app.command()(documents.documents)

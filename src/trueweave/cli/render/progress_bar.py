@@ -13,9 +13,11 @@ from trueweave.cli.render.console import err
 
 
 @contextmanager
-def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """A bar on stderr, if that is a terminal; call what it gives with how many more are done."""
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,.0f} of {task.total:,.0f}"))
+def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
+    """A bar on stderr, if that is a terminal; call what it gives with how many more are done. The total may be
+    unknown."""
+    figures = "{task.completed:,.0f}" + ("" if total is None else " of {task.total:,.0f}")
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn(figures))
     with Progress(*columns, Rate(), console=err, disable=not err.is_terminal) as bar:
         task = bar.add_task(what, total=total)
         yield lambda done: bar.advance(task, done)

@@ -1,0 +1,94 @@
+"""`trueweave import`: what other systems have made of documents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from trueweave.cli.options import All, DatabaseUrl, Json, Workspace
+from trueweave.cli.render.console import say
+from trueweave.cli.render.ingest_run import count_line
+from trueweave.cli.render.lines import next_step
+from trueweave.cli.render.run_summary import IngestTally
+from trueweave.cli.reply import replying
+from trueweave.cli.session import in_workspace, load_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trueweave.engine import AsyncTrueweave
+    from trueweave.events import Event
+    from trueweave.types import Document
+
+FormatName = Literal["graphrag", "lightrag", "jsonl", "graphml", "rdf", "triples"]
+What = Annotated[Path, typer.Argument(metavar="PATH", help="The folder or file that another system has written.")]
+As = Annotated[FormatName | None, typer.Option("--format", help="What it is, if that cannot be told from the path.")]
+Reports = Annotated[bool, typer.Option("--reports", help="Import GraphRAG's community reports, too, as documents.")]
+
+
+def import_(
+    path: What,
+    format: As = None,
+    reports: Reports = False,
+    show_all: All = False,
+    workspace: Workspace = None,
+    database_url: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
+    """Import documents with entities and relations from another system. No model is asked for them again.
+
+    \b
+    graphrag   the output of Microsoft GraphRAG: a folder of Parquet files
+    lightrag   a working directory of LightRAG with its default storages
+    jsonl      documents of Trueweave, as trueweave export writes them
+    graphml    a graph without texts: it is stated in a sentence for each node and edge
+    rdf        N-Triples (.nt) or Turtle (.ttl), likewise
+    triples    a CSV or TSV file with subject, predicate and object, likewise
+
+    Importing the same again replaces what has changed, and costs nothing where nothing has. What does not carry over is
+    said. Exits with 1 when rows were refused.
+    """
+    from trueweave import importing
+    from trueweave.cli.render.progress_bar import progress
+    from trueweave.text.uris import Naming
+
+    with replying(json) as reply:
+        settings = load_settings(database_url, workspace)
+        tally, notes, read = IngestTally(show_all=show_all), list[str](), 0
+        if format is None:
+            format_, why = importing.guess(path)
+            say(f"Reading {path} as {format_.what}: {why}.")
+        else:
+            format_ = importing.FORMATS[format]
+
+        def heard(event: Event) -> None:
+            from trueweave.events import Noted
+
+            tally(event)
+            if isinstance(event, Noted):
+                notes.append(event.what)
+
+        def counted(documents: Iterator[Document]) -> Iterator[Document]:
+            nonlocal read
+            for document in documents:
+                read += 1
+                yield document
+
+        async def add(trueweave: AsyncTrueweave) -> int:
+            uri = Naming(settings.project_folder).uri(path)
+            documents = importing.read(path, format_.name, uri=uri, listener=heard, reports=reports)
+            with progress("Importing", None) as done:
+                return await trueweave.add_documents(counted(documents), done, tally)
+
+        new = in_workspace(add, settings)
+        answer = {"format": format_.name, "documents": read, "new": new, "notes": notes, **tally.answer()}
+        reply(
+            answer,
+            count_line(read, new, new),
+            *tally.lines(),
+            next_step("trueweave entities", "shows the entities that they mention most"),
+        )
+        if tally.refused:
+            raise typer.Exit(1)

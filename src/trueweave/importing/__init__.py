@@ -1,0 +1,74 @@
+"""Imports: what other systems have made of documents, as documents with their entities and relations.
+
+    from trueweave import importing
+
+    index.add_documents(importing.read("ragtest/output"))
+
+No model is asked for entities again. All readers give documents one at a time. What cannot be used or does not carry
+over is said to a listener; without one, a row that cannot be used is an error, and the rest goes to the log.
+See docs/moving.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from trueweave.errors import ConfigError
+from trueweave.events import Listener
+from trueweave.importing.formats import FORMATS, Format, guess
+from trueweave.text.uris import Naming
+from trueweave.types import Document
+
+if TYPE_CHECKING:
+    from trueweave.importing.langchain import GraphDocument
+
+__all__ = ["FORMATS", "Format", "from_langchain", "from_networkx", "guess", "read"]
+
+
+def read(
+    path: str | Path,
+    format: str | None = None,
+    *,
+    uri: str | None = None,
+    listener: Listener | None = None,
+    reports: bool = False,
+) -> Iterator[Document]:
+    """The documents in a file or folder of another system, in one of FORMATS; without a format, as `guess` finds.
+
+    They are called by the `uri` of the file or folder, which is its whole path unless it is given, and what names them
+    there, as in `ragtest/output#doc-1`. With `reports`, GraphRAG's community reports are documents, too.
+    """
+    place = Path(path)
+    chosen = _named(format) if format else guess(place).format
+    if reports and chosen.name != "graphrag":
+        raise ConfigError(f"only the output of GraphRAG has community reports, and {place} is read as {chosen.what}.")
+    options: dict[str, Any] = {"reports": True} if reports else {}
+    return chosen.reader()(place, uri if uri is not None else Naming().uri(place), listener, **options)
+
+
+def from_networkx(graph: Any, uri: str, listener: Listener | None = None) -> Iterator[Document]:
+    """Documents that state the nodes and edges of a networkx graph in a sentence each, called by the uri and a number.
+
+    Names, types, descriptions, predicates, keywords and weights are taken from attributes of the usual names.
+    """
+    from trueweave.importing.graphs import stated
+
+    nodes = (((node,), values) for node, values in graph.nodes(data=True))
+    edges = (((source, target), values) for source, target, values in graph.edges(data=True))
+    return stated((one for part in (nodes, edges) for one in part), uri, str(graph.graph.get("name") or uri), listener)
+
+
+def from_langchain(graphs: Iterable[GraphDocument], uri: str) -> Iterator[Document]:
+    """A document for each of LangChain's GraphDocuments, with its text, nodes and relationships, called by the uri and
+    the id of its source, or else its number."""
+    from trueweave.importing.langchain import read as read_langchain
+
+    return read_langchain(graphs, uri)
+
+
+def _named(name: str) -> Format:
+    if name not in FORMATS:
+        raise ConfigError(f"there is no format {name}. There are {', '.join(FORMATS)}.")
+    return FORMATS[name]
