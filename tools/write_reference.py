@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import NamedTuple
 
@@ -125,7 +126,8 @@ def settings_page() -> str:
 
 def methods_page() -> str:
     """The page of all methods that come with Trueweave."""
-    known = {name: registry.describe(name) for name in registry.names()}
+    own = [entry.name for entry in distribution("trueweave").entry_points.select(group=registry.GROUP)]
+    known = {name: registry.describe(name) for name in own}
     if untold := [name for name in known if name not in _ABOUT]:
         sys.exit(f"{Path(__file__).name} does not tell how {', '.join(untold)} ranks and when to use it: add that")
     return _METHODS + "".join(_method(known[name], about) for name, about in _ABOUT.items() if name in known)

@@ -817,7 +817,10 @@ class Trueweave(_Waiting):
         answers: bool = False,
         listener: Listener = ignore,
     ) -> Comparison:
-        """What these methods find for a question, side by side; all methods there are, when none are given."""
+        """What these methods find for a question, side by side; all methods there are, when none are given.
+
+        A method that cannot be used here is listed with the reason.
+        """
         return self._wait_for(
             lambda trueweave: trueweave.compare(question, methods, filter=filter, answers=answers, listener=listener)
         )

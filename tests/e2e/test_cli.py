@@ -14,6 +14,7 @@ import pytest
 from tests.e2e.conftest import PROGRAM, Trueweave, answer, model_server, typed
 from trueweave import AsyncTrueweave
 from trueweave.extract import preannotated
+from trueweave.methods import registry
 
 LINES = (
     {
@@ -406,6 +407,47 @@ def test_a_workspace_has_settings_of_its_own(trueweave: Trueweave) -> None:
 def test_workspaces_are_listed(trueweave: Trueweave) -> None:
     trueweave("init", "--workspace", "acme")
     trueweave("init", "--workspace", "beta")
+def test_doctor_looks_at_the_settings_of_the_workspace(trueweave: Trueweave, url: str) -> None:
+    trueweave("init")
+    assert "settings of the workspace" not in trueweave("doctor").stdout
+    trueweave("workspace", "settings", "extractor=nlp", "pipeline=xx_missing", "model=nowhere/any")
+    told = trueweave("doctor", code=1).stdout
+    assert "✓ settings of the workspace  extractor, model, pipeline" in told
+    assert "✗ spaCy pipeline xx_missing" in told
+    assert "✗ language model: nowhere/any" in told
+    with psycopg.connect(url, autocommit=True) as connection:  # as another version of Trueweave may have left it
+        connection.execute("""UPDATE trueweave.workspace SET settings = '{"colour": "red"}'""")
+    checks = answer(trueweave("doctor", "--json", code=1))["checks"]
+    [wrong] = [check for check in checks if check["ok"] is False]
+    assert wrong["what"] == "settings of the workspace"
+    assert "colour is not a setting of a workspace" in wrong["fix"]
+    assert "`trueweave workspace settings --unset NAME` removes one" in wrong["fix"]
+    trueweave("workspace", "settings", "--unset", "colour")
+    assert "All is well." in trueweave("doctor").stdout
+
+
+def test_doctor_names_what_packages_bring_along_and_cannot_be_loaded(
+    trueweave: Trueweave, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info = tmp_path / "site" / "short_ones-1.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: short-ones\nVersion: 1\n")
+    (info / "entry_points.txt").write_text(
+        "[trueweave.methods]\nshortest = nowhere:Shortest\n[trueweave.loaders]\nnote = nowhere:Note\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    registry._methods.cache_clear()
+    try:
+        trueweave("init")
+        checks = answer(trueweave("doctor", "--json", code=1))["checks"]
+        assert "shortest of the package short-ones cannot be loaded" in trueweave("methods").stdout
+    finally:
+        registry._methods.cache_clear()
+    wrong = {check["what"]: check["fix"] for check in checks if check["ok"] is False}
+    assert wrong.keys() == {"method shortest", "loader note"}
+    assert wrong["loader note"].startswith("the loader note of the package short-ones cannot be loaded: nowhere:Note")
+
+
     assert [one["name"] for one in answer(trueweave("workspace", "list", "--json"))["workspaces"]] == ["acme", "beta"]
     assert re.search(r"acme +\d{4}-\d\d-\d\d +in the settings", trueweave("workspace", "list").stdout)
 

@@ -1,8 +1,10 @@
 """Methods compose, and a user's own is one more of them: numbers worked out by hand, nothing outside the process."""
 
 import json
+import sys
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from importlib.metadata import EntryPoint, distribution, distributions
 from pathlib import Path
 from typing import Any, TypeVar, cast
 from uuid import UUID
@@ -113,22 +115,34 @@ def scores(evidence: Evidence) -> list[tuple[str, float]]:
 # --- a method of one's own ----------------------------------------------------------------------------
 
 
-def install(folder: Path, distribution: str, method: str) -> None:
-    """Write what pip leaves of a distribution that calls this method `longest`."""
+def install(folder: Path, distribution: str, entry: str) -> None:
+    """Write what pip leaves of a distribution with this entry point of a method."""
     info = folder / f"{distribution}-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(f"[trueweave.methods]\nlongest = {method}\n")
+    (info / "entry_points.txt").write_text(f"[trueweave.methods]\n{entry}\n")
+
+
+@pytest.fixture(autouse=True)
+def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder in which distributions are found. Others that are installed here have no methods, but for Trueweave."""
+
+    def found(group: str) -> list[EntryPoint]:
+        every = [*distribution("trueweave").entry_points]
+        every += [entry for one in distributions(path=[str(tmp_path)]) for entry in one.entry_points]
+        return [entry for entry in every if entry.group == group]
+
+    monkeypatch.setattr(registry, "entry_points", found)
+    monkeypatch.syspath_prepend(tmp_path)
+    registry._methods.cache_clear()
+    yield tmp_path
+    registry._methods.cache_clear()
 
 
 @pytest.fixture
-def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def installed(packages: Path) -> None:
     """A distribution that has the method, as pip would have left it."""
-    install(tmp_path, "longest", f"{__name__}:Longest")
-    monkeypatch.syspath_prepend(tmp_path)
-    registry._classes.cache_clear()
-    yield
-    registry._classes.cache_clear()
+    install(packages, "longest", f"longest = {__name__}:Longest")
 
 
 @pytest.fixture
@@ -151,10 +165,73 @@ def test_an_entry_point_makes_a_method_known_after_trueweave_s_own() -> None:
 
 
 @pytest.mark.usefixtures("installed")
-def test_two_methods_of_one_name_are_an_error(tmp_path: Path) -> None:
-    install(tmp_path, "other", "other:Longest")
-    with pytest.raises(ConfigError, match=r"Longest and other:Longest|other:Longest and .*Longest"):
-        registry.names()
+async def test_two_methods_of_one_name_are_an_error_for_who_asks_for_it(
+    packages: Path, trueweave: AsyncTrueweave
+) -> None:
+    install(packages, "other", "longest = other:Longest")
+    assert "longest" not in registry.names()
+    with pytest.raises(ConfigError, match=r"are both methods called longest.*Uninstall one of them"):
+        registry.make("longest")
+    assert registry.make("keyword") == Keyword()
+
+
+BROKEN = {
+    "import nowhere": "ModuleNotFoundError: No module named 'nowhere'",
+    "Shortest = 1 +": "SyntaxError: invalid syntax",
+    "raise TypeError('one\\ntwo')": "TypeError: one",
+    "": "AttributeError: module 'theirs' has no attribute 'Shortest'",
+}
+
+
+@pytest.fixture(params=BROKEN, ids=["missing", "syntax", "raises", "empty"])
+def broken(request: pytest.FixtureRequest, packages: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What is said about a method of another package that cannot be imported."""
+    monkeypatch.delitem(sys.modules, "theirs", raising=False)
+    (packages / "theirs.py").write_text(request.param)
+    install(packages, "short-ones", "shortest = theirs:Shortest")
+    return f"shortest of the package short-ones cannot be loaded: theirs:Shortest raises {BROKEN[request.param]}"
+
+
+async def test_a_method_that_cannot_be_imported_is_an_error_for_who_asks_for_it(
+    broken: str, trueweave: AsyncTrueweave
+) -> None:
+    for call in (registry.make, registry.describe):
+        with pytest.raises(ConfigError) as raised:
+            call("shortest")
+        assert broken in str(raised.value)
+        assert "\n" not in str(raised.value)
+        assert str(raised.value).endswith("Install it anew, or uninstall it.")
+        assert raised.value.__cause__ is not None  # the traceback is for its developer
+    assert "shortest" not in registry.names()
+    assert registry.make("naive") == Naive()
+    assert registry.name_of(Naive()) == "naive"
+    with pytest.raises(UnknownMethod, match="there is no method 'nothing'"):
+        registry.make("nothing")
+    with pytest.raises(ConfigError, match="shortest of the package short-ones"):
+        await trueweave.retrieve("question", "shortest")
+
+
+@pytest.mark.usefixtures("installed")
+async def test_a_comparison_of_all_methods_lists_it_with_the_reason(broken: str, trueweave: AsyncTrueweave) -> None:
+    rows = {row.method: row for row in (await trueweave.compare("question")).rows}
+    assert rows.keys() == {*registry.names(), "shortest"}
+    assert broken in rows["shortest"].problem
+    assert rows["longest"].evidence
+
+
+def test_the_command_line_lists_it_with_the_reason(broken: str) -> None:
+    listed = CliRunner().invoke(app, ["methods"])
+    assert listed.exit_code == 0
+    assert "keyword" in listed.output
+    assert "shortest of the package short-ones cannot be loaded" in " ".join(listed.output.split())
+    described = json.loads(CliRunner().invoke(app, ["methods", "--json"]).stdout)
+    assert [one["name"] for one in described["methods"]] == registry.names()
+    [found] = described["broken"]
+    assert found["name"] == "shortest"
+    assert broken in found["problem"]
+    asked = CliRunner().invoke(app, ["methods", "shortest"])
+    assert asked.exit_code == 1
+    assert "Traceback" not in asked.output
 
 
 @pytest.mark.usefixtures("installed")

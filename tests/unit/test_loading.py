@@ -2,15 +2,17 @@
 
 import io
 import os
+import sys
 from collections.abc import Iterator
+from importlib.metadata import EntryPoint, distribution, distributions
 from pathlib import Path
 
 import pytest
 
-from trueweave.errors import ConfigError, UnreadableFile
+from trueweave.errors import UnreadableFile
 from trueweave.events import Refused, Skipped, Unreadable
 from trueweave.protocols import Loader
-from trueweave.text.loading import Files, Loaded, from_stream, loaders
+from trueweave.text.loading import Files, Loaded, broken_loaders, from_stream, installed, loaders
 from trueweave.text.loading.markdown import Markdown
 from trueweave.text.loading.plain import Plain
 from trueweave.text.loading.rows import JsonLines
@@ -318,12 +320,23 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "    def load(self, path, uri):\n"
         "        yield from ()\n"
         "class Other(Load): ...\n"
+        "class Nothing: ...\n"
+        "class Picky:\n"
+        "    def __init__(self, needed): ...\n"
         "class Utf8:\n"
         "    suffixes = frozenset({'.note'})\n"
         "    def load(self, path, uri):\n"
         "        yield trueweave.Source(uri, path.read_text(encoding='utf-8'))\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "theirs", raising=False)
+
+    def found(group: str) -> list[EntryPoint]:
+        every = [*distribution("trueweave").entry_points]
+        every += [entry for one in distributions(path=[str(tmp_path)]) for entry in one.entry_points]
+        return [entry for entry in every if entry.group == group]
+
+    monkeypatch.setattr(installed, "entry_points", found)  # whatever else is installed here
     return tmp_path
 
 
@@ -348,8 +361,41 @@ def test_a_loader_from_elsewhere_that_cannot_decode_a_file_does_not_stop_the_res
     assert isinstance(source, Source)
 
 
-def test_two_loaders_from_elsewhere_for_one_ending_are_an_error(install: Path) -> None:
+def test_two_loaders_from_elsewhere_for_one_ending_are_an_error_for_such_files(install: Path) -> None:
     package(install, "aaa", "x = theirs:Load")
     package(install, "zzz", "y = theirs:Other")
-    with pytest.raises(ConfigError, match=r"theirs:Load and theirs:Other both read \.(txt|new) files"):
-        loaders()
+    Path("a.txt").write_text("Tea.")
+    Path("b.md").write_text("Tea.")
+    files = Files(Naming(Path.cwd()))
+    problem = "theirs:Load and theirs:Other both read .txt files. Uninstall one of them."
+    assert list(files.sources(["a.txt"])) == [Unreadable("a.txt", f"a.txt cannot be read: {problem}")]
+    assert [type(one) for one in files.sources(["b.md"])] == [Source]
+    assert problem in [one.problem for one in broken_loaders()]
+
+
+@pytest.mark.parametrize(
+    ("entry", "error"),
+    [
+        ("nowhere:Load", "ModuleNotFoundError: No module named 'nowhere'"),
+        ("theirs:Missing", "AttributeError: module 'theirs' has no attribute 'Missing'"),
+        ("theirs:Picky", "TypeError: "),
+        ("theirs:Nothing", "AttributeError: 'Nothing' object has no attribute 'suffixes'"),
+    ],
+)
+def test_a_loader_that_cannot_be_loaded_is_named_where_no_other_reads_a_file(
+    install: Path, entry: str, error: str
+) -> None:
+    package(install, "aaa", f"x = {entry}")
+    Path("a.odd").write_text("Tea.")
+    Path("b.md").write_text("Tea.")
+    files = Files(Naming(Path.cwd()))
+    problem = f"the loader x of the package aaa cannot be loaded: {entry} raises {error}"
+    [told] = files.sources(["a.odd"])
+    assert isinstance(told, Unreadable)
+    assert told.reason.startswith(f"a.odd cannot be read: there is no reader for .odd files, and {problem}")
+    assert told.reason.endswith(". Install it anew, or uninstall it.")
+    assert [type(one) for one in files.sources(["b.md"])] == [Source]
+    assert [one.name for one in broken_loaders()] == ["x"]
+    assert problem in broken_loaders()[0].problem
+    skipped = [one for one in files.sources([Path.cwd()]) if isinstance(one, Skipped) and "a.odd" in one.path]
+    assert problem in skipped[0].reason

@@ -37,7 +37,8 @@ _EXTRAS = {
 def doctor(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
     """Check database, models and installation; say what to fix.
 
-    Nothing is changed. The model is asked one short question, and the embedding model to embed two words.
+    Settings are those in force in the workspace: its own ones over trueweave.toml and the environment. Nothing is
+    changed. The model is asked one short question, and the embedding model to embed two words.
 
     Exits with 0 when nothing is wrong, and with 1 otherwise.
     """
@@ -59,11 +60,14 @@ def doctor(workspace: Workspace = None, database_url: DatabaseUrl = None, json: 
 
 async def _all(settings: Settings) -> list[HealthCheck]:
     url, found = await _database(settings)
-    space = await _space(url, settings) if url else None
+    space = None
+    if url:
+        space, settings, own = await _workspace(url, settings)
+        found += own
     found += [check async for check in _chat(settings)]
     found += [check async for check in _embedding(settings, space)]
     found += _spacy(settings)
-    return [*found, *_extras()]
+    return [*found, *_extras(), *_broken()]
 
 
 # --- the database ---------------------------------------------------------------------------------------
@@ -124,16 +128,25 @@ async def _tenants(url: str, settings: Settings) -> tuple[list[HealthCheck], boo
     return [HealthCheck(what, True, ""), made], there is not None
 
 
-async def _space(url: str, settings: Settings) -> Space | None:
-    """The embedding space of the workspace, if it has one."""
+async def _workspace(url: str, settings: Settings) -> tuple[Space | None, Settings, list[HealthCheck]]:
+    """The embedding space of the workspace, if it has one; the settings in force in it; and what was found."""
+    from trueweave.models.checks import HealthCheck
     from trueweave.store.postgres import vectors
     from trueweave.store.postgres.db import Database
 
     async with Database(url, direct_url=settings.direct_database_url, connections=1) as opened:
-        found = await opened.find_workspace(settings.workspace, make=False)
+        found = await opened.open_workspace(settings.workspace, make=False)
         assert found is not None
-        async with found.transaction() as tx:
-            return await vectors.space(tx)
+        async with found.workspace.transaction() as tx:
+            space = await vectors.space(tx)
+    if not found.settings:
+        return space, settings, []
+    what = "settings of the workspace"
+    try:
+        return space, settings.over(found.settings), [HealthCheck(what, True, ", ".join(sorted(found.settings)))]
+    except ConfigError as error:
+        fix = f"{error} `trueweave workspace settings --unset NAME` removes one."
+        return space, settings, [HealthCheck(what, False, "", fix)]
 
 
 # --- the models -----------------------------------------------------------------------------------------
@@ -208,3 +221,12 @@ def _extras() -> Iterator[HealthCheck]:
         yield HealthCheck(
             f"{extra}: {what}", True if there else None, "" if there else f'pip install "trueweave[{extra}]"'
         )
+
+
+def _broken() -> Iterator[HealthCheck]:
+    from trueweave.methods import registry
+    from trueweave.models.checks import HealthCheck
+    from trueweave.text.loading import broken_loaders
+
+    for kind, broken in (("method", registry.broken()), ("loader", broken_loaders())):
+        yield from (HealthCheck(f"{kind} {one.name}", False, "", one.problem) for one in broken)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from trueweave.cli.options import Json
-from trueweave.cli.render.lines import next_step
+from trueweave.cli.render.lines import next_step, warning
 from trueweave.cli.render.methods import method_example, method_lines, method_table
 from trueweave.cli.reply import replying
 
@@ -29,4 +29,6 @@ def methods(
             text = [part for one in found for part in method_lines(one)]
         else:
             text = [method_table(found), "", next_step("trueweave methods NAME", "shows its parameters")]
-        reply({"methods": found}, *text, *(method_example(found[0]) if name else ()))
+        broken = [] if name else registry.broken()
+        text += [warning(one.problem) for one in broken]
+        reply({"methods": found, "broken": broken}, *text, *(method_example(found[0]) if name else ()))

@@ -14,10 +14,10 @@ from trueweave.cli.render.printable import printable
 from trueweave.cli.render.tables import pairs
 from trueweave.cli.render.workspaces import workspace_table
 from trueweave.cli.reply import replying
-from trueweave.cli.session import database, in_workspace, load_settings, owner
+from trueweave.cli.session import database, in_database, in_workspace, load_settings, owner
 
 if TYPE_CHECKING:
-    from trueweave.engine import AsyncTrueweave
+    from trueweave.store.postgres.db import Database
 
 app = typer.Typer(no_args_is_help=True, help="List workspaces, their settings, drop one, or make a role.")
 
@@ -114,16 +114,17 @@ def settings(
     Values are written as in trueweave.toml, and texts need no quotes. Keys are never stored: model_key_variable,
     embedding_key_variable and reranker_key_variable name the environment variables that hold them.
     """
+    from trueweave.engine.core import change_settings, found_workspace
+
     with replying(json) as reply:
         loaded = load_settings(database_url, workspace)
         given = dict(map(_parsed, changes or ()))
 
-        async def change(trueweave: AsyncTrueweave) -> dict[str, Any]:
-            if given or unset:
-                await trueweave.maintenance.change_settings(given, unset or ())
-            return trueweave.maintenance.own_settings
+        async def change(opened: Database) -> dict[str, Any]:
+            found = await found_workspace(opened, loaded.workspace)
+            return await change_settings(found.workspace, given, unset or ()) if given or unset else found.settings
 
-        own = in_workspace(change, loaded)
+        own = in_database(change, loaded)
         shown = pairs({name: str(value) for name, value in sorted(own.items())}) if own else _none(loaded.workspace)
         reply({"workspace": loaded.workspace, "settings": own}, shown)
 

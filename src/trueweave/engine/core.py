@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING, Any
 from psycopg.types.json import Jsonb
 
 from trueweave.config import Settings, workspace_settings
+from trueweave.errors import UnknownWorkspace
 from trueweave.events import Listener, in_run
 from trueweave.evidence import Filter
 from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings
 from trueweave.ingest.worker import Worker, worker_of
 from trueweave.protocols import ChangeReaders, Embedder, Readers, StreamingLLM
 from trueweave.store.postgres import vectors
-from trueweave.store.postgres.db import Workspace
+from trueweave.store.postgres.db import Database, OpenedWorkspace, Workspace
 from trueweave.store.postgres.liveness import Liveness
 from trueweave.store.postgres.reading import VectorLayoutCache, open_readers
 from trueweave.store.postgres.vectors import Space
 from trueweave.streams import OpenStreams
+from trueweave.types import Resolution
 from trueweave.view.linking import link
 from trueweave.view.settle import SettleResult, settle
 
@@ -183,11 +185,30 @@ class OpenWorkspace:
     async def change_settings(self, changes: Mapping[str, Any], unset: Collection[str] = ()) -> Settings:
         """Give this workspace settings of its own, for all who work in it, and take others back; those in force here
         now. Other processes see them when they next open the workspace."""
-        workspace_settings(changes)
-        async with self.workspace.transaction() as tx:
-            self.own = await tx.value("read.change_settings", changes=Jsonb(dict(changes)), unset=list(unset))
+        self.own = await change_settings(self.workspace, changes, unset)
         if self.settings.embedding_model and self._embedder_is_of_settings:
             self._embedder = None
         self.settings = self._of_process.over(self.own)
         self._models = None  # others are made by the new settings; these are closed with the workspace
         return self.settings
+
+
+async def found_workspace(
+    database: Database, name: str, *, make: bool = False, resolution: Resolution = "exact"
+) -> OpenedWorkspace:
+    """The workspace of that name with what is needed to open it; made when it is new and `make` is set."""
+    found = await database.open_workspace(name, make=make, resolution=resolution)
+    if found is None:
+        raise UnknownWorkspace(f"there is no workspace {name!r}. Run `trueweave init --workspace {name}` to make it.")
+    return found
+
+
+async def change_settings(workspace: Workspace, changes: Mapping[str, Any], unset: Collection[str]) -> dict[str, Any]:
+    """Give a workspace settings of its own, and take others back; those that it has now.
+
+    The workspace need not be open: one that has a setting which this version of Trueweave does not know cannot be.
+    """
+    workspace_settings(changes)
+    async with workspace.transaction() as tx:
+        own: dict[str, Any] = await tx.value("read.change_settings", changes=Jsonb(dict(changes)), unset=list(unset))
+    return own

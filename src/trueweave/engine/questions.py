@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from trueweave.engine.core import OpenWorkspace
 from trueweave.errors import ConfigError
 from trueweave.events import Listener, ignore, in_run
-from trueweave.evidence import Answer, Comparison, Evidence, Filter, Passage, Query
+from trueweave.evidence import Answer, Compared, Comparison, Evidence, Filter, Passage, Query
 from trueweave.protocols import Verifier
 from trueweave.query_context import Method
 from trueweave.store.postgres.public_errors import own_errors, translated
@@ -147,7 +147,10 @@ class QuestionCalls:
         answers: bool = False,
         listener: Listener = ignore,
     ) -> Comparison:
-        """What these methods find for a question, side by side; all methods there are, when none are given."""
+        """What these methods find for a question, side by side; all methods there are, when none are given.
+
+        A method that cannot be used here is listed with the reason.
+        """
         from trueweave.asking import chosen
         from trueweave.methods import registry
 
@@ -155,7 +158,11 @@ class QuestionCalls:
         query = Query(storable(question), filter or Filter())
         with in_run(listener, is_question=True):
             asking = await self._asking()
-            return await asking.compare(query, wanted, await self._answering() if answers else None)
+            compared = await asking.compare(query, wanted, await self._answering() if answers else None)
+        broken = (
+            () if methods else tuple(Compared(one.name, Evidence(), problem=one.problem) for one in registry.broken())
+        )
+        return Comparison(compared.question, compared.rows + broken)
 
     @property
     def method(self) -> str:

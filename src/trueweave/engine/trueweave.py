@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any, Self
 from trueweave.config import Settings
 from trueweave.engine.budget import AsyncBudgetGroup
 from trueweave.engine.communities import AsyncCommunitiesGroup
-from trueweave.engine.core import OpenWorkspace
+from trueweave.engine.core import OpenWorkspace, found_workspace
 from trueweave.engine.database import bundled, opened_database
 from trueweave.engine.documents import DocumentCalls
 from trueweave.engine.graph import AsyncGraphGroup
 from trueweave.engine.maintenance import AsyncMaintenanceGroup
 from trueweave.engine.questions import QuestionCalls
 from trueweave.engine.rules import AsyncRulesGroup
-from trueweave.errors import UnknownWorkspace
 from trueweave.ingest.jobs import WorkerDependencies
 from trueweave.protocols import ChangeReaders, Embedder, StreamingLLM
 from trueweave.store.postgres import read
@@ -123,11 +122,7 @@ class AsyncTrueweave(DocumentCalls, QuestionCalls):
         share their clients, models in memory and rate limiters. Call `aclose` at the end.
         """
         settings = settings or Settings.load()
-        found = await database.open_workspace(workspace, make=make, resolution=settings.resolution)
-        if found is None:
-            raise UnknownWorkspace(
-                f"there is no workspace {workspace!r}. Run `trueweave init --workspace {workspace}` to make it."
-            )
+        found = await found_workspace(database, workspace, make=make, resolution=settings.resolution)
         trueweave = cls(found.workspace, embedder, settings, llm, own=found.settings, models=models, readers=readers)
         trueweave._core.has_space = found.has_space
         if embedder and not found.has_space:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 from trueweave.errors import ConfigError, UnknownMethod
+from trueweave.plugins import Broken, load
 from trueweave.query_context import Method
 
 GROUP = "trueweave.methods"
@@ -39,8 +40,8 @@ class Description:
 
 
 def names() -> list[str]:
-    """The names of all methods: Trueweave's own, then users', each by the alphabet."""
-    return list(_classes())
+    """The names of all methods that can be used: Trueweave's own, then users'."""
+    return [name for name, found in _methods().items() if not isinstance(found, ConfigError)]
 
 
 def make(name: str, parameters: Mapping[str, object] | None = None) -> Method:
@@ -69,27 +70,44 @@ def describe(name: str) -> Description:
     return Description(name, (kind.__doc__ or "").strip().partition("\n")[0], tuple(listed))
 
 
+def broken() -> list[Broken]:
+    """The methods that are installed and cannot be used, and why."""
+    return [Broken(name, str(found)) for name, found in _methods().items() if isinstance(found, ConfigError)]
+
+
 def name_of(method: Method) -> str:
     """What a method goes by: its name, or that of its class where it has none."""
-    return next((name for name, kind in _classes().items() if type(method) is kind), type(method).__name__.lower())
+    return next((name for name, kind in _methods().items() if type(method) is kind), type(method).__name__.lower())
 
 
 def _class(name: str) -> type[Any]:
-    try:
-        return _classes()[name]
-    except KeyError:
-        raise UnknownMethod(f"there is no method {name!r}. There are {', '.join(_classes())}.") from None
+    found = _methods().get(name)
+    if found is None:
+        raise UnknownMethod(f"there is no method {name!r}. There are {', '.join(names())}.")
+    if isinstance(found, ConfigError):
+        raise ConfigError(str(found)) from found.__cause__
+    return found
 
 
 @cache
-def _classes() -> dict[str, type[Any]]:
-    chosen: dict[str, EntryPoint] = {}
+def _methods() -> dict[str, type[Any] | ConfigError]:
+    """The class of each method, or why there is none: a method that cannot be loaded does not stop others."""
+    named: dict[str, list[EntryPoint]] = {}
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: not _own(entry)):
-        other = chosen.get(entry.name)
-        if other and not _own(other):
-            raise ConfigError(f"{other.value} and {entry.value} are both called {entry.name}; uninstall one of them")
-        chosen[entry.name] = entry
-    return {name: cast("type[Any]", entry.load()) for name, entry in chosen.items()}
+        named.setdefault(entry.name, []).append(entry)
+    return {name: _loaded(entries) for name, entries in named.items()}
+
+
+def _loaded(entries: Sequence[EntryPoint]) -> type[Any] | ConfigError:
+    """The class that entry points of one name stand for. One of another package takes precedence over Trueweave's."""
+    others = [entry for entry in entries if not _own(entry)]
+    if len(others) > 1:
+        values = " and ".join(entry.value for entry in others)
+        return ConfigError(f"{values} are both methods called {others[0].name}. Uninstall one of them.")
+    try:
+        return load(entries[-1], "method", lambda kind: cast("type[Any]", kind))
+    except ConfigError as error:
+        return error
 
 
 def _own(entry: EntryPoint) -> bool:

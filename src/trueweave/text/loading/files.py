@@ -6,44 +6,22 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import EntryPoint, entry_points
+from functools import cached_property
 from pathlib import Path
 
-from trueweave.errors import ConfigError, InvalidDocument, NotText
+from trueweave.errors import InvalidDocument, NotText
 from trueweave.events import Refused, Skipped, Unreadable
 from trueweave.protocols import Loader
+from trueweave.text.loading.installed import loaders, unloaded_loaders
 from trueweave.text.loading.walking import Entry, Pattern, is_folder, walk
 from trueweave.text.uris import Naming
 from trueweave.types import Source
 
-GROUP = "trueweave.loaders"
-
 Loaded = Source | Refused | Unreadable | Skipped
-
-
-def loaders() -> dict[str, Loader]:
-    """The loader for each ending of a file, as installed. One of another distribution takes precedence over Trueweave's
-    own.
-
-    An entry point names a class or function that gives the loader when called without arguments.
-    """
-    chosen: dict[str, tuple[EntryPoint, Loader]] = {}
-    for entry in sorted(entry_points(group=GROUP), key=lambda entry: (not _own(entry), entry.name)):
-        loader: Loader = entry.load()()
-        for suffix in loader.suffixes:
-            other = chosen.get(suffix)
-            if other and not _own(other[0]):
-                raise ConfigError(f"{other[0].value} and {entry.value} both read {suffix} files; uninstall one of them")
-            chosen[suffix] = entry, loader
-    return {suffix: loader for suffix, (_, loader) in chosen.items()}
 
 
 def _ignore(_: str) -> None:
     """Ignore it."""
-
-
-def _own(entry: EntryPoint) -> bool:
-    return entry.dist is not None and entry.dist.name == "trueweave"
 
 
 @dataclass(frozen=True)
@@ -79,8 +57,8 @@ class Files:
         elif loader := self._loader(path):
             yield from self._load(path, uri, loader)
         else:
-            name = _shown(uri)
-            yield Unreadable(name, f"{name} cannot be read: {_no_reader(path)}; convert it to text, HTML or PDF.")
+            name, advice = _shown(uri), "" if self._unloaded else "; convert it to text, HTML or PDF."
+            yield Unreadable(name, f"{name} cannot be read: {self._no_loader(path)}{advice}")
 
     def _pattern(self, given: str) -> Iterator[Loaded]:
         pattern = Pattern.of(given)
@@ -100,7 +78,7 @@ class Files:
         elif loader := self._loader(entry.path):
             yield from self._load(entry.path, uri, loader, found=True)
         else:
-            yield Skipped(_shown(uri), _no_reader(entry.path))
+            yield Skipped(_shown(uri), self._no_loader(entry.path))
 
     def _load(self, path: Path, uri: str, loader: Loader, *, found: bool = False) -> Iterator[Loaded]:
         if uri != (name := _shown(uri)):
@@ -128,13 +106,18 @@ class Files:
         except OSError as error:
             yield _refused(uri, error)
 
+    def _no_loader(self, path: Path) -> str:
+        """Why a file is not read that no loader is known for: it may be for one that could not be loaded."""
+        ending = f"{_shown(path.suffix)} files" if path.suffix else "files without an ending"
+        return ", and ".join((f"there is no reader for {ending}", *self._unloaded))
+
+    @cached_property
+    def _unloaded(self) -> list[str]:
+        return [one.problem for one in unloaded_loaders()]
+
     def _loader(self, path: Path) -> Loader | None:
         endings = ("".join(path.suffixes[-2:]).lower(), path.suffix.lower())
         return next((self.loaders[ending] for ending in endings if ending in self.loaders), None)
-
-
-def _no_reader(path: Path) -> str:
-    return f"there is no reader for {f'{_shown(path.suffix)} files' if path.suffix else 'files without an ending'}"
 
 
 def _refused(uri: str, error: OSError) -> Unreadable:
