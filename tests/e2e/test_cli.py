@@ -97,6 +97,17 @@ def test_an_index_follows_its_folder_and_what_goes_is_shown_first(trueweave: Tru
     assert "Up to date: 3 documents" in trueweave("sync", "notes").stdout
 
 
+def test_a_file_that_cannot_be_read_is_in_the_exit_code(trueweave: Trueweave, notes: Path, broken: Path) -> None:
+    trueweave("init")
+    assert "3 documents read" in trueweave("add", "notes", code=1).stdout
+    assert "Up to date: 3 documents" in trueweave("sync", "notes", code=1).stdout
+    (notes / "new.txt").write_text("Mary Somerville met John Herschel.")
+    assert "1 file could not be read" in trueweave("sync", "notes", code=1).stdout
+    broken.unlink()
+    assert "4 documents read" in trueweave("add", "notes").stdout  # the picture is skipped
+    trueweave("sync", "notes")
+
+
 def test_documents_come_and_go(trueweave: Trueweave, file: Path) -> None:
     trueweave("init", "--workspace", "acme")
     added = trueweave("add", file)
@@ -247,15 +258,21 @@ def test_an_unknown_setting_is_named(trueweave: Trueweave, tmp_path: Path) -> No
 
 @pytest.fixture
 def notes(tmp_path: Path) -> Path:
-    """A folder with three documents, one file that is broken and one that nobody reads."""
+    """A folder with three documents and one file that nobody reads."""
     folder = tmp_path / "notes"
     folder.mkdir()
     (folder / "ada.md").write_text("# Ada Lovelace\n\nAda Lovelace worked with Charles Babbage.\n")
     (folder / "mary.txt").write_text("Mary Somerville knew Ada Lovelace.")
     (folder / "john.txt").write_text("John Herschel knew Charles Babbage.")
-    (folder / "old.txt").write_bytes("Это".encode("cp1251"))
     (folder / "portrait.jpg").write_bytes(b"")
     return folder
+
+
+@pytest.fixture
+def broken(notes: Path) -> Path:
+    """One more file, which cannot be read."""
+    (notes / "old.txt").write_bytes("Это".encode("cp1251"))
+    return notes / "old.txt"
 
 
 def settle_for(tmp_path: Path, url: str, price: str = "[0.5, 2.0]", **more: object) -> None:
@@ -265,17 +282,17 @@ def settle_for(tmp_path: Path, url: str, price: str = "[0.5, 2.0]", **more: obje
     (tmp_path / "trueweave.toml").write_text("\n".join([*lines, *prices]))
 
 
-@pytest.mark.usefixtures("notes")
+@pytest.mark.usefixtures("broken")
 def test_a_folder_comes_in_without_any_model_and_what_was_left_out_is_told(trueweave: Trueweave) -> None:
     begun = trueweave("init").stdout
     assert re.search(r"extractor +capitals", begun)
     assert 'model = "ollama/' in begun
-    added = trueweave("add", "notes", "notes/*.md").stdout
+    added = trueweave("add", "notes", "notes/*.md", code=1).stdout
     assert "4 documents read, 3 new or changed." in added
     assert "1 file could not be read:\n  notes/old.txt is not UTF-8" in added
     assert "1 file skipped: there is no reader for .jpg files" in added
     assert "Next: trueweave entities" in added
-    again = answer(trueweave("add", "notes", "--json"))
+    again = answer(trueweave("add", "notes", "--json", code=1))
     assert (again["new"], again["unchanged"], again["waiting"], again["receipt"]) == (0, 3, 0, [])
     assert [one["path"] for one in again["unreadable"]] == ["notes/old.txt"]
     assert "Ada Lovelace" in trueweave("entities").stdout
@@ -290,9 +307,9 @@ def test_a_text_on_stdin_is_a_document_of_the_name_that_it_is_given(trueweave: T
     assert trueweave("remove", "today").stdout == "1 document removed.\n"
 
 
-def test_when_nothing_can_be_read_the_exit_code_says_so(trueweave: Trueweave, notes: Path) -> None:
+def test_when_nothing_can_be_read_the_exit_code_says_so(trueweave: Trueweave, broken: Path) -> None:
     trueweave("init")
-    assert "0 documents read" in trueweave("add", notes / "old.txt", code=1).stdout
+    assert "0 documents read" in trueweave("add", broken, code=1).stdout
     assert "error: nowhere is not there" in trueweave("add", "nowhere", code=1).stderr
 
 
@@ -390,23 +407,6 @@ def test_doctor_finds_all_well_and_names_what_is_not(trueweave: Trueweave, tmp_p
     assert "secret" not in away.stdout
 
 
-def test_a_workspace_has_settings_of_its_own(trueweave: Trueweave) -> None:
-    trueweave("init", "--workspace", "acme")
-    settings = ("workspace", "settings", "--workspace", "acme")
-    assert "has none of its own" in trueweave(*settings).stdout
-    changed = trueweave(*settings, "max_gleaning=2", "model=vllm/any", 'entity_types={ship = "a vessel"}', "--json")
-    own = {"max_gleaning": 2, "model": "vllm/any", "entity_types": {"ship": "a vessel"}}
-    assert answer(changed) == {"workspace": "acme", "settings": own}
-    assert re.search(r"model +vllm/any", trueweave(*settings).stdout)
-    assert answer(trueweave(*settings, "--unset", "model", "--json"))["settings"].keys() == own.keys() - {"model"}
-    assert "database_url is not a setting of a workspace" in trueweave(*settings, "database_url=x", code=1).stderr
-    assert "Write NAME=VALUE" in trueweave(*settings, "model", code=1).stderr
-    assert answer(trueweave("workspace", "settings", "--workspace", "acme", "--json"))["settings"]["max_gleaning"] == 2
-
-
-def test_workspaces_are_listed(trueweave: Trueweave) -> None:
-    trueweave("init", "--workspace", "acme")
-    trueweave("init", "--workspace", "beta")
 def test_doctor_looks_at_the_settings_of_the_workspace(trueweave: Trueweave, url: str) -> None:
     trueweave("init")
     assert "settings of the workspace" not in trueweave("doctor").stdout
@@ -448,6 +448,23 @@ def test_doctor_names_what_packages_bring_along_and_cannot_be_loaded(
     assert wrong["loader note"].startswith("the loader note of the package short-ones cannot be loaded: nowhere:Note")
 
 
+def test_a_workspace_has_settings_of_its_own(trueweave: Trueweave) -> None:
+    trueweave("init", "--workspace", "acme")
+    settings = ("workspace", "settings", "--workspace", "acme")
+    assert "has none of its own" in trueweave(*settings).stdout
+    changed = trueweave(*settings, "max_gleaning=2", "model=vllm/any", 'entity_types={ship = "a vessel"}', "--json")
+    own = {"max_gleaning": 2, "model": "vllm/any", "entity_types": {"ship": "a vessel"}}
+    assert answer(changed) == {"workspace": "acme", "settings": own}
+    assert re.search(r"model +vllm/any", trueweave(*settings).stdout)
+    assert answer(trueweave(*settings, "--unset", "model", "--json"))["settings"].keys() == own.keys() - {"model"}
+    assert "database_url is not a setting of a workspace" in trueweave(*settings, "database_url=x", code=1).stderr
+    assert "Write NAME=VALUE" in trueweave(*settings, "model", code=1).stderr
+    assert answer(trueweave("workspace", "settings", "--workspace", "acme", "--json"))["settings"]["max_gleaning"] == 2
+
+
+def test_workspaces_are_listed(trueweave: Trueweave) -> None:
+    trueweave("init", "--workspace", "acme")
+    trueweave("init", "--workspace", "beta")
     assert [one["name"] for one in answer(trueweave("workspace", "list", "--json"))["workspaces"]] == ["acme", "beta"]
     assert re.search(r"acme +\d{4}-\d\d-\d\d +in the settings", trueweave("workspace", "list").stdout)
 

@@ -73,8 +73,8 @@ def add(
      "entities": ["Ada Lovelace", {"name": "London", "type": "place"}],
      "triples": [["Ada Lovelace", "lived in", "London"]]}
 
-    Exits with 0 when everything that can be read was added, with 1 when documents were refused or failed, the run was
-    stopped, or nothing could be read.
+    Exits with 0 when everything was added, with 1 when a file could not be read, documents were refused or failed, or
+    the run was stopped; the rest is added then. Files that are skipped do not count.
     """
     with replying(json) as reply:
         settings = in_force(

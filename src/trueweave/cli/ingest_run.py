@@ -170,7 +170,7 @@ def _is_short(allowance: Allowance, found: Estimate) -> bool:
 
 
 def tell(reply: CommandReply, run: IngestRun, again: str) -> None:
-    """Reply with what a run has done, and exit with 1 where documents failed or none could be read."""
+    """Reply with what a run has done, and exit with 1 where something that was given is not in the index."""
     found, tally = run.outcome, run.tally
     answer = {
         "documents": run.read,
@@ -194,7 +194,7 @@ def tell(reply: CommandReply, run: IngestRun, again: str) -> None:
         text.append(receipt_table(found.receipt, run.settings.currency))
     end_if_stopped(reply, run, answer, text, again)
     reply(answer, *text, _next(run, again))
-    if found.failed or tally.refused or (tally.unreadable and not run.read):
+    if found.failed or tally.is_incomplete:
         raise typer.Exit(1)
 
 

@@ -43,6 +43,9 @@ def sync(
     removed, and so are rows that have left their .jsonl or .csv file. The changes are shown first, and on a terminal
     you are asked to confirm them; elsewhere, --yes is needed if anything is to be removed. A file that is there and
     cannot be read keeps its documents.
+
+    Exits with 0 when the index is up to date, with 1 when a file could not be read, documents were refused or failed,
+    or the run was stopped; the rest is up to date then.
     """
     with replying(json) as reply:
         settings = in_force(
@@ -57,6 +60,8 @@ def sync(
         if not (plan.new or plan.changed or plan.gone):
             said = f"Up to date: {count(plan.unchanged, 'document')}, all unchanged."
             reply({**asdict(plan), "removed": [], **tally.answer()}, said, *tally.lines())
+            if tally.is_incomplete:
+                raise typer.Exit(1)
             return
         say(*sync_plan(plan, show_all=show_all))
         run = IngestRun(settings, Inputs((), tuple(folders)), allowance, IngestTally(show_all=show_all), plan=plan)

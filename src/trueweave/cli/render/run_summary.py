@@ -82,6 +82,11 @@ class IngestTally:
                 self._noted.add(what)
                 say(warning(what))
 
+    @property
+    def is_incomplete(self) -> bool:
+        """Whether files could not be read or documents were refused. Files that are skipped were not meant."""
+        return bool(self.unreadable or self.refused)
+
     def answer(self) -> dict[str, object]:
         """For programs."""
         return {"unreadable": self.unreadable, "refused": self.refused, "skipped": dict(self.skipped)}
