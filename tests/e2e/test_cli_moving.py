@@ -18,7 +18,7 @@ def ready(trueweave: Trueweave) -> Trueweave:
 def test_graphrag_is_imported_and_what_does_not_carry_over_is_told(ready: Trueweave, tmp_path: Path) -> None:
     write_graphrag(tmp_path / "ragtest" / "output")
     done = ready("import", "ragtest")
-    assert done.stderr.startswith("Reading ragtest as the output of GraphRAG: it has output/text_units.parquet and ")
+    assert done.stderr.startswith("Reading ragtest as the output of GraphRAG: it has output/entities.parquet and ")
     assert "1 entity and 1 relation have no text that is there" in done.stderr
     assert "stated in documents of their own, ragtest#without-text-…" in done.stderr
     assert done.stdout.startswith("4 documents read, 4 new or changed.\n")

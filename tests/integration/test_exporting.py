@@ -146,7 +146,6 @@ async def test_a_cypher_script_has_statements_that_end(filled: AsyncTrueweave, t
     assert not re.search(r"\\[uU]", script)
 
 
-@pytest.mark.usefixtures("neo4j")
 async def test_neo4j_runs_the_script(filled: AsyncTrueweave, tmp_path: Path, neo4j: Any) -> None:
     """`neo4j` is a driver to an empty database."""
     rows = await _rows(filled, tmp_path)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import networkx
 import pyarrow
@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from langchain_core.documents import Document as LangChainDocument
 
 from trueweave import importing
+from trueweave.cli.import_ import FormatName
 from trueweave.errors import ConfigError, UnreadableFile
 from trueweave.events import Event, Noted, Refused
 from trueweave.importing import json_object
@@ -318,11 +319,24 @@ def test_graphrag_2_lists_several_documents_of_a_text_unit(tmp_path: Path) -> No
     assert [document.uri for document in read][:3] == ["g#d2", "g#d1", "g#text-units"]
 
 
+def test_a_graph_that_was_brought_to_graphrag_may_lack_texts_and_types(tmp_path: Path) -> None:
+    write_graphrag(tmp_path)
+    (tmp_path / "text_units.parquet").unlink()
+    table = pyarrow.parquet.read_table(tmp_path / "entities.parquet")
+    pyarrow.parquet.write_table(table.drop_columns(["type", "text_unit_ids"]), tmp_path / "entities.parquet")
+    heard, listener = _events()
+    [document] = importing.read(tmp_path, uri="g", listener=listener)
+    assert document.uri == "g#without-text-1"
+    assert document.chunks[0].text.startswith("ACME: A firm.\nADA BYRON: Its founder.\nZETA.\n")
+    assert isinstance(heard[0], Noted)
+    assert heard[0].what.startswith("4 entities and 3 relations have no text that is there")
+
+
 def test_tables_that_graphrag_did_not_write_are_unreadable(tmp_path: Path) -> None:
     write_graphrag(tmp_path)
     table = pyarrow.parquet.read_table(tmp_path / "entities.parquet")
-    pyarrow.parquet.write_table(table.drop_columns(["type"]), tmp_path / "entities.parquet")
-    with pytest.raises(UnreadableFile, match=r"entities\.parquet has no column type"):
+    pyarrow.parquet.write_table(table.drop_columns(["title"]), tmp_path / "entities.parquet")
+    with pytest.raises(UnreadableFile, match=r"entities\.parquet has no column title"):
         list(importing.read(tmp_path))
     (tmp_path / "entities.parquet").write_text("no table")
     with pytest.raises(UnreadableFile, match=r"entities\.parquet is not Parquet"):
@@ -599,6 +613,10 @@ def test_our_own_documents_keep_their_uris(tmp_path: Path) -> None:
     assert [event.place for event in heard if isinstance(event, Refused)] == [f"{file}, line 3"]
 
 
+def test_the_command_knows_every_format() -> None:
+    assert get_args(FormatName) == tuple(importing.FORMATS)
+
+
 def test_the_format_is_told_from_what_is_there(tmp_path: Path) -> None:
     write_graphrag(tmp_path / "g" / "output")
     (tmp_path / "l").mkdir()
@@ -607,14 +625,14 @@ def test_the_format_is_told_from_what_is_there(tmp_path: Path) -> None:
     (tmp_path / "x.bin").touch()
     found = [importing.guess(tmp_path / name) for name in ("g", "g/output", "l", "x.TTL")]
     assert [(one.format.name, one.why) for one in found] == [
-        ("graphrag", "it has output/text_units.parquet and output/entities.parquet"),
-        ("graphrag", "it has text_units.parquet and entities.parquet"),
+        ("graphrag", "it has output/entities.parquet and output/relationships.parquet"),
+        ("graphrag", "it has entities.parquet and relationships.parquet"),
         ("lightrag", "it has kv_store_text_chunks.json"),
         ("rdf", "its name ends in .ttl"),
     ]
     with pytest.raises(UnreadableFile, match=r"x\.bin has none of the endings \.jsonl"):
         importing.guess(tmp_path / "x.bin")
-    with pytest.raises(UnreadableFile, match="has none of the files that tell what it is: text_units"):
+    with pytest.raises(UnreadableFile, match="has none of the files that tell what it is: entities"):
         importing.guess(tmp_path)
     with pytest.raises(ConfigError, match="is not there"):
         importing.guess(tmp_path / "nowhere")

@@ -31,6 +31,7 @@ _EXTRAS = {
     "documents": ("pypdfium2", "PDF, Word, PowerPoint and Excel files"),
     "local": ("onnxruntime", "embedding models on this machine"),
     "nlp": ("spacy", "extraction by spaCy"),
+    "formats": ("pyarrow", "Parquet, RDF and networkx graphs"),
 }
 
 

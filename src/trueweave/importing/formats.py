@@ -38,7 +38,7 @@ class Guess(NamedTuple):
 
 
 _ALL = (
-    Format("graphrag", "the output of GraphRAG", "graphrag", ("text_units.parquet", "entities.parquet")),
+    Format("graphrag", "the output of GraphRAG", "graphrag", ("entities.parquet", "relationships.parquet")),
     Format("lightrag", "a working directory of LightRAG", "lightrag", ("kv_store_text_chunks.json",)),
     Format("jsonl", "documents of Trueweave", "json_lines", endings=(".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")),
     Format("graphml", "a graph in GraphML", "graphml", endings=(".graphml",)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +16,19 @@ from trueweave.text.names import storable
 from trueweave.text.uris import ROW
 from trueweave.types import Chunk, Document, Json, Mention
 
+Row = Mapping[str, Any]
+
 UNITS, ENTITIES, RELATIONS = "text_units.parquet", "entities.parquet", "relationships.parquet"
 _DOCUMENTS, _REPORTS, _CLAIMS = "documents.parquet", "community_reports.parquet", "covariates.parquet"
 _AT_ONCE = 500  # rows
+_BUFFER = 2**20  # bytes of each column
+_OWNER = ("document_id", "document_ids")
 _NO_DOCUMENT = "text-units"  # for text units that belong to no document
 
 
 def folder_of(path: Path) -> Path:
     """Where the tables are: in the folder itself, or in `output` of a GraphRAG project."""
-    return path / "output" if not (path / UNITS).exists() and (path / "output" / UNITS).exists() else path
+    return path / "output" if not (path / ENTITIES).exists() and (path / "output" / ENTITIES).exists() else path
 
 
 def read(path: Path, uri: str, listener: Listener | None = None, *, reports: bool = False) -> Iterator[Document]:
@@ -35,15 +39,14 @@ def read(path: Path, uri: str, listener: Listener | None = None, *, reports: boo
     document together, so texts are in memory document by document.
     """
     folder = folder_of(path)
-    owner = _owner_column(folder / UNITS)
     known: dict[str, str] = {}
     sizes: Counter[str] = Counter()
-    for row in _rows(folder / UNITS, ("id", owner)):
-        sizes[_owner(row[owner])] += 1
+    for row in _rows(folder / UNITS, ("id",), _OWNER) if (folder / UNITS).is_file() else ():
+        sizes[_owner(row)] += 1
         known[row["id"]] = row["id"]
     annotations = _annotations(folder, known)
     titles = _titles(folder / _DOCUMENTS)
-    for document, units in assembled(_units(folder, owner), sizes):
+    for document, units in assembled(_units(folder / UNITS), sizes):
         title, metadata = titles.get(document, ("", {}))
         made = chunks(units, annotations)
         yield Document(f"{uri}{ROW}{document}", made, title, metadata, origin=f"{folder / UNITS}, {document}")
@@ -61,31 +64,24 @@ def read(path: Path, uri: str, listener: Listener | None = None, *, reports: boo
         )
 
 
-def _owner_column(path: Path) -> str:
-    names = _file(path).schema_arrow.names
-    owner = next((name for name in ("document_id", "document_ids") if name in names), None)
-    if owner is None:
-        raise UnreadableFile(f"{path} has no column document_id or document_ids. GraphRAG 1.0 and newer write one.")
-    return owner
-
-
-def _owner(value: Any) -> str:
+def _owner(row: Row) -> str:
     """The document of a text unit. In versions before 3 it could be of several, and is given to the first."""
-    first = (value[0] if value else None) if isinstance(value, list) else value
-    return str(first or _NO_DOCUMENT)
+    several = row["document_ids"] or ()
+    return str(row["document_id"] or next(iter(several), None) or _NO_DOCUMENT)
 
 
-def _units(folder: Path, owner: str) -> Iterator[TextUnit]:
-    for order, row in enumerate(_rows(folder / UNITS, ("id", "text", "n_tokens", owner))):
-        yield TextUnit(_owner(row[owner]), order, row["id"], row["text"] or "", int(row["n_tokens"] or 0))
+def _units(path: Path) -> Iterator[TextUnit]:
+    if path.is_file():
+        for order, row in enumerate(_rows(path, ("id", "text"), ("n_tokens", *_OWNER))):
+            yield TextUnit(_owner(row), order, row["id"], row["text"] or "", int(row["n_tokens"] or 0))
 
 
 def _annotations(folder: Path, known: dict[str, str]) -> Annotations:
     annotations = Annotations(known)
-    for row in _rows(folder / ENTITIES, ("title", "type", "description", "text_unit_ids")):
+    for row in _rows(folder / ENTITIES, ("title",), ("type", "description", "text_unit_ids")):
         entity = Mention(row["title"] or "", row["type"] or "", row["description"] or "")
         annotations.add_entity(entity, _shared(row["text_unit_ids"], known))
-    for row in _rows(folder / RELATIONS, ("source", "target", "description", "weight", "text_unit_ids")):
+    for row in _rows(folder / RELATIONS, ("source", "target"), ("description", "weight", "text_unit_ids")):
         relation = GivenRelation(row["source"] or "", row["target"] or "", row["description"] or "", (), row["weight"])
         annotations.add_relation(relation, _shared(row["text_unit_ids"], known))
     return annotations
@@ -100,17 +96,17 @@ def _titles(path: Path) -> dict[str, tuple[str, dict[str, Json]]]:
     """The title of each document, and when it was made."""
     if not path.is_file():
         return {}
-    columns = [name for name in ("id", "title", "creation_date") if name in _file(path).schema_arrow.names]
     found: dict[str, tuple[str, dict[str, Json]]] = {}
-    for row in _rows(path, columns):
-        date = row.get("creation_date")
-        found[str(row["id"])] = storable(row.get("title") or ""), {"creation_date": str(date)} if date else {}
+    for row in _rows(path, ("id",), ("title", "creation_date")):
+        date = row["creation_date"]
+        found[str(row["id"])] = storable(row["title"] or ""), {"creation_date": str(date)} if date else {}
     return found
 
 
 def _reports(path: Path, uri: str) -> Iterator[Document]:
-    columns = ("community", "level", "title", "full_content", "rank")
-    for row in _rows(path, columns) if path.is_file() else ():
+    if not path.is_file():
+        raise UnreadableFile(f"{path} is not there, so there are no reports to import. Leave --reports out.")
+    for row in _rows(path, ("community", "full_content"), ("title", "level", "rank")):
         made: list[Chunk] = []
         for n, section in enumerate(storable(row["full_content"] or "").split("\n## ")):
             made.append(Chunk(f"## {section}" if n else section, made[-1].end + 1 if made else 0))
@@ -119,14 +115,18 @@ def _reports(path: Path, uri: str) -> Iterator[Document]:
         yield Document(f"{uri}{ROW}report-{row['community']}", tuple(made), title, metadata, origin=str(path))
 
 
-def _rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """These columns of a table, row by row."""
-    file = _file(path)
-    if missing := [name for name in columns if name not in file.schema_arrow.names]:
-        raise UnreadableFile(f"{path} has no column {', '.join(missing)}. GraphRAG 1.0 and newer write it.")
-    with file:
-        for batch in file.iter_batches(_AT_ONCE, columns=list(columns)):
-            yield from batch.to_pylist()
+def _rows(path: Path, needed: Sequence[str], others: Sequence[str] = ()) -> Iterator[Row]:
+    """These columns of a table, row by row. The others are None where there is no such column."""
+    with _file(path) as file:
+        names = file.schema_arrow.names
+        if missing := [name for name in needed if name not in names]:
+            told = ", ".join(missing)
+            raise UnreadableFile(f"{path} has no column {told}, so GraphRAG did not write it. Check the path.")
+        there = [*needed, *(name for name in others if name in names)]
+        absent = dict.fromkeys(name for name in others if name not in names)
+        for batch in file.iter_batches(_AT_ONCE, columns=there):
+            for row in batch.to_pylist():
+                yield {**absent, **row}
 
 
 def _file(path: Path) -> Any:
@@ -138,6 +138,6 @@ def _file(path: Path) -> Any:
     if not path.is_file():
         raise UnreadableFile(f"{path} is not there, so {path.parent} is not the output of GraphRAG. Check the path.")
     try:
-        return ParquetFile(path)
+        return ParquetFile(path, buffer_size=_BUFFER)  # or else it reads a column of a whole row group at once
     except ArrowException as error:
         raise UnreadableFile(f"{path} is not Parquet: {error}. Let GraphRAG write it again.") from error
