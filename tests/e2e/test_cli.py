@@ -6,12 +6,13 @@ import re
 import signal
 import subprocess
 import time
+import tomllib
 from pathlib import Path
 
 import psycopg
 import pytest
 
-from tests.e2e.conftest import PROGRAM, Trueweave, answer, model_server, typed
+from tests.e2e.conftest import PROGRAM, ROOT, Trueweave, answer, model_server, typed
 from trueweave import AsyncTrueweave
 from trueweave.extract import preannotated
 from trueweave.methods import registry
@@ -365,10 +366,12 @@ def test_documents_that_fail_for_good_are_set_aside_and_shown(trueweave: Truewea
         assert "3 documents failed:\n  notes/ada.md" in failed.stdout
         assert re.search(r"failed +3 documents", trueweave("status").stdout)
         assert "notes/mary.txt\n" in trueweave("status", "--failed").stdout
+        assert "3 tried again, 3 failed." in trueweave("retry", code=1).stdout
     with model_server() as url:
         settle_for(tmp_path, url)
         assert answer(trueweave("add", "notes", "--model", "openai/better", "--json"))["came_in"] == 3
     assert answer(trueweave("status", "--json"))["failed_documents"] == []
+    assert "0 tried again, 0 failed." in trueweave("retry").stdout
 
 
 @pytest.mark.usefixtures("notes")
@@ -394,6 +397,8 @@ def test_doctor_finds_all_well_and_names_what_is_not(trueweave: Trueweave, tmp_p
     assert all(
         part in well for part in ("pgvector", "row-level security in force", "schema up to date", "All is well.")
     )
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    assert [extra for extra in extras if extra != "all" and f"✓ {extra}: " not in well] == []
     (tmp_path / "trueweave.toml").write_text('extractor = "nlp"\npipeline = "xx_missing"\nworkspace = "other"')
     broken = answer(trueweave("doctor", "--json", code=1))
     wrong = {check["what"]: check["fix"] for check in broken["checks"] if check["ok"] is False}

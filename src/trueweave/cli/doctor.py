@@ -32,6 +32,11 @@ _EXTRAS = {
     "local": ("onnxruntime", "embedding models on this machine"),
     "nlp": ("spacy", "extraction by spaCy"),
     "formats": ("pyarrow", "Parquet, RDF and networkx graphs"),
+    "neo4j": ("neo4j", "Neo4j as a store to read from"),
+    "chroma": ("chromadb", "Chroma as a store to read from"),
+    "langchain": ("langchain_core", "the retriever for LangChain"),
+    "llama-index": ("llama_index", "the retriever for LlamaIndex"),
+    "haystack": ("haystack", "the retriever for Haystack"),
 }
 
 

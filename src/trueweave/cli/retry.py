@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import typer
+
 from trueweave.cli.options import DatabaseUrl, Json, Workspace
 from trueweave.cli.render.lines import next_step
 from trueweave.cli.reply import replying
@@ -16,7 +18,10 @@ if TYPE_CHECKING:
 
 
 def retry(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
-    """Try failed documents and jobs again."""
+    """Try failed documents and jobs again.
+
+    Exits with 0 when none is left, and with 1 when some failed again.
+    """
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
 
@@ -30,3 +35,5 @@ def retry(workspace: Workspace = None, database_url: DatabaseUrl = None, json: J
             f"{tried:,} tried again, {failed:,} failed.",
             *([next_step("trueweave status --failed", "shows why")] if failed else []),
         )
+        if failed:
+            raise typer.Exit(1)
