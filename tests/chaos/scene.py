@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import socket
 import sys
 import time
@@ -22,6 +23,8 @@ from trueweave.store.embedded import EmbeddedServer
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 60.0  # seconds in which what is killed is gone, and the database is back
+_ENDS_IN = 30.0  # seconds in which a worker that has nothing left to do ends
+_TELLS_IN = 2.0  # seconds in which one that does not says what it is at
 
 
 @dataclass
@@ -38,6 +41,7 @@ class Scene:
     database_url: str = field(init=False, default="")
     _port: int = field(default_factory=lambda: _free_port())
     _started: int = 0
+    _logs: dict[int, Path] = field(default_factory=dict)  # by process
 
     def __post_init__(self) -> None:
         self.database_url = self.postgres.url
@@ -64,9 +68,12 @@ class Scene:
 
     def _start(self, name: str, module: str, *arguments: str) -> psutil.Popen:
         self._started += 1
-        with (self.folder / f"{name}-{self._started}.log").open("w") as said:
+        log = self.folder / f"{name}-{self._started}.log"
+        with log.open("w") as said:
             command = [sys.executable, "-m", module, *arguments]
-            return psutil.Popen(command, cwd=self.folder, env=_environment(), stdout=said, stderr=said)
+            started = psutil.Popen(command, cwd=self.folder, env=_environment(), stdout=said, stderr=said)
+        self._logs[started.pid] = log
+        return started
 
     async def kill(self, kind: Kind, random: Random) -> None:
         """Kill -9 one process of a kind, and see to it that there is another."""
@@ -126,15 +133,18 @@ class Scene:
         """Let the workers end in good order, and stop the rest."""
         for worker in self.workers:
             worker.terminate()
-        for worker in self.workers:
-            try:
-                worker.wait(30)
-            except psutil.TimeoutExpired:
-                worker.kill()
-                raise
+        _, left = psutil.wait_procs(self.workers, _ENDS_IN)
+        assert not left, "\n".join(map(self._at_what, left))
         assert self.server
         self.server.kill()
         self.server.wait()
+
+    def _at_what(self, worker: psutil.Process) -> str:
+        """What a worker that does not end says that its threads and tasks are at, after its last words."""
+        worker.send_signal(signal.SIGUSR1)
+        time.sleep(_TELLS_IN)
+        said = self._logs[worker.pid].read_text()
+        return f"worker {worker.pid} had not ended {_ENDS_IN:g} s after SIGTERM:\n{said[-30_000:]}"
 
 
 @asynccontextmanager

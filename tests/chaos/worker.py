@@ -1,11 +1,15 @@
-"""A worker as a process of its own: `python -m tests.chaos.worker DATABASE_URL MODEL_URL`. SIGTERM ends it in order."""
+"""A worker as a process of its own: `python -m tests.chaos.worker DATABASE_URL MODEL_URL`. SIGTERM ends it in order,
+and SIGUSR1 has it say what its threads and tasks are at."""
 
 from __future__ import annotations
 
 import asyncio
+import faulthandler
 import signal
 import sys
+from collections.abc import Iterator
 from contextlib import AsyncExitStack
+from typing import Any
 
 from psycopg import InterfaceError, OperationalError
 
@@ -32,7 +36,10 @@ def settings(model_url: str) -> Settings:
 async def main(database_url: str, model_url: str) -> None:
     """Work until told to stop. Who starts a worker while the database or the model is away starts it again."""
     stop = asyncio.Event()
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGTERM, stop.set)
+    loop.add_signal_handler(signal.SIGUSR1, _print_tasks)
+    faulthandler.register(signal.SIGUSR1, chain=True)  # the threads are told of even if the event loop is blocked
     while not stop.is_set():
         async with AsyncExitStack() as opening:
             try:
@@ -47,6 +54,25 @@ async def main(database_url: str, model_url: str) -> None:
                 await trueweave.work(stop=stop)
             except ModelUnavailable as error:  # when it was asked for the dimension of its vectors
                 print(f"cannot start yet: {error}", file=sys.stderr, flush=True)
+
+
+def _print_tasks() -> None:
+    for task in asyncio.all_tasks():
+        print(f"task {task.get_name()}, asked {task.cancelling()} times to end", file=sys.stderr)
+        for line in _awaited(task.get_coro()):
+            print(f"  {line}", file=sys.stderr)
+    sys.stderr.flush()
+
+
+def _awaited(what: Any) -> Iterator[str]:
+    """Where a coroutine is, where the one is that it waits for, and so on; at the end what the innermost waits for.
+
+    `Task.print_stack` tells only the first of these.
+    """
+    while (frame := getattr(what, "cr_frame", None)) is not None:
+        yield f"{frame.f_code.co_filename}:{frame.f_lineno} {frame.f_code.co_qualname}"
+        what = what.cr_await
+    yield repr(what)
 
 
 if __name__ == "__main__":
