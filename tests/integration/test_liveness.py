@@ -3,15 +3,17 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 from uuid import uuid4
 
 import psycopg
 import pytest
+from psycopg import errors
 
 from tests.integration.proxies import Proxy
 from trueweave.errors import BudgetReached
 from trueweave.store.postgres.connections import Timeouts
-from trueweave.store.postgres.db import Database, Workspace
+from trueweave.store.postgres.db import Database, Transaction, Workspace
 from trueweave.store.postgres.ledger import PostgresLedger
 from trueweave.store.postgres.liveness import LEASE, Liveness
 from trueweave.store.postgres.rate_limit import RateLimits, SharedRateLimiter
@@ -178,3 +180,25 @@ async def test_every_connection_has_timeouts_and_keepalives(url: str, workspace:
             shown = await (await own.execute("SHOW tcp_keepalives_idle")).fetchone()
             assert shown == ("5",)
             assert own.info.get_parameters()["tcp_user_timeout"] == "20000"
+
+
+async def test_a_lease_is_renewed_again_after_the_process_stood_still_in_the_midst_of_it(url: str) -> None:
+    stands_still = False
+
+    class Interrupted(Database):
+        @asynccontextmanager
+        async def entered(self, *args: Any, **kwargs: Any) -> AsyncIterator[Transaction]:
+            async with super().entered(*args, **kwargs) as tx:
+                yield tx
+                if stands_still:
+                    raise errors.IdleInTransactionSessionTimeout("terminating connection due to idle-in-transaction")
+
+    async with Interrupted(url) as database, Liveness(database, SHORT) as liveness:
+        stands_still = True
+        async with asyncio.timeout(PATIENCE):
+            while liveness.holds(liveness.owner):  # noqa: ASYNC110 (by the clock)
+                await asyncio.sleep(0.05)
+        stands_still = False
+        async with asyncio.timeout(PATIENCE):
+            while not liveness.holds(liveness.owner):  # noqa: ASYNC110 (by a task of its own)
+                await asyncio.sleep(0.05)

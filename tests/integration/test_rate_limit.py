@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from trueweave.errors import DatabaseError
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.liveness import Liveness
 from trueweave.store.postgres.rate_limit import RateLimits, SharedRateLimiter
@@ -87,3 +88,15 @@ async def test_calls_are_spread_as_agreed_over_all_processes(
     await asyncio.wait_for(asyncio.gather(*(calls.make(paces[n % 3], 0, tokens=100) for n in range(21))), 20)
     taken = asyncio.get_running_loop().time() - began
     assert 0.95 <= taken < 4
+
+
+async def test_a_failure_that_lasts_reaches_all_who_wait_for_a_slot(database: Database) -> None:
+    class Failing(Liveness):
+        async def take_slots(self, model: str, most: int, wanted: int) -> tuple[int, list[int]]:
+            raise DatabaseError("the disk is full")
+
+    pace = SharedRateLimiter(database, Failing(database), "m", RateLimits())
+    calls = Calls()
+    async with asyncio.timeout(5):
+        outcomes = await asyncio.gather(*(calls.make(pace) for _ in range(3)), return_exceptions=True)
+    assert [type(outcome) for outcome in outcomes] == [DatabaseError] * 3

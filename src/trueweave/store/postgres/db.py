@@ -33,7 +33,13 @@ from trueweave.store.postgres.connections import (
     set_all,
     unusable,
 )
-from trueweave.store.postgres.failures import DRIVER_ERRORS, describe, lasting, raise_if_cancelled
+from trueweave.store.postgres.failures import (
+    DRIVER_ERRORS,
+    cancel_requests,
+    describe,
+    lasting,
+    raise_if_cancelled,
+)
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.schema import ROLE, Applied
 from trueweave.store.postgres.slow import timed
@@ -156,11 +162,17 @@ class Database:
     async def open(self) -> Self:
         """Ready to be used; a `DatabaseError` that says why when the database cannot be. Nothing is changed in it: a
         schema that is missing or outdated is left to `migrate`."""
+        asked = cancel_requests()
         try:  # one connection by hand: the pool would try for long, and not say why it failed
             await self._try_connection()
             await self._pool.open(wait=True)
+            if cancel_requests() > asked:
+                raise asyncio.CancelledError
         except Error as error:
             raise unusable(self.url, error) from error
+        except asyncio.CancelledError:
+            await self._pool.close()  # its tasks end only when they are told to: cancelled, they go on
+            raise
         return self
 
     async def close(self) -> None:
@@ -179,7 +191,8 @@ class Database:
     @asynccontextmanager
     async def _lent(self) -> AsyncIterator[Connection]:
         """A connection of the pool. It finds its way back also when whoever had it is cancelled on that very way, on
-        which the pool would lose it for good."""
+        which the pool would lose it for good. Who is cancelled while it is handed over does not get it."""
+        asked = cancel_requests()
         try:
             connection = await self._pool.getconn()
         except PoolClosed as error:  # it does not come back, unlike a database that is away
@@ -188,6 +201,8 @@ class Database:
                 "open for as long as something is under way."
             ) from error
         try:
+            if cancel_requests() > asked:
+                raise asyncio.CancelledError
             async with connection:
                 yield connection
         finally:

@@ -40,6 +40,14 @@ def raise_if_cancelled(error: Exception) -> None:
         raise asyncio.CancelledError from error
 
 
+def cancel_requests() -> int:
+    """How often the task was asked to end. Where that is more after a call than before, whoever called must not go on,
+    though the call has returned: before Python 3.12 `asyncio.wait_for`, which psycopg's pool waits with, loses a
+    request to cancel that comes together with the result."""
+    task = asyncio.current_task()
+    return task.cancelling() if task else 0
+
+
 def lasting(error: BaseException) -> DatabaseError | None:
     """The error to end with, where trying again would not help; None where the failure may pass by itself."""
     if isinstance(error, DatabaseError):

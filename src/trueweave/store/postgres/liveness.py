@@ -10,23 +10,27 @@ away all leases have expired at once; so nobody deletes others before he has ren
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import timedelta
 from typing import Self
 
-from psycopg import InterfaceError, OperationalError
+from psycopg import Error
 
 from trueweave.store.postgres.batcher import Batcher
 from trueweave.store.postgres.connections import Connection
 from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.failures import DRIVER_ERRORS, first_line
+
+_log = logging.getLogger(__name__)
 
 LEASE = 15.0  # seconds
 _BEATS = 5  # renewals within a lease
 _GRACE = 1 / 3  # of a lease, in which all may come back after the database was away
 _PAUSE = 0.2
-_AWAY = (OperationalError, InterfaceError, TimeoutError)
+_FAILED = (Error, TimeoutError)  # whatever it is, the lease is renewed as soon as it can be: calls wait until it is
 
 
 class Liveness:
@@ -61,7 +65,7 @@ class Liveness:
             with suppress(asyncio.CancelledError):
                 await self._renewing
         if self._connection:
-            with suppress(*_AWAY):  # else the lease runs out
+            with suppress(*_FAILED):  # else the lease runs out
                 async with asyncio.timeout(self._lease / _BEATS):
                     await self._run("liveness.leave", owner=self._owner)
             await self._connection.close()
@@ -117,7 +121,13 @@ class Liveness:
             return False
         try:
             renewing.result()
-        except _AWAY:
+        except _FAILED as error:
+            if not isinstance(error, DRIVER_ERRORS):  # of a database that is away others tell
+                _log.warning(
+                    "the lease of this process cannot be renewed: %s; trying again",
+                    first_line(error),
+                    extra={"event": "lease.retry", "wait_seconds": _PAUSE},
+                )
             await self._disconnect()
             return False
         return True

@@ -11,6 +11,7 @@ from datetime import timedelta
 
 from psycopg import Error
 
+from trueweave.errors import DatabaseError
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.liveness import Liveness
 
@@ -122,7 +123,7 @@ class SharedRateLimiter:
                     await self._hand_on(_Slot(number, owner, _now()))
                 if len(taken) < wanted:
                     await asyncio.sleep(_LOOK_AGAIN)
-        except Error as error:  # all who wait here wait for this
+        except (Error, DatabaseError) as error:  # all who wait here wait for this
             while self._waiting:
                 handed = self._waiting.popleft()
                 if not handed.done():
