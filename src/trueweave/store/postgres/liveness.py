@@ -126,7 +126,7 @@ class Liveness:
                 _log.warning(
                     "the lease of this process cannot be renewed: %s; trying again",
                     first_line(error),
-                    extra={"event": "lease.retry", "wait_seconds": _PAUSE},
+                    extra={"event": "renewal.retry", "wait_seconds": _PAUSE},
                 )
             await self._disconnect()
             return False
