@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 from trueweave import AsyncTrueweave
 from trueweave.cli import app
+from trueweave.cli.bench import _chosen
 from trueweave.config import Settings
 from trueweave.errors import BadReply, ConfigError, UnknownMethod
 from trueweave.evidence import Evidence, Passage, Query, Report, Scored
@@ -217,6 +218,17 @@ async def test_a_comparison_of_all_methods_lists_it_with_the_reason(broken: str,
     assert rows.keys() == {*registry.names(), "shortest"}
     assert broken in rows["shortest"].problem
     assert rows["longest"].evidence
+
+
+def test_a_benchmark_of_all_methods_says_that_it_is_left_out(broken: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert list(_chosen(None, None, 5)) == registry.names()
+    told = " ".join(capsys.readouterr().err.split())
+    assert "Not measured: the method shortest of the package short-ones cannot be loaded" in told
+    assert list(_chosen("keyword", None, 5)) == ["keyword"]
+    assert capsys.readouterr().err == ""
+    with pytest.raises(ConfigError) as raised:
+        _chosen("keyword,shortest", None, 5)
+    assert broken in str(raised.value)
 
 
 def test_the_command_line_lists_it_with_the_reason(broken: str) -> None:

@@ -16,7 +16,7 @@ from trueweave.cli.options import DatabaseUrl, Json, Workspace, Yes
 from trueweave.cli.pricing import is_paid, of_documents
 from trueweave.cli.render.console import say, spinner
 from trueweave.cli.render.estimates import document_estimate
-from trueweave.cli.render.lines import count, next_step
+from trueweave.cli.render.lines import count, next_step, warning
 from trueweave.cli.render.scores import score_table
 from trueweave.cli.reply import replying
 from trueweave.cli.session import in_workspace, load_settings
@@ -204,14 +204,16 @@ def _chosen(names: str | None, given: Sequence[str] | None, deepest: int) -> dic
     from trueweave.methods import registry
 
     wanted = [name.strip() for name in names.split(",") if name.strip()] if names else registry.names()
+    for one in [] if names else registry.broken():
+        say(warning(f"Not measured: {one.problem}"))
     parameters: dict[str, dict[str, str]] = {name: {} for name in wanted}
-    for one in given or ():
-        target, equals, value = one.partition("=")
+    for set_ in given or ():
+        target, equals, value = set_.partition("=")
         name, dot, parameter = target.strip().partition(".")
         if not (equals and dot and parameter):
-            raise ConfigError(f"{one!r} sets nothing. Write METHOD.PARAMETER=VALUE, as in --set fuse.k=20.")
+            raise ConfigError(f"{set_!r} sets nothing. Write METHOD.PARAMETER=VALUE, as in --set fuse.k=20.")
         if name not in parameters:
-            raise ConfigError(f"--set {one} is for {name}, which is not measured. Those are {', '.join(wanted)}.")
+            raise ConfigError(f"--set {set_} is for {name}, which is not measured. Those are {', '.join(wanted)}.")
         parameters[name][parameter] = value.strip()
     made = {name: registry.make(name, values) for name, values in parameters.items()}
     # A number of passages that is given is kept.
