@@ -20,12 +20,14 @@ def test_graphrag_is_imported_and_what_does_not_carry_over_is_told(ready: Truewe
     done = ready("import", "ragtest")
     assert done.stderr.startswith("Reading ragtest as the output of GraphRAG: it has output/entities.parquet and ")
     assert "1 entity and 1 relation have no text that is there" in done.stderr
-    assert "stated in documents of their own, ragtest#without-text-…" in done.stderr
+    assert "stated in documents of their own, graphrag:ragtest#without-text-…" in done.stderr
     assert done.stdout.startswith("4 documents read, 4 new or changed.\n")
     again = answer(ready("import", "ragtest", "--reports", "--json"))
     assert (again["format"], again["documents"], again["new"], len(again["notes"])) == ("graphrag", 5, 1, 2)
-    ready("remove", "ragtest")
-    assert answer(ready("status", "--json"))["documents"] == 0
+    assert answer(ready("sync", ".", "--yes", "--json"))["removed"] == [], "it is not of the folder"
+    (tmp_path / "further").mkdir()
+    away = ready("remove", "graphrag:ragtest", "--json", folder=tmp_path / "further")
+    assert answer(away) == {"removed": 5, "missing": []}
 
 
 def test_lightrag_is_imported(ready: Trueweave, tmp_path: Path) -> None:

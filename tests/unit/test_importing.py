@@ -4,6 +4,7 @@ import gzip
 import json
 import logging
 import math
+import tracemalloc
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -409,6 +410,33 @@ def test_a_folder_without_lightrags_files_is_unreadable(tmp_path: Path) -> None:
         list(importing.read(tmp_path))
 
 
+def test_texts_are_in_memory_document_by_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_object, "_PIECE", 2**16)
+    text = "word " * 4000
+    write_lightrag(tmp_path)
+    with (tmp_path / "kv_store_text_chunks.json").open("w") as file:
+        rows = (f'"c{n}": {json.dumps({"content": f"{text} {n}", "full_doc_id": f"d{n}"})}' for n in range(600))
+        file.write("{" + ",\n".join(rows) + "}")
+    size = (tmp_path / "kv_store_text_chunks.json").stat().st_size
+    tracemalloc.start()
+    number = sum(1 for _ in importing.read(tmp_path, listener=lambda _: None))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert number == 601
+    assert peak < size / 4 < 2**23
+
+
+def test_tables_are_in_memory_batch_by_batch(tmp_path: Path) -> None:
+    write_graphrag(tmp_path)
+    texts = ["".join(chr(97 + (n * k) % 26) for k in range(5000)) for n in range(3000)]
+    rows = ({"id": f"u{n}", "text": text, "document_id": f"d{n}"} for n, text in enumerate(texts))
+    write_table(tmp_path, "text_units", rows)
+    before, most = pyarrow.total_allocated_bytes(), 0
+    for _ in importing.read(tmp_path, listener=lambda _: None):
+        most = max(most, pyarrow.total_allocated_bytes() - before)
+    assert most < sum(map(len, texts)) / 2
+
+
 # --- graphs without texts -----------------------------------------------------------------------------
 
 
@@ -440,7 +468,7 @@ EXPECTED = (
 def test_a_networkx_graph_is_stated_in_sentences() -> None:
     heard, listener = _events()
     read = list(importing.from_networkx(_graph(), "people.gpickle", listener))
-    assert [(document.uri, document.title) for document in read] == [("people.gpickle#1", "people")]
+    assert [(document.uri, document.title) for document in read] == [("networkx:people.gpickle#1", "people")]
     assert _said_by(read) == EXPECTED
     assert heard == [Noted("1 edge had a weight that is not between 1 and 10, and has the nearest one that is.")]
 
@@ -590,14 +618,17 @@ def test_langchains_graph_documents_keep_their_texts() -> None:
     page = LangChainDocument("Ada works at Acme.", metadata={"source": "a.txt", "on": Path("x")}, id="7")
     bare = GraphDocument([ada], [works], LangChainDocument(""))
     first, second = importing.from_langchain([GraphDocument([ada, acme], [works, told], page), bare], "lc")
-    assert (first.uri, first.title, first.metadata) == ("lc#7", "a.txt", {"source": "a.txt", "on": "x"})
+    assert (first.uri, first.title, first.metadata) == ("langchain:lc#7", "a.txt", {"source": "a.txt", "on": "x"})
     mentions = Mention("Ada", "Person", "A countess."), Mention("Acme")
     links = (
         Link("Ada", "Acme", "works at", (), 3, source_type="Person"),
         Link("Ada", "Acme", "She owns half of it.", ("owns",), source_type="Person"),
     )
     assert first.chunks == (Chunk("Ada works at Acme.", mentions=mentions, links=links),)
-    assert (second.uri, second.chunks[0].text) == ("lc#2", "Ada (Person): A countess.\nAda and Acme: works at.")
+    assert (second.uri, second.chunks[0].text) == (
+        "langchain:lc#2",
+        "Ada (Person): A countess.\nAda and Acme: works at.",
+    )
 
 
 # --- our own form, and which format it is -------------------------------------------------------------
@@ -611,6 +642,12 @@ def test_our_own_documents_keep_their_uris(tmp_path: Path) -> None:
     read = importing.read(file, uri="d", listener=listener)
     assert [document.uri for document in read] == ["notes/a.md", "d#3"]
     assert [event.place for event in heard if isinstance(event, Refused)] == [f"{file}, line 3"]
+
+
+def test_without_a_uri_the_format_and_the_path_are_it(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("Ada,lived in,London\n")
+    [document] = importing.read(tmp_path / "t.csv")
+    assert document.uri == f"triples:{(tmp_path / 't.csv').resolve().as_posix()}#1"
 
 
 def test_the_command_knows_every_format() -> None:

@@ -47,8 +47,10 @@ def import_(
     rdf        N-Triples (.nt) or Turtle (.ttl), likewise
     triples    a CSV or TSV file with subject, predicate and object, likewise
 
-    Importing the same again replaces what has changed, and costs nothing where nothing has. What does not carry over is
-    said. Exits with 1 when rows were refused.
+    Documents are called by the format, the path and an id, as in graphrag:ragtest#doc-1. Importing the same again
+    replaces what has changed; `trueweave remove graphrag:ragtest` removes it. What does not carry over is said.
+
+    Exits with 1 when rows were refused.
     """
     from trueweave import importing
     from trueweave.cli.render.progress_bar import progress
@@ -77,7 +79,7 @@ def import_(
                 yield document
 
         async def add(trueweave: AsyncTrueweave) -> int:
-            uri = Naming(settings.project_folder).uri(path)
+            uri = format_.uri(path, Naming(settings.project_folder))
             documents = importing.read(path, format_.name, uri=uri, listener=heard, reports=reports)
             with progress("Importing", None) as done:
                 return await trueweave.add_documents(counted(documents), done, tally)

@@ -29,7 +29,8 @@ def remove(
 ) -> None:
     """Remove documents, and everything that only they state.
 
-    A folder or pattern means all documents whose files are or were there, and a .jsonl or .csv file means its rows.
+    A folder or pattern means all documents whose files are or were there, a .jsonl or .csv file means its rows, and
+    graphrag:ragtest what was imported from there.
     Documents that wait or failed are removed, too. Exits with 1 when something is not found; the rest is removed.
     """
     with replying(json) as reply:

@@ -37,19 +37,20 @@ def read(
 ) -> Iterator[Document]:
     """The documents in a file or folder of another system, in one of FORMATS; without a format, as `guess` finds.
 
-    They are called by the `uri` of the file or folder, which is its whole path unless it is given, and what names them
-    there, as in `ragtest/output#doc-1`. With `reports`, GraphRAG's community reports are documents, too.
+    They are called by a `uri` and what names them in the file or folder, as in `graphrag:ragtest#doc-1`. Unless it is
+    given, it is the format and the whole path. With `reports`, GraphRAG's community reports are documents, too.
     """
     place = Path(path)
     chosen = _named(format) if format else guess(place).format
     if reports and chosen.name != "graphrag":
         raise ConfigError(f"only the output of GraphRAG has community reports, and {place} is read as {chosen.what}.")
     options: dict[str, Any] = {"reports": True} if reports else {}
-    return chosen.reader()(place, uri if uri is not None else Naming().uri(place), listener, **options)
+    return chosen.reader()(place, uri or chosen.uri(place, Naming()), listener, **options)
 
 
-def from_networkx(graph: Any, uri: str, listener: Listener | None = None) -> Iterator[Document]:
-    """Documents that state the nodes and edges of a networkx graph in a sentence each, called by the uri and a number.
+def from_networkx(graph: Any, name: str, listener: Listener | None = None) -> Iterator[Document]:
+    """Documents that state the nodes and edges of a networkx graph in a sentence each, called `networkx:name#1` and so
+    on.
 
     Names, types, descriptions, predicates, keywords and weights are taken from attributes of the usual names.
     """
@@ -57,15 +58,16 @@ def from_networkx(graph: Any, uri: str, listener: Listener | None = None) -> Ite
 
     nodes = (((node,), values) for node, values in graph.nodes(data=True))
     edges = (((source, target), values) for source, target, values in graph.edges(data=True))
-    return stated((one for part in (nodes, edges) for one in part), uri, str(graph.graph.get("name") or uri), listener)
+    elements = (one for part in (nodes, edges) for one in part)
+    return stated(elements, f"networkx:{name}", str(graph.graph.get("name") or name), listener)
 
 
-def from_langchain(graphs: Iterable[GraphDocument], uri: str) -> Iterator[Document]:
-    """A document for each of LangChain's GraphDocuments, with its text, nodes and relationships, called by the uri and
-    the id of its source, or else its number."""
+def from_langchain(graphs: Iterable[GraphDocument], name: str) -> Iterator[Document]:
+    """A document for each of LangChain's GraphDocuments, with its text, nodes and relationships, called
+    `langchain:name#` and the id of its source, or else its number."""
     from trueweave.importing.langchain import read as read_langchain
 
-    return read_langchain(graphs, uri)
+    return read_langchain(graphs, f"langchain:{name}")
 
 
 def _named(name: str) -> Format:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from trueweave.errors import ConfigError, UnreadableFile
+from trueweave.text.uris import Naming
 from trueweave.types import Document
 
 Reader = Callable[..., Iterator[Document]]
@@ -23,6 +24,14 @@ class Format:
     module: str
     files: tuple[str, ...] = ()
     endings: tuple[str, ...] = ()
+
+    def uri(self, path: Path, naming: Naming) -> str:
+        """What documents from a path are called by, as in `graphrag:ragtest`.
+
+        It is not the name of a file, so that following a folder does not take them for rows of a file that is gone, and
+        adding a file with the same name does not replace them.
+        """
+        return f"{self.name}:{naming.uri(path)}"
 
     def reader(self) -> Reader:
         """What reads it: called with a path, its uri and a listener. Libraries are imported when it is."""

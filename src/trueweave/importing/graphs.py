@@ -89,6 +89,6 @@ def number(value: Any) -> float | None:
 
 
 def _text(values: Mapping[str, Any], names: Sequence[str]) -> str:
-    """The first of these values that is a text with something in it."""
-    texts = (values.get(name) for name in names)
-    return next((text.strip() for text in texts if isinstance(text, str) and text.strip()), "")
+    """The first of these values that is a text with something in it, or a number."""
+    texts = (str(value).strip() for name in names if isinstance(value := values.get(name), str | int | float))
+    return next(filter(None, texts), "")

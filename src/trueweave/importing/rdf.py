@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from trueweave.errors import ConfigError, UnreadableFile
 from trueweave.events import Listener
-from trueweave.importing.statements import Statement, documents, of_entity, of_relation
+from trueweave.importing.statements import Statement, documents, of_entity, of_relation, sentence
 from trueweave.importing.telling import refuse
 from trueweave.text.json_lines import broken, place
 from trueweave.text.names import tidy
@@ -75,7 +75,8 @@ def _statements(triples: Triples, resources: _Resources) -> Iterator[Statement]:
         if resources.is_told(subject, str(predicate), value):
             continue
         if isinstance(value, Literal):
-            yield Statement(f"{name} {words}: {tidy(str(value))}.", (Mention(name, type_, f"{words}: {value}"),))
+            told = Mention(name, type_, f"{words}: {value}")
+            yield Statement(sentence(f"{name} {words}: {tidy(str(value))}"), (told,))
         else:
             link = Link(name, resources.name(value), words, source_type=type_, target_type=resources.type(value))
             yield of_relation(link, words)

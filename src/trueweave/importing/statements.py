@@ -30,7 +30,7 @@ class Statement:
 def of_entity(entity: Mention) -> Statement:
     """The statement that there is an entity of this type, with its description."""
     name = tidy(entity.name) + (f" ({tidy(entity.type)})" if tidy(entity.type) else "")
-    return Statement(_sentence(f"{name}: {entity.description}" if entity.description else name), (entity,))
+    return Statement(sentence(f"{name}: {entity.description}" if entity.description else name), (entity,))
 
 
 def of_relation(relation: Link, predicate: str = "") -> Statement:
@@ -43,7 +43,7 @@ def of_relation(relation: Link, predicate: str = "") -> Statement:
         text = said
     else:
         text = f"{source} and {target}" + (f": {said}" if said else " are related")
-    return Statement(_sentence(text), links=(relation,))
+    return Statement(sentence(text), links=(relation,))
 
 
 def documents(statements: Iterable[Statement], uri: str, title: str, part: str = "") -> Iterator[Document]:
@@ -87,7 +87,7 @@ def _chunk(packed: list[Statement], start: int) -> Chunk:
     return Chunk(text, start, tokens.count(text), tuple(mentions), links)
 
 
-def _sentence(text: str) -> str:
+def sentence(text: str) -> str:
     """One line with a full stop, of a length that fits into a chunk. What is cut off is in the description still."""
     line = " ".join(storable(text).split())
     if len(line) >= _LONGEST_CHUNK:

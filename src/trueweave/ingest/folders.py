@@ -29,7 +29,8 @@ class Folder:
 async def matching(workspace: Workspace, what: Sequence[str], naming: Naming) -> dict[str, list[str]]:
     """The uris of the documents that each of these stands for: the path of a file, a folder or a pattern, or a uri.
 
-    A file stands for the rows in it, too. What is a path of one document and the uri of another is the path.
+    A file stands for the rows in it, too, and what was imported for all that came with it (`graphrag:ragtest`). What is
+    a path of one document and the uri of another is the path.
     """
     named = {given: naming.uri(given) for given in what}
     known = await _known(workspace, [*named.values(), *named])
@@ -56,6 +57,7 @@ async def gone(workspace: Workspace, folders: Sequence[Folder], naming: Naming, 
 class _Wanted:
     """What somebody may have meant by a path or a uri: a folder, a file of rows, or a pattern of such."""
 
+    given: str
     uri: str
     folder: Folder
     pattern: Pattern | None
@@ -64,9 +66,11 @@ class _Wanted:
     def of(cls, given: str, naming: Naming) -> _Wanted:
         pattern = Pattern.of(given)
         uri = naming.uri(pattern.top if pattern else given)
-        return cls(uri, Folder(naming.within(uri)), pattern)
+        return cls(given, uri, Folder(naming.within(uri)), pattern)
 
     def has(self, uri: str) -> bool:
+        if is_absolute(self.given) and uri.startswith(f"{self.given}{ROW}"):
+            return True
         if self.pattern is None:
             return self.folder.has(uri) or uri.startswith(f"{self.uri}{ROW}")
         inside = uri.removeprefix(self.folder.prefix)
