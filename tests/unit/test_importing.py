@@ -7,6 +7,7 @@ import math
 import tracemalloc
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_args
 
@@ -81,7 +82,7 @@ def test_what_has_no_chunk_is_stated_apart_and_told() -> None:
     found.add_entity(Mention("Byron", "person"), ["a", "gone"])
     found.add_entity(Mention(" ", "person"), ["a"])
     found.add_relation(GivenRelation("Ada", "Byron", "is his daughter", weight=99.0), [])
-    [document] = found.apart("x")
+    [document] = found.unattached("x")
     [chunk] = document.chunks
     assert document.uri == "x#without-text-1"
     assert chunk.text == "Ada (person): A countess.\nAda and Byron: is his daughter."
@@ -488,6 +489,20 @@ def test_graphml_has_defaults_and_is_refused_when_it_is_broken(tmp_path: Path) -
     _, mentions, links = _said_by(importing.read(tmp_path / "g.graphml"))
     assert (mentions, links) == ([Mention("Ada", "person")], [Link("Ada", "Nowhere", source_type="person")])
     (tmp_path / "g.graphml").write_text(whole[:-9])
+    with pytest.raises(UnreadableFile, match=r"g\.graphml is not GraphML"):
+        list(importing.read(tmp_path / "g.graphml"))
+
+
+BOMB = '<!ENTITY a "%s">' % ("a" * 60) + "".join(
+    f'<!ENTITY {name} "{f"&{before};" * 10}">' for before, name in pairwise("abcdefg")
+)
+ELSEWHERE = '<!ENTITY g SYSTEM "file:///etc/hostname">'
+
+
+@pytest.mark.parametrize("entities", [BOMB, ELSEWHERE], ids=["entities in entities", "entities in other files"])
+def test_graphml_whose_entities_are_hostile_is_unreadable(tmp_path: Path, entities: str) -> None:
+    node = '<key id="k" for="node" attr.name="name"/><graph><node id="1"><data key="k">&g;</data></node></graph>'
+    (tmp_path / "g.graphml").write_text(f"<!DOCTYPE x [{entities}]><graphml>{node}</graphml>")
     with pytest.raises(UnreadableFile, match=r"g\.graphml is not GraphML"):
         list(importing.read(tmp_path / "g.graphml"))
 

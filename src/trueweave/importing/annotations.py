@@ -41,9 +41,9 @@ class Annotations:
         self._mentions: defaultdict[str, list[Mention]] = defaultdict(list)
         self._links: defaultdict[str, list[Link]] = defaultdict(list)
         self._types: defaultdict[str, list[str]] = defaultdict(list)
-        self._entities_apart: list[Mention] = []
-        self._relations_apart: list[GivenRelation] = []
-        self._missing = self._nameless = self._bent = 0
+        self._unattached_entities: list[Mention] = []
+        self._unattached_relations: list[GivenRelation] = []
+        self._missing = self._nameless = self._out_of_range = 0
 
     def add_entity(self, entity: Mention, chunks: Sequence[str]) -> None:
         """Say that these chunks mention an entity."""
@@ -56,7 +56,7 @@ class Annotations:
         for chunk in known:
             self._mentions[chunk].append(entity)
         if not known:
-            self._entities_apart.append(entity)
+            self._unattached_entities.append(entity)
 
     def add_relation(self, relation: GivenRelation, chunks: Sequence[str]) -> None:
         """Say that these chunks state a relation."""
@@ -64,9 +64,9 @@ class Annotations:
             self._nameless += 1
             return
         known = self._known(chunks)
-        self._bent += is_bent(relation.weight, len(known) or 1)
+        self._out_of_range += is_out_of_range(relation.weight, len(known) or 1)
         if not known:
-            self._relations_apart.append(relation)
+            self._unattached_relations.append(relation)
         shared: dict[Link, Link] = {}  # one object for all chunks in which it is the same
         for chunk, strength in zip(known, strengths(relation.weight, len(known)), strict=True):
             link = self._link(relation, strength, chunk)
@@ -76,13 +76,13 @@ class Annotations:
         """What is said in a chunk. It is forgotten with that."""
         return tuple(self._mentions.pop(chunk, ())), tuple(self._links.pop(chunk, ()))
 
-    def apart(self, uri: str) -> Iterator[Document]:
+    def unattached(self, uri: str) -> Iterator[Document]:
         """Documents that state what no chunk is there for."""
         yield from documents(self._statements(), uri, "Entities and relations without a text", WITHOUT_TEXT)
 
     def tell(self, listener: Listener | None, uri: str) -> None:
         """Say what was left out, moved or changed, if anything was."""
-        entities, relations = len(self._entities_apart), len(self._relations_apart)
+        entities, relations = len(self._unattached_entities), len(self._unattached_relations)
         if entities or relations:
             told = f"{counted(entities, 'entity', 'entities')} and {counted(relations, 'relation')}"
             note(
@@ -98,8 +98,8 @@ class Annotations:
         if self._nameless:
             told = counted(self._nameless, "entity or relation", "entities or relations")
             note(listener, f"{told} without a name were left out.")
-        if self._bent:
-            told = counted(self._bent, "relation")
+        if self._out_of_range:
+            told = counted(self._out_of_range, "relation")
             note(
                 listener,
                 f"{told} had a weight that is not between 1 and 10 for each text, and has the nearest one that is.",
@@ -125,9 +125,9 @@ class Annotations:
         return types[0]
 
     def _statements(self) -> Iterator[Statement]:
-        for entity in self._entities_apart:
+        for entity in self._unattached_entities:
             yield of_entity(entity)
-        for relation in self._relations_apart:
+        for relation in self._unattached_relations:
             yield of_relation(self._link(relation, strengths(relation.weight, 1)[0], None))
 
 
@@ -143,6 +143,6 @@ def strengths(weight: float | None, chunks: int) -> list[int]:
     return [each + 1] * more + [each] * (chunks - more)
 
 
-def is_bent(weight: float | None, chunks: int) -> bool:
+def is_out_of_range(weight: float | None, chunks: int) -> bool:
     """Whether the strengths cannot add up to the weight."""
     return weight is not None and (math.isnan(weight) or not chunks - 0.5 <= weight <= _STRONGEST * chunks + 0.5)

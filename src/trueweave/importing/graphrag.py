@@ -50,7 +50,7 @@ def read(path: Path, uri: str, listener: Listener | None = None, *, reports: boo
         title, metadata = titles.get(document, ("", {}))
         made = chunks(units, annotations)
         yield Document(f"{uri}{ROW}{document}", made, title, metadata, origin=f"{folder / UNITS}, {document}")
-    yield from annotations.apart(uri)
+    yield from annotations.unattached(uri)
     if reports:
         yield from _reports(folder / _REPORTS, uri)
     annotations.tell(listener, uri)

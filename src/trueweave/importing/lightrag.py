@@ -48,7 +48,7 @@ def read(path: Path, uri: str, listener: Listener | None = None) -> Iterator[Doc
         made = chunks(units, annotations)
         metadata = {"file_path": file} if file else {}
         yield Document(f"{uri}{ROW}{document}", made, PurePosixPath(file).name, metadata, origin=f"{path}, {document}")
-    yield from annotations.apart(uri)
+    yield from annotations.unattached(uri)
     annotations.tell(listener, uri)
     _tell_unprocessed(path, listener)
 
