@@ -20,6 +20,7 @@ from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.locks import lock_view
 from trueweave.testing import Faults, HashEmbedder
 from trueweave.types import Metric
+from trueweave.view import settle as view_settle
 from trueweave.view.settle import settle
 
 
@@ -263,3 +264,15 @@ async def test_a_document_that_was_settled_is_free_for_its_next_version_whatever
             faults.break_at(None)
             await trueweave.maintenance.settle()
             assert (await trueweave.status()).waiting_documents == 0, f"a lease was left behind at chance {chance}"
+
+
+async def test_who_is_to_stop_settles_the_batch_that_is_begun_and_no_other(
+    trueweave: AsyncTrueweave, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(view_settle, "DOCUMENTS_AT_ONCE", 2)
+    some = [Document(f"doc/{n}", (Chunk(f"text {n}"),)) for n in range(5)]
+    await record.store(trueweave.workspace, [contribution(one) for one in some])
+    asked = iter([False, True])
+    settled = await settle(trueweave.workspace, HashEmbedder(), is_stopping=lambda: next(asked, True))
+    assert settled.documents == 2
+    assert (await settle(trueweave.workspace, HashEmbedder())).documents == 3

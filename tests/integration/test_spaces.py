@@ -1,5 +1,6 @@
 """Embedding spaces: small workspaces exact, large ones by an index of their own, and a change of model at once."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -82,6 +83,68 @@ async def test_what_comes_after_the_index_is_found_removed_and_moved_too(truewea
     with psycopg.connect(url) as connection:
         assert connection.execute("SELECT count(*) FROM trueweave.vector_1_chunk").fetchone() == (0,), "moved in bulk"
     assert (await trueweave.maintenance.verify()).exact
+
+
+@pytest.mark.usefixtures("few")
+async def test_a_worker_that_is_to_stop_breaks_off_building_an_index_and_the_next_one_builds_it(
+    trueweave: AsyncTrueweave, url: str
+) -> None:
+    await trueweave.add_documents(documents(60))
+    own = f"vector_1_chunk_{trueweave.workspace.id}"
+    _lose_index(url, own)
+    with psycopg.connect(url) as blocking:
+        blocking.execute(f"LOCK TABLE trueweave.{own} IN ROW EXCLUSIVE MODE")  # while it is held, no index is built
+        stop = asyncio.Event()
+        working = asyncio.create_task(trueweave.work(stop=stop))
+        await _eventually(lambda: _is_waited_for(url, own))
+        stop.set()
+        async with asyncio.timeout(10):
+            await working
+    assert f"{own}_hnsw" not in tables_and_indexes(url)[1]
+    stop.clear()
+    working = asyncio.create_task(trueweave.work(stop=stop))
+    await _eventually(lambda: f"{own}_hnsw" in tables_and_indexes(url)[1])
+    stop.set()
+    await working
+
+
+@pytest.mark.usefixtures("few")
+async def test_an_index_is_built_by_one_process_and_others_do_not_wait_for_it(
+    trueweave: AsyncTrueweave, url: str
+) -> None:
+    await trueweave.add_documents(documents(60))
+    own = f"vector_1_chunk_{trueweave.workspace.id}"
+    _lose_index(url, own)
+    with psycopg.connect(url) as blocking:
+        blocking.execute(f"LOCK TABLE trueweave.{own} IN ROW EXCLUSIVE MODE")
+        building = asyncio.create_task(vectors.move_to_own_table(trueweave.workspace, 0))
+        await _eventually(lambda: _is_waited_for(url, own))
+        async with asyncio.timeout(10):
+            await vectors.move_to_own_table(trueweave.workspace, 0)
+        assert not building.done()
+    async with asyncio.timeout(10):
+        await building
+    assert f"{own}_hnsw" in tables_and_indexes(url)[1]
+
+
+def _lose_index(url: str, own: str) -> None:
+    """Leave a table of vectors as somebody does who is killed while its index is built."""
+    with psycopg.connect(url) as connection:
+        connection.execute(f"DROP INDEX trueweave.{own}_hnsw")
+        connection.execute("UPDATE trueweave.own_table SET indexed = false WHERE kind = 'chunk'")
+
+
+def _is_waited_for(url: str, table: str) -> bool:
+    """Whether somebody waits for a lock on a table."""
+    with psycopg.connect(url) as connection:
+        asked = "SELECT FROM pg_locks WHERE NOT granted AND relation = %s::regclass"
+        return bool(connection.execute(asked, (f"trueweave.{table}",)).fetchall())
+
+
+async def _eventually(is_so: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not is_so():  # noqa: ASYNC110 (others act, in the database)
+            await asyncio.sleep(0.05)
 
 
 @pytest.mark.parametrize(("metric", "expected"), [("cosine", "same way"), ("l2", "near"), ("inner", "same way")])

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from itertools import chain
-from typing import Self
+from typing import Any, Self
 
 from psycopg import DataError
 
@@ -116,7 +116,7 @@ class WorkerControls:
     tell: Listener
     pace: WorkerSettings
     places: asyncio.Semaphore  # for documents of all workspaces
-    is_stopping: Callable[[], bool]
+    stopping: asyncio.Event
     postponed: Callable[[Exception], Postponed]
     wake: Callable[[], None]  # there is a new job in the queue
 
@@ -247,25 +247,47 @@ class WorkspaceJobs:
             self._settling -= 1
 
     async def _settle_all(self, *, large: bool) -> int:
-        """Settle what waits, and find the names in it; how many versions of documents that were."""
-        settled = await settle(self._workspace, self._kit.embedder, large=large)
+        """Settle what waits, and find the names in it; how many versions of documents that were. Postponed if the
+        worker is told to stop before all is done."""
+        is_stopping = self._controls.stopping.is_set
+        settled = await settle(self._workspace, self._kit.embedder, large=large, is_stopping=is_stopping)
         if settled.defect:
             self._tell(WorkFailed("settle", "", str(settled.defect)))
         try:
-            await link(self._workspace)
-        except (TrueweaveError, *DRIVER_ERRORS):
-            raise
-        except Exception as error:  # noqa: BLE001 (it must not keep documents from being settled, and is kept)
-            await self._mark("link", error)
-        if settled.documents:
-            await vectors.move_to_own_table(self._workspace, settled.vectors)
-            self._tell(Settled(settled.documents))
+            try:
+                await link(self._workspace, is_stopping=is_stopping)
+            except (TrueweaveError, *DRIVER_ERRORS):
+                raise
+            except Exception as error:  # noqa: BLE001 (it must not keep documents from being settled, and is kept)
+                await self._mark("link", error)
+            self._check_stopping()
+            await self._unless_stopped(vectors.move_to_own_table(self._workspace, settled.vectors))
+        finally:
+            if settled.documents:
+                self._tell(Settled(settled.documents))
         return settled.documents
+
+    async def _unless_stopped(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do what may take long, costs no model calls and can be done again; Postponed if the worker is told to stop
+        meanwhile."""
+        working = asyncio.create_task(work)
+        stopping = asyncio.create_task(self._controls.stopping.wait())
+        try:
+            await asyncio.wait((working, stopping), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            stopping.cancel()
+            working.cancel()
+            await asyncio.wait((working, stopping))
+        if working.cancelled():
+            raise Postponed("the worker stops")
+        working.result()
 
     async def _see_to_rest(self, *, is_idle: bool) -> None:
         """Have done what is left: what another settler is at, who may be gone, and descriptions to be summed up."""
         async with self._workspace.transaction() as tx:
             if is_idle and await tx.value("settle.any_due"):
+                await ask_for(tx, "settle", self._try_again_after)
+            if await vectors.is_index_missing(tx):  # another is building it, who may be gone
                 await ask_for(tx, "settle", self._try_again_after)
             if await tx.value("settle.any_large_due", small=ROWS_AT_ONCE):
                 await ask_for(tx, "large")
@@ -281,6 +303,7 @@ class WorkspaceJobs:
             self._check_stopping()
             while done := await summarise_some(self._workspace, self._kit.summarise, self._tell):
                 self._tell(Summarised(done))
+                self._check_stopping()
 
     async def _report(self, _: bytes) -> None:
         async with aclosing(write_reports(self._workspace, self._kit.reporting, self._tell)) as writing:
@@ -353,5 +376,5 @@ class WorkspaceJobs:
         _log.debug("traceback of the failed job", exc_info=error, extra={"event": "job.failed.traceback", **about})
 
     def _check_stopping(self) -> None:
-        if self._controls.is_stopping():
+        if self._controls.stopping.is_set():
             raise Postponed("the worker stops")

@@ -85,15 +85,13 @@ class Worker:
         self._jobs: dict[asyncio.Task[None], ClaimedJob] = {}
         self._woken = asyncio.Event()
         self._reason: Exception | None = None
-        self._stopping = False
+        self._stopping = asyncio.Event()
         places = asyncio.Semaphore(pace.documents_at_once)
-        self._controls = WorkerControls(
-            listener, pace, places, lambda: self._stopping, self._postponed, self._woken.set
-        )
+        self._controls = WorkerControls(listener, pace, places, self._stopping, self._postponed, self._woken.set)
 
     def stop(self) -> None:
-        """Let what is begun come to its end, and begin nothing more."""
-        self._stopping = True
+        """Let what is begun come to its end, but for what is cheap to do again, and begin nothing more."""
+        self._stopping.set()
         self._woken.set()
 
     def abandon(self) -> None:
@@ -111,7 +109,7 @@ class Worker:
             stack.push_async_callback(self._close_all)
             share = self._pace.jobs_at_once if self._only else max(1, self._pace.jobs_at_once // 2)
             queue = Queue(self._database, liveness, self._only, limit=self._limit, share=share)
-            while not self._stopping:
+            while not self._stopping.is_set():
                 try:
                     await self._work(queue)
                 except DRIVER_ERRORS as error:
@@ -158,7 +156,7 @@ class Worker:
         if self._only:
             await (await self._open(self._only.id)).jobs.prepare()
         pause = _FIRST_PAUSE
-        while not self._stopping:
+        while not self._stopping.is_set():
             self._woken.clear()
             free = self._pace.jobs_at_once - len(self._jobs)
             claimed = await queue.claim(free, clock.time()) if free > 0 else []

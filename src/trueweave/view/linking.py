@@ -9,7 +9,7 @@ names and texts make them, whatever the order in which those arrived.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -46,10 +46,10 @@ class _Row(NamedTuple):
     defines: bool
 
 
-async def link(workspace: Workspace) -> int:
-    """Link until nothing is left to be linked; how many chunks were."""
+async def link(workspace: Workspace, *, is_stopping: Callable[[], bool] = lambda: False) -> int:
+    """Link until nothing is left to be linked, or it is to stop; how many chunks were."""
     linked = 0
-    while (some := await link_some(workspace)) is not None:
+    while not is_stopping() and (some := await link_some(workspace)) is not None:
         linked += some
     return linked
 

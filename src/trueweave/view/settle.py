@@ -75,15 +75,22 @@ class _Claim:
     rows: int = 0  # mentions and links, or names
 
 
-async def settle(workspace: Workspace, embedder: Embedder | None, *, large: bool | None = None) -> SettleResult:
-    """Settle until nothing is left that no other settler is at. With `large`, only documents that are, or are not.
+async def settle(
+    workspace: Workspace,
+    embedder: Embedder | None,
+    *,
+    large: bool | None = None,
+    is_stopping: Callable[[], bool] = lambda: False,
+) -> SettleResult:
+    """Settle until nothing is left that no other settler is at, or it is to stop. With `large`, only documents that
+    are, or are not.
 
     What fails by a bug is marked and left out.
     """
     settler = _Settler(workspace, embedder)
     total = SettleResult()
     for size in (False, True) if large is None else (large,):
-        while (settled := await settler.settle_some(large=size)) is not None:
+        while not is_stopping() and (settled := await settler.settle_some(large=size)) is not None:
             total = total.plus(settled)
     return total
 

@@ -20,7 +20,7 @@ SECONDS = 20.0  # after which what a dead process was at is taken over
 
 _PAUSES = (0, 0.05, 0.5)  # seconds before each try to give leases back
 
-LeaseKind = Literal["document", "names", "turn", "reports"]
+LeaseKind = Literal["document", "names", "turn", "reports", "vectors"]
 
 
 @asynccontextmanager

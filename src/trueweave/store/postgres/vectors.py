@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from random import random
 from typing import Any, NamedTuple
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import numpy as np
 from pgvector import HalfVector
@@ -23,7 +23,7 @@ from trueweave.errors import ConfigError, SpaceMismatch
 from trueweave.graph.aggregate import entity_text, relation_text, report_text
 from trueweave.graph.plan import ChangedText
 from trueweave.protocols import Embedder, Vectors
-from trueweave.store.postgres import outbox
+from trueweave.store.postgres import leases, outbox
 from trueweave.store.postgres.binary_params import Ids
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Transaction, Workspace
@@ -163,18 +163,41 @@ async def move_to_own_table(workspace: Workspace, written: int) -> None:
     """Move vectors to the workspace's own tables, kind by kind, where there are too many of them in the common one.
 
     `written` is how many the caller has just put there. To look costs more than to write a few, so of those who wrote a
-    few only some look. Vectors move in small steps that readers do not notice and settlers wait for one at a time.
-    Where much is moved, the HNSW index is built anew at the end, which is far cheaper than one insert at a time.
+    few only some look; who wrote none looks whether somebody else was stopped before the end. Vectors move in small
+    steps that readers do not notice and settlers wait for one at a time. Where much is moved, the HNSW index is built
+    anew at the end, which is far cheaper than one insert at a time. What another process is moving is left to it.
     """
-    if written < MOST_IN_COMMON // 20 * random():
+    if 0 < written < MOST_IN_COMMON // 20 * random():
         return
     async with workspace.transaction() as tx:
+        if not written and not await is_index_missing(tx):
+            return
         where = await space(tx)
-        own_tables = await _own_tables(tx, where) if where else {}
-        waiting = {k: await _count(tx, _common(where, k), MOST_IN_COMMON) for k in VECTOR_KINDS} if where else {}
-    for kind, count in waiting.items():
-        if where and (count >= MOST_IN_COMMON or not own_tables.get(kind, True)):
+        due = await _due(tx, where) if where else []
+    if not where or not due:
+        return
+    owner = uuid4()
+    async with leases.kept(workspace, owner):
+        async with workspace.transaction() as tx:
+            is_ours = await leases.take(tx, owner, "vectors")
+            due = await _due(tx, where)  # another may have done it meanwhile
+        for kind in due if is_ours else ():
             await _move(workspace, where, kind)
+
+
+async def is_index_missing(tx: Transaction) -> bool:
+    """Whether vectors that were moved to the workspace's own tables have no index yet."""
+    return bool(await tx.value("vectors.any_without_index"))
+
+
+async def _due(tx: Transaction, where: Space) -> list[VectorKind]:
+    """The kinds whose vectors are to be moved."""
+    own_tables = await _own_tables(tx, where)
+    return [
+        kind
+        for kind in VECTOR_KINDS
+        if not own_tables.get(kind, True) or await _count(tx, _common(where, kind), MOST_IN_COMMON) >= MOST_IN_COMMON
+    ]
 
 
 async def _move(workspace: Workspace, where: Space, kind: VectorKind) -> None:

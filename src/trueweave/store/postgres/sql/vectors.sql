@@ -38,6 +38,9 @@ SELECT id, v FROM {table} WHERE id = ANY(%(ids)s)
 -- name: own_tables
 SELECT kind, indexed FROM own_table WHERE space = %(space)s
 
+-- name: any_without_index
+SELECT EXISTS (SELECT FROM workspace w JOIN own_table h ON h.space = w.space WHERE NOT h.indexed)
+
 -- name: make_own_table
 SELECT make_own_table(%(space)s, %(kind)s)
 
