@@ -24,7 +24,7 @@ from tests.oracle import assert_view_is_right
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey, ResolutionSettings
 from trueweave.errors import DatabaseUnavailable, RuleError
 from trueweave.graph.contribution import contribution
-from trueweave.store.postgres import digest, record, resolution, suggestions
+from trueweave.store.postgres import digest, leases, record, resolution, suggestions
 from trueweave.store.postgres.db import Database
 from trueweave.testing import Databases, Faults, HashEmbedder, SimulatedCrash
 
@@ -224,6 +224,7 @@ class World:
         await asyncio.gather(*(go(writer, steps) for writer, steps in zip(writers, histories, strict=True)))
         for writer in writers:
             await writer.trueweave.maintenance.settle()
+        await _until_settled(writers[0].trueweave)
         return writers[0].trueweave
 
     async def check(self, trueweave: AsyncTrueweave, seed: int) -> None:
@@ -255,6 +256,15 @@ class World:
         await resolution.change_settings(fresh.workspace, how)
         for rule in rules:
             await resolution.add_rule(fresh.workspace, rule.kind, rule.names, rule.label)
+
+
+async def _until_settled(trueweave: AsyncTrueweave) -> None:
+    """A crash that also keeps a settler from giving its lease back leaves what it was at to others, once that runs
+    out."""
+    async with asyncio.timeout(3 * leases.SECONDS):
+        while (now := await trueweave.status()).waiting_documents or now.waiting_names:
+            await asyncio.sleep(0.2)
+            await trueweave.maintenance.settle()
 
 
 @pytest.fixture(scope="module")
