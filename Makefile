@@ -12,7 +12,7 @@ WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2)
 SMOKE := $(addprefix smoke-,quality resolution query index ingest communities text_search citations workspaces settling home_made)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check test test-all smoke $(SMOKE) db docs quality communities checking reference sync bench lock schema fmt clean
+.PHONY: help neo4j setup check test test-all smoke $(SMOKE) db docs quality communities checking reference sync bench lock schema fmt clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,7 +37,7 @@ check: setup  ## lint, formatting, types, layers
 
 test: setup  ## all tests, with a short run of the random ones (WORKERS=4 for more at once)
 	$(BIN)/pytest -q -m serial tests
-	$(BIN)/pytest -q -m "not serial" -n $(WORKERS) --dist worksteal tests
+	$(BIN)/python -m tests.with_neo4j $(BIN)/pytest -q -m "not serial" -n $(WORKERS) --dist worksteal tests
 
 test-all: export TRUEWEAVE_TEST_FULL = 1
 test-all: test  ## all tests, with the long run of the random ones
@@ -46,6 +46,12 @@ smoke: $(SMOKE)  ## see that every benchmark runs; with make -j2, two at a time
 
 $(SMOKE): smoke-%: setup
 	$(BIN)/python benchmarks/$*.py --smoke
+
+neo4j: .neo4j/lib/.ready  ## fetch the jars of Neo4j, for tests and benchmarks with it (needs Maven; Java to run it)
+
+.neo4j/lib/.ready: tests/neo4j-pom.xml
+	mvn -q -B -f $< dependency:copy-dependencies -DoutputDirectory=$(CURDIR)/.neo4j/lib -DincludeScope=runtime
+	@touch $@
 
 db: setup  ## start the bundled PostgreSQL and print its address
 	$(BIN)/trueweave db start

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.servers import ChromaServer, Neo4jServer, no_neo4j
 from trueweave import AsyncTrueweave
 from trueweave.store.embedded import EmbeddedServer
 from trueweave.store.postgres.db import Database
@@ -73,6 +74,29 @@ async def trueweave(database: Database) -> AsyncIterator[AsyncTrueweave]:
     """An empty workspace with a hash embedder."""
     async with aclosing(await AsyncTrueweave.enter(database, "test", HashEmbedder())) as opened:
         yield opened
+
+
+@pytest.fixture(scope="session")
+def neo4j_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """TRUEWEAVE_TEST_NEO4J_URL, or a Neo4j that is stopped at the end. Tests share it: each has copies of its own."""
+    if url := os.environ.get("TRUEWEAVE_TEST_NEO4J_URL"):
+        yield url
+        return
+    if reason := no_neo4j():
+        pytest.skip(reason)
+    server = Neo4jServer(tmp_path_factory.mktemp("neo4j"))
+    server.start()
+    yield server.url
+    server.kill()
+
+
+@pytest.fixture(scope="session")
+def chroma_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A Chroma server that is stopped at the end."""
+    server = ChromaServer(tmp_path_factory.mktemp("chroma"))
+    server.start()
+    yield server.url
+    server.stop()
 
 
 @pytest.fixture(scope="session")

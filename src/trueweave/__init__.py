@@ -14,6 +14,7 @@ __all__ = [
     "AsyncCommunitiesGroup",
     "AsyncGraphGroup",
     "AsyncMaintenanceGroup",
+    "AsyncProjectionsGroup",
     "AsyncRulesGroup",
     "AsyncTrueweave",
     "BadReply",
@@ -91,12 +92,19 @@ __all__ = [
     "Path",
     "Place",
     "PriceUnknown",
+    "Projected",
+    "ProjectedBatch",
     "ProjectedChunk",
     "ProjectedCommunity",
     "ProjectedDocument",
     "ProjectedEntity",
     "ProjectedRelation",
+    "ProjectionBehind",
+    "ProjectionDifference",
+    "ProjectionMissing",
     "ProjectionSource",
+    "ProjectionStatus",
+    "ProjectionsGroup",
     "Query",
     "QueryContext",
     "Readers",
@@ -129,6 +137,8 @@ __all__ = [
     "SpentOn",
     "Status",
     "Step",
+    "StoreError",
+    "StoreUnavailable",
     "Stream",
     "StreamingLLM",
     "SuggestedName",
@@ -167,6 +177,7 @@ if typing.TYPE_CHECKING:
     from trueweave.engine.communities import AsyncCommunitiesGroup
     from trueweave.engine.graph import AsyncGraphGroup
     from trueweave.engine.maintenance import AsyncMaintenanceGroup
+    from trueweave.engine.projections import AsyncProjectionsGroup
     from trueweave.engine.rules import AsyncRulesGroup
     from trueweave.errors import (
         BadReply,
@@ -188,11 +199,15 @@ if typing.TYPE_CHECKING:
         NotText,
         NoVectors,
         PriceUnknown,
+        ProjectionBehind,
+        ProjectionMissing,
         RuleError,
         SchemaMismatch,
         SchemaNewer,
         SchemaOutdated,
         SpaceMismatch,
+        StoreError,
+        StoreUnavailable,
         TrueweaveError,
         UnknownCommunity,
         UnknownMethod,
@@ -207,6 +222,7 @@ if typing.TYPE_CHECKING:
         Found,
         Listener,
         Noted,
+        Projected,
         Refused,
         Removed,
         Reported,
@@ -260,7 +276,15 @@ if typing.TYPE_CHECKING:
     from trueweave.store.postgres.ingest_progress import IngestProgress
     from trueweave.store.postgres.projecting import ProjectionSource
     from trueweave.streams import Stream
-    from trueweave.sync import BudgetGroup, CommunitiesGroup, GraphGroup, MaintenanceGroup, RulesGroup, Trueweave
+    from trueweave.sync import (
+        BudgetGroup,
+        CommunitiesGroup,
+        GraphGroup,
+        MaintenanceGroup,
+        ProjectionsGroup,
+        RulesGroup,
+        Trueweave,
+    )
     from trueweave.types import (
         Budget,
         Change,
@@ -289,11 +313,14 @@ if typing.TYPE_CHECKING:
         Note,
         OutOfDate,
         Place,
+        ProjectedBatch,
         ProjectedChunk,
         ProjectedCommunity,
         ProjectedDocument,
         ProjectedEntity,
         ProjectedRelation,
+        ProjectionDifference,
+        ProjectionStatus,
         Relation,
         ReportEstimate,
         Resolution,
@@ -319,6 +346,7 @@ else:
         "AsyncCommunitiesGroup": "engine.communities",
         "AsyncGraphGroup": "engine.graph",
         "AsyncMaintenanceGroup": "engine.maintenance",
+        "AsyncProjectionsGroup": "engine.projections",
         "AsyncRulesGroup": "engine.rules",
         "AsyncTrueweave": "engine",
         "BudgetGroup": "sync",
@@ -329,6 +357,7 @@ else:
         "MaintenanceGroup": "sync",
         "ModelFactory": "factory",
         "ProjectionSource": "store.postgres.projecting",
+        "ProjectionsGroup": "sync",
         "RulesGroup": "sync",
         "Settings": "config",
         "Trueweave": "sync",

@@ -44,6 +44,9 @@ OF_THE_PROCESS = frozenset(
         "slow_statement_seconds",
         "data_directory",
         "bench_data",
+        "neo4j_url",
+        "chroma_url",
+        "chroma_key_variable",
     }
 )
 
@@ -217,6 +220,36 @@ class Settings(BaseSettings):
     )
     try_again_after: float = Field(
         default=5.0, gt=0, description="Seconds before a document that failed is tried again."
+    )
+    graph: Literal["postgresql", "neo4j"] = Field(
+        default="postgresql", description="The store that relations and mentions are followed in."
+    )
+    vectors: Literal["postgresql", "chroma"] = Field(
+        default="postgresql", description="The store that vectors are searched in."
+    )
+    neo4j_url: str | None = Field(
+        default=None,
+        repr=False,  # it may hold a password
+        description="The address of Neo4j, where it has a copy of the graph.",
+        examples=["neo4j://user:password@host:7687/neo4j"],
+    )
+    chroma_url: str | None = Field(
+        default=None,
+        description="The address of Chroma, where it has a copy of the vectors; or a folder, for Chroma inside the "
+        "process, from this file's folder.",
+        examples=["http://127.0.0.1:8000"],
+    )
+    chroma_key_variable: str | None = Field(
+        default=None,
+        pattern=KEY_VARIABLE,
+        description="The environment variable that holds Chroma's token, if it wants one.",
+        examples=["CHROMA_TOKEN"],
+    )
+    projection_wait: float = Field(
+        default=0.0,
+        ge=0,
+        description="Seconds that a question waits until Neo4j or Chroma has all that was written before it was asked; "
+        "longer is an error. 0 does not wait.",
     )
     currency: str = Field(
         default="USD", pattern="^[A-Z]{3}$", description="The currency of prices and budgets, by its three letters."
@@ -463,6 +496,8 @@ def _read(path: Path | None) -> dict[str, Any]:
     for folder in ("data_directory", "bench_data", "project_folder"):
         if isinstance(named := found.get(folder), str):
             found[folder] = str(path.parent / Path(named).expanduser())
+    if isinstance(named := found.get("chroma_url"), str) and "://" not in named:
+        found["chroma_url"] = str(path.parent / Path(named).expanduser())
     here = Path(os.path.realpath(path.parent))
     return {"project_folder": str(here), "workspace": _own_workspace(here), **found}
 

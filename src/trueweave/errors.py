@@ -27,6 +27,10 @@ TrueweaveError
 ├── UnknownCommunity
 ├── SpaceMismatch            vectors of one model were about to meet those of another
 ├── ChangesGone              changes that a projection asks for are kept no longer
+├── StoreError               Neo4j or Chroma cannot do what was asked
+│   ├── StoreUnavailable     it did not answer
+│   ├── ProjectionMissing    it has no complete copy of the workspace
+│   └── ProjectionBehind     its copy did not catch up in the time that a question may wait
 ├── RuleError                a merge, split or rename that cannot be carried out
 └── Defect                   work failed by a bug of Trueweave, and is marked so
 
@@ -156,6 +160,22 @@ class SpaceMismatch(TrueweaveError):
 
 class ChangesGone(TrueweaveError):
     """Changes that a projection asks for are kept no longer."""
+
+
+class StoreError(TrueweaveError):
+    """Neo4j or Chroma cannot do what was asked."""
+
+
+class StoreUnavailable(StoreError):
+    """Neo4j or Chroma did not answer. Later it may."""
+
+
+class ProjectionMissing(StoreError):
+    """The store that questions are to be answered from has no complete copy of this workspace."""
+
+
+class ProjectionBehind(StoreError):
+    """The copy in another store did not catch up with the record in the time that a question may wait for it."""
 
 
 class RuleError(TrueweaveError):

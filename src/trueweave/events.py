@@ -105,6 +105,15 @@ class Reported:
 
 
 @dataclass(frozen=True, slots=True)
+class Projected:
+    """So many more things were written to the copy of a workspace in another store."""
+
+    store: str
+    workspace: int
+    things: int
+
+
+@dataclass(frozen=True, slots=True)
 class Waiting:
     """Work waits for something that time or a person must bring: a budget, a model, a database; for so many seconds."""
 
@@ -175,6 +184,7 @@ Event = (
     | Removed
     | Summarised
     | Reported
+    | Projected
     | Waiting
     | Noted
     | WorkFailed

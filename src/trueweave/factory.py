@@ -34,6 +34,7 @@ from trueweave.models.openai import OpenAIChat, OpenAIEmbedder
 from trueweave.models.rerank import LLMReranker, OnnxReranker, RerankServer
 from trueweave.models.retry import Clock, Patience, Retrying, RetryingEmbedder, RetryingReranker, patiently
 from trueweave.protocols import Embedder, Extractor, Reranker, StreamingLLM
+from trueweave.store.others import StoreClients
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.ledger import PostgresLedger
 from trueweave.store.postgres.liveness import LEASE, Liveness
@@ -104,10 +105,12 @@ def price(settings: Settings, model: str) -> Price | None:
 
 
 class ModelFactory:
-    """What a process has once, however many workspaces it works in: clients of model servers, models in memory, its
-    liveness and the rate limiters. Models are opened when they are first needed, and shared by all who need them."""
+    """What a process has once, however many workspaces it works in: clients of model servers and other stores, models
+    in memory, its liveness and the rate limiters. Models are opened when they are first needed, and shared by all who
+    need them."""
 
     def __init__(self, database: Database, lease: float = LEASE) -> None:
+        self.stores = StoreClients()
         self._liveness = Liveness(database, lease)
         self._database = database
         self._opening = asyncio.Lock()
@@ -123,6 +126,7 @@ class ModelFactory:
         for opening in self._opened.values():
             opening.cancel()
         await asyncio.gather(*self._opened.values(), return_exceptions=True)
+        await self.stores.aclose()
         await self._closing.aclose()
 
     async def __aenter__(self) -> Self:

@@ -22,6 +22,9 @@ from trueweave.types import (
     Extraction,
     Finding,
     Metric,
+    ProjectedBatch,
+    ProjectedKind,
+    ProjectionCopy,
     Prompt,
     Purpose,
     Relation,
@@ -439,3 +442,65 @@ class Readers:
 
 ChangeReaders = Callable[[Readers, Filter], Readers]
 """From PostgreSQL's readers and the filter of a question to the readers that it is answered from."""
+
+
+# --- copies of the index in other stores --------------------------------------------------------------
+
+
+class NameLookup(Protocol):
+    """What names belong to now, for a store that keeps this with the chunks."""
+
+    async def entities_of_names(self, names: Sequence[UUID]) -> dict[UUID, UUID]:
+        """The entity of each of these names that has one."""
+        ...
+
+
+class ProjectionTarget(Protocol):
+    """A store that holds copies of workspaces, as a projector sees it.
+
+    Everything may be done twice. A write that would follow one of another projector, which has come further meanwhile,
+    is refused by StoreError where the store can tell.
+    """
+
+    @property
+    def name(self) -> str:
+        """`neo4j` or `chroma`."""
+        ...
+
+    @property
+    def kinds(self) -> Sequence[ProjectedKind]:
+        """The kinds of things that it holds, in the order in which a copy is made of them."""
+        ...
+
+    @property
+    def vector_kinds(self) -> Sequence[VectorKind]:
+        """The kinds of things whose vectors it holds."""
+        ...
+
+    async def begin(self, copy: ProjectionCopy) -> None:
+        """Make room for a copy; one that is there already stays as it is."""
+        ...
+
+    async def position(self, copy: str) -> int | None:
+        """The last change that is applied to a copy; -1 while it is being filled, None if there is no such copy."""
+        ...
+
+    async def write(self, copy: str, batch: ProjectedBatch, names: NameLookup, position: int) -> None:
+        """Write a batch to a copy that is at this position, and take out of it what is gone."""
+        ...
+
+    async def advance(self, copy: str, before: int, position: int) -> None:
+        """All up to a position is written."""
+        ...
+
+    async def drop(self, copy: str) -> None:
+        """Take a copy away."""
+        ...
+
+    def contents(self, copy: str, kind: ProjectedKind) -> AsyncIterator[dict[UUID, str]]:
+        """What a copy has of a kind, page by page: for each id a text of all that is stored, to be compared."""
+        ...
+
+    def expected(self, batch: ProjectedBatch, kind: ProjectedKind) -> dict[UUID, str]:
+        """The same for things as the record has them."""
+        ...

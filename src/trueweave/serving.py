@@ -13,8 +13,11 @@ from trueweave.events import Listener, Waiting, ignore, in_run
 from trueweave.factory import ModelFactory
 from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings
 from trueweave.ingest.worker import Worker, until_stopped
+from trueweave.projection.projector import Projector
+from trueweave.store.others import StoreClients
 from trueweave.store.postgres import queue
 from trueweave.store.postgres.db import Database, Workspace
+from trueweave.types import StoreName
 
 _CLEANED_EVERY = 3600.0  # seconds
 _PAGE = 100
@@ -88,6 +91,18 @@ async def work_for_all(
             working = asyncio.create_task(worker.run())
             cleaning = asyncio.create_task(_clean_up_every_hour(serving, listener))
         await until_stopped(worker, working, cleaning, stop)
+
+
+async def project_for_all(
+    database: Database,
+    settings: Settings,
+    store: StoreName,
+    listener: Listener = ignore,
+    stop: asyncio.Event | None = None,
+) -> None:
+    """Keep the copies of all workspaces in a store up to date, until `stop` is set."""
+    async with aclosing(StoreClients()) as stores:
+        await Projector(database, stores.target(settings, store), listener).run(stop or asyncio.Event())
 
 
 async def _clean_up_every_hour(serving: Serving, listener: Listener) -> None:

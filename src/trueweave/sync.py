@@ -52,6 +52,8 @@ from trueweave.types import (
     NameKey,
     Note,
     OutOfDate,
+    ProjectionDifference,
+    ProjectionStatus,
     Relation,
     ReportEstimate,
     ResolutionSettings,
@@ -61,6 +63,7 @@ from trueweave.types import (
     Spent,
     SpentOn,
     Status,
+    StoreName,
     Suggestion,
     Swept,
     SyncPlan,
@@ -487,6 +490,39 @@ class BudgetGroup(_Group):
         return self._wait_for(lambda trueweave: trueweave.budget.receipt_by_document(since, limit))
 
 
+class ProjectionsGroup(_Group):
+    """Copies of a workspace in Neo4j and Chroma: `trueweave.projections`."""
+
+    def status(self) -> list[ProjectionStatus]:
+        """The stores that have a copy of this workspace, or are to have one, and how far each is."""
+        return self._wait_for(lambda trueweave: trueweave.projections.status())
+
+    def start(self, store: StoreName, stop: threading.Event | None = None, listener: Listener = ignore) -> None:
+        """Let this workspace have a copy in a store, and keep it up to date until `stop` is set."""
+        self._wait_for(lambda trueweave: trueweave.projections.start(store, _awaited(stop), listener))
+
+    def catch_up(self, store: StoreName, listener: Listener = ignore) -> None:
+        """Let this workspace have a copy in a store, and bring it up to date, by whichever projector."""
+        self._wait_for(lambda trueweave: trueweave.projections.catch_up(store, listener))
+
+    def rebuild(self, store: StoreName, listener: Listener = ignore) -> None:
+        """Build another copy beside the one that answers questions, and switch to it when it is complete."""
+        self._wait_for(lambda trueweave: trueweave.projections.rebuild(store, listener))
+
+    def verify(self, store: StoreName, limit: int = 20) -> list[ProjectionDifference]:
+        """Compare all that the copy in a store has with the record; the first differences. Nothing is changed, and
+        nothing should change meanwhile."""
+        return self._wait_for(lambda trueweave: trueweave.projections.verify(store, limit))
+
+    def remove(self, store: StoreName) -> bool:
+        """Drop the copy of this workspace in a store; whether there was one."""
+        return self._wait_for(lambda trueweave: trueweave.projections.remove(store))
+
+    def enable(self, store: StoreName) -> None:
+        """Let this workspace have a copy in a store; a projector builds it."""
+        self._wait_for(lambda trueweave: trueweave.projections.enable(store))
+
+
 class MaintenanceGroup(_Group):
     """The upkeep of a workspace: `trueweave.maintenance`."""
 
@@ -850,6 +886,11 @@ class Trueweave(_Waiting):
     def budget(self) -> BudgetGroup:
         """What is about budget."""
         return BudgetGroup(self)
+
+    @property
+    def projections(self) -> ProjectionsGroup:
+        """What is about projections."""
+        return ProjectionsGroup(self)
 
     @property
     def maintenance(self) -> MaintenanceGroup:

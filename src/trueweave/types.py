@@ -7,7 +7,7 @@ All are immutable.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -350,6 +350,7 @@ class Hit:
     distance: float
 
 
+StoreName = Literal["neo4j", "chroma"]
 ProjectedKind = Literal["document", "chunk", "entity", "relation", "community"]
 ChangeKind = Literal["document", "chunk", "entity", "relation", "community", "report", "space"]
 
@@ -425,6 +426,72 @@ class ProjectedCommunity:
     title: str
     summary: str
     members: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectedBatch:
+    """What a projection writes at once: things as they are now, and those that are gone.
+
+    `entity_of` has the entity of each name, and `relation_of` the relation of each pair of names, as far as they are
+    mentioned here. A name or pair that belongs to nothing is left out of them.
+    """
+
+    documents: Sequence[ProjectedDocument] = ()
+    chunks: Sequence[ProjectedChunk] = ()
+    entities: Sequence[ProjectedEntity] = ()
+    relations: Sequence[ProjectedRelation] = ()
+    communities: Sequence[ProjectedCommunity] = ()
+    entity_of: Mapping[UUID, UUID] = field(default_factory=dict)
+    relation_of: Mapping[tuple[UUID, UUID], UUID] = field(default_factory=dict)
+    vectors: Mapping[VectorKind, Mapping[UUID, Sequence[float]]] = field(default_factory=dict)
+    gone: Mapping[ProjectedKind, Sequence[UUID]] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        """How many things are written or removed."""
+        written = self.documents, self.chunks, self.entities, self.relations, self.communities
+        return sum(map(len, (*written, *self.gone.values())))
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectionCopy:
+    """One copy of a workspace in another store: its id, the workspace, and the embedding space of its vectors (the
+    model, its dimensions and the metric), if there are any."""
+
+    id: str
+    workspace: int
+    space: tuple[str, int, Metric] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectionStatus:
+    """How far the copy of a workspace in another store is.
+
+    `behind` changes are not applied yet, the oldest of which was made at `oldest`. `live`: there is a copy to answer
+    questions from; `building`: one is being built. `running`: a projector is at work on it. `problem` says why it
+    cannot go on.
+    """
+
+    store: StoreName
+    live: bool
+    building: bool
+    running: bool
+    position: int
+    behind: int
+    oldest: datetime | None
+    applied: datetime | None
+    switched: datetime | None
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectionDifference:
+    """One thing that a copy has otherwise than the record; None where one of them does not have it."""
+
+    kind: ProjectedKind
+    id: UUID
+    record: str | None
+    copy: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ from trueweave.cli import (
     init,
     methods,
     migrate,
+    project,
     receipt,
     reembed,
     remove,
@@ -96,5 +97,6 @@ app.command()(sweep.sweep)
 app.command()(resolution.resolution)
 app.add_typer(communities.app, name="communities")
 app.add_typer(rules.app, name="rules")
+app.add_typer(project.app, name="project")
 app.add_typer(db.app, name="db")
 app.add_typer(workspace.app, name="workspace")

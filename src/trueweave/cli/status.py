@@ -43,6 +43,7 @@ def status(
             "out_of_date": found.outdated,
             "failed_work": found.failed,
             "budget": asdict(found.budget),
+            "projections": found.projections,
         }
         reply(answer, *shown, *([] if failed else status_advice(found, settings)))
 
@@ -52,4 +53,6 @@ async def look(trueweave: AsyncTrueweave, limit: int) -> WorkspaceState:
     work = await trueweave.maintenance.ingest_progress()
     aside = await trueweave.maintenance.failed_documents(limit) if work.failed else []
     failed, outdated = await trueweave.maintenance.failed_work(limit), await trueweave.maintenance.out_of_date()
-    return WorkspaceState(await trueweave.status(), work, await trueweave.budget.get(), aside, outdated, failed)
+    projections = await trueweave.projections.status()
+    budget = await trueweave.budget.get()
+    return WorkspaceState(await trueweave.status(), work, budget, aside, outdated, failed, projections)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import signal
-from collections.abc import Callable, Coroutine
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trueweave.cli.options import DatabaseUrl, Json, Workspace
 from trueweave.cli.render.console import say
@@ -14,6 +12,7 @@ from trueweave.cli.render.lines import count, next_step
 from trueweave.cli.render.worker_log import WorkerLog, live_line
 from trueweave.cli.reply import INTERRUPTED, replying
 from trueweave.cli.session import in_database, in_workspace, load_settings
+from trueweave.cli.signals import until_stopped
 
 if TYPE_CHECKING:
     from trueweave.config import Settings
@@ -50,7 +49,7 @@ async def _work(trueweave: AsyncTrueweave, log: WorkerLog) -> bool:
     """Work in one workspace until a signal comes; whether a second one came, too."""
     watching = asyncio.create_task(log.watch(trueweave))
     try:
-        return await _until_stopped(lambda stop: trueweave.work(log, stop), log)
+        return await until_stopped(lambda stop: trueweave.work(log, stop), log.line)
     finally:
         watching.cancel()
         await asyncio.gather(watching, return_exceptions=True)
@@ -60,27 +59,4 @@ async def _work_for_all(database: Database, settings: Settings, log: WorkerLog) 
     """The same in all workspaces."""
     from trueweave.serving import work_for_all
 
-    return await _until_stopped(lambda stop: work_for_all(database, settings, log, stop), log)
-
-
-async def _until_stopped(work: Callable[[asyncio.Event], Coroutine[Any, Any, None]], log: WorkerLog) -> bool:
-    stop = asyncio.Event()
-    working = asyncio.create_task(work(stop))
-
-    def on_signal() -> None:
-        if stop.is_set():
-            working.cancel()
-        else:
-            log.line("stopping: what is begun is brought to its end")
-        stop.set()
-
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, on_signal)
-    try:
-        await working
-    except asyncio.CancelledError:
-        if not stop.is_set():
-            raise
-        return True
-    return False
+    return await until_stopped(lambda stop: work_for_all(database, settings, log, stop), log.line)

@@ -15,7 +15,8 @@ from trueweave.events import Listener, in_run
 from trueweave.evidence import Filter
 from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings
 from trueweave.ingest.worker import Worker, worker_of
-from trueweave.protocols import ChangeReaders, Embedder, Readers, StreamingLLM
+from trueweave.protocols import ChangeReaders, Embedder, ProjectionTarget, Readers, StreamingLLM
+from trueweave.store.others import StoreClients
 from trueweave.store.postgres import vectors
 from trueweave.store.postgres.db import Database, OpenedWorkspace, Workspace
 from trueweave.store.postgres.liveness import Liveness
@@ -60,6 +61,8 @@ class OpenWorkspace:
         self._of_process = settings or Settings.load()
         self.settings = self._of_process.over(self.own)
         self._change_readers = readers
+        self._stores = models.stores if models else StoreClients()
+        self._stores_are_own = models is None
         self._where = VectorLayoutCache(workspace)
         self._embedder = embedder
         self._embedder_is_of_settings = False
@@ -78,6 +81,8 @@ class OpenWorkspace:
         try:
             await self.streams.aclose()
         finally:
+            if self._stores_are_own:
+                await self._stores.aclose()
             await self._closing.aclose()
             self._models = None
             self._factory = self._given_factory
@@ -128,8 +133,12 @@ class OpenWorkspace:
 
     def open_readers(self, filter: Filter) -> Readers:
         """The readers of a question with this filter."""
-        readers = open_readers(self._where, filter)
+        readers = self._stores.readers(self.settings, self.workspace, open_readers(self._where, filter))
         return self._change_readers(readers, filter) if self._change_readers else readers
+
+    def target(self, store: str) -> ProjectionTarget:
+        """A store besides PostgreSQL that the settings name, as a projector sees it."""
+        return self._stores.target(self.settings, store)
 
     async def worker(self, dependencies: WorkerDependencies, listener: Listener, *, patient: bool = False) -> Worker:
         """A worker for the jobs of this workspace."""

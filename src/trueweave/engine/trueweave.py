@@ -15,6 +15,7 @@ from trueweave.engine.database import bundled, opened_database
 from trueweave.engine.documents import DocumentCalls
 from trueweave.engine.graph import AsyncGraphGroup
 from trueweave.engine.maintenance import AsyncMaintenanceGroup
+from trueweave.engine.projections import AsyncProjectionsGroup
 from trueweave.engine.questions import QuestionCalls
 from trueweave.engine.rules import AsyncRulesGroup
 from trueweave.ingest.jobs import WorkerDependencies
@@ -33,13 +34,14 @@ if TYPE_CHECKING:
 class AsyncTrueweave(DocumentCalls, QuestionCalls):
     """One workspace. Made by `AsyncTrueweave.open`. Many processes may work in it at the same time.
 
-    `graph`, `communities`, `rules`, `budget` and `maintenance` have what is about these.
+    `graph`, `communities`, `rules`, `budget`, `projections` and `maintenance` have what is about these.
     """
 
     graph: AsyncGraphGroup
     communities: AsyncCommunitiesGroup
     rules: AsyncRulesGroup
     budget: AsyncBudgetGroup
+    projections: AsyncProjectionsGroup
     maintenance: AsyncMaintenanceGroup
 
     def __init__(
@@ -58,6 +60,7 @@ class AsyncTrueweave(DocumentCalls, QuestionCalls):
         self.communities = AsyncCommunitiesGroup(core)
         self.rules = AsyncRulesGroup(core)
         self.budget = AsyncBudgetGroup(core)
+        self.projections = AsyncProjectionsGroup(core)
         self.maintenance = AsyncMaintenanceGroup(core)
 
     @classmethod

@@ -10,11 +10,12 @@ from rich.text import Text
 
 from trueweave.cli.render.lines import count, indented, next_step, warning
 from trueweave.cli.render.money import budget_rows
+from trueweave.cli.render.projections import projection_state
 
 if TYPE_CHECKING:
     from trueweave.config import Settings
     from trueweave.store.postgres.ingest_progress import IngestProgress
-    from trueweave.types import Budget, FailedDocument, FailedWork, OutOfDate, Status, WorkKind
+    from trueweave.types import Budget, FailedDocument, FailedWork, OutOfDate, ProjectionStatus, Status, WorkKind
 
 _KINDS: dict[WorkKind, str] = {
     "settle": "settling",
@@ -35,6 +36,7 @@ class WorkspaceState:
     aside: list[FailedDocument]
     outdated: list[OutOfDate]
     failed: list[FailedWork]
+    projections: list[ProjectionStatus]
 
 
 def size_rows(found: WorkspaceState) -> dict[str, str]:
@@ -56,6 +58,7 @@ def size_rows(found: WorkspaceState) -> dict[str, str]:
         **({"failed": count(work.failed, "document")} if work.failed else {}),
         **({"out of date": ", ".join(map(_why, found.outdated))} if found.outdated else {}),
         **({"failed": f"{count(len(found.failed), 'job')}, by a bug of Trueweave"} if found.failed else {}),
+        **{f"copy in {one.store}": projection_state(one) for one in found.projections},
     }
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import replace
 from uuid import UUID
 
 from trueweave.evidence import Filter
@@ -13,6 +14,9 @@ from trueweave.store.postgres.db import Workspace
 from trueweave.store.postgres.reading import VectorLayoutCache, open_readers
 from trueweave.types import (
     Change,
+    ChangeKind,
+    Metric,
+    ProjectedBatch,
     ProjectedChunk,
     ProjectedCommunity,
     ProjectedDocument,
@@ -58,6 +62,12 @@ class ProjectionSource:
         async with self.workspace.transaction() as tx:
             await outbox.advance(tx, self.consumer, position)
 
+    async def position(self) -> int | None:
+        """The position that this consumer has noted; None if it is not registered."""
+        async with self.workspace.transaction() as tx:
+            found = [one.position for one in await outbox.consumers(tx) if one.name == self.consumer]
+        return found[0] if found else None
+
     async def pages(self, kind: ProjectedKind, size: int = _PAGE) -> AsyncIterator[list[UUID]]:
         """The ids of all things of a kind, so many at a time, for a copy from nothing."""
         after: UUID | None = _FIRST
@@ -67,6 +77,70 @@ class ProjectionSource:
             if page:
                 yield page
             after = page[-1] if page else None
+
+    async def read(
+        self, changes: Sequence[Change], kinds: Sequence[ProjectedKind], vectors: Sequence[VectorKind]
+    ) -> ProjectedBatch:
+        """What these changes come to now, of these kinds: what is there, and what they removed and is still gone.
+
+        What a change wrote and a later one removed is in neither: the later one tells of it.
+        """
+        told: dict[ProjectedKind, dict[UUID, bool]] = {kind: {} for kind in kinds}
+        for change in changes:
+            kind: ProjectedKind | None = "community" if change.kind == "report" else _kind(change.kind)
+            if kind in told:
+                removed = change.removed and change.kind != "report"
+                told[kind] |= dict.fromkeys(change.ids, removed)
+        batch = ProjectedBatch()
+        for kind, ids in told.items():
+            if ids:
+                batch = await self._with(batch, kind, list(ids), vectors)
+        there = {
+            "document": {one.id for one in batch.documents},
+            "chunk": {one.id for one in batch.chunks},
+            "entity": {one.entity.id for one in batch.entities},
+            "relation": {one.relation.id for one in batch.relations},
+            "community": {one.id for one in batch.communities},
+        }
+        gone = {
+            kind: [id_ for id_, removed in ids.items() if removed and id_ not in there[kind]]
+            for kind, ids in told.items()
+        }
+        return replace(batch, gone={kind: ids for kind, ids in gone.items() if ids})
+
+    async def read_page(
+        self, kind: ProjectedKind, ids: Sequence[UUID], vectors: Sequence[VectorKind]
+    ) -> ProjectedBatch:
+        """Those of these things that are there, with what a copy needs to know of them."""
+        return await self._with(ProjectedBatch(), kind, ids, vectors)
+
+    async def _with(
+        self, batch: ProjectedBatch, kind: ProjectedKind, ids: Sequence[UUID], vectors: Sequence[VectorKind]
+    ) -> ProjectedBatch:
+        """The batch with things of a kind."""
+        if kind == "document":
+            return replace(batch, documents=await self.documents(ids))
+        if kind == "community":
+            return replace(batch, communities=await self.communities(ids))
+        if kind in vectors:
+            batch = replace(batch, vectors={**batch.vectors, kind: await self.vectors(kind, ids)})
+        if kind == "entity":
+            entities = await self.entities(ids)
+            names = {name: one.entity.id for one in entities for name in one.names}
+            return replace(batch, entities=entities, entity_of={**batch.entity_of, **names})
+        if kind == "relation":
+            relations = await self.relations(ids)
+            pairs = {pair: one.relation.id for one in relations for pair in one.pairs}
+            return replace(batch, relations=relations, relation_of={**batch.relation_of, **pairs})
+        chunks = await self.chunks(ids)
+        entity_of = await self.entities_of_names({name for one in chunks for name, _ in one.mentions})
+        relation_of = await self.relations_of_pairs({(s, t) for one in chunks for s, t, _ in one.links})
+        return replace(
+            batch,
+            chunks=chunks,
+            entity_of={**batch.entity_of, **entity_of},
+            relation_of={**batch.relation_of, **relation_of},
+        )
 
     # --- what is behind ids -------------------------------------------------------------------------------
 
@@ -106,6 +180,25 @@ class ProjectionSource:
         pairs = {id_: tuple(zip(sources, targets, strict=True)) for id_, sources, targets in rows}
         return [ProjectedRelation(relation, pairs.get(relation.id, ())) for relation in found]
 
+    async def entities_of_names(self, names: Iterable[UUID]) -> dict[UUID, UUID]:
+        """The entity of each of these names that has one."""
+        async with self.workspace.transaction() as tx:
+            return dict(await tx.rows("outbox.entities_of_names", ids=Ids(names)))
+
+    async def relations_of_pairs(self, pairs: Iterable[tuple[UUID, UUID]]) -> dict[tuple[UUID, UUID], UUID]:
+        """The relation of each of these pairs of names that has one."""
+        listed = list(pairs)
+        sources, targets = Ids(source for source, _ in listed), Ids(target for _, target in listed)
+        async with self.workspace.transaction() as tx:
+            rows = await tx.rows("outbox.relations_of_pairs", sources=sources, targets=targets)
+        return {(source, target): relation for source, target, relation in rows}
+
+    async def space(self) -> tuple[str, int, Metric] | None:
+        """The embedding space of the workspace: the model, its dimensions and the metric; None without vectors."""
+        async with self.workspace.transaction() as tx:
+            found = await vectors.space(tx)
+        return (found.model, found.dimensions, found.metric) if found else None
+
     async def communities(self, ids: Sequence[UUID]) -> list[ProjectedCommunity]:
         """Those of these communities that are there, with what is written about them and who is in no smaller one."""
         async with self.workspace.transaction() as tx:
@@ -120,3 +213,7 @@ class ProjectionSource:
 
     def _readers(self) -> Readers:
         return open_readers(VectorLayoutCache(self.workspace), Filter())
+
+
+def _kind(kind: ChangeKind) -> ProjectedKind | None:
+    return kind if kind != "space" and kind != "report" else None

@@ -9,17 +9,13 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from trueweave.graph.aggregate import DESCRIPTIONS_KEPT, KEYWORDS_KEPT
+from trueweave.store.limits import FAN_OUT, MOST_AROUND, MOST_RELATIONS, NAMES, WIDE
 from trueweave.store.postgres.document_filter import FilterShape
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.vectors import Space
 from trueweave.types import VectorKind
 
-FAN_OUT = 50  # relations, mentions and links followed from one thing
-NAMES = 16  # names of one entity that are followed
 REACH = 200  # mentions or links looked through for what visible documents say of one thing
-WIDE = 200  # entities from which the next hop goes on
-MOST_RELATIONS = 300  # of a neighbourhood
-MOST_AROUND = 100  # relations that are told of entities; a context has no room for more
 
 COPIES = 20  # of a passage, that are named
 MOST_COPIES = 1000  # that are counted

@@ -77,3 +77,12 @@ SELECT c.id, c.level, (SELECT p.id FROM community p WHERE p.n = c.parent), c.siz
 FROM unnest(%(ids)s::uuid[]) AS u (id)
 CROSS JOIN LATERAL (SELECT * FROM community WHERE id = u.id OFFSET 0) AS c
 LEFT JOIN LATERAL (SELECT title, summary FROM report WHERE community = c.id OFFSET 0) AS r ON true
+
+-- name: entities_of_names
+SELECT n.id, n.entity FROM unnest(%(ids)s::uuid[]) AS u (id)
+CROSS JOIN LATERAL (SELECT id, entity FROM name WHERE id = u.id OFFSET 0) AS n WHERE n.entity IS NOT NULL
+
+-- name: relations_of_pairs
+SELECT t.source, t.target, t.relation FROM unnest(%(sources)s::uuid[], %(targets)s::uuid[]) AS u (source, target)
+CROSS JOIN LATERAL (SELECT source, target, relation FROM name_pair
+    WHERE source = u.source AND target = u.target OFFSET 0) AS t WHERE t.relation IS NOT NULL

@@ -15,7 +15,11 @@ CREATE FUNCTION trueweave.begin_drop() RETURNS void
 DECLARE here int := current_setting('trueweave.workspace')::int;
 BEGIN
     UPDATE workspace SET dropped = true WHERE id = here;
-    INSERT INTO dropped_workspace (id) SELECT here WHERE EXISTS (SELECT FROM consumer WHERE workspace = here)
+    INSERT INTO dropped_workspace (id, copies)
+    SELECT here, coalesce(array_agg(p.store || ':' || c.id) FILTER (WHERE c.id IS NOT NULL), '{}')
+    FROM consumer u LEFT JOIN projection p ON p.workspace = here
+    LEFT JOIN LATERAL unnest(p.replaced || ARRAY[p.live, p.building]) AS c (id) ON true
+    WHERE u.workspace = here HAVING count(*) > 0
     ON CONFLICT DO NOTHING;
 END $$;
 
@@ -105,6 +109,23 @@ BEGIN
         RETURN NEXT;
     END LOOP;
 END $$;
+
+CREATE FUNCTION trueweave.claim_projection(of_store text, claimant uuid, seconds double precision, after integer) RETURNS integer
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+    UPDATE projection SET owner = claimant, until = clock_timestamp() + seconds * interval '1 second'
+    WHERE store = of_store AND workspace = (
+        SELECT p.workspace FROM projection p
+        LEFT JOIN consumer c ON c.workspace = p.workspace AND c.name = p.store || ':' || p.live
+        WHERE p.store = of_store AND p.until < clock_timestamp()
+            AND p.workspace = coalesce(nullif(current_setting('trueweave.workspace', true), '')::int, p.workspace)
+            AND (p.live IS NULL OR p.building IS NOT NULL OR p.replaced <> '{}' OR c.position IS NULL OR EXISTS (
+                SELECT FROM outbox o WHERE o.workspace = p.workspace AND o.position > c.position
+                    AND o.tx < pg_snapshot_xmin(pg_current_snapshot())))
+        ORDER BY p.workspace <= after, p.workspace LIMIT 1 FOR UPDATE OF p SKIP LOCKED)
+    RETURNING workspace
+$$;
 
 CREATE FUNCTION trueweave.clear_chunk_words() RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -869,8 +890,6 @@ CREATE TABLE trueweave.consumer (
 );
 ALTER TABLE ONLY trueweave.consumer ALTER COLUMN workspace SET STATISTICS 0;
 
-ALTER TABLE ONLY trueweave.consumer FORCE ROW LEVEL SECURITY;
-
 COMMENT ON TABLE trueweave.consumer IS 'Who follows the outbox, and the last position that is applied there.';
 
 CREATE TABLE trueweave.corpus (
@@ -920,10 +939,13 @@ COMMENT ON COLUMN trueweave.document.recipe IS 'How it was worked; none where it
 
 CREATE TABLE trueweave.dropped_workspace (
     id integer NOT NULL,
-    dropped timestamp with time zone DEFAULT now() NOT NULL
+    dropped timestamp with time zone DEFAULT now() NOT NULL,
+    copies text[] DEFAULT '{}'::text[] NOT NULL
 );
 
 COMMENT ON TABLE trueweave.dropped_workspace IS 'Workspaces that are gone and had consumers, for these to remove their copies. No names: those were the tenant''s own.';
+
+COMMENT ON COLUMN trueweave.dropped_workspace.copies IS 'Its copies in other stores that are still to be dropped, as "store:copy".';
 
 CREATE TABLE trueweave.entity (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1182,8 +1204,6 @@ CREATE TABLE trueweave.outbox (
 );
 ALTER TABLE ONLY trueweave.outbox ALTER COLUMN workspace SET STATISTICS 0;
 
-ALTER TABLE ONLY trueweave.outbox FORCE ROW LEVEL SECURITY;
-
 COMMENT ON TABLE trueweave.outbox IS 'What each settled batch changed, for projections. Read only up to the oldest transaction still running, as positions are drawn before they commit.';
 
 ALTER TABLE trueweave.outbox ALTER COLUMN "position" ADD GENERATED ALWAYS AS IDENTITY (
@@ -1283,6 +1303,33 @@ ALTER TABLE trueweave.process ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
+
+CREATE TABLE trueweave.projection (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    store text NOT NULL,
+    live text,
+    building text,
+    replaced text[] DEFAULT '{}'::text[] NOT NULL,
+    switched timestamp with time zone,
+    problem text DEFAULT ''::text NOT NULL,
+    owner uuid,
+    until timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY trueweave.projection ALTER COLUMN workspace SET STATISTICS 0;
+
+COMMENT ON TABLE trueweave.projection IS 'Copies of a workspace in another store. The position of a copy is that of the consumer "store:copy".';
+
+COMMENT ON COLUMN trueweave.projection.live IS 'The copy that answers questions; none until the first one is complete.';
+
+COMMENT ON COLUMN trueweave.projection.building IS 'A copy that is being built beside it, to take its place.';
+
+COMMENT ON COLUMN trueweave.projection.replaced IS 'Copies that answered questions before, and are still to be dropped.';
+
+COMMENT ON COLUMN trueweave.projection.switched IS 'Since when the live copy answers questions.';
+
+COMMENT ON COLUMN trueweave.projection.problem IS 'Why the projector cannot go on; empty while it can.';
+
+COMMENT ON COLUMN trueweave.projection.owner IS 'The projector that works on it, for as long as the lease in "until" lasts.';
 
 CREATE TABLE trueweave.rate_limit (
     model text NOT NULL,
@@ -1752,6 +1799,9 @@ ALTER TABLE ONLY trueweave.phrase
 ALTER TABLE ONLY trueweave.process
     ADD CONSTRAINT process_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY trueweave.projection
+    ADD CONSTRAINT projection_pkey PRIMARY KEY (workspace, store);
+
 ALTER TABLE ONLY trueweave.rate_limit
     ADD CONSTRAINT rate_limit_pkey PRIMARY KEY (model);
 
@@ -1962,6 +2012,8 @@ ALTER TABLE trueweave.phrase ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.phrase_count ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE trueweave.projection ENABLE ROW LEVEL SECURITY;
+
 CREATE POLICY reader ON trueweave.alike AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.budget AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
@@ -2015,6 +2067,8 @@ CREATE POLICY reader ON trueweave.pending_match AS RESTRICTIVE TO trueweave_read
 CREATE POLICY reader ON trueweave.phrase AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.phrase_count AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
+CREATE POLICY reader ON trueweave.projection AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.recipe AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
@@ -2139,6 +2193,8 @@ CREATE POLICY workspace ON trueweave.pending_match USING ((workspace = (current_
 CREATE POLICY workspace ON trueweave.phrase USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.phrase_count USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.projection USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.recipe USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
@@ -2313,6 +2369,8 @@ GRANT SELECT ON TABLE trueweave.document TO trueweave_reader;
 
 GRANT SELECT ON TABLE trueweave.dropped_workspace TO trueweave_app;
 
+GRANT UPDATE(copies) ON TABLE trueweave.dropped_workspace TO trueweave_app;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.entity TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.entity TO trueweave_reader;
 
@@ -2363,6 +2421,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.phrase_count TO trueweave_a
 GRANT SELECT ON TABLE trueweave.phrase_count TO trueweave_reader;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.process TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.projection TO trueweave_app;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE trueweave.rate_limit TO trueweave_app;
 

@@ -234,7 +234,7 @@ WITH {hops}
 SELECT {columns} FROM (
     SELECT id, min(hop) AS hop, weight FROM ({all}) AS every GROUP BY id, weight ORDER BY hop, weight DESC, id LIMIT {most}) AS e
 CROSS JOIN LATERAL (SELECT * FROM relation WHERE id = e.id OFFSET 0) AS r
-ORDER BY e.hop, r.weight DESC, r.source_name, r.target_name, r.id
+ORDER BY e.hop, r.weight DESC, r.source_name COLLATE "C", r.target_name COLLATE "C", r.id
 
 -- name: hop
 hop_{n} AS MATERIALIZED (SELECT edge.*, {n} AS hop FROM ({edges}) AS edge),

@@ -1,0 +1,172 @@
+"""`trueweave project`: copies of the index in Neo4j and Chroma."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from trueweave.cli.options import DatabaseUrl, Json, Workspace, Yes
+from trueweave.cli.render.console import err, say
+from trueweave.cli.render.lines import count, next_step
+from trueweave.cli.render.projections import difference_lines, projection_lines
+from trueweave.cli.render.worker_log import WorkerLog, live_line
+from trueweave.cli.reply import INTERRUPTED, replying
+from trueweave.cli.session import in_database, in_force, in_workspace, load_settings
+from trueweave.cli.signals import Work, until_stopped
+from trueweave.types import StoreName
+
+if TYPE_CHECKING:
+    from trueweave.config import Settings
+    from trueweave.engine import AsyncTrueweave
+    from trueweave.events import Event, Listener
+    from trueweave.store.postgres.db import Database
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="""Keep a copy of the index in Neo4j or Chroma, and answer questions from it.
+
+    PostgreSQL stays the record. A projector follows what changes there and applies it to the copy; it may be stopped
+    at any moment. Where neo4j_url or chroma_url in trueweave.toml say where the store is, graph = "neo4j" and
+    vectors = "chroma" have questions answered from it.
+    """,
+)
+Store = Annotated[StoreName, typer.Argument(help="neo4j or chroma.")]
+
+
+@app.command()
+def start(
+    store: Store,
+    once: Annotated[bool, typer.Option("--once", help="End when the copy is up to date.")] = False,
+    workspace: Workspace = None,
+    database_url: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
+    """Make a copy of this workspace, and keep it up to date until Ctrl-C or SIGTERM.
+
+    It works for all workspaces that have a copy in this store; with --workspace, for that one. Any number of projectors
+    may run, on any number of machines: each workspace is worked on by one at a time.
+    """
+    with replying(json) as reply:
+        settings = in_force(load_settings(database_url, workspace))
+        if once:
+            with _counting(f"Copying to {store}") as counted:
+                in_workspace(lambda trueweave: trueweave.projections.catch_up(store, counted), settings)
+            reply({"store": store, "things": counted.things}, f"The copy in {store} is up to date.", *_then(store))
+            return
+        with live_line() as live:
+            log = WorkerLog(live)
+            what = f"workspace {settings.workspace}" if workspace else "all workspaces that have a copy"
+            say(
+                f"Keeping {store} up to date for {what}.",
+                next_step("Ctrl-C", "ends what is begun; twice: at once", heading="To stop"),
+            )
+            if _run(settings, store, log, only=workspace is not None):
+                raise SystemExit(INTERRUPTED)
+        reply({"store": store}, "Stopped.")
+
+
+@app.command()
+def status(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
+    """Show how far the copies of this workspace are."""
+    with replying(json) as reply:
+        settings = load_settings(database_url, workspace)
+        found = in_workspace(lambda trueweave: trueweave.projections.status(), settings)
+        reply({"projections": found}, *projection_lines(found))
+
+
+@app.command()
+def rebuild(store: Store, workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
+    """Build the copy anew beside the one that answers questions, then switch to it."""
+    with replying(json) as reply:
+        settings = in_force(load_settings(database_url, workspace))
+        with _counting(f"Copying to {store}") as counted:
+            in_workspace(lambda trueweave: trueweave.projections.rebuild(store, counted), settings)
+        reply({"store": store, "things": counted.things}, f"The copy in {store} is built anew.", *_then(store))
+
+
+@app.command()
+def verify(
+    store: Store,
+    limit: Annotated[int, typer.Option(min=1, help="How many differences to show.")] = 20,
+    workspace: Workspace = None,
+    database_url: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
+    """Compare the whole copy with the record. Exits with 1 where they differ."""
+    with replying(json) as reply:
+        settings = in_force(load_settings(database_url, workspace))
+        with err.status(f"Comparing {store} with the record …"):
+            found = in_workspace(lambda trueweave: trueweave.projections.verify(store, limit), settings)
+        reply({"store": store, "differences": found}, *difference_lines(found, store, limit))
+        if found:
+            raise typer.Exit(1)
+
+
+@app.command()
+def remove(
+    store: Store,
+    yes: Yes = False,
+    workspace: Workspace = None,
+    database_url: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
+    """Drop the copy of this workspace. The record stays as it is."""
+    with replying(json) as reply:
+        settings = in_force(load_settings(database_url, workspace))
+        if not yes and not typer.confirm(f"Drop the copy of {settings.workspace} in {store}?", err=True):
+            raise typer.Exit(1)
+        removed = in_workspace(lambda trueweave: trueweave.projections.remove(store), settings)
+        said = f"The copy in {store} is dropped." if removed else f"There was no copy in {store}."
+        reply({"store": store, "removed": removed}, said)
+
+
+class _Count:
+    """A listener that counts what is copied, and shows it."""
+
+    def __init__(self, show: Callable[[str], None]) -> None:
+        self.things = 0
+        self._show = show
+
+    def __call__(self, event: Event) -> None:
+        from trueweave.events import Projected, Waiting
+
+        if isinstance(event, Projected):
+            self.things += event.things
+            self._show(f"{count(self.things, 'thing')} written")
+        elif isinstance(event, Waiting):
+            self._show(event.reason)
+
+
+@contextmanager
+def _counting(what: str) -> Iterator[_Count]:
+    with err.status(f"{what} …") as live:
+        yield _Count(lambda said: live.update(f"{what}: {said}"))
+
+
+def _then(store: StoreName) -> list[Any]:
+    setting = 'graph = "neo4j"' if store == "neo4j" else 'vectors = "chroma"'
+    return [next_step(setting, "in trueweave.toml has questions answered from it")]
+
+
+def _run(settings: Settings, store: StoreName, log: WorkerLog, *, only: bool) -> bool:
+    """Run a projector until a signal comes; whether a second one came, too."""
+
+    async def for_one(trueweave: AsyncTrueweave) -> bool:
+        return await until_stopped(lambda stop: trueweave.projections.start(store, stop, log), log.line)
+
+    async def enable(trueweave: AsyncTrueweave) -> None:
+        await trueweave.projections.enable(store)
+
+    if only:
+        return in_workspace(for_one, settings)
+    in_workspace(enable, settings)
+    return in_database(lambda opened: until_stopped(_for_all(opened, settings, store, log), log.line), settings)
+
+
+def _for_all(opened: Database, settings: Settings, store: StoreName, log: Listener) -> Work:
+    from trueweave.serving import project_for_all
+
+    return lambda stop: project_for_all(opened, settings, store, log, stop)

@@ -1,0 +1,41 @@
+"""Whether a copy in another store has all that the record has, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from uuid import UUID
+
+from trueweave.protocols import ProjectionTarget
+from trueweave.store.postgres.projecting import ProjectionSource
+from trueweave.types import ProjectedKind, ProjectionDifference
+
+
+async def differences(
+    source: ProjectionSource, target: ProjectionTarget, copy: str
+) -> AsyncIterator[ProjectionDifference]:
+    """What a copy has otherwise than the record, page by page. Both should be at rest meanwhile."""
+    for kind in target.kinds:
+        async for page in target.contents(copy, kind):
+            expected = await _expected(source, target, kind, list(page))
+            for id_, stored in page.items():
+                if expected.get(id_) != stored:
+                    yield ProjectionDifference(kind, id_, expected.get(id_), stored)
+        async for difference in _missing(source, target, copy, kind):
+            yield difference
+
+
+async def _missing(
+    source: ProjectionSource, target: ProjectionTarget, copy: str, kind: ProjectedKind
+) -> AsyncIterator[ProjectionDifference]:
+    """What the record has and the copy has not. The ids of the copy are held in memory: 16 bytes and a little each."""
+    there = {id_.bytes async for page in target.contents(copy, kind) for id_ in page}
+    async for ids in source.pages(kind):
+        if lacking := [id_ for id_ in ids if id_.bytes not in there]:
+            for id_, expected in (await _expected(source, target, kind, lacking)).items():
+                yield ProjectionDifference(kind, id_, expected, None)
+
+
+async def _expected(
+    source: ProjectionSource, target: ProjectionTarget, kind: ProjectedKind, ids: list[UUID]
+) -> dict[UUID, str]:
+    return target.expected(await source.read_page(kind, ids, target.vector_kinds), kind)

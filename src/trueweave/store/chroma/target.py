@@ -1,0 +1,181 @@
+"""A copy of the vectors in Chroma, kept by a projector: a collection for each kind of thing, with the texts beside.
+
+Chroma has no transactions. The position of a copy is metadata of its first collection, written after all else, so that
+it never says more than is there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import numpy as np
+
+from trueweave.errors import StoreError
+from trueweave.graph.aggregate import entity_text, relation_text
+from trueweave.protocols import NameLookup
+from trueweave.store.chroma.client import ChromaClient
+from trueweave.types import Metric, ProjectedBatch, ProjectedKind, ProjectionCopy, VectorKind
+
+if TYPE_CHECKING:
+    from chromadb.api.models.Collection import Collection
+
+KINDS: tuple[VectorKind, ...] = ("chunk", "entity", "relation")
+
+_SPACES: dict[Metric, str] = {"cosine": "cosine", "l2": "l2", "inner": "ip"}
+_HNSW = {"ef_search": 200}  # candidates of a search; all else as Chroma has it
+_PAGE = 1000
+_NO_SPACE = "none"
+
+
+def collection_name(copy: str, kind: VectorKind) -> str:
+    """The collection of a kind of one copy."""
+    return f"trueweave-{copy}-{kind}"
+
+
+class ChromaTarget:
+    """A `ProjectionTarget`. `hnsw` configures the indexes, by Chroma's own names: higher numbers are slower and find
+    more."""
+
+    name = "chroma"
+    kinds: Sequence[ProjectedKind] = ("chunk", "entity", "relation")
+    vector_kinds: Sequence[VectorKind] = KINDS
+
+    def __init__(self, client: ChromaClient, *, hnsw: Mapping[str, int] = _HNSW) -> None:
+        self._client = client
+        self._hnsw = hnsw
+
+    async def begin(self, copy: ProjectionCopy) -> None:
+        """Make the collections of a copy."""
+        metric = copy.space[2] if copy.space else "cosine"
+        configuration: Any = {"hnsw": {"space": _SPACES[metric], **self._hnsw}}
+        metadata = {"position": -1, "workspace": copy.workspace, "space": json.dumps(copy.space)}
+        for kind in reversed(KINDS):  # the first one has the position, so it comes last
+            await self._client.call(
+                lambda client, kind=kind: client.get_or_create_collection(  # type: ignore[misc]
+                    collection_name(copy.id, kind),
+                    metadata=metadata,
+                    configuration=configuration,
+                    embedding_function=None,
+                )
+            )
+
+    async def position(self, copy: str) -> int | None:
+        """The last change that is applied to a copy; -1 while it is being filled, None if there is no such copy."""
+        found = await self._client.collection(collection_name(copy, "chunk"))
+        return int(found.metadata["position"]) if found else None
+
+    async def write(self, copy: str, batch: ProjectedBatch, names: NameLookup, position: int) -> None:
+        """Write a batch: what has a vector is stored with its text, and what has none is taken out."""
+        if await self.position(copy) != position:
+            raise StoreError(f"the copy {copy} in Chroma was brought further by another projector meanwhile")
+        for kind in KINDS:
+            records = _records(batch, kind)
+            vectors = batch.vectors.get(kind, {})
+            gone = [*batch.gone.get(kind, ()), *(id_ for id_ in records if id_ not in vectors)]
+            stored = {id_: record for id_, record in records.items() if id_ in vectors}
+            if stored or gone:
+                collection = await self._collection(copy, kind)
+                most = await self._client.call(lambda client: client.get_max_batch_size())
+                await self._store(collection, stored, vectors, most)
+                await self._delete(collection, gone, most)
+
+    async def advance(self, copy: str, before: int, position: int) -> None:
+        """All up to a position is written."""
+        collection = await self._collection(copy, "chunk")
+        if int(collection.metadata["position"]) != before:
+            raise StoreError(f"the copy {copy} in Chroma was brought further by another projector meanwhile")
+        metadata = {**collection.metadata, "position": position}
+        await self._client.call(lambda _: collection.modify(metadata=metadata))
+
+    async def drop(self, copy: str) -> None:
+        """Take a copy away."""
+        for kind in KINDS:
+            name = collection_name(copy, kind)
+            if await self._client.collection(name):
+                await self._client.call(lambda client, name=name: client.delete_collection(name))  # type: ignore[misc]
+
+    async def _collection(self, copy: str, kind: VectorKind) -> Collection:
+        found = await self._client.collection(collection_name(copy, kind))
+        if found is None:
+            raise StoreError(f"{self._client.place} has no copy {copy} any more")
+        return found
+
+    async def _store(
+        self,
+        collection: Collection,
+        records: Mapping[UUID, tuple[str, dict[str, str]]],
+        vectors: Mapping[UUID, Sequence[float]],
+        most: int,
+    ) -> None:
+        ids = list(records)
+        for start in range(0, len(ids), most):
+            some = ids[start : start + most]
+            await self._client.call(
+                lambda _, some=some: collection.upsert(  # type: ignore[misc]
+                    ids=[str(id_) for id_ in some],
+                    embeddings=np.array([vectors[id_] for id_ in some], dtype=np.float32),
+                    documents=[records[id_][0] for id_ in some],
+                    metadatas=[dict(records[id_][1]) for id_ in some],
+                )
+            )
+
+    async def _delete(self, collection: Collection, ids: Sequence[UUID], most: int) -> None:
+        for start in range(0, len(ids), most):
+            some = [str(id_) for id_ in ids[start : start + most]]
+            await self._client.call(lambda _, some=some: collection.delete(ids=some))  # type: ignore[misc]
+
+    # --- comparing ----------------------------------------------------------------------------------------
+
+    async def contents(self, copy: str, kind: ProjectedKind) -> AsyncIterator[dict[UUID, str]]:
+        """What a copy has of a kind, page by page."""
+        collection = await self._collection(copy, _vector_kind(kind))
+        offset = 0
+        while True:
+            found = await self._client.call(
+                lambda _, offset=offset: collection.get(  # type: ignore[misc]
+                    limit=_PAGE, offset=offset, include=["documents", "metadatas", "embeddings"]
+                )
+            )
+            if not found["ids"]:
+                return
+            stored: Any = found["embeddings"]
+            rows = zip(found["ids"], found["documents"] or [], found["metadatas"] or [], stored, strict=True)
+            yield {UUID(id_): _text(text, metadata or {}, vector) for id_, text, metadata, vector in rows}
+            offset += _PAGE
+
+    def expected(self, batch: ProjectedBatch, kind: ProjectedKind) -> dict[UUID, str]:
+        """What a copy has of these things, if it is right."""
+        vectors = batch.vectors.get(_vector_kind(kind), {})
+        records = _records(batch, _vector_kind(kind))
+        return {id_: _text(*records[id_], vector) for id_, vector in vectors.items() if id_ in records}
+
+
+def _vector_kind(kind: ProjectedKind) -> VectorKind:
+    if kind == "document":
+        raise ValueError("documents have no vectors")
+    return kind
+
+
+def _records(batch: ProjectedBatch, kind: VectorKind) -> dict[UUID, tuple[str, dict[str, str]]]:
+    """What is stored beside the vectors of a kind: a text, and metadata."""
+    if kind == "chunk":
+        return {one.id: (one.text, {"document": str(one.document)}) for one in batch.chunks}
+    if kind == "entity":
+        entities = [one.entity for one in batch.entities]
+        return {e.id: (entity_text(e.name, e.type, e.description), {"name": e.name, "type": e.type}) for e in entities}
+    relations = [one.relation for one in batch.relations]
+    return {
+        r.id: (
+            relation_text(r.source_name, r.target_name, r.description, r.keywords),
+            {"source": str(r.source), "target": str(r.target)},
+        )
+        for r in relations
+    }
+
+
+def _text(text: str, metadata: Mapping[str, Any], vector: Any) -> str:
+    rounded = [round(float(value), 4) + 0.0 for value in vector]
+    return json.dumps([text, dict(metadata), rounded], ensure_ascii=False, sort_keys=True)

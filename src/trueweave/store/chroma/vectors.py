@@ -1,0 +1,139 @@
+"""Search by meaning, in Chroma."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from math import sqrt
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+import numpy as np
+
+from trueweave.errors import ProjectionBehind, ProjectionMissing
+from trueweave.evidence import Scored
+from trueweave.memo import Memo
+from trueweave.protocols import Embedder, RecordReader, Vectors, VectorSearch
+from trueweave.store.chroma.client import ChromaClient
+from trueweave.store.chroma.target import collection_name
+from trueweave.types import Metric, VectorKind
+
+if TYPE_CHECKING:
+    from chromadb.api.models.Collection import Collection
+
+LiveCopy = Callable[[], Awaitable[str]]
+Found = list[Scored[UUID]]
+
+_FEW = 2000  # documents that are named in a search
+_DEEPER = 4  # times as many are looked for next, where too few of those found pass the filter
+
+
+class ChromaVectors:
+    """A `VectorSearch` for one question. `copy` gives the copy to read, and the record knows what passes the filter;
+    `own` are PostgreSQL's vectors, which say whose they are."""
+
+    def __init__(self, client: ChromaClient, copy: LiveCopy, record: RecordReader, own: VectorSearch) -> None:
+        self._client = client
+        self._find_copy = copy
+        self._record = record
+        self._own = own
+        self._memo = Memo()
+
+    async def check_space(self, embedder: Embedder) -> None:
+        """Pass if the vectors were made by this model. NoVectors where there are none, SpaceMismatch for another."""
+        await self._own.check_space(embedder)
+        collection = await self._collection("chunk")
+        space = json.loads(str(collection.metadata["space"]))
+        if space != [embedder.model, embedder.dimensions, embedder.metric]:
+            had = space[0] if space else "no model"
+            raise ProjectionBehind(
+                f"the copy in Chroma has vectors by {had}, and the record has some by {embedder.model} now. Run "
+                "`trueweave project start chroma` and ask again when `trueweave project status` says that it is done."
+            )
+
+    async def nearest(self, kind: VectorKind, vectors: Vectors, limit: int) -> list[Found]:
+        """For each vector the things of a kind nearest to it, nearest first."""
+        if not len(vectors):
+            return []
+        documents = await self._memo.once("documents", self._record.documents)
+        if documents is not None and not documents:
+            return [[] for _ in vectors]
+        collection = await self._collection(kind)
+        if documents is None:
+            return await self._query(collection, vectors, limit)
+        if kind == "chunk" and len(documents) <= _FEW:
+            where = {"document": {"$in": [str(id_) for id_ in documents]}}
+            return await self._query(collection, vectors, limit, where)
+        visible = set(documents)
+        return [await self._deeper(collection, kind, vector, limit, visible) for vector in vectors]
+
+    async def _deeper(
+        self, collection: Collection, kind: VectorKind, vector: Any, limit: int, visible: set[UUID]
+    ) -> Found:
+        """Those nearest that pass the filter, looked for among more and more."""
+        count = await self._client.call(lambda _: collection.count())
+        depth = _DEEPER * limit
+        while True:
+            [found] = await self._query(collection, np.array([vector]), min(depth, count))
+            passing = await self._passing(collection, kind, [one.item for one in found], visible)
+            kept = [one for one in found if one.item in passing]
+            if len(kept) >= limit or depth >= count:
+                return kept[:limit]
+            depth *= _DEEPER
+
+    async def _passing(
+        self, collection: Collection, kind: VectorKind, ids: Sequence[UUID], visible: set[UUID]
+    ) -> set[UUID]:
+        """Those of these that documents tell of which pass the filter."""
+        if kind == "entity":
+            return {one.id for one in await self._record.entities(ids)}
+        if kind == "relation":
+            return {one.id for one in await self._record.relations(ids)}
+        listed = [str(id_) for id_ in ids]
+        found = await self._client.call(lambda _: collection.get(ids=listed, include=["metadatas"]))
+        told = zip(found["ids"], found["metadatas"] or [], strict=True)
+        return {UUID(id_) for id_, metadata in told if UUID(str(metadata["document"])) in visible}
+
+    async def _query(self, collection: Collection, vectors: Vectors, limit: int, where: Any = None) -> list[Found]:
+        if limit < 1:
+            return [[] for _ in vectors]
+        found = await self._client.call(
+            lambda _: collection.query(
+                query_embeddings=_half(vectors),
+                n_results=limit,
+                where=where,
+                include=["distances"],
+            )
+        )
+        metric: Metric = json.loads(str(collection.metadata["space"]))[2]
+        lists = zip(found["ids"], found["distances"] or [], strict=True)
+        return [_scored(ids, distances, metric) for ids, distances in lists]
+
+    async def _collection(self, kind: VectorKind) -> Collection:
+        async def find() -> Collection:
+            copy = await self._memo.once("copy", self._find_copy)
+            found = await self._client.collection(collection_name(copy, kind))
+            if found is None:
+                raise ProjectionMissing(
+                    f"{self._client.place} has no copy {copy} of this workspace any more. Run `trueweave project "
+                    'rebuild chroma`, or set vectors = "postgresql" to answer from the record meanwhile.'
+                )
+            return found
+
+        return await self._memo.once(kind, find)
+
+
+def _scored(ids: Sequence[str], distances: Sequence[float], metric: Metric) -> Found:
+    """Things with their similarities, as PostgreSQL has them; those equally near in the order of their ids."""
+    order = sorted(zip(distances, ids, strict=True))
+    return [Scored(UUID(id_), _similarity(distance, metric)) for distance, id_ in order]
+
+
+def _half(vectors: Vectors) -> Vectors:
+    """Vectors as precise as the record keeps them, so that nearness is the same there and here."""
+    return np.asarray(vectors, dtype=np.float16).astype(np.float32)
+
+
+def _similarity(distance: float, metric: Metric) -> float:
+    """Chroma's distances are 1 - cosine, the square of the Euclidean one, and 1 - the inner product."""
+    return 1 / (1 + sqrt(max(distance, 0.0))) if metric == "l2" else 1 - distance

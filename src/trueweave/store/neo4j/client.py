@@ -1,0 +1,128 @@
+"""The connection to Neo4j, and what its errors mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+from trueweave.errors import ConfigError, StoreError, StoreUnavailable
+
+if TYPE_CHECKING:
+    from neo4j import AsyncTransaction, Record
+
+EXAMPLE_URL = "neo4j://user:password@host:7687/database"
+
+_NAME = re.compile(r"^// name: (\w+)\n", re.MULTILINE)
+_CONNECT_WITHIN = 10.0  # seconds
+_SCHEMES = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc")
+
+Row = dict[str, Any]
+
+
+@cache
+def _queries() -> dict[str, str]:
+    text = files(__package__).joinpath("queries.cypher").read_text("utf-8")
+    parts = _NAME.split(text)[1:]
+    return {name: body.strip() for name, body in zip(parts[::2], parts[1::2], strict=True)}
+
+
+@cache
+def query(name: str, /, **parts: str | int) -> str:
+    """The text of a statement, with its parts filled in. These are text of ours, never a document's."""
+    text = _queries()[name]
+    for part, value in parts.items():
+        text = text.replace(f"<<{part}>>", str(value))
+    return text
+
+
+class Neo4jClient:
+    """A server, or a cluster of them. It opens connections when they are needed, and shares them."""
+
+    def __init__(self, url: str) -> None:
+        try:
+            from neo4j import AsyncGraphDatabase
+        except ImportError as error:
+            raise ConfigError(
+                'Neo4j needs its driver, which is not installed. Run `pip install "trueweave[neo4j]"`.'
+            ) from error
+        parts = urlsplit(url)
+        if parts.scheme not in _SCHEMES or not parts.hostname:
+            raise ConfigError(f"neo4j_url must look like {EXAMPLE_URL}")
+        self.place = f"Neo4j at {parts.hostname}:{parts.port or 7687}"
+        self._database = parts.path.strip("/") or None
+        self._driver = AsyncGraphDatabase.driver(
+            f"{parts.scheme}://{parts.hostname}:{parts.port or 7687}",
+            auth=(unquote(parts.username), unquote(parts.password or "")) if parts.username else None,
+            connection_timeout=_CONNECT_WITHIN,
+            connection_acquisition_timeout=_CONNECT_WITHIN * 3,
+            notifications_min_severity="OFF",
+            user_agent="trueweave",
+        )
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._driver.close()
+
+    async def rows(self, statement: str, **params: Any) -> list[Record]:
+        """The rows of one statement that only reads. It is not tried again."""
+        with self._translated():
+            async with self._driver.session(database=self._database, default_access_mode="READ") as session:
+                result = await session.run(statement, params)
+                return [record async for record in result]
+
+    async def run(self, statement: str, **params: Any) -> None:
+        """A statement in a transaction of its own, or one that makes its own transactions."""
+        with self._translated():
+            async with self._driver.session(database=self._database) as session:
+                await (await session.run(statement, params)).consume()
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[CypherTransaction]:
+        """A transaction: committed at the end, rolled back on any error."""
+        with self._translated():
+            async with (
+                self._driver.session(database=self._database) as session,
+                await session.begin_transaction() as tx,
+            ):
+                yield CypherTransaction(tx)
+                await tx.commit()
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Errors of the driver as StoreError, or as StoreUnavailable where trying again later may help."""
+        from neo4j.exceptions import AuthError, DriverError, Neo4jError
+
+        try:
+            yield
+        except AuthError as error:
+            raise StoreError(f"{self.place} refuses user or password. Check them in neo4j_url.") from error
+        except Neo4jError as error:
+            if error.is_retryable():
+                raise StoreUnavailable(f"{self.place} cannot do it now: {error.message}") from error
+            raise StoreError(f"{self.place} refused a statement: {error.code}: {error.message}") from error
+        except (DriverError, OSError) as error:
+            raise StoreUnavailable(f"{self.place} is away: {_first_line(error)}. Start it, or wait for it.") from error
+
+
+class CypherTransaction:
+    """A transaction that writes."""
+
+    def __init__(self, tx: AsyncTransaction) -> None:
+        self._tx = tx
+
+    async def rows(self, statement: str, **params: Any) -> list[Record]:
+        result = await self._tx.run(statement, params)
+        return [record async for record in result]
+
+    async def run(self, statement: str, **params: Any) -> None:
+        await (await self._tx.run(statement, params)).consume()
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0].rstrip(".") if lines else type(error).__name__

@@ -1,0 +1,115 @@
+"""The graph, in Neo4j."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+from uuid import UUID
+
+from trueweave.errors import ProjectionMissing
+from trueweave.memo import Memo
+from trueweave.protocols import ChunkMention, Neighbourhood, RecordReader
+from trueweave.store.limits import FAN_OUT, MOST_AROUND, MOST_RELATIONS, NAMES, WIDE
+from trueweave.store.neo4j.client import Neo4jClient, Row, query
+from trueweave.store.neo4j.vocabulary import RELATED, escaped
+
+LiveCopy = Callable[[], Awaitable[str]]
+
+
+class Neo4jGraph:
+    """A `GraphReader` for one question. `copy` gives the copy to read, and the record knows what passes the filter."""
+
+    def __init__(self, client: Neo4jClient, copy: LiveCopy, record: RecordReader) -> None:
+        self._client = client
+        self._find_copy = copy
+        self._record = record
+        self._memo = Memo()
+
+    async def around(self, entities: Sequence[UUID], followed: Sequence[UUID], each: int) -> Neighbourhood[UUID]:
+        """The relations of these entities, and for each one that is followed the chunks that tell most of it."""
+        row = await self._row("around", entities=entities, followed=followed, each=each)
+        mentions = [
+            ChunkMention(UUID(entity), UUID(chunk), neighbours)
+            for entity, told in row["mentions"]
+            for chunk, neighbours in told
+        ]
+        return Neighbourhood(list(map(UUID, row["relations"])), mentions)
+
+    async def neighbourhood(self, entities: Sequence[UUID], hops: int) -> list[UUID]:
+        """The relations that lead away from these entities, either way, over so many hops."""
+        if not hops:
+            return []
+        row = await self._row("neighbourhood", hops, entities=entities)
+        rows = [
+            (hop, -weight, source or "", target or "", id_) for id_, hop, weight, source, target in row["relations"]
+        ]
+        return [UUID(id_) for *_, id_ in sorted(rows)]
+
+    async def chunks_of_entities(self, entities: Sequence[UUID]) -> list[tuple[UUID, UUID]]:
+        """Pairs of an entity and a chunk that mentions it."""
+        row = await self._row("chunks_of_entities", ids=entities)
+        return [(UUID(id_), UUID(chunk)) for id_, chunk in row["pairs"]]
+
+    async def chunks_of_relations(self, relations: Sequence[UUID]) -> list[tuple[UUID, UUID]]:
+        """Pairs of a relation and a chunk that states it."""
+        row = await self._row("chunks_of_relations", ids=relations)
+        return [(UUID(id_), UUID(chunk)) for id_, chunk in row["pairs"]]
+
+    async def _row(self, name: str, hops: int = 0, **params: Any) -> Row:
+        """The one row of a statement."""
+        nothing: Row = {"relations": [], "mentions": [], "pairs": []}
+        given = {key: _ids(value) if isinstance(value, Sequence) else value for key, value in params.items()}
+        if not any(value for value in given.values() if isinstance(value, list)):
+            return nothing
+        documents = await self._memo.once("documents", self._record.documents)
+        if documents is not None and not documents:
+            return nothing
+        copy = await self._memo.once("copy", self._find_copy)
+        types = await self._memo.once("types", lambda: self._types(copy))
+        statement = _statement(name, types, filtered=documents is not None, hops=hops)
+        if documents is not None:
+            given["documents"] = await self._memo.once("listed", lambda: _listed(documents))
+        rows = await self._client.rows(statement, copy=copy, **given)
+        if not rows:
+            raise _missing(copy)
+        return rows[0].data()
+
+    async def _types(self, copy: str) -> str:
+        """The types of relations of a copy, as part of a statement. So what mentions an entity is not looked at."""
+        rows = await self._client.rows(query("copy"), copy=copy)
+        if not rows:
+            raise _missing(copy)
+        return "|".join(map(escaped, (RELATED, *rows[0]["types"])))
+
+
+def _missing(copy: str) -> ProjectionMissing:
+    return ProjectionMissing(
+        f"Neo4j has no copy {copy} of this workspace any more. Run `trueweave project rebuild neo4j`, or set "
+        'graph = "postgresql" to answer from the record meanwhile.'
+    )
+
+
+def _statement(name: str, types: str, *, filtered: bool, hops: int) -> str:
+    bounds = {"fan_out": FAN_OUT, "names": NAMES}
+    c_visible = "c.document IN $documents" if filtered else "true"
+    r_visible = query("relation_visible") if filtered else "true"
+    if name == "around":
+        edges = query("edges", types=types, r_visible=r_visible, **bounds)
+        mentioned = query("mentioned", **bounds)
+        return query(name, edges=edges, mentioned=mentioned, c_visible=c_visible, most_around=MOST_AROUND)
+    if name == "chunks_of_entities":
+        return query(name, mentioned=query("mentioned", **bounds), c_visible=c_visible)
+    if name == "chunks_of_relations":
+        return query(name, c_visible=c_visible, **bounds)
+    edges = query("edges", types=types, r_visible=r_visible, **bounds)
+    steps = [query("hop", n=n, before=n - 1, edges=edges, wide=WIDE) for n in range(1, hops + 1)]
+    found = [f"hop_{n}" for n in range(1, hops + 1)]
+    return query(name, hops="\n".join(steps), all=", ".join(found), every=" + ".join(found), most=MOST_RELATIONS)
+
+
+def _ids(values: Sequence[UUID]) -> list[str]:
+    return [str(id_) for id_ in values]
+
+
+async def _listed(documents: Sequence[UUID]) -> list[str]:
+    return _ids(documents)

@@ -1,0 +1,300 @@
+// Statements of the copy in Neo4j. `// name: x` starts one. What is in <<brackets>> is filled in from text of ours: types of
+// relations from the vocabulary, and conditions of a filter. All values are parameters.
+//
+// Everything belongs to a copy, and is looked up by (copy, id). An entity is linked to its chunks by MENTIONS, one for each
+// name. EntityName has the entity that a name belongs to, and NamePair the relation of two names: by these, what chunks say
+// follows when names come to other entities, without a chunk being written again.
+
+// name: begin
+MERGE (c:TrueweaveCopy {id: $copy})
+ON CREATE SET c.workspace = $workspace, c.position = -1, c.labels = [], c.types = [], c.space = $space, c.made = datetime()
+
+// name: copy
+MATCH (c:TrueweaveCopy {id: $copy}) RETURN c.position AS position, c.labels AS labels, c.types AS types, c.space AS space
+
+// name: lock
+// Whoever writes has the copy to himself, and it is where he left it.
+MATCH (c:TrueweaveCopy {id: $copy}) WHERE c.position = $position SET c.written = datetime()
+RETURN c.labels AS labels, c.types AS types
+
+// name: advance
+MATCH (c:TrueweaveCopy {id: $copy}) WHERE c.position = $before SET c.position = $position, c.written = datetime()
+RETURN c.position AS position
+
+// name: set_vocabulary
+MATCH (c:TrueweaveCopy {id: $copy}) SET c.labels = $labels, c.types = $types
+
+// name: documents
+UNWIND $rows AS row
+MERGE (d:Document {copy: $copy, id: row.id}) SET d.uri = row.uri, d.title = row.title, d.metadata = row.metadata
+
+// name: entities
+UNWIND $rows AS row
+MERGE (e:Entity {copy: $copy, id: row.id})
+SET e += row.properties
+WITH e, row WHERE coalesce(e.label, '') <> row.label
+CALL (e) { WITH e WHERE e.label <> '' REMOVE e:$(e.label) }
+SET e.label = row.label
+WITH e, row WHERE row.label <> ''
+SET e:$(row.label)
+
+// name: names
+// A name comes to another entity, with all mentions of it.
+UNWIND $rows AS row
+MERGE (n:EntityName {copy: $copy, id: row.name})
+WITH n, row WHERE coalesce(n.entity, '') <> row.entity
+MERGE (e:Entity {copy: $copy, id: row.entity})
+WITH n, row, e
+CALL (n, row, e) {
+    MATCH (:Entity {copy: $copy, id: n.entity})<-[m:MENTIONS {name: row.name}]-(c:Chunk)
+    CREATE (c)-[:MENTIONS {name: row.name, emphasis: m.emphasis}]->(e)
+    DELETE m
+}
+SET n.entity = row.entity
+
+// name: ends
+UNWIND $ids AS id MERGE (:Entity {copy: $copy, id: id})
+
+// name: known_relations
+UNWIND $ids AS id MATCH (p:NamePair {copy: $copy, relation: id}) RETURN DISTINCT id
+
+// name: unlink_relations
+UNWIND $rows AS row
+MATCH (s:Entity {copy: $copy, id: row.source}) MATCH (t:Entity {copy: $copy, id: row.target})
+MATCH (s)-[r {id: row.id}]->(t) DELETE r
+
+// name: relations
+UNWIND $rows AS row
+MATCH (s:Entity {copy: $copy, id: row.source}) MATCH (t:Entity {copy: $copy, id: row.target})
+CREATE (s)-[r:$(row.type) {id: row.id}]->(t) SET r += row.properties
+
+// name: pairs
+// A pair of names comes to another relation; one that has no pairs left is no more.
+UNWIND $rows AS row
+MERGE (p:NamePair {copy: $copy, id: row.pair})
+WITH p, row, p.relation AS old, p.source AS source, p.target AS target
+WHERE coalesce(old, '') <> coalesce(row.relation, '')
+SET p.relation = row.relation, p.source = row.source, p.target = row.target
+WITH old, source, target WHERE old IS NOT NULL AND NOT EXISTS { (:NamePair {copy: $copy, relation: old}) }
+MATCH (s:Entity {copy: $copy, id: source}) MATCH (t:Entity {copy: $copy, id: target})
+MATCH (s)-[r {id: old}]->(t) DELETE r
+
+// name: chunks
+UNWIND $rows AS row
+MERGE (c:Chunk {copy: $copy, id: row.id}) SET c.document = row.document, c.n = row.n, c.text = row.text
+MERGE (d:Document {copy: $copy, id: row.document})
+WITH c, d, row
+CALL (c) { MATCH (c)-[old:MENTIONS|STATES]->() DELETE old }
+CALL (c) { MATCH (c)<-[old:HAS_CHUNK]-() DELETE old }
+CREATE (d)-[:HAS_CHUNK {n: row.n}]->(c)
+
+// name: mentions
+UNWIND $rows AS row
+MATCH (c:Chunk {copy: $copy, id: row.chunk}) MATCH (e:Entity {copy: $copy, id: row.entity})
+CREATE (c)-[:MENTIONS {name: row.name, emphasis: row.emphasis}]->(e)
+
+// name: statements
+UNWIND $rows AS row
+MATCH (c:Chunk {copy: $copy, id: row.chunk}) MATCH (p:NamePair {copy: $copy, id: row.pair})
+CREATE (c)-[:STATES {strength: row.strength}]->(p)
+
+// name: communities
+UNWIND $rows AS row
+MERGE (c:Community {copy: $copy, id: row.id}) SET c += row.properties
+WITH c, row
+CALL (c) { MATCH (c)<-[old:IN_COMMUNITY]-() DELETE old }
+CALL (c) { MATCH (c)-[old:PART_OF]->() DELETE old }
+CALL (c, row) {
+    WITH c, row WHERE row.parent IS NOT NULL
+    MERGE (p:Community {copy: $copy, id: row.parent}) CREATE (c)-[:PART_OF]->(p)
+}
+CALL (c, row) {
+    UNWIND row.members AS member
+    MERGE (e:Entity {copy: $copy, id: member}) CREATE (e)-[:IN_COMMUNITY]->(c)
+}
+
+// name: sources_of_entities
+// The chunks that mention an entity, those with the highest emphasis first, on the entity itself.
+UNWIND $ids AS id
+MATCH (e:Entity {copy: $copy, id: id})
+CALL (e) {
+    MATCH (e)<-[m:MENTIONS]-(c:Chunk) WITH c.id AS chunk, max(m.emphasis) AS emphasis ORDER BY emphasis DESC, chunk
+    RETURN collect(chunk)[..$most] AS chunks
+}
+SET e.source_id = chunks
+
+// name: vectors_of_chunks
+UNWIND $rows AS row MATCH (n:Chunk {copy: $copy, id: row.id})
+CALL db.create.setNodeVectorProperty(n, 'embedding', row.vector) SET n:<<label>>
+
+// name: vectors_of_entities
+UNWIND $rows AS row MATCH (n:Entity {copy: $copy, id: row.id})
+CALL db.create.setNodeVectorProperty(n, 'embedding', row.vector) SET n:<<label>>
+
+// name: names_of_entities
+UNWIND $ids AS id MATCH (n:EntityName {copy: $copy, entity: id}) RETURN n.id AS name
+
+// name: drop_names
+UNWIND $ids AS id MATCH (n:EntityName {copy: $copy, id: id}) DELETE n
+
+// name: drop_relations
+// By the pairs that the relation was made of, the only ones that know its ends.
+UNWIND $ids AS id
+MATCH (p:NamePair {copy: $copy, relation: id})
+WITH id, collect(p) AS pairs, p.source AS source, p.target AS target
+CALL (id, source, target) {
+    MATCH (s:Entity {copy: $copy, id: source}) MATCH (t:Entity {copy: $copy, id: target})
+    MATCH (s)-[r {id: id}]->(t) DELETE r
+}
+UNWIND pairs AS p
+SET p.relation = NULL
+WITH p WHERE NOT EXISTS { (p)<-[:STATES]-() }
+DELETE p
+
+// name: drop_nodes
+UNWIND $ids AS id MATCH (n:<<label>> {copy: $copy, id: id}) DETACH DELETE n
+
+// name: drop_copy
+// In transactions of its own, as a copy may be larger than memory.
+MATCH (n:<<label>> {copy: $copy}) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 2000 ROWS
+
+// name: forget_copy
+MATCH (c:TrueweaveCopy {id: $copy}) DELETE c
+
+// --- reading ---------------------------------------------------------------------------------------------------------
+// Each gives one row with lists; none where there is no such copy.
+
+// name: edges
+// The heaviest relations of each entity, in both directions.
+CALL (e) {
+    MATCH (e)-[r:<<types>>]->(o:Entity) RETURN r, o ORDER BY r.weight DESC, o.id LIMIT <<fan_out>>
+    UNION ALL
+    MATCH (e)<-[r:<<types>>]-(o:Entity) RETURN r, o ORDER BY r.weight DESC, o.id LIMIT <<fan_out>>
+}
+WITH * WHERE <<r_visible>>
+
+// name: relation_visible
+EXISTS { MATCH (:NamePair {copy: $copy, relation: r.id})<-[:STATES]-(s:Chunk) WHERE s.document IN $documents }
+
+// name: around
+MATCH (copy:TrueweaveCopy {id: $copy})
+CALL () {
+    UNWIND $entities AS id
+    MATCH (e:Entity {copy: $copy, id: id})
+    <<edges>>
+    RETURN collect({entity: id, relation: r.id, weight: r.weight, other: o.id, degree: coalesce(e.degree, 0) + coalesce(o.degree, 0)}) AS edges
+}
+CALL (edges) {
+    UNWIND $followed AS id
+    MATCH (e:Entity {copy: $copy, id: id})
+    WITH e, [edge IN edges WHERE edge.entity = id AND edge.other <> id | edge.other] AS others
+    CALL (e) {
+        <<mentioned>>
+        WITH DISTINCT c WHERE <<c_visible>>
+        RETURN c
+    }
+    WITH e, c, COUNT { MATCH (c)-[:MENTIONS]->(x:Entity) WHERE x.id IN others RETURN DISTINCT x } AS neighbours
+    ORDER BY neighbours DESC, c.id
+    WITH e, collect([c.id, neighbours])[..$each] AS told
+    RETURN collect([e.id, told]) AS mentions
+}
+CALL (edges) {
+    UNWIND edges AS edge
+    WITH edge.relation AS id, max(edge.degree) AS degree, max(edge.weight) AS weight
+    ORDER BY degree DESC, weight DESC, id LIMIT <<most_around>>
+    RETURN collect(id) AS relations
+}
+RETURN copy.position AS position, relations, mentions
+
+// name: mentioned
+// Of each name of an entity the chunks with the highest emphasis.
+MATCH (e)<-[m:MENTIONS]-(c:Chunk)
+WITH m.name AS name, m.emphasis AS emphasis, c ORDER BY emphasis DESC, c.id
+WITH name, collect(c)[..<<fan_out>>] AS chunks ORDER BY name LIMIT <<names>>
+UNWIND chunks AS c
+
+// name: neighbourhood
+MATCH (copy:TrueweaveCopy {id: $copy})
+CALL () {
+    UNWIND $entities AS id MATCH (e:Entity {copy: $copy, id: id}) RETURN collect(DISTINCT e) AS reached_0
+}
+<<hops>>
+CALL (<<all>>) {
+    UNWIND <<every>> AS edge
+    WITH edge.relation AS r, min(edge.hop) AS hop
+    ORDER BY hop, r.weight DESC, r.id LIMIT <<most>>
+    RETURN collect([r.id, hop, r.weight, startNode(r).displayName, endNode(r).displayName]) AS relations
+}
+RETURN copy.position AS position, relations
+
+// name: hop
+CALL (reached_<<before>>) {
+    UNWIND reached_<<before>> AS e
+    <<edges>>
+    RETURN collect({relation: r, hop: <<n>>, other: o}) AS hop_<<n>>
+}
+CALL (reached_<<before>>, hop_<<n>>) {
+    UNWIND hop_<<n>> AS edge
+    WITH reached_<<before>>, edge ORDER BY edge.relation.weight DESC, edge.other.id LIMIT <<wide>>
+    WITH reached_<<before>>, collect(edge.other) AS others
+    UNWIND reached_<<before>> + others AS e
+    RETURN collect(DISTINCT e) AS reached_<<n>>
+}
+
+// name: chunks_of_entities
+MATCH (copy:TrueweaveCopy {id: $copy})
+CALL () {
+    UNWIND $ids AS id
+    MATCH (e:Entity {copy: $copy, id: id})
+    CALL (e) {
+        <<mentioned>>
+        WITH DISTINCT c WHERE <<c_visible>>
+        RETURN c
+    }
+    RETURN collect([id, c.id]) AS pairs
+}
+RETURN copy.position AS position, pairs
+
+// name: chunks_of_relations
+MATCH (copy:TrueweaveCopy {id: $copy})
+CALL () {
+    UNWIND $ids AS id
+    CALL (id) {
+        MATCH (p:NamePair {copy: $copy, relation: id}) WITH p ORDER BY p.id LIMIT <<names>>
+        CALL (p) {
+            MATCH (p)<-[s:STATES]-(c:Chunk) WITH c ORDER BY s.strength DESC, c.id LIMIT <<fan_out>>
+            RETURN c
+        }
+        WITH DISTINCT c WHERE <<c_visible>>
+        RETURN c
+    }
+    RETURN collect([id, c.id]) AS pairs
+}
+RETURN copy.position AS position, pairs
+
+// --- comparing -------------------------------------------------------------------------------------------------------
+
+// name: stored_documents
+MATCH (n:Document {copy: $copy}) WHERE n.id > $after WITH n ORDER BY n.id LIMIT $limit
+RETURN n.id AS id, {uri: n.uri, title: n.title, metadata: n.metadata} AS stored
+
+// name: stored_entities
+MATCH (n:Entity {copy: $copy}) WHERE n.id > $after WITH n ORDER BY n.id LIMIT $limit
+RETURN n.id AS id, properties(n) AS stored, labels(n) AS labels
+
+// name: stored_relations
+MATCH (n:Entity {copy: $copy}) WHERE n.id > $after WITH n ORDER BY n.id LIMIT $limit
+OPTIONAL MATCH (n)-[r]->(o:Entity)
+RETURN n.id AS id, collect([type(r), o.id, properties(r)]) AS stored
+
+// name: stored_chunks
+MATCH (n:Chunk {copy: $copy}) WHERE n.id > $after WITH n ORDER BY n.id LIMIT $limit
+RETURN n.id AS id, n.text AS text, n.n AS n, n.document AS document,
+    [(n)<-[h:HAS_CHUNK]-(d:Document) | [d.id, h.n]] AS parents,
+    [(n)-[m:MENTIONS]->(e:Entity) | [m.name, e.id, m.emphasis]] AS mentions,
+    [(n)-[s:STATES]->(p:NamePair) | [p.id, p.relation, s.strength]] AS statements
+
+// name: stored_communities
+MATCH (n:Community {copy: $copy}) WHERE n.id > $after WITH n ORDER BY n.id LIMIT $limit
+RETURN n.id AS id, properties(n) AS stored, [(n)-[:PART_OF]->(p) | p.id] AS parents,
+    [(e:Entity)-[:IN_COMMUNITY]->(n) | e.id] AS members

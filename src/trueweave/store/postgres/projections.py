@@ -1,0 +1,173 @@
+"""Which copies of a workspace there are in other stores, which of them is live, and who works on them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from datetime import datetime
+from typing import NamedTuple
+from uuid import UUID
+
+from trueweave.errors import StoreError
+from trueweave.store.postgres.db import Database, Transaction, Workspace
+from trueweave.store.postgres.failures import DRIVER_ERRORS, raise_if_cancelled
+from trueweave.types import ProjectionStatus, StoreName
+
+SECONDS = 20.0  # after which the work of a projector that is gone is taken over
+
+
+class Projection(NamedTuple):
+    """The copies of a workspace in a store: the one that answers questions, the one that is being built, and those that
+    are still to be dropped."""
+
+    store: StoreName
+    live: str | None
+    building: str | None
+    replaced: list[str]
+    switched: datetime | None
+    problem: str
+    owner: UUID | None
+    position: int | None
+    applied: datetime | None
+    behind: int
+    oldest: datetime | None
+
+    @property
+    def status(self) -> ProjectionStatus:
+        """What a user is told of it."""
+        return ProjectionStatus(
+            self.store,
+            self.live is not None,
+            self.building is not None,
+            self.owner is not None,
+            self.position or 0,
+            self.behind,
+            self.oldest,
+            self.applied,
+            self.switched,
+            self.problem,
+        )
+
+
+def consumer(store: str, copy: str) -> str:
+    """The name by which a copy follows the outbox."""
+    return f"{store}:{copy}"
+
+
+async def listed(tx: Transaction, store: str | None = None) -> list[Projection]:
+    """The projections of the workspace, or the one into a store."""
+    return [Projection(*row) for row in await tx.rows("projection.listed", store=store)]
+
+
+async def enable(tx: Transaction, store: str) -> None:
+    """Let the workspace have a copy in a store; a projector builds it."""
+    await tx.run("projection.enable", store=store)
+
+
+async def begin_building(tx: Transaction, store: str, copy: str) -> str:
+    """Have a copy built beside the live one; the one that is being built, if that was begun before."""
+    await tx.run("projection.begin_building", store=store, copy=copy)
+    [found] = await listed(tx, store)
+    assert found.building, "it was just set"
+    return found.building
+
+
+async def switch(tx: Transaction, store: str, copy: str) -> None:
+    """Let a copy that was built answer questions from now on, and keep changes for no other."""
+    await tx.run("projection.switch", store=store, copy=copy)
+    await tx.run("projection.remove_consumers", store=store, keep=consumer(store, copy))
+
+
+async def forget_replaced(tx: Transaction, store: str, copy: str) -> None:
+    """A copy that answered questions before is dropped."""
+    await tx.run("projection.forget_replaced", store=store, copy=copy)
+
+
+async def copies_of_dropped(database: Database, store: str) -> list[str]:
+    """The copies in a store of workspaces that were dropped."""
+    async with database.transaction(None) as tx:
+        return [copy for (copy,) in await tx.rows("projection.copies_of_dropped", store=store)]
+
+
+async def forget_dropped(database: Database, store: str, copy: str) -> None:
+    """A copy of a workspace that was dropped is dropped too."""
+    async with database.transaction(None) as tx:
+        await tx.run("projection.forget_dropped", name=consumer(store, copy))
+
+
+async def set_problem(tx: Transaction, store: str, problem: str) -> None:
+    """Note why a projector cannot go on; empty when it can."""
+    await tx.run("projection.set_problem", store=store, problem=problem)
+
+
+async def remove(tx: Transaction, store: str) -> None:
+    """Let the workspace have no copy in a store any longer. What is there has to be dropped."""
+    await tx.run("projection.remove", store=store)
+    await tx.run("projection.remove_consumers", store=store, keep="")
+
+
+async def live(workspace: Workspace, store: str) -> tuple[str | None, int]:
+    """The copy that answers questions, and the position of the newest change."""
+    async with workspace.transaction() as tx:
+        rows = await tx.rows("projection.live", store=store)
+    return (rows[0][0], rows[0][1]) if rows else (None, 0)
+
+
+async def claim(database: Database, store: str, owner: UUID, after: int, only: int | None) -> Workspace | None:
+    """A workspace whose copy in a store has to be built or brought up to date, and that nobody else works on: the next
+    after this id. It is this owner's for a while: see `kept`."""
+    async with database.transaction(only) as tx:
+        found = await tx.value("projection.claim", store=store, owner=owner, seconds=SECONDS, after=after)
+    return None if found is None else Workspace(database, found)
+
+
+class Lease:
+    """The right to work on one projection, as long as it is renewed in time."""
+
+    def __init__(self, workspace: Workspace, store: str, owner: UUID) -> None:
+        self._workspace = workspace
+        self._store = store
+        self._owner = owner
+        self._until = time.monotonic() + SECONDS
+
+    def check(self) -> None:
+        """StoreError if another projector may have taken over by now."""
+        if time.monotonic() >= self._until:
+            raise StoreError("the lease on this projection has run out, as it could not be renewed in time")
+
+    async def renew(self) -> None:
+        """Keep it for so many more seconds."""
+        sent = time.monotonic()
+        async with self._workspace.transaction() as tx:
+            if await tx.run("projection.renew", store=self._store, owner=self._owner, seconds=SECONDS):
+                self._until = sent + SECONDS
+
+    async def release(self) -> None:
+        """Let others have it."""
+        async with self._workspace.transaction() as tx:
+            await tx.run("projection.release", store=self._store, owner=self._owner)
+
+
+@asynccontextmanager
+async def kept(workspace: Workspace, store: str, owner: UUID) -> AsyncIterator[Lease]:
+    """The lease of a projection that was claimed, renewed meanwhile and given back at the end."""
+    lease = Lease(workspace, store, owner)
+
+    async def renew() -> None:
+        while True:
+            await asyncio.sleep(SECONDS / 4)
+            try:
+                await lease.renew()
+            except DRIVER_ERRORS as error:  # while the database is away nobody can take over either
+                raise_if_cancelled(error)
+
+    renewing = asyncio.create_task(renew())
+    try:
+        yield lease
+    finally:
+        renewing.cancel()
+        await asyncio.gather(renewing, return_exceptions=True)
+        with suppress(*DRIVER_ERRORS):  # else it runs out
+            await lease.release()

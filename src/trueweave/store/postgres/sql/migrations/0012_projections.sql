@@ -1,0 +1,62 @@
+-- additive
+-- Copies of workspaces in other stores: which copy answers questions, which one is being built, and who works on them.
+
+CREATE TABLE projection (
+    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+    store     text NOT NULL,
+    live      text,
+    building  text,
+    replaced  text[] NOT NULL DEFAULT '{}',
+    switched  timestamptz,
+    problem   text NOT NULL DEFAULT '',
+    owner     uuid,
+    until     timestamptz NOT NULL DEFAULT '-infinity',
+    PRIMARY KEY (workspace, store)
+);
+COMMENT ON TABLE projection IS 'Copies of a workspace in another store. The position of a copy is that of the consumer "store:copy".';
+COMMENT ON COLUMN projection.live IS 'The copy that answers questions; none until the first one is complete.';
+COMMENT ON COLUMN projection.building IS 'A copy that is being built beside it, to take its place.';
+COMMENT ON COLUMN projection.replaced IS 'Copies that answered questions before, and are still to be dropped.';
+COMMENT ON COLUMN projection.switched IS 'Since when the live copy answers questions.';
+COMMENT ON COLUMN projection.problem IS 'Why the projector cannot go on; empty while it can.';
+COMMENT ON COLUMN projection.owner IS 'The projector that works on it, for as long as the lease in "until" lasts.';
+SELECT guard('projection');
+-- The functions below look over all workspaces, with the rights of the owner, who may be bound by a forced policy.
+ALTER TABLE projection NO FORCE ROW LEVEL SECURITY;
+ALTER TABLE consumer NO FORCE ROW LEVEL SECURITY;
+ALTER TABLE outbox NO FORCE ROW LEVEL SECURITY;
+
+-- The next workspace after `after` whose copy in a store has something to be brought, and which no projector works on; it
+-- is the claimant's then, for so many seconds. In a transaction that is in a workspace, only that one.
+CREATE FUNCTION claim_projection(of_store text, claimant uuid, seconds float8, after int) RETURNS int
+LANGUAGE sql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+    UPDATE projection SET owner = claimant, until = clock_timestamp() + seconds * interval '1 second'
+    WHERE store = of_store AND workspace = (
+        SELECT p.workspace FROM projection p
+        LEFT JOIN consumer c ON c.workspace = p.workspace AND c.name = p.store || ':' || p.live
+        WHERE p.store = of_store AND p.until < clock_timestamp()
+            AND p.workspace = coalesce(nullif(current_setting('trueweave.workspace', true), '')::int, p.workspace)
+            AND (p.live IS NULL OR p.building IS NOT NULL OR p.replaced <> '{}' OR c.position IS NULL OR EXISTS (
+                SELECT FROM outbox o WHERE o.workspace = p.workspace AND o.position > c.position
+                    AND o.tx < pg_snapshot_xmin(pg_current_snapshot())))
+        ORDER BY p.workspace <= after, p.workspace LIMIT 1 FOR UPDATE OF p SKIP LOCKED)
+    RETURNING workspace
+$$;
+
+-- A workspace that is dropped leaves the names of its copies behind, for a projector to drop them.
+ALTER TABLE dropped_workspace ADD COLUMN copies text[] NOT NULL DEFAULT '{}';
+COMMENT ON COLUMN dropped_workspace.copies IS 'Its copies in other stores that are still to be dropped, as "store:copy".';
+GRANT UPDATE (copies) ON dropped_workspace TO trueweave_app;
+
+CREATE OR REPLACE FUNCTION begin_drop() RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+DECLARE here int := current_setting('trueweave.workspace')::int;
+BEGIN
+    UPDATE workspace SET dropped = true WHERE id = here;
+    INSERT INTO dropped_workspace (id, copies)
+    SELECT here, coalesce(array_agg(p.store || ':' || c.id) FILTER (WHERE c.id IS NOT NULL), '{}')
+    FROM consumer u LEFT JOIN projection p ON p.workspace = here
+    LEFT JOIN LATERAL unnest(p.replaced || ARRAY[p.live, p.building]) AS c (id) ON true
+    WHERE u.workspace = here HAVING count(*) > 0
+    ON CONFLICT DO NOTHING;
+END $$;

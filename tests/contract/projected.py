@@ -1,0 +1,26 @@
+"""A copy of the small graph in another store."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+from trueweave.projection.projector import Projector, remove
+from trueweave.protocols import ProjectionTarget
+from trueweave.store.postgres import projections
+from trueweave.testing.small_graph import SmallGraph
+
+
+@asynccontextmanager
+async def copied(small_graph: SmallGraph, target: ProjectionTarget) -> AsyncIterator[Callable[[], Awaitable[str]]]:
+    """The small graph copied to a store by a projector; what finds the copy. It is dropped at the end."""
+    workspace = small_graph.trueweave.workspace
+    async with workspace.transaction() as tx:
+        await projections.enable(tx, target.name)
+    await Projector(workspace.database, target, only=workspace).catch_up()
+    live, _ = await projections.live(workspace, target.name)
+    assert live
+
+    async def copy() -> str:
+        return live
+
+    yield copy
+    await remove(workspace, target)

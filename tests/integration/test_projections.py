@@ -1,0 +1,261 @@
+"""Copies in Neo4j and Chroma: whatever happens, they end as the record is."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey
+from trueweave.config import Settings
+from trueweave.errors import ConfigError, ProjectionBehind, ProjectionMissing, StoreUnavailable
+from trueweave.projection.projector import Projector
+from trueweave.store.others import StoreClients
+from trueweave.store.postgres import projections
+from trueweave.store.postgres.db import Database
+from trueweave.testing import HashEmbedder
+from trueweave.types import StoreName
+
+NAMES = ["Ada", "Ben", "Cas", "Dan", "Eve", "Fay", "Gus", "Hal"]
+STORES: list[StoreName] = ["neo4j", "chroma"]
+
+
+def document(uri: str, *names: str, version: int = 0) -> Document:
+    links = [Link(a, b, "knows", keywords=("acquaintance",)) for a, b in pairwise(names)]
+    mentions = tuple(Mention(name, "person", f"{name} of {uri}") for name in names)
+    return Document(uri, (Chunk(f"text {version} of {uri}", mentions=mentions, links=tuple(links)),))
+
+
+@pytest.fixture
+def settings(neo4j_url: str, chroma_url: str) -> Settings:
+    return Settings.load().model_copy(update={"neo4j_url": neo4j_url, "chroma_url": chroma_url})
+
+
+@pytest.fixture
+async def trueweave(database: Database, settings: Settings) -> AsyncIterator[AsyncTrueweave]:
+    entered = await AsyncTrueweave.enter(database, "test", HashEmbedder(), settings=settings)
+    async with aclosing(entered) as opened:
+        yield opened
+        for one in await opened.projections.status():
+            await opened.projections.remove(one.store)
+
+
+async def exact(trueweave: AsyncTrueweave, store: StoreName) -> bool:
+    """Whether the copy is as the record is, once it has caught up."""
+    await trueweave.projections.catch_up(store)
+    differences = await trueweave.projections.verify(store)
+    assert differences == []
+    [state] = [one for one in await trueweave.projections.status() if one.store == store]
+    return state.live and not state.building and not state.behind and not state.problem
+
+
+@pytest.mark.parametrize("store", STORES)
+async def test_whatever_comes_and_goes_the_copy_ends_as_the_record(trueweave: AsyncTrueweave, store: StoreName) -> None:
+    chance = random.Random(7)
+    uris: set[str] = set()
+    for step in range(12):
+        kind = chance.choice(["add", "add", "change", "remove", "merge", "rename", "undo", "communities"])
+        if kind == "add" or not uris:
+            uri = f"d{step}"
+            uris.add(uri)
+            await trueweave.add_documents([document(uri, *chance.sample(NAMES, 4))])
+        elif kind == "change":
+            uri = chance.choice(sorted(uris))
+            await trueweave.add_documents([document(uri, *chance.sample(NAMES, 3), version=step)])
+        elif kind == "remove":
+            uri = chance.choice(sorted(uris))
+            uris.discard(uri)
+            await trueweave.remove([uri])
+        elif kind == "merge":
+            one, other = chance.sample(NAMES, 2)
+            await trueweave.rules.merge(NameKey(one), NameKey(other))
+        elif kind == "rename":
+            await trueweave.rules.rename(NameKey(chance.choice(NAMES)), f"Renamed {step}")
+        elif kind == "undo":
+            for rule in (await trueweave.rules.all())[:1]:
+                await trueweave.rules.undo(rule.id)
+        else:
+            await trueweave.communities.find()
+            await trueweave.communities.write_reports()
+        if step in (0, 3, 4, 8):
+            assert await exact(trueweave, store)
+    assert await exact(trueweave, store)
+
+
+@pytest.mark.parametrize("store", STORES)
+async def test_a_copy_is_built_anew_beside_the_live_one_which_answers_meanwhile(
+    trueweave: AsyncTrueweave, store: StoreName
+) -> None:
+    await trueweave.add_documents([document("a", "Ada", "Ben"), document("b", "Cas", "Dan")])
+    await trueweave.projections.catch_up(store)
+    before, _ = await projections.live(trueweave.workspace, store)
+    seen: list[str | None] = []
+
+    def look(_: Any) -> None:
+        seen.append("written")
+
+    await trueweave.projections.rebuild(store, look)
+    after, _ = await projections.live(trueweave.workspace, store)
+    assert before != after
+    assert seen
+    async with aclosing(StoreClients()) as stores:
+        target = stores.target(trueweave.settings, store)
+        assert before
+        assert await target.position(before) is None, "the one before is dropped"
+    assert await exact(trueweave, store)
+
+
+@pytest.mark.parametrize("store", STORES)
+async def test_changes_that_are_kept_no_longer_and_a_copy_that_is_lost_mean_another_one(
+    trueweave: AsyncTrueweave, store: StoreName
+) -> None:
+    await trueweave.add_documents([document("a", "Ada", "Ben")])
+    await trueweave.projections.catch_up(store)
+    first, _ = await projections.live(trueweave.workspace, store)
+    assert first
+    async with aclosing(StoreClients()) as stores:
+        await stores.target(trueweave.settings, store).drop(first)
+    await trueweave.add_documents([document("b", "Cas", "Dan")])
+    assert await exact(trueweave, store)
+    second, _ = await projections.live(trueweave.workspace, store)
+    assert second != first
+    await trueweave.add_documents([document("c", "Eve", "Fay")])
+    async with trueweave.workspace.transaction() as tx:
+        await tx.connection.execute("UPDATE workspace SET changes_gone = (SELECT max(position) FROM outbox)")
+        await tx.connection.execute("DELETE FROM outbox")
+        await tx.connection.execute("UPDATE consumer SET position = 0")
+    await trueweave.add_documents([document("d", "Gus", "Hal")])
+    assert await exact(trueweave, store)
+    assert (await projections.live(trueweave.workspace, store))[0] != second
+
+
+async def test_another_embedding_model_means_another_copy_of_the_vectors(trueweave: AsyncTrueweave) -> None:
+    await trueweave.add_documents([document("a", "Ada", "Ben")])
+    await trueweave.projections.catch_up("chroma")
+    before, _ = await projections.live(trueweave.workspace, "chroma")
+    await trueweave.maintenance.change_space(HashEmbedder(32))
+    assert await exact(trueweave, "chroma")
+    assert (await projections.live(trueweave.workspace, "chroma"))[0] != before
+
+
+@pytest.mark.parametrize("store", STORES)
+async def test_a_workspace_that_is_dropped_takes_its_copy_along(
+    database: Database, settings: Settings, store: StoreName
+) -> None:
+    async with aclosing(await AsyncTrueweave.enter(database, "gone", HashEmbedder(), settings=settings)) as gone:
+        await gone.add_documents([document("a", "Ada", "Ben")])
+        await gone.projections.catch_up(store)
+        copy, _ = await projections.live(gone.workspace, store)
+        assert copy
+        await gone.maintenance.drop()
+    async with aclosing(StoreClients()) as stores:
+        target = stores.target(settings, store)
+        assert await target.position(copy) is not None
+        stop = asyncio.Event()
+        running = asyncio.create_task(Projector(database, target).run(stop))
+        async with asyncio.timeout(30):
+            while await projections.copies_of_dropped(database, store):  # noqa: ASYNC110 (another task does it)
+                await asyncio.sleep(0.05)
+        stop.set()
+        await running
+        assert await target.position(copy) is None
+
+
+async def test_a_question_may_wait_for_what_was_written_before(trueweave: AsyncTrueweave) -> None:
+    await trueweave.add_documents([document("a", "Ada", "Ben")])
+    with pytest.raises(ProjectionMissing, match="project start chroma"):
+        await asked(trueweave, vectors="chroma")
+    await trueweave.projections.catch_up("chroma")
+    await trueweave.add_documents([document("b", "Cas", "Dan")])
+    assert await asked(trueweave, vectors="chroma") == {"a"}, "the copy does not know of b yet"
+    with pytest.raises(ProjectionBehind, match="projection_wait"):
+        await asked(trueweave, vectors="chroma", projection_wait=0.2)
+    stop = asyncio.Event()
+    running = asyncio.create_task(trueweave.projections.start("chroma", stop))
+    assert await asked(trueweave, vectors="chroma", projection_wait=30.0) == {"a", "b"}
+    stop.set()
+    await running
+
+
+async def asked(trueweave: AsyncTrueweave, **changes: Any) -> set[str]:
+    """The documents that a question finds by these settings."""
+    changed = trueweave.settings.model_copy(update=changes)
+    async with aclosing(AsyncTrueweave(trueweave.workspace, HashEmbedder(), changed)) as asking:
+        return {passage.uri for passage in (await asking.retrieve("text", "naive")).passages}
+
+
+async def test_many_projectors_at_once_do_each_others_work_no_harm(trueweave: AsyncTrueweave) -> None:
+    await trueweave.projections.enable("neo4j")
+    stop = asyncio.Event()
+    running = [asyncio.create_task(trueweave.projections.start("neo4j", stop)) for _ in range(3)]
+    for n in range(8):
+        await trueweave.add_documents([document(f"d{n}", *NAMES[n % 4 : n % 4 + 3])])
+        if n % 3 == 2:
+            await trueweave.remove([f"d{n - 1}"])
+    stop.set()
+    await asyncio.gather(*running)
+    assert await exact(trueweave, "neo4j")
+
+
+ODD = [
+    "Robert'); MATCH (n) DETACH DELETE n //",
+    '"quoted"',
+    "`back``ticked`",
+    "back\\slash \\u0060 \\",
+    "new\nline\ttab",
+    "{braces: $copy}",
+    "Entity",
+    "MENTIONS",
+    "零件 Ünïcode ÅÄÖ",
+    "1st",
+    "   ",
+    "x" * 500,
+]
+
+
+async def test_names_types_and_keywords_made_of_cypher_are_stored_as_they_are(trueweave: AsyncTrueweave) -> None:
+    await trueweave.add_documents([document("bystander", "Ada", "Ben")])
+    for n, odd in enumerate(ODD):
+        mentions = (Mention(f"{odd} a", odd, odd), Mention("Ada", odd))
+        links = (Link(f"{odd} a", "Ada", odd, keywords=(odd,)), Link("Ada", "Ben", odd, keywords=(odd, "knows")))
+        await trueweave.add_documents([Document(f"odd {n} {odd}", (Chunk(f"{odd} text", 0, 0, mentions, links),), odd)])
+    assert await exact(trueweave, "neo4j")
+    assert await exact(trueweave, "chroma")
+    expected = await found_by(trueweave)
+    assert await found_by(trueweave, graph="neo4j", vectors="chroma") == expected
+    assert expected
+
+
+async def found_by(trueweave: AsyncTrueweave, **changes: Any) -> list[Any]:
+    changed = trueweave.settings.model_copy(update=changes)
+    async with aclosing(AsyncTrueweave(trueweave.workspace, HashEmbedder(), changed)) as asking:
+        found = await asking.retrieve("Who knows Ada?", "local")
+        return [[passage.uri for passage in found.passages], [relation.id for relation in found.relations]]
+
+
+async def test_a_store_that_is_away_is_told_with_its_address(trueweave: AsyncTrueweave) -> None:
+    nowhere = {"neo4j_url": "bolt://neo4j:x@127.0.0.1:1", "chroma_url": "http://127.0.0.1:1"}
+    settings = trueweave.settings.model_copy(update=nowhere)
+    async with aclosing(AsyncTrueweave(trueweave.workspace, HashEmbedder(), settings)) as away:
+        with pytest.raises(StoreUnavailable, match=r"Neo4j at 127\.0\.0\.1:1 is away"):
+            await away.projections.catch_up("neo4j")
+        with pytest.raises(StoreUnavailable, match=r"Chroma at 127\.0\.0\.1:1 is away"):
+            await away.projections.catch_up("chroma")
+        [chroma, neo4j] = await away.projections.status()
+        assert "is away" in neo4j.problem
+        assert "is away" in chroma.problem
+    async with trueweave.workspace.transaction() as tx:
+        await projections.remove(tx, "neo4j")
+        await projections.remove(tx, "chroma")
+
+
+async def test_a_store_without_an_address_is_told(trueweave: AsyncTrueweave) -> None:
+    settings = trueweave.settings.model_copy(update={"neo4j_url": None, "chroma_url": None})
+    async with aclosing(AsyncTrueweave(trueweave.workspace, HashEmbedder(), settings)) as none:
+        for store in STORES:
+            with pytest.raises(ConfigError, match=f"{store}_url"):
+                await none.projections.catch_up(store)
+    assert await trueweave.projections.status() == []

@@ -1,0 +1,130 @@
+"""Real Neo4j and Chroma servers for tests and benchmarks, on loopback."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO
+
+ROOT = Path(__file__).parents[1]
+NEO4J_JARS = Path(os.environ.get("TRUEWEAVE_NEO4J_JARS", ROOT / ".neo4j" / "lib"))
+PASSWORD = "for-tests-only"
+
+_HEAP = "512m"
+_JAVA = (
+    f"-Xms{_HEAP}",
+    f"-Xmx{_HEAP}",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",  # quick to start, which counts more here than how fast it gets
+    "--add-opens=java.base/java.nio=ALL-UNNAMED",
+    "--add-opens=java.base/java.io=ALL-UNNAMED",
+    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+)
+
+
+def no_neo4j() -> str:
+    """Why Neo4j cannot be started here; empty, if it can."""
+    if not shutil.which("java"):
+        return "Neo4j needs Java, which is not installed"
+    return "" if any(NEO4J_JARS.glob("neo4j-*.jar")) else "Neo4j's jars are not there; run `make neo4j`"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class _Server:
+    """A server process that listens on a port of its own, also after it was killed and started again."""
+
+    def __init__(self, folder: Path, within: float) -> None:
+        self.folder = folder
+        self.port = free_port()
+        self._within = within
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it, and wait until it takes connections."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with (self.folder / "console.log").open("ab") as log:
+            self._process = self._launch(log)
+        end = time.monotonic() + self._within
+        while time.monotonic() < end:
+            if self._process.poll() is not None:
+                raise RuntimeError((self.folder / "console.log").read_text(errors="replace")[-4000:])
+            try:
+                return socket.create_connection(("127.0.0.1", self.port), 1).close()
+            except OSError:
+                time.sleep(0.05)
+        self.kill()
+        raise TimeoutError(f"{type(self).__name__} did not open its port within {self._within:.0f} s")
+
+    def kill(self) -> None:
+        """End it as a crash would."""
+        assert self._process
+        self._process.send_signal(signal.SIGKILL)
+        self._process.wait()
+
+    def stop(self) -> None:
+        """Let it end in good order."""
+        assert self._process
+        self._process.terminate()
+        self._process.wait(120)
+
+    def _launch(self, log: IO[bytes]) -> subprocess.Popen[bytes]:
+        raise NotImplementedError
+
+
+class Neo4jServer(_Server):
+    """Neo4j, from its jars."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, within=180)
+        self.url = f"bolt://neo4j:{PASSWORD}@127.0.0.1:{self.port}"
+
+    def _launch(self, log: IO[bytes]) -> subprocess.Popen[bytes]:
+        settings = self.folder / "conf"
+        if not settings.exists():
+            settings.mkdir()
+            (settings / "neo4j.conf").write_text(
+                "server.default_listen_address=127.0.0.1\n"
+                f"server.bolt.listen_address=127.0.0.1:{self.port}\n"
+                "server.http.enabled=false\n"
+                "dbms.usage_report.enabled=false\n"
+                "db.tx_log.preallocate=false\n"
+                "server.memory.pagecache.size=128m\n"
+                "internal.server.bolt.thread_pool_shutdown_wait_time=0s\n"
+            )
+            first = self._java("org.neo4j.cli.AdminTool", "dbms", "set-initial-password", PASSWORD)
+            environment = {**os.environ, "NEO4J_HOME": str(self.folder), "NEO4J_CONF": str(settings)}
+            subprocess.run(first, env=environment, check=True, stdout=log, stderr=log)
+        places = (f"--home-dir={self.folder}", f"--config-dir={settings}")
+        command = self._java("org.neo4j.server.CommunityEntryPoint", *places, options=_JAVA)
+        return subprocess.Popen(command, stdout=log, stderr=log)
+
+    def _java(self, *command: str, options: Sequence[str] = ()) -> list[str]:
+        return ["java", *options, "-cp", f"{NEO4J_JARS}/*", *command]
+
+
+class ChromaServer(_Server):
+    """Chroma's own server."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, within=60)
+        self.url = f"http://127.0.0.1:{self.port}"
+
+    def _launch(self, log: IO[bytes]) -> subprocess.Popen[bytes]:
+        program = Path(sys.executable).with_name("chroma")
+        address = ("--host", "127.0.0.1", "--port", str(self.port))
+        environment = {**os.environ, "ANONYMIZED_TELEMETRY": "False"}
+        return subprocess.Popen(
+            [program, "run", "--path", self.folder / "data", *address], stdout=log, stderr=log, env=environment
+        )

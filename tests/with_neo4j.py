@@ -1,0 +1,28 @@
+"""Runs a command with one Neo4j for all of it: `python -m tests.with_neo4j pytest -n 3 …`. The processes of a test run
+would start one each."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.servers import Neo4jServer, no_neo4j
+
+VARIABLE = "TRUEWEAVE_TEST_NEO4J_URL"
+
+
+def main() -> int:
+    if os.environ.get(VARIABLE) or no_neo4j():
+        return subprocess.call(sys.argv[1:])
+    with tempfile.TemporaryDirectory() as folder:
+        server = Neo4jServer(Path(folder))
+        server.start()
+        try:
+            return subprocess.call(sys.argv[1:], env={**os.environ, VARIABLE: server.url})
+        finally:
+            server.kill()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
