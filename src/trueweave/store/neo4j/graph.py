@@ -40,9 +40,7 @@ class Neo4jGraph:
         if not hops:
             return []
         row = await self._row("neighbourhood", hops, entities=entities)
-        rows = [
-            (hop, -weight, source or "", target or "", id_) for id_, hop, weight, source, target in row["relations"]
-        ]
+        rows = [(hop, -weight, source, target, id_) for id_, hop, weight, source, target in row["relations"]]
         return [UUID(id_) for *_, id_ in sorted(rows)]
 
     async def chunks_of_entities(self, entities: Sequence[UUID]) -> list[tuple[UUID, UUID]]:

@@ -223,7 +223,7 @@ CALL (<<all>>) {
     UNWIND <<every>> AS edge
     WITH edge.relation AS r, min(edge.hop) AS hop
     ORDER BY hop, r.weight DESC, r.id LIMIT <<most>>
-    RETURN collect([r.id, hop, r.weight, startNode(r).displayName, endNode(r).displayName]) AS relations
+    RETURN collect([r.id, hop, r.weight, r.source_name, r.target_name]) AS relations
 }
 RETURN copy.position AS position, relations
 

@@ -267,6 +267,8 @@ def _entity(one: ProjectedEntity, labels: NameVocabulary) -> Row:
 def _relation(one: ProjectedRelation, types: NameVocabulary) -> Row:
     relation = one.relation
     properties = {
+        "source_name": relation.source_name,
+        "target_name": relation.target_name,
         "keywords": list(relation.keywords),
         "weight": relation.weight,
         "description": relation.description,
