@@ -401,10 +401,11 @@ class ProjectedChunk:
 
 @dataclass(frozen=True, slots=True)
 class ProjectedEntity:
-    """An entity as other stores copy it, with the names that it has."""
+    """An entity as other stores copy it, with the names that it has and the smallest community that it is in."""
 
     entity: Entity
     names: tuple[UUID, ...]
+    community: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,6 +132,27 @@ async def test_changes_that_are_kept_no_longer_and_a_copy_that_is_lost_mean_anot
     assert (await projections.live(trueweave.workspace, store))[0] != second
 
 
+async def test_members_of_communities_that_go_and_come_back_are_members_again(trueweave: AsyncTrueweave) -> None:
+    documents = [
+        document("a", "Ada", "Ben", "Cas", "Dan"),
+        document("b", "Dan", "Eve", "Fay"),
+        document("c", "Fay", "Hal"),
+    ]
+    await trueweave.add_documents(documents)
+    await trueweave.communities.find()
+    assert await exact(trueweave, "neo4j")
+    merged = await trueweave.rules.merge(NameKey("Ada"), NameKey("Ben"))
+    await trueweave.remove(["c"])
+    assert await exact(trueweave, "neo4j")
+    await trueweave.projections.rebuild("neo4j")
+    assert await exact(trueweave, "neo4j")
+    await trueweave.rules.undo(merged.id)
+    await trueweave.add_documents([documents[-1]])
+    assert await exact(trueweave, "neo4j")
+    await trueweave.projections.rebuild("neo4j")
+    assert await exact(trueweave, "neo4j")
+
+
 async def test_another_embedding_model_means_another_copy_of_the_vectors(trueweave: AsyncTrueweave) -> None:
     await trueweave.add_documents([document("a", "Ada", "Ben")])
     await trueweave.projections.catch_up("chroma")

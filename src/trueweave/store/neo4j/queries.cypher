@@ -38,6 +38,13 @@ SET e.label = row.label
 WITH e, row WHERE row.label <> ''
 SET e:$(row.label)
 
+// name: memberships
+// One that was removed and came back is in its community again, of which nobody tells.
+UNWIND $rows AS row
+MATCH (e:Entity {copy: $copy, id: row.id})
+MERGE (c:Community {copy: $copy, id: row.community})
+MERGE (e)-[:IN_COMMUNITY]->(c)
+
 // name: names
 // A name comes to another entity, with all mentions of it.
 UNWIND $rows AS row

@@ -141,6 +141,8 @@ class _Write:
         known = len(self._labels.known), len(self._types.known)
         await self._run("documents", rows=[_document(one) for one in batch.documents])
         await self._run("entities", rows=[_entity(one, self._labels) for one in batch.entities])
+        members = [one for one in batch.entities if one.community]
+        await self._run("memberships", rows=[{"id": str(m.entity.id), "community": str(m.community)} for m in members])
         await self._claim_names(batch.entity_of)
         await self._relations(batch.relations)
         await self._claim_pairs(batch)

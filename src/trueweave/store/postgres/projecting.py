@@ -166,11 +166,12 @@ class ProjectionSource:
         ]
 
     async def entities(self, ids: Sequence[UUID]) -> list[ProjectedEntity]:
-        """Those of these entities that are there, each with the names that it has."""
+        """Those of these entities that are there, each with the names that it has and its smallest community."""
         found = await self._readers().record.entities(ids)
         async with self.workspace.transaction() as tx:
             names: dict[UUID, list[UUID]] = dict(await tx.rows("outbox.names_of_entities", ids=Ids(ids)))
-        return [ProjectedEntity(entity, tuple(names.get(entity.id, ()))) for entity in found]
+            communities: dict[UUID, UUID] = dict(await tx.rows("outbox.communities_of_entities", ids=Ids(ids)))
+        return [ProjectedEntity(one, tuple(names.get(one.id, ())), communities.get(one.id)) for one in found]
 
     async def relations(self, ids: Sequence[UUID]) -> list[ProjectedRelation]:
         """Those of these relations that are there, each with the pairs of names that it is made of."""

@@ -66,14 +66,21 @@ CROSS JOIN LATERAL (
 SELECT u.id, array_agg(n.id ORDER BY n.id) FROM unnest(%(ids)s::uuid[]) AS u (id)
 CROSS JOIN LATERAL (SELECT id FROM name WHERE entity = u.id OFFSET 0) AS n GROUP BY u.id
 
+-- name: communities_of_entities
+SELECT u.id, c.id FROM unnest(%(ids)s::uuid[]) AS u (id)
+CROSS JOIN LATERAL (SELECT leaf FROM member WHERE entity = u.id OFFSET 0) AS m
+CROSS JOIN LATERAL (SELECT id FROM community WHERE n = m.leaf OFFSET 0) AS c
+
 -- name: pairs_of_relations
 SELECT u.id, array_agg(t.source ORDER BY t.source, t.target), array_agg(t.target ORDER BY t.source, t.target)
 FROM unnest(%(ids)s::uuid[]) AS u (id)
 CROSS JOIN LATERAL (SELECT source, target FROM name_pair WHERE relation = u.id OFFSET 0) AS t GROUP BY u.id
 
 -- name: communities
+-- Members that are gone since communities were found are left out. One that comes back is told with its community.
 SELECT c.id, c.level, (SELECT p.id FROM community p WHERE p.n = c.parent), c.size, coalesce(r.title, ''),
-    coalesce(r.summary, ''), ARRAY(SELECT m.entity FROM member m WHERE m.leaf = c.n ORDER BY m.entity)
+    coalesce(r.summary, ''), ARRAY(SELECT m.entity FROM member m WHERE m.leaf = c.n
+        AND EXISTS (SELECT FROM entity e WHERE e.id = m.entity OFFSET 0) ORDER BY m.entity)
 FROM unnest(%(ids)s::uuid[]) AS u (id)
 CROSS JOIN LATERAL (SELECT * FROM community WHERE id = u.id OFFSET 0) AS c
 LEFT JOIN LATERAL (SELECT title, summary FROM report WHERE community = c.id OFFSET 0) AS r ON true
