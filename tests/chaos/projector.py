@@ -6,13 +6,17 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from collections.abc import Awaitable, Callable
 from multiprocessing import get_context
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
+from typing import Any
 
 from trueweave import AsyncTrueweave
 from trueweave.config import Settings
 from trueweave.projection import copying, projector
+from trueweave.store.chroma.target import ChromaTarget
+from trueweave.store.neo4j.target import Neo4jTarget
 from trueweave.store.postgres import projections
 from trueweave.testing import HashEmbedder
 from trueweave.types import StoreName
@@ -42,7 +46,20 @@ def _run(store: StoreName, store_url: str, database_url: str, log: Path) -> None
     projections.SECONDS = 1.0  # the next one takes over soon
     projector._AWAY = 0.2
     copying._AT_ONCE, copying._CHANGES = 25, 5  # many small batches, so that kills come between them
+    for target in (Neo4jTarget, ChromaTarget):
+        for name in ("write", "advance"):
+            setattr(target, name, _late(getattr(target, name)))
     asyncio.run(_project(store, store_url, database_url))
+
+
+def _late(act: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    """The same after a moment, in which a kill leaves what was done before it and not this."""
+
+    async def acting(*args: Any) -> None:
+        await asyncio.sleep(0.05)
+        await act(*args)
+
+    return acting
 
 
 async def _project(store: StoreName, store_url: str, database_url: str) -> None:

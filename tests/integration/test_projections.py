@@ -163,6 +163,33 @@ async def test_another_embedding_model_means_another_copy_of_the_vectors(truewea
 
 
 @pytest.mark.parametrize("store", STORES)
+async def test_a_batch_that_fails_leaves_the_position_where_it_was(
+    trueweave: AsyncTrueweave, store: StoreName, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await trueweave.add_documents([document("a", "Ada", "Ben")])
+    await trueweave.projections.catch_up(store)
+    copy, _ = await projections.live(trueweave.workspace, store)
+    await trueweave.add_documents([document("b", "Cas", "Dan")])
+    async with aclosing(StoreClients()) as stores:
+        target = stores.target(trueweave.settings, store)
+        assert copy
+        before = await target.position(copy)
+
+        async def cut_off(*_: Any) -> None:
+            raise StoreUnavailable("cut off")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(type(target), "write", cut_off)
+            with pytest.raises(StoreUnavailable, match="cut off"):
+                await trueweave.projections.catch_up(store)
+        assert await target.position(copy) == before
+    [status] = await trueweave.projections.status()
+    assert status.behind
+    assert status.problem == "cut off"
+    assert await exact(trueweave, store)
+
+
+@pytest.mark.parametrize("store", STORES)
 async def test_a_workspace_that_is_dropped_takes_its_copy_along(
     database: Database, settings: Settings, store: StoreName
 ) -> None:

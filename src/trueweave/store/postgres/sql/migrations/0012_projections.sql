@@ -36,7 +36,7 @@ LANGUAGE sql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
         LEFT JOIN consumer c ON c.workspace = p.workspace AND c.name = p.store || ':' || p.live
         WHERE p.store = of_store AND p.until < clock_timestamp()
             AND p.workspace = coalesce(nullif(current_setting('trueweave.workspace', true), '')::int, p.workspace)
-            AND (p.live IS NULL OR p.building IS NOT NULL OR p.replaced <> '{}' OR c.position IS NULL OR EXISTS (
+            AND (p.live IS NULL OR p.building IS NOT NULL OR p.replaced <> '{}' OR p.problem <> '' OR c.position IS NULL OR EXISTS (
                 SELECT FROM outbox o WHERE o.workspace = p.workspace AND o.position > c.position
                     AND o.tx < pg_snapshot_xmin(pg_current_snapshot())))
         ORDER BY p.workspace <= after, p.workspace LIMIT 1 FOR UPDATE OF p SKIP LOCKED)
