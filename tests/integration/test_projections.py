@@ -228,6 +228,37 @@ async def test_a_question_may_wait_for_what_was_written_before(trueweave: AsyncT
     await running
 
 
+@pytest.mark.parametrize(("store", "setting"), [("neo4j", "graph"), ("chroma", "vectors")])
+async def test_a_copy_that_is_lost_while_questions_are_asked_is_told(
+    trueweave: AsyncTrueweave, store: StoreName, setting: str
+) -> None:
+    await trueweave.add_documents([document("a", "Ada", "Ben")])
+    await trueweave.projections.catch_up(store)
+    changed = trueweave.settings.model_copy(update={setting: store})
+    async with aclosing(AsyncTrueweave(trueweave.workspace, HashEmbedder(), changed)) as asking:
+        assert (await asking.retrieve("Who knows Ada?", "local")).passages
+        copy, _ = await projections.live(trueweave.workspace, store)
+        assert copy
+        async with aclosing(StoreClients()) as stores:
+            await stores.target(trueweave.settings, store).drop(copy)
+        with pytest.raises(ProjectionMissing, match=f"project rebuild {store}"):
+            await asking.retrieve("Who knows Ada?", "local")
+
+
+async def test_types_that_are_new_since_the_last_question_are_followed(trueweave: AsyncTrueweave) -> None:
+    await trueweave.add_documents([document("a", "Ada", "Ben")])
+    await trueweave.projections.catch_up("neo4j")
+    changed = trueweave.settings.model_copy(update={"graph": "neo4j"})
+    async with aclosing(AsyncTrueweave(trueweave.workspace, HashEmbedder(), changed)) as asking:
+        [ada] = [one.id for one in await asking.graph.entities() if one.name == "Ada"]
+        assert [one.name for one in await asking.graph.neighbours(ada)] == ["Ben"]
+        mentions = (Mention("Ada", "person"), Mention("Cas", "person"))
+        link = Link("Ada", "Cas", "taught", keywords=("teacher",), source_type="person", target_type="person")
+        await trueweave.add_documents([Document("b", (Chunk("Ada taught Cas.", 0, 0, mentions, (link,)),))])
+        await trueweave.projections.catch_up("neo4j")
+        assert {one.name for one in await asking.graph.neighbours(ada)} == {"Ben", "Cas"}
+
+
 async def asked(trueweave: AsyncTrueweave, **changes: Any) -> set[str]:
     """The documents that a question finds by these settings."""
     changed = trueweave.settings.model_copy(update=changes)

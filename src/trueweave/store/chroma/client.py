@@ -34,6 +34,7 @@ class ChromaClient:
         self.place = f"Chroma at {parts.hostname}:{parts.port or 8000}" if self._is_server else f"Chroma in {address}"
         self._address = address
         self._key = key
+        self.collections: dict[str, Collection] = {}  # by name, as readers last found them
         self._client: Client | None = None
         self._threads = ThreadPoolExecutor(_THREADS, "chroma")
         self._opening = asyncio.Lock()

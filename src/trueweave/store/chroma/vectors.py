@@ -10,7 +10,7 @@ from uuid import UUID
 
 import numpy as np
 
-from trueweave.errors import ProjectionBehind, ProjectionMissing
+from trueweave.errors import ProjectionBehind, ProjectionMissing, StoreError
 from trueweave.evidence import Scored
 from trueweave.memo import Memo
 from trueweave.protocols import Embedder, RecordReader, Vectors, VectorSearch
@@ -97,30 +97,36 @@ class ChromaVectors:
     async def _query(self, collection: Collection, vectors: Vectors, limit: int, where: Any = None) -> list[Found]:
         if limit < 1:
             return [[] for _ in vectors]
-        found = await self._client.call(
-            lambda _: collection.query(
-                query_embeddings=_half(vectors),
-                n_results=limit,
-                where=where,
-                include=["distances"],
+        try:
+            found = await self._client.call(
+                lambda _: collection.query(
+                    query_embeddings=_half(vectors), n_results=limit, where=where, include=["distances"]
+                )
             )
-        )
+        except StoreError:
+            self._client.collections.pop(collection.name, None)
+            if await self._client.collection(collection.name) is None:
+                raise self._missing() from None
+            raise
         metric: Metric = json.loads(str(collection.metadata["space"]))[2]
         lists = zip(found["ids"], found["distances"] or [], strict=True)
         return [_scored(ids, distances, metric) for ids, distances in lists]
 
     async def _collection(self, kind: VectorKind) -> Collection:
-        async def find() -> Collection:
-            copy = await self._memo.once("copy", self._find_copy)
-            found = await self._client.collection(collection_name(copy, kind))
+        copy = await self._memo.once("copy", self._find_copy)
+        name = collection_name(copy, kind)
+        if name not in self._client.collections:
+            found = await self._client.collection(name)
             if found is None:
-                raise ProjectionMissing(
-                    f"{self._client.place} has no copy {copy} of this workspace any more. Run `trueweave project "
-                    'rebuild chroma`, or set vectors = "postgresql" to answer from the record meanwhile.'
-                )
-            return found
+                raise self._missing()
+            self._client.collections[name] = found
+        return self._client.collections[name]
 
-        return await self._memo.once(kind, find)
+    def _missing(self) -> ProjectionMissing:
+        return ProjectionMissing(
+            f"{self._client.place} has no copy of this workspace any more. Run `trueweave project rebuild chroma`, or "
+            'set vectors = "postgresql" to answer from the record meanwhile.'
+        )
 
 
 def _scored(ids: Sequence[str], distances: Sequence[float], metric: Metric) -> Found:

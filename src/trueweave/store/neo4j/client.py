@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
@@ -31,7 +31,7 @@ def _queries() -> dict[str, str]:
     return {name: body.strip() for name, body in zip(parts[::2], parts[1::2], strict=True)}
 
 
-@cache
+@lru_cache(maxsize=512)  # the types of a copy are part of some, and grow
 def query(name: str, /, **parts: str | int) -> str:
     """The text of a statement, with its parts filled in. These are text of ours, never a document's."""
     text = _queries()[name]
@@ -53,6 +53,7 @@ class Neo4jClient:
         parts = urlsplit(url)
         if parts.scheme not in _SCHEMES or not parts.hostname:
             raise ConfigError(f"neo4j_url must look like {EXAMPLE_URL}")
+        self.types: dict[str, list[str]] = {}  # of relations, by copy, as they were when they were last read
         self.place = f"Neo4j at {parts.hostname}:{parts.port or 7687}"
         self._database = parts.path.strip("/") or None
         self._driver = AsyncGraphDatabase.driver(

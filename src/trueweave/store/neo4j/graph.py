@@ -63,21 +63,26 @@ class Neo4jGraph:
         if documents is not None and not documents:
             return nothing
         copy = await self._memo.once("copy", self._find_copy)
-        types = await self._memo.once("types", lambda: self._types(copy))
-        statement = _statement(name, types, filtered=documents is not None, hops=hops)
         if documents is not None:
             given["documents"] = await self._memo.once("listed", lambda: _listed(documents))
-        rows = await self._client.rows(statement, copy=copy, **given)
-        if not rows:
-            raise _missing(copy)
-        return rows[0].data()
+        types = self._client.types.get(copy) or await self._read_types(copy)
+        while True:
+            statement = _statement(name, types, filtered=documents is not None, hops=hops)
+            rows = await self._client.rows(statement, copy=copy, **given)
+            if not rows:
+                raise _missing(copy)
+            if rows[0]["types"] == len(types):
+                return rows[0].data()
+            types = await self._read_types(copy)  # there are more by now
 
-    async def _types(self, copy: str) -> str:
-        """The types of relations of a copy, as part of a statement. So what mentions an entity is not looked at."""
+    async def _read_types(self, copy: str) -> list[str]:
+        """The types of relations of a copy, which are named in statements so that what mentions an entity is not looked
+        at. There never are fewer, so that their number says whether they are still the same."""
         rows = await self._client.rows(query("copy"), copy=copy)
         if not rows:
             raise _missing(copy)
-        return "|".join(map(escaped, (RELATED, *rows[0]["types"])))
+        self._client.types[copy] = found = list(rows[0]["types"])
+        return found
 
 
 def _missing(copy: str) -> ProjectionMissing:
@@ -87,7 +92,8 @@ def _missing(copy: str) -> ProjectionMissing:
     )
 
 
-def _statement(name: str, types: str, *, filtered: bool, hops: int) -> str:
+def _statement(name: str, known: Sequence[str], *, filtered: bool, hops: int) -> str:
+    types = "|".join(map(escaped, (RELATED, *known)))
     bounds = {"fan_out": FAN_OUT, "names": NAMES}
     c_visible = "c.document IN $documents" if filtered else "true"
     r_visible = query("relation_visible") if filtered else "true"

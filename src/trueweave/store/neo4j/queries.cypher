@@ -211,7 +211,7 @@ CALL (edges) {
     ORDER BY degree DESC, weight DESC, id LIMIT <<most_around>>
     RETURN collect(id) AS relations
 }
-RETURN copy.position AS position, relations, mentions
+RETURN size(copy.types) AS types, relations, mentions
 
 // name: mentioned
 // Of each name of an entity the chunks with the highest emphasis.
@@ -232,7 +232,7 @@ CALL (<<all>>) {
     ORDER BY hop, r.weight DESC, r.id LIMIT <<most>>
     RETURN collect([r.id, hop, r.weight, r.source_name, r.target_name]) AS relations
 }
-RETURN copy.position AS position, relations
+RETURN size(copy.types) AS types, relations
 
 // name: hop
 CALL (reached_<<before>>) {
@@ -260,7 +260,7 @@ CALL () {
     }
     RETURN collect([id, c.id]) AS pairs
 }
-RETURN copy.position AS position, pairs
+RETURN size(copy.types) AS types, pairs
 
 // name: chunks_of_relations
 MATCH (copy:TrueweaveCopy {id: $copy})
@@ -277,7 +277,7 @@ CALL () {
     }
     RETURN collect([id, c.id]) AS pairs
 }
-RETURN copy.position AS position, pairs
+RETURN size(copy.types) AS types, pairs
 
 // --- comparing -------------------------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from uuid import UUID
 from trueweave.errors import StoreError
 from trueweave.store.postgres.db import Database, Transaction, Workspace
 from trueweave.store.postgres.failures import DRIVER_ERRORS, raise_if_cancelled
+from trueweave.store.postgres.queries import QUERIES
 from trueweave.types import ProjectionStatus, StoreName
 
 SECONDS = 20.0  # after which the work of a projector that is gone is taken over
@@ -110,8 +111,7 @@ async def remove(tx: Transaction, store: str) -> None:
 
 async def live(workspace: Workspace, store: str) -> tuple[str | None, int]:
     """The copy that answers questions, and the position of the newest change."""
-    async with workspace.transaction() as tx:
-        rows = await tx.rows("projection.live", store=store)
+    rows = await workspace.read(QUERIES["projection.live"].encode(), {"store": store})
     return (rows[0][0], rows[0][1]) if rows else (None, 0)
 
 
