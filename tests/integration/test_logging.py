@@ -74,7 +74,7 @@ async def test_jobs_and_failed_documents_are_logged_without_text_of_theirs(
 async def test_work_that_fails_by_a_bug_is_logged_with_its_kind(
     workspace: Workspace, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def broken(*_: object) -> None:
+    async def broken(*_: object, **__: object) -> None:
         raise KeyError(SECRET)
 
     monkeypatch.setattr("trueweave.ingest.jobs.link", broken)

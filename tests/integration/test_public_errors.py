@@ -65,6 +65,13 @@ CALLS: dict[str, Call] = {
     "hierarchy": lambda it: it.communities.hierarchy(),
     "list_documents": lambda it: it.list_documents(),
     "matching": lambda it: it.matching("a"),
+    "projections_catch_up": lambda it: it.projections.catch_up("chroma"),
+    "projections_enable": lambda it: it.projections.enable("chroma"),
+    "projections_rebuild": lambda it: it.projections.rebuild("chroma"),
+    "projections_remove": lambda it: it.projections.remove("chroma"),
+    "projections_start": lambda it: it.projections.start("chroma"),
+    "projections_status": lambda it: it.projections.status(),
+    "projections_verify": lambda it: it.projections.verify("chroma"),
     "members": lambda it: it.communities.members(uuid4()),
     "mentioned": lambda it: it.rules.mentioned([NAME]),
     "merge": lambda it: it.rules.merge(NAME, NameKey("Ada Lovelace")),
@@ -143,7 +150,9 @@ def _in_a_folder_that_stays_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 async def failing(url: str) -> Any:
     broken = Failing()
     async with opened(url, broken) as database:
-        settings = Settings(model="openai/any", model_url=NOWHERE, embedding_url=NOWHERE, model_tries=1)
+        settings = Settings(
+            model="openai/any", model_url=NOWHERE, embedding_url=NOWHERE, model_tries=1, chroma_url="http://127.0.0.1:1"
+        )
         trueweave = await AsyncTrueweave.enter(database, "test", HashEmbedder(), settings=settings)
         yield broken, trueweave
         broken.error = None

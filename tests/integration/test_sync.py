@@ -34,7 +34,7 @@ from trueweave import (
     sync,
 )
 from trueweave.config import Settings
-from trueweave.errors import ConfigError, UnknownWorkspace
+from trueweave.errors import ConfigError, ProjectionMissing, UnknownWorkspace
 from trueweave.events import Event
 from trueweave.testing import HashEmbedder
 from trueweave.types import Prompt, Purpose, Reply, Source
@@ -73,6 +73,7 @@ GROUPS = {
     "communities": sync.CommunitiesGroup,
     "rules": sync.RulesGroup,
     "budget": sync.BudgetGroup,
+    "projections": sync.ProjectionsGroup,
     "maintenance": sync.MaintenanceGroup,
 }
 
@@ -146,6 +147,12 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         trueweave.sync(tmp_path)
         assert trueweave.matching("text") == {"text": ["text"]}
         assert trueweave.maintenance.out_of_date() == []
+        assert trueweave.projections.status() == []
+        for act in ("enable", "start", "catch_up", "rebuild", "remove"):
+            with pytest.raises(ConfigError, match="chroma_url"):
+                getattr(trueweave.projections, act)("chroma")
+        with pytest.raises(ProjectionMissing, match="project start chroma"):
+            trueweave.projections.verify("chroma")
         stop = threading.Event()
         threading.Timer(0.3, stop.set).start()
         trueweave.work(stop=stop)

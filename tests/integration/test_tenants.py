@@ -63,6 +63,7 @@ async def _tenant(database: Database, name: str) -> AsyncTrueweave:
         await tx.execute("INSERT INTO erasure VALUES (DEFAULT, DEFAULT, 'u', '{}', '{}', '{}', '{}', '{}')")
         await tx.execute("INSERT INTO work_lease VALUES (DEFAULT, 'document', 'u', gen_random_uuid(), now())")
         await tx.execute("INSERT INTO consumer (name, position) VALUES ('c', 1)")
+        await tx.execute("INSERT INTO projection (store) VALUES ('neo4j')")
         await tx.execute("INSERT INTO failed_work VALUES (DEFAULT, 'settle', 'u', 'u', 'a bug')")
     return trueweave
 
@@ -153,8 +154,8 @@ def test_every_table_is_guarded(url: str) -> None:
     """A table that a migration adds and forgets to guard fails here."""
     unguarded = {table for table, (on, forced) in _tables(url).items() if not (on and forced)}
     # The owner may look workspaces up by name, words by their index, and jobs of all; the working role may not.
-    assert unguarded == COMMON | {"workspace", "bm25_index", "chunk_words", "job"}
-    assert all(_tables(url)[table][0] for table in ("workspace", "bm25_index", "chunk_words", "job"))
+    assert unguarded == COMMON | {"workspace", "bm25_index", "chunk_words", "job", "projection"}
+    assert all(_tables(url)[table][0] for table in ("workspace", "bm25_index", "chunk_words", "job", "projection"))
 
 
 def test_the_working_role_owns_nothing_and_is_above_nothing(url: str) -> None:

@@ -111,21 +111,33 @@ BEGIN
 END $$;
 
 CREATE FUNCTION trueweave.claim_projection(of_store text, claimant uuid, seconds double precision, after integer) RETURNS integer
-    LANGUAGE sql SECURITY DEFINER
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
     AS $$
-    UPDATE projection SET owner = claimant, until = clock_timestamp() + seconds * interval '1 second'
-    WHERE store = of_store AND workspace = (
-        SELECT p.workspace FROM projection p
-        LEFT JOIN consumer c ON c.workspace = p.workspace AND c.name = p.store || ':' || p.live
-        WHERE p.store = of_store AND p.until < clock_timestamp()
-            AND p.workspace = coalesce(nullif(current_setting('trueweave.workspace', true), '')::int, p.workspace)
-            AND (p.live IS NULL OR p.building IS NOT NULL OR p.replaced <> '{}' OR p.problem <> '' OR c.position IS NULL OR EXISTS (
-                SELECT FROM outbox o WHERE o.workspace = p.workspace AND o.position > c.position
-                    AND o.tx < pg_snapshot_xmin(pg_current_snapshot())))
-        ORDER BY p.workspace <= after, p.workspace LIMIT 1 FOR UPDATE OF p SKIP LOCKED)
-    RETURNING workspace
-$$;
+DECLARE
+    before  text := coalesce(current_setting('trueweave.workspace', true), '');
+    here    record;
+    claimed int;
+BEGIN
+    FOR here IN
+        SELECT p.* FROM projection p
+        WHERE p.store = of_store AND p.until < clock_timestamp() AND (before = '' OR p.workspace = before::int)
+        ORDER BY p.workspace <= after, p.workspace
+    LOOP
+        PERFORM set_config('trueweave.workspace', here.workspace::text, true);
+        IF here.live IS NULL OR here.building IS NOT NULL OR here.replaced <> '{}' OR here.problem <> '' OR EXISTS (
+            SELECT FROM outbox o WHERE o.workspace = here.workspace AND o.tx < pg_snapshot_xmin(pg_current_snapshot())
+                AND o.position > coalesce((SELECT c.position FROM consumer c
+                    WHERE c.workspace = here.workspace AND c.name = of_store || ':' || here.live), -1)) THEN
+            UPDATE projection SET owner = claimant, until = clock_timestamp() + seconds * interval '1 second'
+            WHERE workspace = here.workspace AND store = of_store AND until < clock_timestamp()
+            RETURNING workspace INTO claimed;
+        END IF;
+        PERFORM set_config('trueweave.workspace', before, true);
+        EXIT WHEN claimed IS NOT NULL;
+    END LOOP;
+    RETURN claimed;
+END $$;
 
 CREATE FUNCTION trueweave.clear_chunk_words() RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
@@ -890,6 +902,8 @@ CREATE TABLE trueweave.consumer (
 );
 ALTER TABLE ONLY trueweave.consumer ALTER COLUMN workspace SET STATISTICS 0;
 
+ALTER TABLE ONLY trueweave.consumer FORCE ROW LEVEL SECURITY;
+
 COMMENT ON TABLE trueweave.consumer IS 'Who follows the outbox, and the last position that is applied there.';
 
 CREATE TABLE trueweave.corpus (
@@ -1203,6 +1217,8 @@ CREATE TABLE trueweave.outbox (
     made timestamp with time zone DEFAULT now() NOT NULL
 );
 ALTER TABLE ONLY trueweave.outbox ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.outbox FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.outbox IS 'What each settled batch changed, for projections. Read only up to the oldest transaction still running, as positions are drawn before they commit.';
 

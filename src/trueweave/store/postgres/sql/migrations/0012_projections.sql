@@ -21,27 +21,38 @@ COMMENT ON COLUMN projection.switched IS 'Since when the live copy answers quest
 COMMENT ON COLUMN projection.problem IS 'Why the projector cannot go on; empty while it can.';
 COMMENT ON COLUMN projection.owner IS 'The projector that works on it, for as long as the lease in "until" lasts.';
 SELECT guard('projection');
--- The functions below look over all workspaces, with the rights of the owner, who may be bound by a forced policy.
+-- The function below looks over all workspaces, with the rights of the owner, who may be bound by a forced policy.
 ALTER TABLE projection NO FORCE ROW LEVEL SECURITY;
-ALTER TABLE consumer NO FORCE ROW LEVEL SECURITY;
-ALTER TABLE outbox NO FORCE ROW LEVEL SECURITY;
 
 -- The next workspace after `after` whose copy in a store has something to be brought, and which no projector works on; it
--- is the claimant's then, for so many seconds. In a transaction that is in a workspace, only that one.
+-- is the claimant's then, for so many seconds. In a transaction that is in a workspace, only that one. It enters each
+-- workspace to look at its outbox.
 CREATE FUNCTION claim_projection(of_store text, claimant uuid, seconds float8, after int) RETURNS int
-LANGUAGE sql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
-    UPDATE projection SET owner = claimant, until = clock_timestamp() + seconds * interval '1 second'
-    WHERE store = of_store AND workspace = (
-        SELECT p.workspace FROM projection p
-        LEFT JOIN consumer c ON c.workspace = p.workspace AND c.name = p.store || ':' || p.live
-        WHERE p.store = of_store AND p.until < clock_timestamp()
-            AND p.workspace = coalesce(nullif(current_setting('trueweave.workspace', true), '')::int, p.workspace)
-            AND (p.live IS NULL OR p.building IS NOT NULL OR p.replaced <> '{}' OR p.problem <> '' OR c.position IS NULL OR EXISTS (
-                SELECT FROM outbox o WHERE o.workspace = p.workspace AND o.position > c.position
-                    AND o.tx < pg_snapshot_xmin(pg_current_snapshot())))
-        ORDER BY p.workspace <= after, p.workspace LIMIT 1 FOR UPDATE OF p SKIP LOCKED)
-    RETURNING workspace
-$$;
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
+DECLARE
+    before  text := coalesce(current_setting('trueweave.workspace', true), '');
+    here    record;
+    claimed int;
+BEGIN
+    FOR here IN
+        SELECT p.* FROM projection p
+        WHERE p.store = of_store AND p.until < clock_timestamp() AND (before = '' OR p.workspace = before::int)
+        ORDER BY p.workspace <= after, p.workspace
+    LOOP
+        PERFORM set_config('trueweave.workspace', here.workspace::text, true);
+        IF here.live IS NULL OR here.building IS NOT NULL OR here.replaced <> '{}' OR here.problem <> '' OR EXISTS (
+            SELECT FROM outbox o WHERE o.workspace = here.workspace AND o.tx < pg_snapshot_xmin(pg_current_snapshot())
+                AND o.position > coalesce((SELECT c.position FROM consumer c
+                    WHERE c.workspace = here.workspace AND c.name = of_store || ':' || here.live), -1)) THEN
+            UPDATE projection SET owner = claimant, until = clock_timestamp() + seconds * interval '1 second'
+            WHERE workspace = here.workspace AND store = of_store AND until < clock_timestamp()
+            RETURNING workspace INTO claimed;
+        END IF;
+        PERFORM set_config('trueweave.workspace', before, true);
+        EXIT WHEN claimed IS NOT NULL;
+    END LOOP;
+    RETURN claimed;
+END $$;
 
 -- A workspace that is dropped leaves the names of its copies behind, for a projector to drop them.
 ALTER TABLE dropped_workspace ADD COLUMN copies text[] NOT NULL DEFAULT '{}';
