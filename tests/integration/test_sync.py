@@ -148,9 +148,9 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         assert trueweave.matching("text") == {"text": ["text"]}
         assert trueweave.maintenance.out_of_date() == []
         assert trueweave.projections.status() == []
-        for act in ("enable", "start", "catch_up", "rebuild", "remove"):
+        for call in ("enable", "start", "catch_up", "rebuild", "remove"):
             with pytest.raises(ConfigError, match="chroma_url"):
-                getattr(trueweave.projections, act)("chroma")
+                getattr(trueweave.projections, call)("chroma")
         with pytest.raises(ProjectionMissing, match="project start chroma"):
             trueweave.projections.verify("chroma")
         stop = threading.Event()

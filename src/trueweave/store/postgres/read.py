@@ -53,6 +53,7 @@ async def drop_workspace(workspace: Workspace) -> int:
             # Row-level security narrows this to the rows of this workspace.
             await tx.connection.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(table)))
         await forget_jobs(tx)
+        await tx.run("projection.remove_all")  # like jobs, these are no table that is forced upon its owner
         await tx.connection.execute("SELECT drop_workspace()")
         return documents
 

@@ -35,6 +35,10 @@ WHERE store = %(store)s AND owner = %(owner)s AND until > clock_timestamp()
 -- name: release
 UPDATE projection SET owner = NULL, until = '-infinity' WHERE store = %(store)s AND owner = %(owner)s
 
+-- name: remove_all
+-- Row-level security narrows this to the rows of this workspace.
+DELETE FROM projection
+
 -- name: remove
 DELETE FROM projection WHERE store = %(store)s
 
