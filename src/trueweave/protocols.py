@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -445,6 +445,10 @@ ChangeReaders = Callable[[Readers, Filter], Readers]
 
 
 # --- copies of the index in other stores --------------------------------------------------------------
+
+
+FindCopy = Callable[[], Awaitable[str]]
+"""Finds the copy that answers a question."""
 
 
 class NameLookup(Protocol):

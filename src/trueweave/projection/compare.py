@@ -13,26 +13,22 @@ from trueweave.types import ProjectedKind, ProjectionDifference
 async def differences(
     source: ProjectionSource, target: ProjectionTarget, copy: str
 ) -> AsyncIterator[ProjectionDifference]:
-    """What a copy has otherwise than the record, page by page. Both should be at rest meanwhile."""
+    """What a copy has otherwise than the record, page by page; then what it has not. Both should be at rest meanwhile.
+
+    The ids of one kind of the copy are held in memory: 16 bytes and a little each.
+    """
     for kind in target.kinds:
+        there: set[bytes] = set()
         async for page in target.contents(copy, kind):
+            there |= {id_.bytes for id_ in page}
             expected = await _expected(source, target, kind, list(page))
             for id_, stored in page.items():
                 if expected.get(id_) != stored:
                     yield ProjectionDifference(kind, id_, expected.get(id_), stored)
-        async for difference in _missing(source, target, copy, kind):
-            yield difference
-
-
-async def _missing(
-    source: ProjectionSource, target: ProjectionTarget, copy: str, kind: ProjectedKind
-) -> AsyncIterator[ProjectionDifference]:
-    """What the record has and the copy has not. The ids of the copy are held in memory: 16 bytes and a little each."""
-    there = {id_.bytes async for page in target.contents(copy, kind) for id_ in page}
-    async for ids in source.pages(kind):
-        if lacking := [id_ for id_ in ids if id_.bytes not in there]:
-            for id_, expected in (await _expected(source, target, kind, lacking)).items():
-                yield ProjectionDifference(kind, id_, expected, None)
+        async for ids in source.pages(kind):
+            if lacking := [id_ for id_ in ids if id_.bytes not in there]:
+                for id_, wanted in (await _expected(source, target, kind, lacking)).items():
+                    yield ProjectionDifference(kind, id_, wanted, None)
 
 
 async def _expected(

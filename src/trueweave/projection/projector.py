@@ -67,9 +67,8 @@ class Projector:
             if claimed:
                 await self._work(claimed, patient=False)
                 continue
-            async with workspace.transaction() as tx:
-                states = await projections.listed(tx, self._target.name)
-            if all(map(_is_done, states)):
+            state = await _state(workspace, self._target.name)
+            if state is None or _is_done(state):
                 return
             await asyncio.sleep(_FIRST_PAUSE)
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import get_args
 
 from trueweave.config import Settings, secret
 from trueweave.errors import ConfigError, ProjectionBehind, ProjectionMissing
-from trueweave.protocols import ProjectionTarget, Readers
+from trueweave.protocols import FindCopy, ProjectionTarget, Readers
 from trueweave.store.chroma.client import ChromaClient
 from trueweave.store.chroma.target import ChromaTarget
 from trueweave.store.chroma.vectors import ChromaVectors
@@ -83,7 +82,7 @@ class StoreClients:
             readers = replace(readers, vectors=ChromaVectors(client, copy, readers.record, readers.vectors))
         return readers
 
-    def _live_copy(self, settings: Settings, workspace: Workspace, store: str) -> Callable[[], Awaitable[str]]:
+    def _live_copy(self, settings: Settings, workspace: Workspace, store: str) -> FindCopy:
         """Finds the copy to answer a question from, when it is first needed."""
 
         async def find() -> str:

@@ -75,9 +75,7 @@ class ChromaClient:
             import chromadb
             from chromadb.config import Settings
         except ImportError as error:
-            raise ConfigError(
-                'Chroma needs its library, which is not installed. Run `pip install "trueweave[chroma]"`.'
-            ) from error
+            raise _not_installed() from error
         settings = Settings(anonymized_telemetry=False)
         if not self._is_server:
             folder = Path(self._address).expanduser()
@@ -106,8 +104,10 @@ class ChromaClient:
     @contextmanager
     def _translated(self) -> Iterator[None]:
         """Errors of the library as StoreError, or as StoreUnavailable where trying again later may help."""
-        import httpx
-
+        try:
+            import httpx  # comes with the library
+        except ImportError as error:
+            raise _not_installed() from error
         try:
             yield
         except (httpx.TransportError, OSError) as error:
@@ -120,3 +120,7 @@ class ChromaClient:
             if not type(error).__module__.startswith("chromadb"):
                 raise
             raise StoreError(f"{self.place} refused a call: {error}") from error
+
+
+def _not_installed() -> ConfigError:
+    return ConfigError('Chroma needs its library, which is not installed. Run `pip install "trueweave[chroma]"`.')

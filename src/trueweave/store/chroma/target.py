@@ -27,7 +27,6 @@ KINDS: tuple[VectorKind, ...] = ("chunk", "entity", "relation")
 _SPACES: dict[Metric, str] = {"cosine": "cosine", "l2": "l2", "inner": "ip"}
 _HNSW = {"ef_search": 200}  # candidates of a search; all else as Chroma has it
 _PAGE = 1000
-_NO_SPACE = "none"
 
 
 def collection_name(copy: str, kind: VectorKind) -> str:

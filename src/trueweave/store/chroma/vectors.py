@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -13,18 +13,17 @@ import numpy as np
 from trueweave.errors import ProjectionBehind, ProjectionMissing, StoreError
 from trueweave.evidence import Scored
 from trueweave.memo import Memo
-from trueweave.protocols import Embedder, RecordReader, Vectors, VectorSearch
+from trueweave.protocols import Embedder, FindCopy, RecordReader, Vectors, VectorSearch
 from trueweave.store.chroma.client import ChromaClient
 from trueweave.store.chroma.target import collection_name
+from trueweave.store.limits import FEW
 from trueweave.types import Metric, VectorKind
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
 
-LiveCopy = Callable[[], Awaitable[str]]
 Found = list[Scored[UUID]]
 
-_FEW = 2000  # documents that are named in a search
 _DEEPER = 4  # times as many are looked for next, where too few of those found pass the filter
 
 
@@ -32,7 +31,7 @@ class ChromaVectors:
     """A `VectorSearch` for one question. `copy` gives the copy to read, and the record knows what passes the filter;
     `own` are PostgreSQL's vectors, which say whose they are."""
 
-    def __init__(self, client: ChromaClient, copy: LiveCopy, record: RecordReader, own: VectorSearch) -> None:
+    def __init__(self, client: ChromaClient, copy: FindCopy, record: RecordReader, own: VectorSearch) -> None:
         self._client = client
         self._find_copy = copy
         self._record = record
@@ -61,7 +60,7 @@ class ChromaVectors:
         collection = await self._collection(kind)
         if documents is None:
             return await self._query(collection, vectors, limit)
-        if kind == "chunk" and len(documents) <= _FEW:
+        if kind == "chunk" and len(documents) <= FEW:
             where = {"document": {"$in": [str(id_) for id_ in documents]}}
             return await self._query(collection, vectors, limit, where)
         visible = set(documents)

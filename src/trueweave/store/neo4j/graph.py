@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
 from trueweave.errors import ProjectionMissing
 from trueweave.memo import Memo
-from trueweave.protocols import ChunkMention, Neighbourhood, RecordReader
+from trueweave.protocols import ChunkMention, FindCopy, Neighbourhood, RecordReader
 from trueweave.store.limits import FAN_OUT, MOST_AROUND, MOST_RELATIONS, NAMES, WIDE
 from trueweave.store.neo4j.client import Neo4jClient, Row, query
 from trueweave.store.neo4j.vocabulary import RELATED, escaped
-
-LiveCopy = Callable[[], Awaitable[str]]
 
 
 class Neo4jGraph:
     """A `GraphReader` for one question. `copy` gives the copy to read, and the record knows what passes the filter."""
 
-    def __init__(self, client: Neo4jClient, copy: LiveCopy, record: RecordReader) -> None:
+    def __init__(self, client: Neo4jClient, copy: FindCopy, record: RecordReader) -> None:
         self._client = client
         self._find_copy = copy
         self._record = record

@@ -307,8 +307,8 @@ def _community(one: ProjectedCommunity) -> Row:
 
 def _chunk(one: ProjectedChunk, batch: ProjectedBatch) -> Row:
     mentions = [[str(n), str(batch.entity_of[n]), emphasis] for n, emphasis in one.mentions if n in batch.entity_of]
-    relations = {pair: str(relation) for pair, relation in batch.relation_of.items()}
-    statements = [[_pair(s, t), relations.get((s, t)), strength] for s, t, strength in one.links]
+    relations = ((s, t, batch.relation_of.get((s, t)), strength) for s, t, strength in one.links)
+    statements = [[_pair(s, t), relation and str(relation), strength] for s, t, relation, strength in relations]
     return {
         "text": one.text,
         "n": one.n,

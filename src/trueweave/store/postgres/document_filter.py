@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from trueweave.evidence import Filter
+from trueweave.store.limits import FEW
 from trueweave.store.postgres.binary_params import Ids, Texts
 from trueweave.store.postgres.db import Workspace
 from trueweave.store.postgres.queries import QUERIES
-
-FEW = 2000  # documents
 
 
 class FilterShape(NamedTuple):
