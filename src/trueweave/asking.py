@@ -14,6 +14,7 @@ from trueweave.methods import registry
 from trueweave.methods.combine import reranked
 from trueweave.models.clean import CleanLLM
 from trueweave.models.meter import Meter, MeteredLLM
+from trueweave.prompts import BUILT_IN, PromptSet
 from trueweave.protocols import Embedder, Readers, Reranker, StreamingLLM
 from trueweave.query_context import Method, QueryContext
 from trueweave.types import Message
@@ -32,10 +33,11 @@ class Models:
 
 @dataclass(frozen=True)
 class Asking:
-    """Questions to one workspace, with these models. Each question is answered from readers of its own."""
+    """Questions to one workspace, with these models and prompts. Each question is answered from readers of its own."""
 
     open_readers: Callable[[Filter], Readers]
     models: Models
+    prompts: PromptSet = BUILT_IN
 
     async def retrieve(self, query: Query, method: Method) -> Evidence:
         """What a method finds, with the trace of how."""
@@ -44,7 +46,7 @@ class Asking:
     async def _retrieve(self, query: Query, method: Method, meter: Meter) -> Evidence:
         begun, before = time.perf_counter(), meter.usage
         readers = self.open_readers(query.filter)
-        context = QueryContext(readers, self.models.embedder, self._metered(meter), self.models.reranker)
+        context = QueryContext(readers, self.models.embedder, self._metered(meter), self.models.reranker, self.prompts)
         evidence = await method.retrieve(query, context)
         if not evidence and await context.is_empty():
             evidence = replace(evidence, reason=_NO_DOCUMENT)
@@ -68,7 +70,7 @@ class Asking:
                 "no language model is set, so questions cannot be answered. Set one in trueweave.toml, as in model = "
                 '"ollama/llama3.1:8b", or ask for the context only, which shows what was found.'
             )
-        looked_for = replace(query, text=await standalone(query.text, history, llm)) if history else query
+        looked_for = replace(query, text=await standalone(query.text, history, llm, self.prompts)) if history else query
         rewriting = meter.usage
         evidence = await self._retrieve(looked_for, method, meter)
         if llm is None or context_only:

@@ -44,6 +44,7 @@ OF_THE_PROCESS = frozenset(
         "slow_statement_seconds",
         "data_directory",
         "bench_data",
+        "prompt_folder",
         "neo4j_url",
         "chroma_url",
         "chroma_key_variable",
@@ -166,6 +167,12 @@ class Settings(BaseSettings):
         "phrases alone. auto: llm where there is a model, else capitals.",
     )
     pipeline: str = Field(default="en_core_web_sm", description="The spaCy pipeline of the nlp extractor.")
+    prompt_folder: Path | None = Field(
+        default=None,
+        description="The folder of prompts of your own, from this file's folder: NAME.md there takes the place of the "
+        "built-in prompt of that name. `trueweave prompts list` shows them.",
+        examples=["prompts"],
+    )
     resolution: Resolution = Field(
         default="exact",
         description="Which names are one entity in a workspace that is made: exact but for case, accents, punctuation, "
@@ -493,7 +500,7 @@ def _read(path: Path | None) -> dict[str, Any]:
         raise ConfigError(
             f"{path} sets {', '.join(unknown)}, which Trueweave does not know. It knows {', '.join(known)}."
         )
-    for folder in ("data_directory", "bench_data", "project_folder"):
+    for folder in ("data_directory", "bench_data", "project_folder", "prompt_folder"):
         if isinstance(named := found.get(folder), str):
             found[folder] = str(path.parent / Path(named).expanduser())
     if isinstance(named := found.get("chroma_url"), str) and "://" not in named:

@@ -15,7 +15,7 @@ from trueweave.config import Settings, secret
 from trueweave.errors import ConfigError
 from trueweave.events import Noted, Waiting, tell
 from trueweave.extract.capitals import CapitalsExtractor
-from trueweave.extract.llm import LLMExtractor
+from trueweave.extract.llm import PROMPTS, LLMExtractor
 from trueweave.extract.nlp import NlpExtractor
 from trueweave.extract.summarise import Summariser
 from trueweave.ingest.estimate import Prices
@@ -33,6 +33,7 @@ from trueweave.models.onnx import OnnxEmbedder
 from trueweave.models.openai import OpenAIChat, OpenAIEmbedder
 from trueweave.models.rerank import LLMReranker, OnnxReranker, RerankServer
 from trueweave.models.retry import Clock, Patience, Retrying, RetryingEmbedder, RetryingReranker, patiently
+from trueweave.prompts import BUILT_IN, PromptSet
 from trueweave.protocols import Embedder, Extractor, Reranker, StreamingLLM
 from trueweave.store.others import StoreClients
 from trueweave.store.postgres.db import Database, Workspace
@@ -45,9 +46,9 @@ from trueweave.types import Price
 FREE = Price(Decimal(0), Decimal(0))
 
 
-def recipe(settings: Settings) -> Recipe:
-    """How documents are worked by these settings. What a parameter does not concern is left out, so that a change of
-    it does not make documents new."""
+def recipe(settings: Settings, prompts: PromptSet = BUILT_IN) -> Recipe:
+    """How documents are worked by these settings and prompts. What a parameter does not concern is left out, so that a
+    change of it does not make documents new."""
     sizes = {name: getattr(settings, name) for name in ("min_chunk_size", "max_chunk_size", "chunk_overlap")}
     chosen = settings.extractor
     if chosen == "auto":
@@ -68,6 +69,7 @@ def recipe(settings: Settings) -> Recipe:
         max_gleaning=settings.max_gleaning,
         max_paths_per_chunk=settings.max_paths_per_chunk,
         max_reply_tokens=settings.max_reply_tokens,
+        prompts=prompts.versions(*PROMPTS),
         **sizes,
     )
 
@@ -143,9 +145,9 @@ class ModelFactory:
                 self._is_alive = True
         return self._liveness
 
-    async def models(self, workspace: Workspace, settings: Settings) -> WorkspaceModels:
-        """The models of a workspace by its settings."""
-        return WorkspaceModels(self, workspace, settings, await self.liveness())
+    async def models(self, workspace: Workspace, settings: Settings, prompts: PromptSet = BUILT_IN) -> WorkspaceModels:
+        """The models of a workspace by its settings, which are asked with these prompts."""
+        return WorkspaceModels(self, workspace, settings, await self.liveness(), prompts)
 
     def chat(self, where: Endpoint, context: int, deadline: float) -> OpenAIChat | OllamaChat:
         """The client of a chat model."""
@@ -209,11 +211,19 @@ class WorkspaceModels:
     """The models of one workspace by its settings: paid from its budget, its replies kept; and extractors made with
     them. Made by `ModelFactory.models`, whose clients and limiters it shares."""
 
-    def __init__(self, factory: ModelFactory, workspace: Workspace, settings: Settings, liveness: Liveness) -> None:
+    def __init__(
+        self,
+        factory: ModelFactory,
+        workspace: Workspace,
+        settings: Settings,
+        liveness: Liveness,
+        prompts: PromptSet = BUILT_IN,
+    ) -> None:
         self._factory = factory
         self._workspace = workspace
         self._settings = settings
         self._liveness = liveness
+        self._prompts = prompts
         self._ledger = PostgresLedger(workspace, liveness, settings.currency)
         self._patience = Patience(tries=settings.model_tries)
         self._limits = RateLimits(settings.calls_at_once, settings.requests_per_minute, settings.tokens_per_minute)
@@ -278,7 +288,7 @@ class WorkspaceModels:
                 "name a model that reranks."
             )
         llm = self.chat(self._settings.model)
-        return LLMReranker(llm, forget=llm.forget)
+        return LLMReranker(llm, forget=llm.forget, prompts=self._prompts)
 
     async def _open_reranker(self, name: str) -> Reranker:
         bare = await self._factory.reranker(reranker_endpoint(self._settings, name), self._settings.deadline)
@@ -292,6 +302,10 @@ class WorkspaceModels:
         """The model for natural language inference of that name, loaded once."""
         return await self._factory.entailment(name)
 
+    def recipe(self) -> Recipe:
+        """How documents are worked here."""
+        return recipe(self._settings, self._prompts)
+
     def extractor(self, recipe: Recipe) -> Extractor:
         """The extractor that a recipe names: one for equal recipes, as some take seconds to load."""
         if recipe.packed() not in self._extractors:
@@ -303,6 +317,7 @@ class WorkspaceModels:
             return CapitalsExtractor()
         if recipe.extractor == "nlp":
             return self._factory.pipeline(recipe.pipeline)
+        self._check_prompts(recipe)
         llm = self.chat(recipe.model)
         return LLMExtractor(
             llm,
@@ -311,7 +326,18 @@ class WorkspaceModels:
             max_paths_per_chunk=recipe.max_paths_per_chunk,
             max_tokens=recipe.max_reply_tokens,
             forget=llm.forget,
+            prompts=self._prompts,
         )
+
+    def _check_prompts(self, recipe: Recipe) -> None:
+        """Raise ConfigError where a document is to be asked about with other prompts than there are here."""
+        here = self._prompts.versions(*PROMPTS)
+        if other := sorted(name for name, _ in here.items() ^ recipe.prompts.items()):
+            names = ", ".join(dict.fromkeys(other))
+            raise ConfigError(
+                f"it was added with another prompt {names} than this process has. Set prompt_folder to the same folder "
+                "for all who work in this workspace, and add it again."
+            )
 
     def prices(self, recipe: Recipe) -> Prices:
         """What an estimate by a recipe rests on."""
@@ -326,7 +352,7 @@ class WorkspaceModels:
 
     def dependencies(self, embedder: Embedder | None, llm: StreamingLLM | None) -> WorkerDependencies:
         """What a worker works with. Reports are written by this model, or by that of the settings without one."""
-        own = None if self._settings.extractor == "llm" and not self._settings.model else recipe(self._settings)
+        own = None if self._settings.extractor == "llm" and not self._settings.model else self.recipe()
         return WorkerDependencies(
             self.extractor,
             embedder,
@@ -340,14 +366,16 @@ class WorkspaceModels:
     def _summarise(self) -> Summarise | None:
         if not self._settings.model or self._settings.extractor not in ("auto", "llm"):
             return None
-        return Summariser(self.chat(self._settings.model)).summarise
+        return Summariser(self.chat(self._settings.model), prompts=self._prompts).summarise
 
     def _report_writer(self, given: StreamingLLM | None) -> ReportWriter | None:
         if given is None and not self._settings.model:
             return None
         llm = self.wrap(given) if given else self.chat(self._settings.model or "")
         most = min(MAX_TOKENS, self._settings.max_reply_tokens)
-        return ReportWriter(llm, budget=self._settings.report_tokens, max_tokens=most, forget=llm.forget)
+        return ReportWriter(
+            llm, budget=self._settings.report_tokens, max_tokens=most, forget=llm.forget, prompts=self._prompts
+        )
 
     def _limiter(self, model: str, key_variable: str | None) -> SharedRateLimiter:
         """A key of one's own has limits of its own."""

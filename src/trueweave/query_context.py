@@ -9,6 +9,7 @@ from uuid import UUID
 from trueweave.errors import ConfigError
 from trueweave.evidence import Evidence, Passage, Query, Scored, Step
 from trueweave.memo import Memo
+from trueweave.prompts import BUILT_IN, PromptSet
 from trueweave.protocols import (
     LLM,
     Embedder,
@@ -52,8 +53,10 @@ class QueryContext:
         embedder: Embedder | None = None,
         llm: LLM | None = None,
         reranker: Reranker | None = None,
+        prompts: PromptSet = BUILT_IN,
     ) -> None:
         self.llm = llm
+        self.prompts = prompts
         self.reranker = reranker
         self._embedder = embedder
         self._readers = readers

@@ -511,3 +511,25 @@ def test_on_a_terminal_it_asks_first_shows_a_bar_and_ctrl_c_says_how_to_go_on(
         rest = answer(trueweave("add", "notes", "--json"))
         assert rest["waiting"] == 0
         assert answer(trueweave("status", "--json"))["documents"] == 3
+
+
+def test_prompts_are_listed_shown_and_written_to_a_folder_without_a_database(
+    trueweave: Trueweave, environment: dict[str, str], tmp_path: Path
+) -> None:
+    environment["TRUEWEAVE_DATABASE_URL"] = "postgresql://nobody@127.0.0.1:1/nowhere"
+    (tmp_path / "trueweave.toml").write_text('prompt_folder = "own"\n', "utf-8")
+    assert "Wrote own/extract.md" in trueweave("prompts", "eject", "extract").stdout
+    assert "is there already" in trueweave("prompts", "eject", "extract", code=1).stderr
+    assert "Set prompt_folder" in trueweave("prompts", "eject", "glean", "--folder", "other").stdout
+    built_in = trueweave("prompts", "show", "extract").stdout
+    (tmp_path / "own" / "extract.md").write_text(f"Be brief.\n\n{built_in}", "utf-8")
+    assert trueweave("prompts", "show", "extract").stdout == f"Be brief.\n\n{built_in}"
+    assert trueweave("prompts", "show", "extract", "--built-in").stdout == built_in
+    listed = {one["name"]: one for one in answer(trueweave("prompts", "list", "--json"))["prompts"]}
+    assert [name for name, one in listed.items() if one["own"]] == ["extract"]
+    assert listed["glean"]["placeholders"] == ["most"]
+    (tmp_path / "own" / "glean.md").write_text("Again.", "utf-8")
+    told = trueweave("prompts", "list", code=1).stdout
+    assert re.search(r"^extract +your folder ", told, re.M)
+    assert "own/glean.md: it lacks {most}. Its placeholders are {most}." in told
+    assert "there is no prompt 'nope'" in trueweave("prompts", "show", "nope", code=1).stderr

@@ -24,6 +24,7 @@ from trueweave.graph.paths import shortest
 from trueweave.methods import Cutoff, Fuse, Global, Guess, Hybrid, Keyword, Local, Naive, Rerank, Subgraph, registry
 from trueweave.methods.combine import reranked
 from trueweave.methods.keywords import keywords
+from trueweave.prompts import BUILT_IN, PromptSet
 from trueweave.protocols import LLM, Reranker
 from trueweave.query_context import QueryContext
 from trueweave.store.postgres.db import Database, Workspace
@@ -82,6 +83,7 @@ class FakeContext:
 
     llm: LLM | None = None
     reranker: Reranker | None = None
+    prompts: PromptSet = BUILT_IN
     noted: dict[str, tuple[str, ...]] = field(default_factory=dict)
     made: dict[str, Any] = field(default_factory=dict)
 

@@ -6,7 +6,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from trueweave import prompts
 from trueweave.answering.check import Checked, check
 from trueweave.answering.citation_parser import CitationParser, Mark, parse
 from trueweave.answering.compose import Context, compose
@@ -18,6 +17,7 @@ from trueweave.answering.repair import repair
 from trueweave.answering.verify.rules import RulesVerifier
 from trueweave.errors import BadReply, ConfigError
 from trueweave.evidence import Answer, Evidence, Repair, Sentence
+from trueweave.prompts import BUILT_IN, PromptSet
 from trueweave.protocols import StreamingLLM, Verifier, forget_reply
 from trueweave.text import tokens
 from trueweave.text.names import storable
@@ -39,7 +39,7 @@ class Answering:
     is a number with its unit and nothing else. `extractive`: the answer is sentences of the passages and nothing else.
     `repair`: sentences that the check does not vouch for are given to the model once more. `max_context_tokens` is for
     what the model is shown, a conversation included; `max_answer_tokens` for what it writes, its thoughts included.
-    `verifiers` check the answer, in this order.
+    `verifiers` check the answer, in this order. `prompts` are those that the model is asked with.
     """
 
     use_cot: bool = False
@@ -49,6 +49,7 @@ class Answering:
     max_context_tokens: int = 6000
     max_answer_tokens: int = 2000
     verifiers: tuple[Verifier, ...] = (RulesVerifier(),)
+    prompts: PromptSet = BUILT_IN
 
     def __post_init__(self) -> None:
         if self.extractive and self.numerical_answer:
@@ -66,9 +67,9 @@ class Answering:
     def prompt(self, question: str, context: Context, history: Sequence[Message] = ()) -> Prompt:
         """What a model is asked."""
         kind = "number" if self.numerical_answer else "quotes" if self.extractive else "text"
-        form = prompts.load(f"answer_{kind}").text
-        thinking = prompts.load("answer_reasoning").text if self.use_cot else ""
-        rules = prompts.load("answer").render(form=form, thinking=thinking).strip()
+        form = self.prompts.load(f"answer_{kind}").text
+        thinking = self.prompts.load("answer_reasoning").text if self.use_cot else ""
+        rules = self.prompts.load("answer").render(form=form, thinking=thinking).strip()
         asked = Message("user", f"{context.text}\n\nQuestion: {storable(question)}")
         return Prompt((Message("system", rules), *self._before(history), asked), self.max_answer_tokens)
 
@@ -151,7 +152,9 @@ class Answering:
         checked = await check(marks.text, marks.marks, context.passages, asked, self.verifiers)
         if not (self.repair and known):
             return _Made(marks.text, known, checked)
-        repaired = await repair(marks.text, checked, context, asked, llm, self.verifiers, self.max_answer_tokens)
+        repaired = await repair(
+            marks.text, checked, context, asked, llm, self.verifiers, self.max_answer_tokens, self.prompts
+        )
         return _Made(repaired.text or NOTHING_FOUND, bool(repaired.text), repaired.checked, repairs=repaired.repairs)
 
     async def _numerical(

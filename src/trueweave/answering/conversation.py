@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from trueweave import prompts
 from trueweave.answering.reasoning_parser import without_reasoning
 from trueweave.errors import BadReply
 from trueweave.evidence import Usage
+from trueweave.prompts import BUILT_IN, PromptSet, fence
 from trueweave.protocols import LLM, forget_reply
 from trueweave.text import tokens
 from trueweave.text.names import storable, tidy
@@ -21,7 +21,7 @@ HISTORY_TOKENS = 1500
 _MARK = re.compile(r"[ \t]?\[\d{1,3}\]")
 
 
-async def standalone(question: str, history: Sequence[Message], llm: LLM | None) -> str:
+async def standalone(question: str, history: Sequence[Message], llm: LLM | None, prompts: PromptSet = BUILT_IN) -> str:
     """The question as it can be searched for without what was said before.
 
     A model rewrites it. Without one it is the last thing that the person said, and the question. BadReply if the model
@@ -36,7 +36,7 @@ async def standalone(question: str, history: Sequence[Message], llm: LLM | None)
     said = "\n\n".join(f"{message.role}: {message.content}" for message in before)
     messages = (
         Message("system", prompts.load("standalone").text),
-        Message("user", f"{prompts.fence(said)}\n\nQuestion: {storable(question)}"),
+        Message("user", f"{fence(said)}\n\nQuestion: {storable(question)}"),
     )
     prompt = Prompt(messages, MAX_TOKENS)
     reply = await llm.complete(prompt, Purpose("rewrite"))

@@ -11,7 +11,6 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from trueweave import prompts
 from trueweave.answering import cite
 from trueweave.answering.check import Checked, conclude
 from trueweave.answering.citation_parser import CitationParser, parse
@@ -20,6 +19,7 @@ from trueweave.answering.conversation import usage_of
 from trueweave.answering.reasoning_parser import without_reasoning
 from trueweave.errors import TrueweaveError
 from trueweave.evidence import Check, Citation, Repair, Sentence, Usage
+from trueweave.prompts import BUILT_IN, PromptSet, fence
 from trueweave.protocols import LLM, Verifier
 from trueweave.types import Message, Prompt, Purpose
 
@@ -47,6 +47,7 @@ async def repair(
     llm: LLM,
     verifiers: Sequence[Verifier],
     max_tokens: int,
+    prompts: PromptSet = BUILT_IN,
 ) -> Repaired:
     """The answer with its doubtful sentences rewritten where that helps; unchanged where the model cannot be asked,
     which the checks say."""
@@ -57,7 +58,9 @@ async def repair(
     begun, usage, problem = time.perf_counter(), Usage(), ""
     written: Mapping[int, str] = {}
     try:
-        reply = await llm.complete(_prompt(doubtful, context, asked, max_tokens), Purpose("revise"))
+        instructions = prompts.load("repair_answer").text
+        prompt = _prompt(instructions, doubtful, context, asked, max_tokens)
+        reply = await llm.complete(prompt, Purpose("revise"))
         usage, written = usage_of(reply), _read(reply.text)
     except TrueweaveError as error:
         problem = str(error)
@@ -68,13 +71,13 @@ async def repair(
     return replace(made, checked=replace(made.checked, checks=(*checked.checks, cost, *checks)))
 
 
-def _prompt(doubtful: Sequence[Sentence], context: Context, asked: str, max_tokens: int) -> Prompt:
+def _prompt(instructions: str, doubtful: Sequence[Sentence], context: Context, asked: str, max_tokens: int) -> Prompt:
     listed = "\n".join(
         f"{number}: {' '.join(one.text.split())}\n   Problem: {one.status}" + (f", {one.reason}" if one.reason else "")
         for number, one in enumerate(doubtful, 1)
     )
-    shown = f"{context.text}\n\nQuestion: {asked}\n\nSentences to correct:\n{prompts.fence(listed)}"
-    return Prompt((Message("system", prompts.load("repair_answer").text), Message("user", shown)), max_tokens)
+    shown = f"{context.text}\n\nQuestion: {asked}\n\nSentences to correct:\n{fence(listed)}"
+    return Prompt((Message("system", instructions), Message("user", shown)), max_tokens)
 
 
 def _read(reply: str) -> dict[int, str]:

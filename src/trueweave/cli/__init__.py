@@ -30,6 +30,7 @@ from trueweave.cli import (
     methods,
     migrate,
     project,
+    prompts,
     receipt,
     reembed,
     remove,
@@ -98,5 +99,6 @@ app.command()(resolution.resolution)
 app.add_typer(communities.app, name="communities")
 app.add_typer(rules.app, name="rules")
 app.add_typer(project.app, name="project")
+app.add_typer(prompts.app, name="prompts")
 app.add_typer(db.app, name="db")
 app.add_typer(workspace.app, name="workspace")

@@ -12,11 +12,10 @@ from typing import Annotated, NamedTuple
 
 from pydantic import BeforeValidator
 
-from trueweave import prompts
 from trueweave.errors import BadReply
 from trueweave.extract.json_reply import Figure, Lenient, Unusable, read
 from trueweave.graph.report_facts import EntityFact, Facts, RelationFact
-from trueweave.prompts import object_schema
+from trueweave.prompts import BUILT_IN, PromptSet, fence, object_schema
 from trueweave.protocols import LLM
 from trueweave.text import tokens
 from trueweave.text.names import tidy
@@ -86,8 +85,10 @@ class ReportWriter:
         budget: int = BUDGET,
         max_tokens: int = MAX_TOKENS,
         forget: Callable[[Prompt], Awaitable[None]] | None = None,
+        prompts: PromptSet = BUILT_IN,
     ) -> None:
         self._llm = llm
+        self._instructions = prompts.load("report").render(most=str(_MOST_FINDINGS))
         self._budget = budget
         self.max_tokens = max_tokens
         self._forget = forget
@@ -119,8 +120,7 @@ class ReportWriter:
         return CommunityReport(*said, tidy(found.reason), findings, self._llm.model)
 
     def _asked(self, seen: Prompted) -> Prompt:
-        instructions = prompts.load("report").render(most=str(_MOST_FINDINGS))
-        messages = Message("system", instructions), Message("user", prompts.fence(seen.text))
+        messages = Message("system", self._instructions), Message("user", fence(seen.text))
         return Prompt(messages, self.max_tokens, _SCHEMA)
 
 

@@ -15,6 +15,7 @@ from trueweave.events import Listener, in_run
 from trueweave.evidence import Filter
 from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings
 from trueweave.ingest.worker import Worker, worker_of
+from trueweave.prompts import BUILT_IN, PromptSet
 from trueweave.protocols import ChangeReaders, Embedder, ProjectionTarget, Readers, StreamingLLM
 from trueweave.store.others import StoreClients
 from trueweave.store.postgres import vectors
@@ -68,6 +69,7 @@ class OpenWorkspace:
         self._embedder_is_of_settings = False
         self._factory = self._given_factory = models
         self._models: WorkspaceModels | None = None
+        self._prompts: PromptSet | None = None
         self._closing = AsyncExitStack()
         self._opening = asyncio.Lock()
 
@@ -96,9 +98,16 @@ class OpenWorkspace:
                 opening = factory.opened_models(self.workspace.database, self.settings.lease)
                 self._factory = await self._closing.enter_async_context(opening)
             if self._models is None:
-                made = await self._factory.models(self.workspace, self.settings)
+                made = await self._factory.models(self.workspace, self.settings, await self.prompts())
                 self._models = await self._closing.enter_async_context(aclosing(made))
         return self._models
+
+    async def prompts(self) -> PromptSet:
+        """The prompts that models are asked with here, read when they are first needed."""
+        if self._prompts is None:
+            folder = self.settings.prompt_folder
+            self._prompts = await asyncio.to_thread(PromptSet.from_folder, folder) if folder else BUILT_IN
+        return self._prompts
 
     async def embedding(self) -> Embedder | None:
         """The embedder to add documents with: a workspace without vectors takes its space."""

@@ -53,9 +53,7 @@ class DocumentCalls:
 
     async def plan_sync(self, *folders: str | Path, listener: Listener = ignore) -> SyncPlan:
         """What `sync` would do. Nothing is changed, and no model is asked."""
-        from trueweave import factory
-
-        wanted, recipe = self._folders(folders), factory.recipe(self._core.settings)
+        wanted, recipe = self._folders(folders), (await self._core.models()).recipe()
         with Seen() as seen:
             files = self._files(seen)
             counts = await count(self._core.workspace, incoming(folders, files, seen), recipe, listener)
@@ -95,10 +93,8 @@ class DocumentCalls:
         *,
         refresh: bool = False,
     ) -> Added:
-        from trueweave import factory
-
         counted = CountingListener(listener, Added())
-        recipe = factory.recipe(self._core.settings)
+        recipe = (await self._core.models()).recipe()
         with in_run(counted), Seen() as seen:
             kit = await self._core.worker_dependencies()
             made = made_by(recipe, kit.extractor(recipe).fingerprint)  # what it lacks is an error, before all else
@@ -138,11 +134,10 @@ class DocumentCalls:
         self, *what: str | Path | Source, listener: Listener = ignore, refresh: bool = False
     ) -> Estimate:
         """What adding these would take, in documents, chunks, tokens and money. Nothing is sent to any model."""
-        from trueweave import factory
         from trueweave.ingest.estimate import estimate
 
-        recipe = factory.recipe(self._core.settings)
         models = await self._core.models()
+        recipe = models.recipe()
         made = made_by(recipe, models.extractor(recipe).fingerprint).id if refresh else None
         with Seen() as seen:
             coming, prices = incoming(what, self._files(seen), seen), models.prices(recipe)

@@ -186,7 +186,6 @@ class AsyncMaintenanceGroup:
     async def out_of_date(self) -> list[OutOfDate]:
         """Documents that were worked by other settings than those of now, or by another version of the extractor; none
         where the settings name no extractor that could be used here."""
-        from trueweave import factory
         from trueweave.ingest.outdated import outdated
 
         async with self._core.workspace.transaction() as tx:
@@ -194,8 +193,9 @@ class AsyncMaintenanceGroup:
         if not made:
             return []
         try:
-            recipe = factory.recipe(self._core.settings)
-            fingerprint = (await self._core.models()).extractor(recipe).fingerprint
+            models = await self._core.models()
+            recipe = models.recipe()
+            fingerprint = models.extractor(recipe).fingerprint
         except ConfigError:  # there is nothing to compare with; whoever adds is told what is missing
             return []
         return outdated(made, recipe, fingerprint)

@@ -191,6 +191,7 @@ class QuestionCalls:
             settings.max_context_tokens,
             settings.max_answer_tokens,
             tuple([await self._verifier(one) if isinstance(one, str) else one for one in chosen]),
+            await self._core.prompts(),
         )
 
     async def _verifier(self, name: str) -> Verifier:
@@ -206,7 +207,7 @@ class QuestionCalls:
                 'the verifier llm needs a model. Set one in trueweave.toml, as in model = "ollama/llama3.1:8b", or '
                 "choose another: rules needs no model."
             )
-        return JudgeVerifier(llm)
+        return JudgeVerifier(llm, await self._core.prompts())
 
     async def _prepare_question(
         self, question: str, method: str | Method | None, filter: Filter | None, *, rerank: bool
@@ -224,4 +225,4 @@ class QuestionCalls:
         embedder, llm, reranker = await self._core.embedder(), await self._core.chat(), None
         if self._core.settings.reranker:
             reranker = await (await self._core.models()).reranker(self._core.settings.reranker)
-        return Asking(self._core.open_readers, Models(embedder, llm, reranker))
+        return Asking(self._core.open_readers, Models(embedder, llm, reranker), await self._core.prompts())

@@ -10,17 +10,18 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from itertools import count
 
-from trueweave import prompts
 from trueweave.errors import BadReply, ConfigError
 from trueweave.events import chunks_done
 from trueweave.extract.findings import OTHER, ExtractionBuilder, example
 from trueweave.extract.json_reply import Unusable, read
 from trueweave.extract.schema import Findings, schema
+from trueweave.prompts import BUILT_IN, PromptSet, fence
 from trueweave.protocols import LLM
 from trueweave.text.names import key, tidy
 from trueweave.types import Chunk, Extraction, Message, Prompt, Purpose, Reply, Source
 
 VERSION = "1"  # of how replies are read: another version, other findings
+PROMPTS = ("extract", "glean", "repair")
 MAX_TOKENS = 4096
 MAX_PATHS_PER_CHUNK = 20
 
@@ -47,8 +48,10 @@ class LLMExtractor:
         max_paths_per_chunk: int = MAX_PATHS_PER_CHUNK,
         max_tokens: int = MAX_TOKENS,
         forget: Callable[[Prompt], Awaitable[None]] | None = None,
+        prompts: PromptSet = BUILT_IN,
     ) -> None:
         self._llm = llm
+        self._prompts = prompts
         self._forget = forget
         self._types = _with_other(types)
         self._passes = _at_least_one("max_gleaning", max_gleaning)
@@ -59,7 +62,7 @@ class LLMExtractor:
 
     @property
     def fingerprint(self) -> str:
-        versions = [prompts.load(name).version for name in ("extract", "glean", "repair")]
+        versions = [self._prompts.load(name).version for name in PROMPTS]
         figures = [str(n) for n in (self._passes, self._most, self.max_tokens)]
         types = [part for pair in self._types.items() for part in pair]
         return key("llm", VERSION, self._llm.model, *versions, self._schema, *figures, *types).hex
@@ -92,7 +95,7 @@ class LLMExtractor:
         return Prompt(messages, self.max_tokens, self._schema)
 
     def _question(self, chunk: Chunk) -> tuple[Message, ...]:
-        return Message("system", self._instructions), Message("user", prompts.fence(chunk.text))
+        return Message("system", self._instructions), Message("user", fence(chunk.text))
 
     async def _extract(self, uri: str, chunk: Chunk) -> Extraction:
         if not chunk.text.strip():
@@ -102,7 +105,7 @@ class LLMExtractor:
         findings, notes = await self._findings(asked, "extract", uri, chunk)
         harvest.add(findings)
         for _ in range(self._passes - 1):
-            more = Message("user", prompts.load("glean").render(most=str(self._most)))
+            more = Message("user", self._prompts.load("glean").render(most=str(self._most)))
             again = (*asked, Message("assistant", harvest.as_json()), more)
             findings, further = await self._findings(again, "glean", uri, chunk)
             notes += further
@@ -118,7 +121,7 @@ class LLMExtractor:
         try:
             return await _read(reply)
         except Unusable as problem:
-            complaint = prompts.load("repair").render(problem=str(problem))
+            complaint = self._prompts.load("repair").render(problem=str(problem))
             wrong = reply.text[:_SHOWN_TO_MODEL] or "(nothing)"
             noted = f"the first reply was unusable ({problem}); the model was asked once more"
         again = (*messages, Message("assistant", wrong), Message("user", complaint))
@@ -137,7 +140,7 @@ class LLMExtractor:
 
     def _written_out(self) -> str:
         types = "\n".join(f"  - {name}: {what}" if what else f"  - {name}" for name, what in self._types.items())
-        return prompts.load("extract").render(types=types, most=str(self._most), example=example(self._types))
+        return self._prompts.load("extract").render(types=types, most=str(self._most), example=example(self._types))
 
     def _failure(self, uri: str, chunk: Chunk, reply: Reply, problem: Unusable) -> str:
         cut_off = reply.finish == "length"

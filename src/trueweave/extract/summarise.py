@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from trueweave import prompts
 from trueweave.errors import BadReply
+from trueweave.prompts import BUILT_IN, PromptSet, fence
 from trueweave.protocols import LLM, forget_reply
 from trueweave.text.names import tidy
 from trueweave.types import Message, Prompt, Purpose
@@ -21,8 +21,9 @@ class Summariser:
     What is asked depends on the name and the descriptions alone, so that equal ones are asked, and paid for, once.
     """
 
-    def __init__(self, llm: LLM, max_tokens: int = MAX_TOKENS) -> None:
+    def __init__(self, llm: LLM, max_tokens: int = MAX_TOKENS, prompts: PromptSet = BUILT_IN) -> None:
         self._llm = llm
+        self._instructions = prompts.load("summarise").text
         self._max_tokens = max_tokens
 
     async def summarise(self, name: str, descriptions: str, purpose_document: str = "") -> str:
@@ -31,8 +32,8 @@ class Summariser:
         BadReply if there is no whole sentence.
         """
         messages = (
-            Message("system", prompts.load("summarise").text),
-            Message("user", prompts.fence(f"{name}\n\n{descriptions}")),
+            Message("system", self._instructions),
+            Message("user", fence(f"{name}\n\n{descriptions}")),
         )
         prompt = Prompt(messages, self._max_tokens)
         reply = await self._llm.complete(prompt, Purpose("summarise", purpose_document))

@@ -35,6 +35,7 @@ class Recipe(BaseModel):
     min_chunk_size: int = 400
     max_chunk_size: int = 800
     chunk_overlap: int = 0
+    prompts: dict[str, str] = {}  # the versions of those that are a user's own
 
     @property
     def sizes(self) -> ChunkSizes:

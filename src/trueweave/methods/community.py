@@ -12,13 +12,12 @@ from typing import Annotated, NamedTuple
 from pydantic import BeforeValidator, Field
 from pydantic.dataclasses import dataclass
 
-from trueweave import prompts
 from trueweave.errors import BadReply
 from trueweave.evidence import Evidence, Query, Report, Scored
 from trueweave.extract.json_reply import Figure, Lenient, Unusable, read
 from trueweave.methods import reports
 from trueweave.methods.parameters import CHECKED
-from trueweave.prompts import object_schema
+from trueweave.prompts import fence, object_schema
 from trueweave.protocols import LLM, ReportFound, forget_reply
 from trueweave.query_context import QueryContext
 from trueweave.text import tokens
@@ -101,7 +100,8 @@ class Community:
     ) -> list[_Point]:
         """What the model finds in the reports, some at a time."""
         some = list(_batches(found, self.map_tokens))
-        answers = await gather(*(self._partial(question, batch, llm) for batch in some))
+        instructions = context.prompts.load("partial").text
+        answers = await gather(*(self._partial(question, batch, llm, instructions) for batch in some))
         points = [point for answer in answers if not isinstance(answer, BadReply) for point in answer]
         problems = [answer for answer in answers if isinstance(answer, BadReply)]
         if problems and len(problems) == len(answers):
@@ -111,12 +111,14 @@ class Community:
         context.note("points", *(Scored(point.text, point.helpfulness) for point in points))
         return points
 
-    async def _partial(self, question: str, batch: Sequence[ReportFound], llm: LLM) -> list[_Point] | BadReply:
+    async def _partial(
+        self, question: str, batch: Sequence[ReportFound], llm: LLM, instructions: str
+    ) -> list[_Point] | BadReply:
         """What some reports have to say, or the error that the reply could not be read."""
         firsts = accumulate((len(report.findings) for report in batch), initial=1)
         texts = (_shown(report, first) for report, first in zip(batch, firsts, strict=False))
-        asked = "\n\n".join(map(prompts.fence, (question, *texts)))
-        messages = Message("system", prompts.load("partial").text), Message("user", asked)
+        asked = "\n\n".join(map(fence, (question, *texts)))
+        messages = Message("system", instructions), Message("user", asked)
         prompt = Prompt(messages, self.reply_tokens, _SCHEMA)
         reply = await llm.complete(prompt, _PURPOSE)
         try:

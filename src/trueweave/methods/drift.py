@@ -9,7 +9,6 @@ from dataclasses import replace
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from trueweave import prompts
 from trueweave.errors import BadReply
 from trueweave.evidence import Evidence, Query, Report, Scored
 from trueweave.extract.json_reply import Lenient, Unusable, read
@@ -17,7 +16,7 @@ from trueweave.methods import reports
 from trueweave.methods.combine import Fuse
 from trueweave.methods.parameters import CHECKED
 from trueweave.methods.weave import Weave
-from trueweave.prompts import object_schema
+from trueweave.prompts import PromptSet, fence, object_schema
 from trueweave.protocols import LLM, ReportFound, forget_reply
 from trueweave.query_context import Method, QueryContext
 from trueweave.types import Message, Prompt, Purpose
@@ -56,7 +55,7 @@ class Drift:
         plan = _Plan(follow_ups=[f"{query.text} {report.title}" for report in found])
         if context.llm:
             try:
-                plan = await self._plan(query.text, found, context.llm)
+                plan = await self._plan(query.text, found, context.llm, context.prompts)
             except BadReply as problem:
                 context.note("unreadable", Scored(str(problem), 0.0))
         further = [asked for asked in plan.follow_ups if asked.strip()][: self.follow_ups]
@@ -65,9 +64,9 @@ class Drift:
         evidence = await Fuse(parts=asked, top_k=self.top_k).retrieve(query, context)
         return replace(evidence, reports=tuple(_told(found, plan.answer)))
 
-    async def _plan(self, question: str, found: Sequence[ReportFound], llm: LLM) -> _Plan:
+    async def _plan(self, question: str, found: Sequence[ReportFound], llm: LLM, prompts: PromptSet) -> _Plan:
         texts = (f"{report.title}\n{report.summary}" for report in found)
-        asked = "\n\n".join(map(prompts.fence, (question, *texts)))
+        asked = "\n\n".join(map(fence, (question, *texts)))
         instructions = prompts.load("drift").render(most=str(self.follow_ups))
         messages = Message("system", instructions), Message("user", asked)
         prompt = Prompt(messages, self.reply_tokens, _SCHEMA)

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from trueweave import prompts
 from trueweave.errors import ConfigError
 from trueweave.evidence import Evidence, Query
 from trueweave.graph.aggregate import harmonic_emphasis
 from trueweave.methods.keywords import keywords
 from trueweave.methods.parameters import CHECKED
 from trueweave.methods.ranks import best_ranks
+from trueweave.prompts import fence
 from trueweave.protocols import forget_reply
 from trueweave.query_context import QueryContext
 from trueweave.types import Entity, Message, Prompt, Purpose, Relation
@@ -53,8 +53,8 @@ class Guess:
             )
         facts = [f"{e.name}: {e.summary or e.description or e.type}" for e in entities]
         facts += [f"{r.source_name} -> {r.target_name}: {r.summary or r.description}" for r in relations]
-        asked = f"{prompts.fence(question)}\n\n{prompts.fence(chr(10).join(facts))}"
-        messages = Message("system", prompts.load("guess").text), Message("user", asked)
+        asked = f"{fence(question)}\n\n{fence(chr(10).join(facts))}"
+        messages = Message("system", context.prompts.load("guess").text), Message("user", asked)
         prompt = Prompt(messages, self.guess_tokens)
         guessed = (await context.llm.complete(prompt, _PURPOSE)).text.strip()
         if not guessed:

@@ -7,12 +7,11 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from trueweave import prompts
 from trueweave.errors import BadReply
 from trueweave.evidence import Query, Scored
 from trueweave.extract.capitals import CapitalsExtractor
 from trueweave.extract.json_reply import Lenient, Unusable, read
-from trueweave.prompts import object_schema
+from trueweave.prompts import PromptSet, fence, object_schema
 from trueweave.protocols import LLM, forget_reply
 from trueweave.query_context import QueryContext
 from trueweave.text.names import tidy
@@ -50,7 +49,7 @@ async def keywords(query: Query, context: QueryContext) -> Keywords:
 
 
 async def _keywords(query: Query, context: QueryContext) -> Keywords:
-    found = await _asked(query.text, context.llm) if context.llm else await _looked_for(query.text)
+    found = await _asked(query.text, context.llm, context.prompts) if context.llm else await _looked_for(query.text)
     whole = [query.text]
     low, high = (_distinct(words) or whole for words in found)
     context.note("low-level keywords", *(Scored(word, 1.0) for word in low))
@@ -58,9 +57,9 @@ async def _keywords(query: Query, context: QueryContext) -> Keywords:
     return Keywords(low, high)
 
 
-async def _asked(question: str, llm: LLM) -> Keywords:
+async def _asked(question: str, llm: LLM, prompts: PromptSet) -> Keywords:
     instructions = prompts.load("keywords").render(most=str(_MOST))
-    messages = Message("system", instructions), Message("user", prompts.fence(question))
+    messages = Message("system", instructions), Message("user", fence(question))
     prompt = Prompt(messages, _MAX_TOKENS, _SCHEMA)
     reply = await llm.complete(prompt, _PURPOSE)
     try:

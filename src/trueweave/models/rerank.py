@@ -12,12 +12,12 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, Field, ValidationError
 
-from trueweave import prompts
 from trueweave.errors import BadReply, ConfigError
 from trueweave.models.local import BATCH_TOKENS, LocalModel, Mask
 from trueweave.models.names import Endpoint
 from trueweave.models.openai import DEADLINE
 from trueweave.models.server import MOST_BYTES, Server, UselessReply
+from trueweave.prompts import BUILT_IN, PromptSet, fence, object_schema
 from trueweave.protocols import LLM, Vectors
 from trueweave.types import Message, Prompt, Purpose, Reply
 
@@ -158,8 +158,15 @@ class LLMReranker:
     An unusable reply is given to `forget`, so that the next try asks the model again.
     """
 
-    def __init__(self, llm: LLM, *, forget: Callable[[Prompt], Awaitable[None]] | None = None) -> None:
+    def __init__(
+        self,
+        llm: LLM,
+        *,
+        forget: Callable[[Prompt], Awaitable[None]] | None = None,
+        prompts: PromptSet = BUILT_IN,
+    ) -> None:
         self._llm = llm
+        self._instructions = prompts.load("rerank").text
         self._forget = forget
 
     @property
@@ -181,8 +188,8 @@ class LLMReranker:
 
     def _prompt(self, question: str, texts: Sequence[str]) -> Prompt:
         parts = [("Question", question), *((f"Passage {number}", text) for number, text in enumerate(texts, 1))]
-        shown = "\n\n".join(f"{title}\n{prompts.fence(text)}" for title, text in parts)
-        messages = Message("system", prompts.load("rerank").text), Message("user", shown)
+        shown = "\n\n".join(f"{title}\n{fence(text)}" for title, text in parts)
+        messages = Message("system", self._instructions), Message("user", shown)
         return Prompt(messages, _TOKENS_A_GRADE * (len(texts) + 4), _SCHEMA)
 
     def _failure(self, reply: Reply, count: int) -> str:
@@ -203,5 +210,5 @@ def _read(text: str) -> dict[int, float]:
     return {one.passage: min(_BEST, max(0.0, one.grade)) for one in reversed(found.grades)}
 
 
-_GRADE = prompts.object_schema({"passage": {"type": "integer"}, "grade": {"type": "integer"}})
-_SCHEMA = json.dumps(prompts.object_schema({"grades": {"type": "array", "items": _GRADE}}))
+_GRADE = object_schema({"passage": {"type": "integer"}, "grade": {"type": "integer"}})
+_SCHEMA = json.dumps(object_schema({"grades": {"type": "array", "items": _GRADE}}))

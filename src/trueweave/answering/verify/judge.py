@@ -8,11 +8,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ValidationError
 
-from trueweave import prompts
 from trueweave.answering.conversation import usage_of
 from trueweave.errors import BadReply
 from trueweave.evidence import CheckStatus, Claim, Judgement
 from trueweave.extract.json_reply import Lenient, Unusable, read
+from trueweave.prompts import BUILT_IN, PromptSet, fence, object_schema
 from trueweave.protocols import LLM, Verified, forget_reply
 from trueweave.text.sentences import cut
 from trueweave.types import Message, Prompt, Purpose, Reply
@@ -45,13 +45,14 @@ class JudgeVerifier:
     name = "llm"
     statuses: frozenset[CheckStatus] = frozenset(("entailed", "contradicted"))
 
-    def __init__(self, llm: LLM) -> None:
+    def __init__(self, llm: LLM, prompts: PromptSet = BUILT_IN) -> None:
         self._llm = llm
+        self._instructions = prompts.load("verify").text
 
     async def verify(self, claims: Sequence[Claim]) -> Verified:
         """One judgement per claim, at the price of one call. BadReply if the reply judges none of them."""
         judged = claims[:MOST_CLAIMS]
-        prompt = _prompt(judged)
+        prompt = _prompt(self._instructions, judged)
         reply = await self._llm.complete(prompt, _VERIFY)
         verdicts = _read(reply)
         if verdicts.keys().isdisjoint(range(1, len(judged) + 1)):
@@ -68,9 +69,9 @@ class JudgeVerifier:
         )
 
 
-def _prompt(claims: Sequence[Claim]) -> Prompt:
+def _prompt(instructions: str, claims: Sequence[Claim]) -> Prompt:
     shown = "\n\n".join(f"Claim {number}\n{_shown(claim)}" for number, claim in enumerate(claims, 1))
-    messages = Message("system", prompts.load("verify").text), Message("user", shown)
+    messages = Message("system", instructions), Message("user", shown)
     return Prompt(messages, _TOKENS_A_VERDICT * (len(claims) + 4), _SCHEMA)
 
 
@@ -78,8 +79,8 @@ def _shown(claim: Claim) -> str:
     basis = "\n".join(one.in_context for one in claim.basis)
     titles = "; ".join(dict.fromkeys(filter(None, claim.titles)))
     return (
-        f"Passage{f' from {titles}' if titles else ''}:\n{prompts.fence(cut(basis, LONGEST))}\n"
-        f"Claim:\n{prompts.fence(cut(claim.text, LONGEST))}"
+        f"Passage{f' from {titles}' if titles else ''}:\n{fence(cut(basis, LONGEST))}\n"
+        f"Claim:\n{fence(cut(claim.text, LONGEST))}"
     )
 
 
@@ -113,4 +114,4 @@ _VERDICT = {
     "verdict": {"type": "string", "enum": ["entailed", "contradicted", "not stated"]},
     "reason": {"type": "string"},
 }
-_SCHEMA = json.dumps(prompts.object_schema({"verdicts": {"type": "array", "items": prompts.object_schema(_VERDICT)}}))
+_SCHEMA = json.dumps(object_schema({"verdicts": {"type": "array", "items": object_schema(_VERDICT)}}))
