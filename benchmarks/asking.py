@@ -13,7 +13,7 @@ import numpy as np
 import reports
 
 from trueweave.protocols import Vectors
-from trueweave.types import Document, Metric, Prompt, Purpose, Reply
+from trueweave.types import Document, Metric, Prompt, Purpose, Reply, TextRole
 
 _QUESTION = re.compile(r"How does (.+?) relate to (.+?)(?:, as to (.+))?\?")
 _WORD = re.compile(r"[a-z]{5,}")
@@ -76,7 +76,7 @@ class KnownVectors:
     metric: Metric
     known: dict[str, Vectors] = field(repr=False)
 
-    async def embed(self, texts: Sequence[str]) -> Vectors:
+    async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
         return np.stack([self.known[text] for text in texts])
 
 

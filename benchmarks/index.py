@@ -199,7 +199,7 @@ class Bench:
         asked, texts = texts[:100], texts[200:]
         shares = {"0.1%": 0.001, "1%": 0.01, "10%": 0.1, "90%": 0.889}
         embedder = HashEmbedder(384)
-        queries = [vectors.half(v) for v in await embedder.embed(asked)]
+        queries = [vectors.half(v) for v in await embedder.embed(asked, "query")]
         figures: Figures = {}
         async with Database(self.url) as database:
             trueweaves: dict[str, AsyncTrueweave] = {}

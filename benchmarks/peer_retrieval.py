@@ -159,7 +159,7 @@ async def _run(peer: Peer, place: Path, each: int, embedder: KeptEmbedder) -> As
         async for line in process.stdout:
             row = json.loads(line)
             if "embed" in row:
-                vectors = await embedder.embed(row["embed"])
+                vectors = await embedder.embed(row["embed"], "document")
                 process.stdin.write(base64.b64encode(vectors.astype("float32").tobytes()) + b"\n")
                 await process.stdin.drain()
             elif "question" in row:

@@ -219,7 +219,7 @@ class Bench:
         return figures
 
     async def _beside_bare(self, url: str, embedder: HashEmbedder, questions: Sequence[str]) -> Figures:
-        embedded = dict(zip(questions, await embedder.embed(questions), strict=True))
+        embedded = dict(zip(questions, await embedder.embed(questions, "query"), strict=True))
         known = KnownVectors(embedder.model, embedder.dimensions, embedder.metric, embedded)
         ours: list[float] = []
         theirs: list[float] = []

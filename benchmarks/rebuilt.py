@@ -257,7 +257,7 @@ async def graph_of(trueweave: AsyncTrueweave, embedder: Embedder | None = None) 
     texts, told_in, told = _sentences([row[1] for row in chunks], vocabulary)
     if embedder and space:
         space.check(embedder)
-        sentence_vectors = _unit(await embedder.embed(texts))
+        sentence_vectors = _unit(await embedder.embed(texts, "document"))
     else:
         sentence_vectors = passage_vectors[told_in]
     return Graph(

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from trueweave.protocols import Vectors
-from trueweave.types import Metric, Prompt, Purpose, Reply, Source
+from trueweave.types import Metric, Prompt, Purpose, Reply, Source, TextRole
 
 NAMES = 6  # in each report
 
@@ -141,7 +141,7 @@ class ReportEmbedder:
     model: str = "testing/reports"
     metric: Metric = "cosine"
 
-    async def embed(self, texts: Sequence[str]) -> Vectors:
+    async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
         matrix = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         for row, text in zip(matrix, texts, strict=True):
             for word in set(_WORD.findall(text)):

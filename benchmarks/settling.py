@@ -33,7 +33,7 @@ from trueweave.store.postgres import record
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.migrate import migrate
 from trueweave.testing import HashEmbedder
-from trueweave.types import Metric
+from trueweave.types import Metric, TextRole
 from trueweave.view.settle import settle
 
 RESULTS = Path(__file__).parent / "results" / "settling.json"
@@ -49,9 +49,9 @@ class SlowEmbedder:
     dimensions: int = 64
     metric: Metric = "cosine"
 
-    async def embed(self, texts: Sequence[str]) -> Vectors:
+    async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
         await asyncio.sleep(self.seconds)
-        return await HashEmbedder(self.dimensions).embed(texts)
+        return await HashEmbedder(self.dimensions).embed(texts, role)
 
 
 def measure(url: str, documents: list[Document], numbers: count[int], *, smoke: bool) -> Figures:

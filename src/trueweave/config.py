@@ -130,6 +130,18 @@ class Settings(BaseSettings):
         description="The environment variable that holds the embedding model's key, if not the provider's usual one.",
         examples=["TENANT_API_KEY"],
     )
+    embedding_query_prefix: str | None = Field(
+        default=None,
+        description="What the embedding model is to find before a text that is looked for. Without it, what a model "
+        "known by name was trained with, else nothing.",
+        examples=["search_query: "],
+    )
+    embedding_document_prefix: str | None = Field(
+        default=None,
+        description="What the embedding model is to find before a text that is stored, likewise. Another prefix needs "
+        "`trueweave reembed`, as another model does.",
+        examples=["search_document: "],
+    )
     reranker: str | None = Field(
         default=None,
         description="What orders passages anew: provider/model, onnx/ and a cross-encoder's folder, or llm, the model.",

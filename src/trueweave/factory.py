@@ -31,6 +31,7 @@ from trueweave.models.names import Endpoint, endpoint, provider_of
 from trueweave.models.ollama import CONTEXT, OllamaChat
 from trueweave.models.onnx import OnnxEmbedder
 from trueweave.models.openai import OpenAIChat, OpenAIEmbedder
+from trueweave.models.prefixes import NO_PREFIXES, PrefixedEmbedder, Prefixes
 from trueweave.models.rerank import LLMReranker, OnnxReranker, RerankServer
 from trueweave.models.retry import Clock, Patience, Retrying, RetryingEmbedder, RetryingReranker, patiently
 from trueweave.prompts import BUILT_IN, PromptSet
@@ -82,6 +83,18 @@ def chat_endpoint(settings: Settings, model: str) -> Endpoint:
 def embedding_endpoint(settings: Settings, model: str) -> Endpoint:
     """Where an embedding model is, with its key from the environment."""
     return _endpoint(model, settings.embedding_url, settings.embedding_key_variable)
+
+
+def prefixes(settings: Settings) -> Prefixes:
+    """What the settings say is put before texts that are embedded."""
+    return Prefixes(settings.embedding_query_prefix or "", settings.embedding_document_prefix or "")
+
+
+def prefixed(settings: Settings, embedder: Embedder) -> Embedder:
+    """A model on a server with the prefixes of the settings; one on this machine puts them before its texts itself."""
+    said = prefixes(settings)
+    is_plain = said == NO_PREFIXES or isinstance(embedder, OnnxEmbedder)
+    return embedder if is_plain else PrefixedEmbedder(embedder, said)
 
 
 def reranker_endpoint(settings: Settings, model: str) -> Endpoint:
@@ -157,9 +170,12 @@ class ModelFactory:
             self._closing.push_async_callback(self._chats[key].close)
         return self._chats[key]
 
-    async def embedder(self, where: Endpoint, deadline: float) -> OpenAIEmbedder | OnnxEmbedder:
+    async def embedder(
+        self, where: Endpoint, deadline: float, prefixes: Prefixes = NO_PREFIXES
+    ) -> OpenAIEmbedder | OnnxEmbedder:
         """An embedding model, its dimension known."""
-        opened = self._once(("embedder", where, deadline), lambda: models.open_embedder(where, deadline=deadline))
+        key = "embedder", where, deadline, prefixes
+        opened = self._once(key, lambda: models.open_embedder(where, deadline=deadline, prefixes=prefixes))
         return cast("OpenAIEmbedder | OnnxEmbedder", await opened)
 
     async def reranker(self, where: Endpoint, deadline: float) -> RerankServer | OnnxReranker:
@@ -269,9 +285,9 @@ class WorkspaceModels:
     async def _open_embedder(self, model: str) -> Embedder:
         if model not in self._embedders:
             where = embedding_endpoint(self._settings, model)
-            bare = await self._factory.embedder(where, self._settings.deadline)
+            bare = await self._factory.embedder(where, self._settings.deadline, prefixes(self._settings))
             wrapped = bare if isinstance(bare, OnnxEmbedder) else self.wrap_embedder(bare, model)
-            self._embedders.setdefault(model, wrapped)
+            self._embedders.setdefault(model, prefixed(self._settings, wrapped))
         return self._embedders[model]
 
     async def reranker(self, name: str) -> Reranker:

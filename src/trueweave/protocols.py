@@ -31,6 +31,7 @@ from trueweave.types import (
     Reply,
     Source,
     Span,
+    TextRole,
     VectorKind,
 )
 
@@ -39,7 +40,8 @@ Vectors = NDArray[np.float32]
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors. (model, dimensions, metric) name its embedding space."""
+    """Turns texts into vectors. (model, dimensions, metric) name its embedding space: all that a vector depends on, a
+    prefix too, belongs to the name of the model."""
 
     @property
     def model(self) -> str: ...
@@ -48,8 +50,9 @@ class Embedder(Protocol):
     @property
     def metric(self) -> Metric: ...
 
-    async def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row per text, in order."""
+    async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
+        """One row per text, in order. What is stored is embedded as a document, what is looked for as a query; a model
+        that makes no difference may ignore the role."""
         ...
 
 

@@ -26,7 +26,7 @@ from trueweave.protocols import (
     WalkReader,
 )
 from trueweave.trace import StepLog
-from trueweave.types import Entity, Relation
+from trueweave.types import Entity, Relation, TextRole
 
 T = TypeVar("T")
 
@@ -75,8 +75,9 @@ class QueryContext:
         """Whether texts can be embedded here."""
         return self._embedder is not None
 
-    async def embed(self, texts: Sequence[str]) -> Vectors:
-        """One vector per text, in order, of the space in which this workspace is searched."""
+    async def embed(self, texts: Sequence[str], role: TextRole = "query") -> Vectors:
+        """One vector per text, in order, of the space in which this workspace is searched. Questions, names and
+        keywords are queries; a text that is written to look like what is stored is a document."""
         if self._embedder is None:
             raise ConfigError(
                 "no embedding model is set, so nothing can be found by meaning. Set embedding_model in trueweave.toml, "
@@ -84,7 +85,7 @@ class QueryContext:
             )
         with self._log.step("embed", ", ".join(texts)) as step:
             await self._readers.vectors.check_space(self._embedder)
-            vectors = await self._embedder.embed(texts)
+            vectors = await self._embedder.embed(texts, role)
             step.found = len(vectors)
         return vectors
 

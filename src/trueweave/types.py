@@ -23,6 +23,7 @@ RuleKind = Literal["merge", "split", "rename"]
 Resolution = Literal["fuzzy", "exact", "off"]
 Sameness = Literal["name_and_type", "name"]
 Metric = Literal["cosine", "l2", "inner"]
+TextRole = Literal["query", "document"]  # what is looked for, and what is found
 VectorKind = Literal["chunk", "entity", "relation", "community"]
 PlaceKind = Literal["page", "heading"]
 Role = Literal["system", "user", "assistant"]

@@ -23,7 +23,7 @@ from trueweave.protocols import Vectors
 from trueweave.query_context import Method, QueryContext
 from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder
-from trueweave.types import Prompt, Purpose, Reply
+from trueweave.types import Prompt, Purpose, Reply, TextRole
 
 PASSAGES = (
     DatasetPassage("p1", "Acme was founded by Ada Lund in Oslo.", "Acme"),
@@ -68,9 +68,9 @@ class Counting(HashEmbedder):
 
     given: list[str] = field(default_factory=list)
 
-    async def embed(self, texts: Sequence[str]) -> Vectors:
+    async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
         self.given.extend(texts)
-        return await super().embed(texts)
+        return await super().embed(texts, role)
 
 
 @dataclass(frozen=True)
@@ -186,8 +186,8 @@ async def test_vectors_are_kept_for_the_next_run(database: Database, tmp_path: P
         async with vectors.kept(embedder, file) as kept:
             trueweave = await AsyncTrueweave.enter(database, name, kept)
             await loading.load(trueweave, SMALL, as_said=False, progress=unseen)
-            direct = await HashEmbedder().embed(["Acme", "Acme", "Rome"])
-            assert np.array_equal(await kept.embed(["Acme", "Acme", "Rome"]), direct)
+            direct = await HashEmbedder().embed(["Acme", "Acme", "Rome"], "document")
+            assert np.array_equal(await kept.embed(["Acme", "Acme", "Rome"], "document"), direct)
     assert len(embedder.given) == len(set(embedder.given))
     file.write_text("something else, and long enough to be seen as no database")
     with pytest.raises(ConfigError, match="is not a file of vectors"):

@@ -40,7 +40,7 @@ async def ollama(server: ModelServer, stack: AsyncExitStack) -> object:
 async def embed(server: ModelServer, stack: AsyncExitStack) -> object:
     model = OpenAIEmbedder(endpoint("vllm/any", url=server.url), 64)
     stack.push_async_callback(model.close)
-    return await model.embed(["one", "two"])
+    return await model.embed(["one", "two"], "document")
 
 
 async def rerank(server: ModelServer, stack: AsyncExitStack) -> object:

@@ -14,7 +14,7 @@ from trueweave.ingest.jobs import WorkerDependencies
 from trueweave.ingest.worker import worker_of
 from trueweave.protocols import Vectors
 from trueweave.testing import HashEmbedder
-from trueweave.types import Metric, ResolutionSettings, Source
+from trueweave.types import Metric, ResolutionSettings, Source, TextRole
 from trueweave.view import settle
 
 
@@ -29,11 +29,11 @@ class Held:
     dimensions: int = 64
     metric: Metric = "cosine"
 
-    async def embed(self, texts: Sequence[str]) -> Vectors:
+    async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
         if any(self.word in text for text in texts):
             self.begun.set()
             await self.go.wait()
-        return await HashEmbedder(self.dimensions).embed(texts)
+        return await HashEmbedder(self.dimensions).embed(texts, role)
 
 
 async def seen(trueweave: AsyncTrueweave, documents: int) -> None:

@@ -23,7 +23,7 @@ from trueweave.store.postgres.liveness import Liveness
 from trueweave.store.postgres.queue import enqueue
 from trueweave.store.postgres.replies import PostgresReplies
 from trueweave.testing import Faults, HashEmbedder
-from trueweave.types import Chunk, Document, Mention, Purpose, Source
+from trueweave.types import Chunk, Document, Mention, Purpose, Source, TextRole
 from trueweave.view.settle import SettleResult, settle
 
 DUE = "SELECT 1 FROM trueweave.document WHERE current <> visible FOR UPDATE"
@@ -98,7 +98,7 @@ async def test_one_settling_does_for_all_that_wait(mill: Mill, monkeypatch: pyte
 
 async def test_a_bug_of_an_embedding_model_ends_a_run_and_leaves_the_job(mill: Mill) -> None:
     class Broken(HashEmbedder):
-        async def embed(self, texts: Sequence[str]) -> Vectors:
+        async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
             raise KeyError("a bug")
 
     await handed_in(mill, Source("a", "Ada knows Bob"))

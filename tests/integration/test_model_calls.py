@@ -18,7 +18,7 @@ from trueweave.protocols import Vectors
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.view import LONG_DESCRIPTION
 from trueweave.testing import HashEmbedder
-from trueweave.types import Metric, Prompt, Purpose, Reply, Source
+from trueweave.types import Metric, Prompt, Purpose, Reply, Source, TextRole
 
 _HELD = """
 SELECT DISTINCT a.pid, a.xact_start,
@@ -54,9 +54,9 @@ class LookingEmbedder:
     dimensions: int = 64
     metric: Metric = "cosine"
 
-    async def embed(self, texts: Sequence[str]) -> Vectors:
+    async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
         await self.looking.look()
-        return await HashEmbedder(self.dimensions).embed(texts)
+        return await HashEmbedder(self.dimensions).embed(texts, role)
 
 
 @dataclass

@@ -275,25 +275,25 @@ async def test_a_server_that_is_killed_leaves_the_calls_under_way_without_an_end
 
 async def test_vectors_come_in_order_whatever_the_batches() -> None:
     texts = [f"text {number} {'word ' * (number % 7)}" for number in range(25)]
-    expected = await HashEmbedder().embed(texts)
+    expected = await HashEmbedder().embed(texts, "document")
     async with embedding(Trouble.always(Fault.SHUFFLED), batch=10) as (embedder, server):
-        assert np.array_equal(await embedder.embed(texts), expected)
+        assert np.array_equal(await embedder.embed(texts, "document"), expected)
         assert [call.texts for call in server.calls] == [10, 10, 5]
     async with embedding(Trouble(), batch_tokens=30) as (embedder, server):
-        assert np.array_equal(await embedder.embed(texts), expected)
+        assert np.array_equal(await embedder.embed(texts, "document"), expected)
         assert all(call.texts < 10 for call in server.calls)
 
 
 async def test_no_texts_are_no_call_and_empty_ones_are_embedded() -> None:
     async with embedding(Trouble()) as (embedder, server):
-        assert (await embedder.embed([])).shape == (0, 64)
+        assert (await embedder.embed([], "document")).shape == (0, 64)
         assert server.calls == []
-        assert (await embedder.embed(["", "Ada"])).shape == (2, 64)
+        assert (await embedder.embed(["", "Ada"], "document")).shape == (2, 64)
 
 
 async def test_only_the_beginning_of_a_long_text_is_embedded() -> None:
     async with embedding(Trouble(), most_tokens=3) as (embedder, _):
-        long, short = await embedder.embed(["one two three four five", "one two three"])
+        long, short = await embedder.embed(["one two three four five", "one two three"], "document")
     assert np.array_equal(long, short)
 
 
@@ -308,7 +308,7 @@ async def test_only_the_beginning_of_a_long_text_is_embedded() -> None:
 async def test_vectors_of_the_wrong_number_or_form_are_of_no_use(fault: Fault, words: str) -> None:
     async with embedding(Trouble.always(fault)) as (embedder, server):
         with pytest.raises(UselessReply, match=words) as raised:
-            await RetryingEmbedder(embedder, Patience(), FastClock()).embed(["a", "b"])
+            await RetryingEmbedder(embedder, Patience(), FastClock()).embed(["a", "b"], "document")
         assert is_fit_to_show(raised.value, server)
         assert len(server.calls) == 1
 
@@ -317,15 +317,15 @@ async def test_vectors_of_the_wrong_number_or_form_are_of_no_use(fault: Fault, w
 async def test_an_embedder_is_refused_in_the_same_words(fault: Fault, words: str) -> None:
     async with embedding(Trouble.always(fault)) as (embedder, server):
         with pytest.raises(ModelRefused, match=words) as raised:
-            await embedder.embed(["a"])
+            await embedder.embed(["a"], "document")
         assert is_fit_to_show(raised.value, server)
 
 
 @pytest.mark.parametrize("fault", PASSING, ids=lambda fault: fault.value)
 async def test_an_embedder_is_asked_again_too(fault: Fault) -> None:
     async with embedding(Trouble(at={0: fault}, pause=0.5), deadline=0.5) as (embedder, server):
-        found = await RetryingEmbedder(embedder, Patience(), FastClock()).embed(["a", "b"])
-        assert np.array_equal(found, await HashEmbedder().embed(["a", "b"]))
+        found = await RetryingEmbedder(embedder, Patience(), FastClock()).embed(["a", "b"], "document")
+        assert np.array_equal(found, await HashEmbedder().embed(["a", "b"], "document"))
         assert len(server.calls) == 2
 
 
@@ -334,8 +334,8 @@ async def test_the_dimension_is_found_by_asking_or_asked_for() -> None:
         at = endpoint("openai/any", url=server.url, key=SECRET)
         own = await OpenAIEmbedder.open(at)
         shorter = await OpenAIEmbedder.open(at, dimensions=12)
-        assert (own.dimensions, (await own.embed(["a"])).shape) == (48, (1, 48))
-        assert (shorter.dimensions, (await shorter.embed(["a"])).shape) == (12, (1, 12))
+        assert (own.dimensions, (await own.embed(["a"], "document")).shape) == (48, (1, 48))
+        assert (shorter.dimensions, (await shorter.embed(["a"], "document")).shape) == (12, (1, 12))
         await own.close()
         await shorter.close()
 

@@ -37,7 +37,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 async def test_what_is_meant_alike_is_near(embedder: OnnxEmbedder) -> None:
-    vectors = await embedder.embed(TEXTS)
+    vectors = await embedder.embed(TEXTS, "document")
     assert vectors.dtype == np.float32
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-5)
     alike = vectors @ vectors.T
@@ -47,8 +47,8 @@ async def test_what_is_meant_alike_is_near(embedder: OnnxEmbedder) -> None:
 
 async def test_vectors_come_in_order_and_do_not_depend_on_their_batch(embedder: OnnxEmbedder) -> None:
     texts = [f"{text} {'and so on ' * (number % 9)}" for number, text in enumerate(TEXTS * 8)]
-    together = await embedder.embed(texts)
-    alone = np.concatenate([await embedder.embed([text]) for text in texts])
+    together = await embedder.embed(texts, "document")
+    alone = np.concatenate([await embedder.embed([text], "document") for text in texts])
     assert np.einsum("ij,ij->i", together, alone) == pytest.approx(1, abs=1e-3)
 
 
@@ -62,14 +62,14 @@ async def test_the_space_is_told_by_the_model_and_its_limit(embedder: OnnxEmbedd
 
 async def test_only_the_beginning_of_a_long_text_is_embedded() -> None:
     embedder = await OnnxEmbedder.open(MODEL, tokenizer=TOKENIZER, most_tokens=5)
-    long, short, other = await embedder.embed(["one two three four five", "one two three", "one two four"])
+    long, short, other = await embedder.embed(["one two three four five", "one two three", "one two four"], "document")
     assert long == pytest.approx(short, abs=1e-5)
     assert other != pytest.approx(short, abs=1e-5)
 
 
 async def test_empty_texts_and_none_at_all_are_embedded(embedder: OnnxEmbedder) -> None:
-    assert (await embedder.embed([])).shape == (0, 384)
-    assert np.isfinite(await embedder.embed(["", " "])).all()
+    assert (await embedder.embed([], "document")).shape == (0, 384)
+    assert np.isfinite(await embedder.embed(["", " "], "document")).all()
 
 
 async def test_a_folder_is_all_that_is_needed(folder: Path, embedder: OnnxEmbedder) -> None:
@@ -77,7 +77,7 @@ async def test_a_folder_is_all_that_is_needed(folder: Path, embedder: OnnxEmbedd
     assert opened.model.startswith("onnx/minilm@")
     assert isinstance(opened, OnnxEmbedder)
     assert opened.most_tokens == 128  # what this tokenizer.json says; beside its own settings it is 256
-    assert await opened.embed(TEXTS) == pytest.approx(await embedder.embed(TEXTS), abs=1e-3)
+    assert await opened.embed(TEXTS, "document") == pytest.approx(await embedder.embed(TEXTS, "document"), abs=1e-3)
 
 
 async def test_a_model_that_is_made_for_its_first_token_is_pooled_so(folder: Path, embedder: OnnxEmbedder) -> None:
@@ -85,7 +85,7 @@ async def test_a_model_that_is_made_for_its_first_token_is_pooled_so(folder: Pat
     settings = folder / "1_Pooling" / "config.json"
     settings.write_text('{"pooling_mode_cls_token": true, "pooling_mode_mean_tokens": false}', encoding="utf-8")
     opened = await OnnxEmbedder.open(folder)
-    assert await opened.embed(TEXTS) != pytest.approx(await embedder.embed(TEXTS), abs=1e-3)
+    assert await opened.embed(TEXTS, "document") != pytest.approx(await embedder.embed(TEXTS, "document"), abs=1e-3)
     settings.write_text('{"pooling_mode_max_tokens": true}', encoding="utf-8")
     with pytest.raises(
         ConfigError, match="wants pooling_mode_max_tokens; Trueweave pools by mean or by first token only"

@@ -15,7 +15,7 @@ from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.liveness import Liveness
 from trueweave.store.postgres.replies import PostgresReplies
 from trueweave.testing import HashEmbedder
-from trueweave.types import Message, Prompt, Purpose, Reply
+from trueweave.types import Message, Prompt, Purpose, Reply, TextRole
 
 WHY = Purpose("extract", "notes/1")
 
@@ -119,19 +119,19 @@ async def test_a_text_is_embedded_once(database: Database, workspace: Workspace,
     embedded: list[str] = []
 
     class CountingEmbedder(HashEmbedder):
-        async def embed(self, texts: Sequence[str]) -> Vectors:
+        async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
             embedded.extend(texts)
-            return await super().embed(texts)
+            return await super().embed(texts, role)
 
     bare = CountingEmbedder(8)
     embedder = CachedEmbedder(bare, PostgresReplies(workspace, liveness, bare.model))
     words = ["one", "two", "one", "three"]
-    first = await embedder.embed(words)
-    again = await embedder.embed(list(reversed(words)))
-    assert again[::-1].tolist() == first.tolist() == (await bare.embed(words)).tolist()
+    first = await embedder.embed(words, "document")
+    again = await embedder.embed(list(reversed(words)), "document")
+    assert again[::-1].tolist() == first.tolist() == (await bare.embed(words, "document")).tolist()
     assert sorted(embedded[:3]) == ["one", "three", "two"]
     assert len(embedded) == 3 + len(words)
-    assert (await embedder.embed([])).shape == (0, 8)
+    assert (await embedder.embed([], "document")).shape == (0, 8)
 
 
 async def cancelled_after(call: Coroutine[Any, Any, object], seconds: float) -> None:
@@ -167,9 +167,9 @@ async def test_whoever_is_cancelled_at_any_moment_leaves_the_texts_to_be_embedde
     database: Database, workspace: Workspace, processes: list[Liveness]
 ) -> None:
     class Slow(HashEmbedder):
-        async def embed(self, texts: Sequence[str]) -> Vectors:
+        async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
             await asyncio.sleep(0.01)
-            return await super().embed(texts)
+            return await super().embed(texts, role)
 
     bare = Slow(8)
     here, there = (CachedEmbedder(bare, PostgresReplies(workspace, p, bare.model)) for p in processes[:2])
@@ -177,10 +177,10 @@ async def test_whoever_is_cancelled_at_any_moment_leaves_the_texts_to_be_embedde
     parts = [texts[at : at + 100] for at in range(0, 1000, 50)]
     moments = [0.004 * n for n in range(len(parts))]
     await asyncio.gather(
-        *(cancelled_after(here.embed(part), after) for part, after in zip(parts, moments, strict=True))
+        *(cancelled_after(here.embed(part, "document"), after) for part, after in zip(parts, moments, strict=True))
     )
     async with asyncio.timeout(10):
-        assert (await there.embed(texts)).shape == (1000, 8)
+        assert (await there.embed(texts, "document")).shape == (1000, 8)
 
 
 async def test_two_processes_embed_the_same_texts_in_opposite_order_and_each_text_once(
@@ -189,16 +189,16 @@ async def test_two_processes_embed_the_same_texts_in_opposite_order_and_each_tex
     embedded: Counter[str] = Counter()
 
     class CountingEmbedder(HashEmbedder):
-        async def embed(self, texts: Sequence[str]) -> Vectors:
+        async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
             embedded.update(texts)
             await asyncio.sleep(0.02)
-            return await super().embed(texts)
+            return await super().embed(texts, role)
 
     bare = CountingEmbedder(8)
     here, there = (CachedEmbedder(bare, PostgresReplies(workspace, p, bare.model)) for p in processes[:2])
     texts = [f"text {n}" for n in range(600)]
     async with asyncio.timeout(10):
-        forth, back = await asyncio.gather(here.embed(texts), there.embed(texts[::-1]))
+        forth, back = await asyncio.gather(here.embed(texts, "document"), there.embed(texts[::-1], "document"))
     assert forth.tolist() == back[::-1].tolist()
     assert (len(embedded), set(embedded.values())) == (600, {1})
 
@@ -207,22 +207,24 @@ async def test_texts_whose_call_failed_are_anybodys_again_and_the_others_are_kep
     database: Database, workspace: Workspace, processes: list[Liveness]
 ) -> None:
     class Failing(HashEmbedder):
-        async def embed(self, texts: Sequence[str]) -> Vectors:
+        async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
             if "text 70" in texts:
                 raise ConnectionError("away")
-            return await super().embed(texts)
+            return await super().embed(texts, role)
 
     embedded: list[str] = []
 
     class CountingEmbedder(HashEmbedder):
-        async def embed(self, texts: Sequence[str]) -> Vectors:
+        async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
             embedded.extend(texts)
-            return await super().embed(texts)
+            return await super().embed(texts, role)
 
     texts = [f"text {n}" for n in range(130)]
     failing, counting = Failing(8), CountingEmbedder(8)
     with pytest.raises(ConnectionError, match="away"):
-        await CachedEmbedder(failing, PostgresReplies(workspace, processes[0], failing.model)).embed(texts)
+        await CachedEmbedder(failing, PostgresReplies(workspace, processes[0], failing.model)).embed(texts, "document")
     async with asyncio.timeout(10):
-        await CachedEmbedder(counting, PostgresReplies(workspace, processes[1], counting.model)).embed(texts)
+        await CachedEmbedder(counting, PostgresReplies(workspace, processes[1], counting.model)).embed(
+            texts, "document"
+        )
     assert sorted(embedded) == sorted(texts[64:128])

@@ -32,7 +32,7 @@ from trueweave.store.postgres import vectors
 from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder
 from trueweave.testing.small_graph import SmallGraph
-from trueweave.types import Metric, Prompt, Purpose, Reply, VectorKind
+from trueweave.types import Metric, Prompt, Purpose, Reply, TextRole, VectorKind
 
 EXACT = 50_000  # vectors; there are fewer of each kind
 Lists = list[list[Scored[UUID]]]
@@ -50,8 +50,8 @@ class Distinct:
     model: str = "testing/distinct"
     metric: Metric = "cosine"
 
-    async def embed(self, texts: Sequence[str]) -> Vectors:
-        found = await HashEmbedder(self.dimensions).embed(texts)
+    async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
+        found = await HashEmbedder(self.dimensions).embed(texts, role)
         seeds = (np.random.default_rng(crc32(text.encode())) for text in texts)
         noise = np.array([seed.standard_normal(self.dimensions, dtype=np.float32) for seed in seeds])
         return np.asarray(found + 0.02 * noise, dtype=np.float32)

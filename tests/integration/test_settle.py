@@ -19,7 +19,7 @@ from trueweave.store.postgres import record
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.locks import lock_view
 from trueweave.testing import Faults, HashEmbedder
-from trueweave.types import Metric
+from trueweave.types import Metric, TextRole
 from trueweave.view import settle as view_settle
 from trueweave.view.settle import settle
 
@@ -42,11 +42,11 @@ class Meanwhile:
     metric: Metric = "cosine"
     calls: list[Sequence[str]] = field(default_factory=list)
 
-    async def embed(self, texts: Sequence[str]) -> Vectors:
+    async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
         self.calls.append(texts)
         if len(self.calls) == 1:
             await self.happens()
-        return await HashEmbedder(self.dimensions).embed(texts)
+        return await HashEmbedder(self.dimensions).embed(texts, role)
 
 
 async def race(

@@ -17,7 +17,7 @@ from trueweave.protocols import Vectors
 from trueweave.store.postgres import vectors
 from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder, ModelServer
-from trueweave.types import Hit, Metric
+from trueweave.types import Hit, Metric, TextRole
 
 WORDS = ("anchor", "barrel", "candle", "dragon", "engine", "feather", "garden", "harbour", "island", "jungle")
 
@@ -29,7 +29,7 @@ def documents(count: int, start: int = 0) -> list[Document]:
 
 
 async def nearest(trueweave: AsyncTrueweave, text: str, limit: int = 5, dimensions: int = 64) -> list[Hit]:
-    return await trueweave.graph.nearest("chunk", (await HashEmbedder(dimensions).embed([text]))[0], limit)
+    return await trueweave.graph.nearest("chunk", (await HashEmbedder(dimensions).embed([text], "document"))[0], limit)
 
 
 def tables_and_indexes(url: str) -> tuple[set[str], set[str]]:
@@ -155,7 +155,7 @@ async def test_each_metric_finds_its_own_nearest(database: Database, metric: Met
         model: str = "fixed"
         dimensions: int = 2
 
-        async def embed(self, texts: Sequence[str]) -> Vectors:
+        async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
             points = {"near": (1.0, 0.5), "same way": (9.0, 0.0), "elsewhere": (-1.0, 4.0)}
             return np.array([points.get(text, (0.0, 1.0)) for text in texts], dtype=np.float32)
 
@@ -190,9 +190,9 @@ class WhileEmbedding:
     dimensions: int = 16
     metric: Metric = "cosine"
 
-    async def embed(self, texts: Sequence[str]) -> Vectors:
+    async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
         await self.happens()
-        return await HashEmbedder(self.dimensions).embed(texts)
+        return await HashEmbedder(self.dimensions).embed(texts, role)
 
 
 async def test_a_change_of_model_is_seen_all_at_once_and_misses_nothing(trueweave: AsyncTrueweave, url: str) -> None:

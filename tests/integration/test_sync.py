@@ -218,7 +218,7 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         [ada, *_] = [entity for entity in trueweave.graph.entities() if entity.name == "Ada Lovelace"]
         assert trueweave.graph.relations(ada.id)[0].description
         assert trueweave.graph.neighbours(ada.id)
-        vector = asyncio.run(HashEmbedder(32).embed([TEXT]))[0]
+        vector = asyncio.run(HashEmbedder(32).embed([TEXT], "document"))[0]
         assert len(trueweave.graph.nearest("chunk", vector, 2)) == 2
         assert trueweave.graph.changes(limit=3)
         state = trueweave.maintenance.state()

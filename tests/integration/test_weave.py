@@ -117,9 +117,9 @@ async def test_the_walk_goes_as_written_down(trueweave: AsyncTrueweave, seed: in
     for one in oracle.names(question):
         asked = asked[: one.start] + " " * (one.end - one.start) + asked[one.end :]
     embedder = HashEmbedder()
-    vector, rest = await embedder.embed([question, " ".join(asked.split())])
+    vector, rest = await embedder.embed([question, " ".join(asked.split())], "query")
     looked_for = 0.5 * vector + 0.5 * rest
-    vectors = await embedder.embed(list(oracle.texts.values()))
+    vectors = await embedder.embed(list(oracle.texts.values()), "document")
     similarity = {id_: float(row @ looked_for) for id_, row in zip(oracle.texts, vectors, strict=True)}
     mass = oracle.mass(question, near, matching, similarity)
     found = await trueweave.retrieve(question, walk)

@@ -56,7 +56,7 @@ async def test_a_chunk_is_known_by_its_words_its_names_and_what_it_is_about(true
     assert 0 < sum(river.shares) < sum(bridge.shares) < 1
     assert sum(map(max, river.shares, bridge.shares)) == pytest.approx(1)
     embedder = HashEmbedder()
-    asked, text = await embedder.embed([QUESTION, RIVER.chunks[0].text])
+    asked, text = await embedder.embed([QUESTION, RIVER.chunks[0].text], "document")
     assert river.similarity == pytest.approx(float(asked @ text), abs=0.01)
 
 

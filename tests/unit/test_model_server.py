@@ -85,7 +85,7 @@ async def test_a_stream_is_the_same_reply_in_pieces() -> None:
 async def test_vectors_are_those_of_the_hash_embedder() -> None:
     async with ModelServer() as server:
         found = await ask(server, {"model": "any", "input": ["a b", "c"]}, "/embeddings")
-    expected = await HashEmbedder().embed(["a b", "c"])
+    expected = await HashEmbedder().embed(["a b", "c"], "document")
     assert [row["embedding"] for row in found["data"]] == [pytest.approx(row.tolist()) for row in expected]
 
 

@@ -15,6 +15,7 @@ from trueweave.errors import ConfigError
 from trueweave.evidence import Evidence, Filter, Passage, Query, Scored
 from trueweave.protocols import Vectors
 from trueweave.query_context import Method, QueryContext
+from trueweave.types import TextRole
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 
@@ -60,7 +61,7 @@ def graph(**changed: Any) -> Graph:
 class Stub:
     """An index that knows the vectors of names, and of a question that is one of them and more."""
 
-    async def embed(self, texts: Sequence[str]) -> Vectors:
+    async def embed(self, texts: Sequence[str], role: TextRole = "query") -> Vectors:
         return rows(*(next((v for name, v in VECTORS.items() if name in text), (0.5,) * 4) for text in texts))
 
     async def passages(self, chunks: Sequence[Scored[UUID]], limit: int) -> list[Passage]:

@@ -12,7 +12,7 @@ from trueweave.models.retry import Clock, Patience, Retrying, RetryingEmbedder
 from trueweave.models.server import asked_wait
 from trueweave.protocols import Vectors
 from trueweave.testing import HashEmbedder
-from trueweave.types import Message, Prompt, Purpose, Reply
+from trueweave.types import Message, Prompt, Purpose, Reply, TextRole
 
 PROMPT = Prompt((Message("user", "?"),), max_tokens=10)
 PURPOSE = Purpose("test")
@@ -116,16 +116,16 @@ async def test_what_does_not_pass_by_itself_is_not_tried_again(error: ModelError
 
 async def test_an_embedder_is_asked_again_in_the_same_way_and_keeps_its_space() -> None:
     class FlakyEmbedder(HashEmbedder):
-        async def embed(self, texts: Sequence[str]) -> Vectors:
+        async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
             if errors:
                 raise errors.pop()
-            return await super().embed(texts)
+            return await super().embed(texts, role)
 
     errors = [down(), down()]
     clock = FastClock()
     embedder = RetryingEmbedder(FlakyEmbedder(), Patience(first=1), clock)
     plain = HashEmbedder()
-    assert np.array_equal(await embedder.embed(["a", "b"]), await plain.embed(["a", "b"]))
+    assert np.array_equal(await embedder.embed(["a", "b"], "document"), await plain.embed(["a", "b"], "document"))
     assert clock.waits == [1, 2]
     assert (embedder.model, embedder.dimensions, embedder.metric) == (plain.model, plain.dimensions, plain.metric)
 

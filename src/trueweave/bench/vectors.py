@@ -15,27 +15,28 @@ from trueweave.errors import ConfigError
 from trueweave.models.wrappers import EmbedderWrapper
 from trueweave.protocols import Embedder, Vectors
 from trueweave.text.names import key
+from trueweave.types import TextRole
 
 _AT_ONCE = 500  # keys in one look
 
 
 @dataclass(frozen=True)
 class KeptEmbedder(EmbedderWrapper):
-    """An embedder whose vectors are kept by model and text. For documents: a question that is looked up here would seem
-    to be answered faster than it is."""
+    """An embedder whose vectors are kept by model, role and text. For documents: a question that is looked up here
+    would seem to be answered faster than it is."""
 
     file: sqlite3.Connection
     turn: asyncio.Lock
 
-    async def embed(self, texts: Sequence[str]) -> Vectors:
+    async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
         """One row per text, in order: those in the cache, and the model's for the others."""
-        keys = [key("vector", self.model, str(self.dimensions), text).bytes for text in texts]
+        keys = [key("vector", self.model, str(self.dimensions), role, text).bytes for text in texts]
         unique = dict(zip(keys, texts, strict=True))
         async with self.turn:
             kept = await asyncio.to_thread(self._look_up, list(unique))
         missing = [one for one in unique if one not in kept]
         if missing:
-            made = await self.embedder.embed([unique[one] for one in missing])
+            made = await self.embedder.embed([unique[one] for one in missing], role)
             new = {one: row.astype(np.float32).tobytes() for one, row in zip(missing, made, strict=True)}
             async with self.turn:
                 await asyncio.to_thread(self._keep, new)

@@ -164,7 +164,8 @@ class _Run:
             name = self.settings.embedding_model
             if not (name and name.startswith("onnx/")):
                 return await loading.load(trueweave, self.dataset, as_said=self.is_said, progress=done)
-            embedder = await models.open_embedder(factory.embedding_endpoint(self.settings, name))
+            where, prefixes = factory.embedding_endpoint(self.settings, name), factory.prefixes(self.settings)
+            embedder = await models.open_embedder(where, prefixes=prefixes)
             _make(self.folder)
             async with vectors.kept(embedder, self.folder / "vectors.sqlite") as kept:
                 beside = await AsyncTrueweave.enter(

@@ -189,16 +189,21 @@ async def _embedding(settings: Settings, space: Space | None) -> AsyncIterator[H
         yield HealthCheck("embedding model", None, "none is set, so there are no vectors")
         return
     try:
-        embedder = await models.open_embedder(factory.embedding_endpoint(settings, name), deadline=settings.deadline)
+        bare = await models.open_embedder(
+            factory.embedding_endpoint(settings, name),
+            deadline=settings.deadline,
+            prefixes=factory.prefixes(settings),
+        )
     except (ConfigError, ModelError) as error:
         yield HealthCheck(f"embedding model: {name}", False, "", str(error))
         return
+    embedder = factory.prefixed(settings, bare)
     try:
         for check in await check_embedder(embedder):
             yield check
     finally:
-        if isinstance(embedder, OpenAIEmbedder):
-            await embedder.close()
+        if isinstance(bare, OpenAIEmbedder):
+            await bare.close()
     if space:
         is_same = space.is_of(embedder)
         fix = "" if is_same else f"Set embedding_model to {space.model} again, or run `trueweave reembed {name}`."

@@ -127,7 +127,7 @@ async def _keep(
         if space and made:
             space.check(embedder)
             assert embedder, "a space has been checked against it"
-            embedded = await embedder.embed([report_text(report.title, report.summary) for _, report in made])
+            embedded = await embedder.embed([report_text(one.title, one.summary) for _, one in made], "document")
             found_by = {one.id: half(vector) for (one, _), vector in zip(made, embedded, strict=True)}
         async with workspace.transaction() as tx:
             await share_view(tx)

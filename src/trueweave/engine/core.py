@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Callable, Collection, Mapping
 from contextlib import AsyncExitStack, aclosing
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from psycopg.types.json import Jsonb
 
 from trueweave.config import Settings, workspace_settings
-from trueweave.errors import UnknownWorkspace
+from trueweave.errors import ConfigError, UnknownWorkspace
 from trueweave.events import Listener, in_run
 from trueweave.evidence import Filter
 from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings
@@ -65,7 +66,7 @@ class OpenWorkspace:
         self._stores = models.stores if models else StoreClients()
         self._stores_are_own = models is None
         self._where = VectorLayoutCache(workspace)
-        self._embedder = embedder
+        self._embedder = embedder and with_roles(embedder)
         self._embedder_is_of_settings = False
         self._factory = self._given_factory = models
         self._models: WorkspaceModels | None = None
@@ -195,7 +196,7 @@ class OpenWorkspace:
 
     async def change_space(self, embedder: Embedder, progress: Progress = unseen) -> None:
         """Embed everything with another model beside the old vectors, then switch to it at once."""
-        held_up = await vectors.change_space(self.workspace, embedder, progress)
+        held_up = await vectors.change_space(self.workspace, with_roles(embedder), progress)
         self._embedder = embedder
         if held_up:
             await self.settle()
@@ -209,6 +210,18 @@ class OpenWorkspace:
         self.settings = self._of_process.over(self.own)
         self._models = None  # others are made by the new settings; these are closed with the workspace
         return self.settings
+
+
+def with_roles(embedder: Embedder) -> Embedder:
+    """This embedder, unless it takes texts without their role, as embedders once did."""
+    try:
+        inspect.signature(embedder.embed).bind([], "query")
+    except TypeError as error:
+        raise ConfigError(
+            f"the embedder {embedder.model} cannot tell queries from documents: {type(embedder).__name__}.embed is to "
+            'take the texts and their role, "query" or "document". One that makes no difference may ignore the role.'
+        ) from error
+    return embedder
 
 
 async def found_workspace(

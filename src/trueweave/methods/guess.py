@@ -40,7 +40,7 @@ class Guess:
         known = {one.item.relation.id: one.item.relation for some in stated for one in some} | {r.id: r for r in around}
         relations = sorted(known.values(), key=lambda r: (-strength(r), r.id))[: self.relations_top_k]
         guessed = await self._guess(query.text, entities, relations, context)
-        [passages] = await context.chunks_near(await context.embed([guessed]), self.top_k)
+        [passages] = await context.chunks_near(await context.embed([guessed], "document"), self.top_k)
         return Evidence(tuple(passages), tuple(entities), tuple(relations))
 
     async def _guess(

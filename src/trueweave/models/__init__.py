@@ -10,6 +10,7 @@ from trueweave.models.names import Endpoint
 from trueweave.models.ollama import CONTEXT, OllamaChat
 from trueweave.models.onnx import OnnxEmbedder
 from trueweave.models.openai import DEADLINE, OpenAIChat, OpenAIEmbedder
+from trueweave.models.prefixes import NO_PREFIXES, Prefixes
 from trueweave.models.rerank import OnnxReranker, RerankServer
 
 
@@ -23,11 +24,19 @@ def open_chat(endpoint: Endpoint, *, context: int = CONTEXT, deadline: float = D
 
 
 async def open_embedder(
-    endpoint: Endpoint, *, dimensions: int | None = None, most_tokens: int | None = None, deadline: float = DEADLINE
+    endpoint: Endpoint,
+    *,
+    dimensions: int | None = None,
+    most_tokens: int | None = None,
+    deadline: float = DEADLINE,
+    prefixes: Prefixes = NO_PREFIXES,
 ) -> OpenAIEmbedder | OnnxEmbedder:
-    """The embedding model at an endpoint, its dimension found out by asking. `onnx/PATH` is a folder here."""
+    """The embedding model at an endpoint, its dimension found out by asking. `onnx/PATH` is a folder here.
+
+    A model on this machine puts the prefixes before its texts; for one on a server, `PrefixedEmbedder` does.
+    """
     if endpoint.provider.name == "onnx":
-        return await OnnxEmbedder.open(Path(endpoint.model), most_tokens=most_tokens)
+        return await OnnxEmbedder.open(Path(endpoint.model), most_tokens=most_tokens, prefixes=prefixes)
     return await OpenAIEmbedder.open(
         endpoint, dimensions=dimensions, most_tokens=most_tokens or 8191, deadline=deadline
     )

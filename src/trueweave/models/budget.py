@@ -20,7 +20,7 @@ from trueweave.models.usage import at_least
 from trueweave.models.wrappers import Ask, EmbedderWrapper, LLMWrapper, ReplyStream, RerankerWrapper, Stream
 from trueweave.protocols import Ledger, Vectors
 from trueweave.text import tokens
-from trueweave.types import Call, Price, Prompt, Purpose
+from trueweave.types import Call, Price, Prompt, Purpose, TextRole
 
 _PER_MESSAGE = 16  # what a chat template puts around a message
 _EMBED = Purpose("embed")
@@ -67,9 +67,11 @@ class BudgetedEmbedder(EmbedderWrapper):
     ledger: Ledger
     price: Price | None
 
-    async def embed(self, texts: Sequence[str]) -> Vectors:
+    async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
         """One row per text, in order; BudgetReached when that might cost more than is left."""
-        return await _paid(self.ledger, self.price, self.model, _EMBED, texts, partial(self.embedder.embed, texts))
+        return await _paid(
+            self.ledger, self.price, self.model, _EMBED, texts, partial(self.embedder.embed, texts, role)
+        )
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import numpy as np
 from trueweave.models.wrappers import Ask, EmbedderWrapper, LLMWrapper, ReplyStream, Stream
 from trueweave.protocols import Replies, Vectors
 from trueweave.text.names import key
-from trueweave.types import Prompt, Purpose, Reply
+from trueweave.types import Prompt, Purpose, Reply, TextRole
 
 _TEXTS_AT_ONCE = 64
 _FIRST_LOOK, _LATER_LOOKS = 0.05, 0.5  # seconds between checks of what other processes ask for
@@ -59,13 +59,13 @@ class CachedEmbedder(EmbedderWrapper):
 
     replies: Replies
 
-    async def embed(self, texts: Sequence[str]) -> Vectors:
+    async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
         """One row per text, in order: those in the cache, and the model's for the others.
 
         Texts that no other process embeds come first, before waiting for other processes: two that embed the same texts
         in a different order would deadlock otherwise.
         """
-        keys = [key("embedding", self.model, str(self.dimensions), text) for text in texts]
+        keys = [key("embedding", self.model, str(self.dimensions), role, text) for text in texts]
         unique = dict(zip(keys, texts, strict=True))
         kept: dict[UUID, bytes] = {}
         pause = _FIRST_LOOK
@@ -76,17 +76,17 @@ class CachedEmbedder(EmbedderWrapper):
                 pause = min(2 * pause, _LATER_LOOKS)
             ours = {asked: unique[asked] for asked, found in claimed.items() if found is None}
             kept |= {asked: found for asked, found in claimed.items() if found is not None}
-            kept |= await self._embed_all(ours)
+            kept |= await self._embed_all(ours, role)
         rows = [np.frombuffer(kept[asked], dtype=np.float32) for asked in keys]
         return np.stack(rows) if rows else np.zeros((0, self.dimensions), dtype=np.float32)
 
-    async def _embed_all(self, texts: Mapping[UUID, str]) -> dict[UUID, bytes]:
+    async def _embed_all(self, texts: Mapping[UUID, str], role: TextRole) -> dict[UUID, bytes]:
         """The vectors of texts that this process embeds. Claims of texts whose vectors are not stored are released."""
         asked = list(texts)
         kept: dict[UUID, asyncio.Future[bytes]] = {}
         # One call per batch, stored when it is done, so that a failure of one batch does not cost the others again.
         some = [asked[at : at + _TEXTS_AT_ONCE] for at in range(0, len(asked), _TEXTS_AT_ONCE)]
-        calls = (self._embed({one: texts[one] for one in part}, kept) for part in some)
+        calls = (self._embed({one: texts[one] for one in part}, role, kept) for part in some)
         try:
             outcomes = await asyncio.gather(*calls, return_exceptions=True)
         finally:
@@ -97,8 +97,8 @@ class CachedEmbedder(EmbedderWrapper):
                 raise outcome
         return {one: await found for one, found in kept.items()}
 
-    async def _embed(self, texts: Mapping[UUID, str], kept: dict[UUID, asyncio.Future[bytes]]) -> None:
-        made = await self.embedder.embed(list(texts.values()))
+    async def _embed(self, texts: Mapping[UUID, str], role: TextRole, kept: dict[UUID, asyncio.Future[bytes]]) -> None:
+        made = await self.embedder.embed(list(texts.values()), role)
         packed = [row.astype(np.float32).tobytes() for row in made]
         keeping = {
             one: asyncio.ensure_future(self.replies.keep(one, row, Purpose("embed", text_hash=key("text", text))))

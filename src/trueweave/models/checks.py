@@ -54,7 +54,7 @@ async def check_embedder(embedder: Embedder) -> tuple[HealthCheck, ...]:
     """Does the embedder answer, and with vectors of the dimension that it names? Embeds two words."""
     what = f"{embedder.model} embeds"
     try:
-        vectors = await embedder.embed(["river", "stream"])
+        vectors = await embedder.embed(["river", "stream"], "document")
     except ModelError as error:
         return (HealthCheck(what, False, str(error), ""),)
     is_right = vectors.shape == (2, embedder.dimensions)

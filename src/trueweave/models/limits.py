@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from trueweave.models.budget import most_tokens, pairs
 from trueweave.models.wrappers import Ask, EmbedderWrapper, LLMWrapper, ReplyStream, RerankerWrapper, Stream
 from trueweave.protocols import RateLimiter, Vectors
-from trueweave.types import Prompt, Purpose
+from trueweave.types import Prompt, Purpose, TextRole
 
 _BYTES_A_TOKEN = 3  # of most text; pacing needs no exact count
 
@@ -35,10 +35,10 @@ class LimitedEmbedder(EmbedderWrapper):
 
     limiter: RateLimiter
 
-    async def embed(self, texts: Sequence[str]) -> Vectors:
+    async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
         """One row per text, in order, when it is this call's turn."""
         async with self.limiter.acquire(sum(len(text.encode()) for text in texts) // _BYTES_A_TOKEN):
-            return await self.embedder.embed(texts)
+            return await self.embedder.embed(texts, role)
 
 
 @dataclass(frozen=True)

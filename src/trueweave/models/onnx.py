@@ -12,8 +12,9 @@ import numpy as np
 
 from trueweave.errors import ConfigError
 from trueweave.models.local import BATCH_TOKENS, LocalModel, Mask, settings
+from trueweave.models.prefixes import NO_PREFIXES, Prefixes
 from trueweave.protocols import Vectors
-from trueweave.types import Metric
+from trueweave.types import Metric, TextRole
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession  # type: ignore[import-untyped]
@@ -33,6 +34,7 @@ class OnnxEmbedder:
     dimensions: int
     _local: LocalModel
     _pooling: Pooling
+    prefixes: Prefixes = NO_PREFIXES
     metric: Metric = "cosine"
 
     @classmethod
@@ -44,10 +46,12 @@ class OnnxEmbedder:
         most_tokens: int | None = None,
         threads: int = 1,
         batch_tokens: int = BATCH_TOKENS,
+        prefixes: Prefixes = NO_PREFIXES,
     ) -> Self:
         """The model in a folder, or in a .onnx file with its `tokenizer` elsewhere.
 
         `most_tokens` is the model's own limit unless given; `threads` are those that one run of the model uses.
+        `prefixes` are put before the texts.
         """
         local = await LocalModel.open(
             path,
@@ -58,21 +62,27 @@ class OnnxEmbedder:
             batch_tokens=batch_tokens,
         )
         pooling, dimensions = _pooling(local.session, local.folder)
-        opened = cls(dimensions, local, pooling)
+        opened = cls(dimensions, local, pooling, prefixes)
         # Graphs may leave their dimension open.
-        return opened if dimensions else replace(opened, dimensions=(await opened.embed(["trueweave"])).shape[1])
+        return (
+            opened
+            if dimensions
+            else replace(opened, dimensions=(await opened.embed(["trueweave"], "document")).shape[1])
+        )
 
     @property
     def model(self) -> str:
-        return self._local.name
+        plain = self._local.name
+        return plain if self.prefixes == NO_PREFIXES else f"{plain} with {self.prefixes}"
 
     @property
     def most_tokens(self) -> int:
         return self._local.most_tokens
 
-    async def embed(self, texts: Sequence[str]) -> Vectors:
+    async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
         """One row per text, in order."""
-        return await asyncio.to_thread(self._embed, list(texts))
+        prefix = self.prefixes.of(role)
+        return await asyncio.to_thread(self._embed, [prefix + text for text in texts])
 
     def _embed(self, texts: list[str]) -> Vectors:
         if not texts:

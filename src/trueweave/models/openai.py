@@ -19,7 +19,7 @@ from trueweave.models.usage import counted, prompt_tokens
 from trueweave.models.wrappers import Stream
 from trueweave.protocols import Vectors
 from trueweave.text import tokens
-from trueweave.types import Finish, Metric, Prompt, Purpose, Reply
+from trueweave.types import Finish, Metric, Prompt, Purpose, Reply, TextRole
 
 DEADLINE = 300.0  # seconds for one call, from the first byte sent to the last received
 CUT_FROM = 500  # tokens; a prompt shorter than this is not cut by any server
@@ -266,7 +266,7 @@ class OpenAIEmbedder:
         )
         if opened._shorten:
             try:
-                await opened.embed(["trueweave"])
+                await opened.embed(["trueweave"], "document")
             except ModelError:
                 await opened.close()
                 raise
@@ -276,7 +276,7 @@ class OpenAIEmbedder:
     def model(self) -> str:
         return self.endpoint.name
 
-    async def embed(self, texts: Sequence[str]) -> Vectors:
+    async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
         """One row per text, in order. Raises ModelUnavailable, UselessReply or ModelRefused: see server.py."""
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
         start = 0

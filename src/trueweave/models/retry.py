@@ -20,7 +20,7 @@ from trueweave.errors import ModelUnavailable
 from trueweave.events import is_question
 from trueweave.models.wrappers import Ask, EmbedderWrapper, LLMWrapper, ReplyStream, RerankerWrapper, Stream
 from trueweave.protocols import Vectors
-from trueweave.types import Prompt, Purpose
+from trueweave.types import Prompt, Purpose, TextRole
 
 _log = logging.getLogger(__name__)
 
@@ -99,9 +99,11 @@ class RetryingEmbedder(EmbedderWrapper):
     clock: Clock = field(default_factory=Clock, repr=False)
     waiting: Callable[[str], None] = field(default=_untold, repr=False)
 
-    async def embed(self, texts: Sequence[str]) -> Vectors:
+    async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
         """One row per text, in order, after as many tries as it takes."""
-        return await patiently(self.model, lambda: self.embedder.embed(texts), self.patience, self.clock, self.waiting)
+        return await patiently(
+            self.model, lambda: self.embedder.embed(texts, role), self.patience, self.clock, self.waiting
+        )
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from zlib import crc32
 import numpy as np
 
 from trueweave.protocols import Vectors
-from trueweave.types import Metric
+from trueweave.types import Metric, TextRole
 
 _WORD = re.compile(r"\w+")
 
@@ -27,7 +27,7 @@ class HashEmbedder:
     def model(self) -> str:
         return f"testing/{self.name}"
 
-    async def embed(self, texts: Sequence[str]) -> Vectors:
+    async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
         rows: list[int] = []
         codes: list[int] = []
         for row, text in enumerate(texts):

@@ -27,7 +27,7 @@ from trueweave.evidence import Filter
 from trueweave.methods import Naive
 from trueweave.protocols import Readers, Vectors
 from trueweave.store.postgres.reading import VectorLayoutCache, open_readers
-from trueweave.types import Chunk, Document, Link, Mention, Metric
+from trueweave.types import Chunk, Document, Link, Mention, Metric, TextRole
 
 NAMES = ["Ada", "Ben", "Cas", "Dan", "Eve", "Fay", "Gus", "Hal", "Ida", "Jan", "Kim", "Lou"]
 
@@ -63,7 +63,7 @@ class Angles:
     dimensions: int = 2
     metric: Metric = "cosine"
 
-    async def embed(self, texts: Sequence[str]) -> Vectors:
+    async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
         found = [max((key for key in ANGLES if text.startswith(key)), key=len) for text in texts]
         return at(*(ANGLES[key] for key in found))
 

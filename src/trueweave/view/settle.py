@@ -286,7 +286,7 @@ class _Settling:
         """Their vectors. A bug there is no document's: it ends the run, and leaves all of them to be settled."""
         assert self._embedder, "texts are missing only where there is an embedder"
         try:
-            return await self._embedder.embed(texts)
+            return await self._embedder.embed(texts, "document")
         except (TrueweaveError, *DRIVER_ERRORS):
             raise
         except Exception as error:

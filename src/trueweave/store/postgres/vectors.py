@@ -61,8 +61,8 @@ class Space(NamedTuple):
         if embedder is None or not self.is_of(embedder):
             raise SpaceMismatch(
                 f"this workspace's vectors are by {self.model} ({self.dimensions} dimensions, {self.metric}), and the "
-                f"embedding model is {embedder.model if embedder else 'not set'}. Set embedding_model to the former "
-                "again, or run `trueweave reembed MODEL` to embed everything with another model."
+                f"embedding model is {embedder.model if embedder else 'not set'}. Set embedding_model and its "
+                "prefixes to the former again, or run `trueweave reembed MODEL` to embed everything with another model."
             )
 
     def similarity(self, distance: float) -> float:
@@ -233,7 +233,7 @@ async def change_space(
     rounds = 0
     while True:
         async for texts in missing(workspace, new):
-            embedded = await embedder.embed([t.text for t in texts])
+            embedded = await embedder.embed([t.text for t in texts], "document")
             found = [Vector(*t[:3], half(v)) for t, v in zip(texts, embedded, strict=True)]
             async with workspace.transaction() as tx:
                 await write(tx, new, found, ())

@@ -124,7 +124,7 @@ class Model:
         given = body["input"]
         texts: list[str] = [given] if isinstance(given, str) else given
         size = int(body.get("dimensions") or self.embedder.dimensions) + (fault is Fault.OTHER_DIMENSION)
-        vectors = await replace(self.embedder, dimensions=size).embed(texts)
+        vectors = await replace(self.embedder, dimensions=size).embed(texts, "document")
         is_packed = body.get("encoding_format") == "base64"
         data = [
             {

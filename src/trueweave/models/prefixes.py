@@ -1,0 +1,47 @@
+"""What is put before texts so that a model tells queries from documents."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from trueweave.models.wrappers import EmbedderWrapper
+from trueweave.protocols import Vectors
+from trueweave.types import TextRole
+
+
+@dataclass(frozen=True, slots=True)
+class Prefixes:
+    """What a model was trained to find before a text of each role."""
+
+    query: str = ""
+    document: str = ""
+
+    def of(self, role: TextRole) -> str:
+        return self.query if role == "query" else self.document
+
+    def __str__(self) -> str:
+        return f"prefixes {json.dumps(self.query)} and {json.dumps(self.document)}"
+
+
+NO_PREFIXES = Prefixes()
+
+
+@dataclass(frozen=True)
+class PrefixedEmbedder(EmbedderWrapper):
+    """An embedder whose texts get a prefix by their role. Another prefix is another embedding space.
+
+    It goes round all other wrappers, so that caches, budgets and rate limits see the texts that are sent.
+    """
+
+    prefixes: Prefixes
+
+    @property
+    def model(self) -> str:
+        return f"{self.embedder.model} with {self.prefixes}"
+
+    async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
+        """One row per text, in order."""
+        prefix = self.prefixes.of(role)
+        return await self.embedder.embed([prefix + text for text in texts], role)
