@@ -173,10 +173,23 @@ class Settings(BaseSettings):
         "is an embedding model, else keyword.",
         examples=["hybrid"],
     )
-    extractor: Literal["auto", "llm", "nlp", "capitals"] = Field(
+    extractor: str = Field(
         default="auto",
         description="How entities and relations are found: llm by the model, nlp by spaCy, capitals by capitalised "
-        "phrases alone. auto: llm where there is a model, else capitals.",
+        "phrases alone, or the name of one that a package brings along. auto: llm where there is a model, else "
+        "capitals.",
+    )
+    chunker: str = Field(
+        default="structure",
+        description="How documents are cut into chunks: structure at headings, paragraphs and sentences, semantic "
+        "where the vectors of neighbouring sentences differ, or the name of one that a package brings along.",
+    )
+    break_percentile: float = Field(
+        default=10.0,
+        gt=0,
+        lt=100,
+        description="Of 100 borders between sentences, how many may end a chunk of the chunker semantic: those with "
+        "the least alike neighbours.",
     )
     pipeline: str = Field(default="en_core_web_sm", description="The spaCy pipeline of the nlp extractor.")
     prompt_folder: Path | None = Field(

@@ -9,6 +9,7 @@ TrueweaveError
 ├── InvalidDocument          a document cannot be stored as it is
 │   └── UnreadableFile       a file cannot be read as what it is said to be
 │       └── NotText          it holds something other than text
+├── PluginFailed             an extractor or chunker of a user's own raised an error
 ├── ModelError               a model cannot do what was asked
 │   ├── ModelUnavailable     it did not answer, for as long as was worth trying
 │   ├── ModelRefused         key, name or settings are wrong: no call will succeed
@@ -64,6 +65,10 @@ class UnknownMethod(ConfigError):
 
 class InvalidDocument(TrueweaveError):
     """A document cannot be stored as it is."""
+
+
+class PluginFailed(TrueweaveError):
+    """An extractor or chunker of a user's own raised an error, or gave what cannot be used."""
 
 
 class UnreadableFile(InvalidDocument):

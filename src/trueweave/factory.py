@@ -18,9 +18,12 @@ from trueweave.extract.capitals import CapitalsExtractor
 from trueweave.extract.llm import PROMPTS, LLMExtractor
 from trueweave.extract.nlp import NlpExtractor
 from trueweave.extract.summarise import Summariser
+from trueweave.graph.contribution import Made
 from trueweave.ingest.estimate import Prices
 from trueweave.ingest.jobs import WorkerDependencies
+from trueweave.ingest.own import Given, IngestContext, Parts
 from trueweave.ingest.recipe import Recipe
+from trueweave.ingest.stages import made_by
 from trueweave.ingest.summaries import Summarise
 from trueweave.models.budget import BudgetedEmbedder, BudgetedLLM, BudgetedReranker
 from trueweave.models.cache import CachedEmbedder, CachedLLM
@@ -35,7 +38,7 @@ from trueweave.models.prefixes import NO_PREFIXES, PrefixedEmbedder, Prefixes
 from trueweave.models.rerank import LLMReranker, OnnxReranker, RerankServer
 from trueweave.models.retry import Clock, Patience, Retrying, RetryingEmbedder, RetryingReranker, patiently
 from trueweave.prompts import BUILT_IN, PromptSet
-from trueweave.protocols import Embedder, Extractor, Reranker, StreamingLLM
+from trueweave.protocols import Chunker, Embedder, Extractor, Reranker, StreamingLLM
 from trueweave.store.others import StoreClients
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.ledger import PostgresLedger
@@ -50,13 +53,16 @@ FREE = Price(Decimal(0), Decimal(0))
 def recipe(settings: Settings, prompts: PromptSet = BUILT_IN) -> Recipe:
     """How documents are worked by these settings and prompts. What a parameter does not concern is left out, so that a
     change of it does not make documents new."""
-    sizes = {name: getattr(settings, name) for name in ("min_chunk_size", "max_chunk_size", "chunk_overlap")}
+    named = ("min_chunk_size", "max_chunk_size", "chunk_overlap", "chunker")
+    sizes: dict[str, Any] = {name: getattr(settings, name) for name in named}
+    if settings.chunker == "semantic":
+        sizes["break_percentile"] = settings.break_percentile
     chosen = settings.extractor
     if chosen == "auto":
         chosen = "llm" if settings.model else "capitals"
     if chosen == "nlp":
         return Recipe(extractor=chosen, pipeline=settings.pipeline, **sizes)
-    if chosen == "capitals":
+    if chosen != "llm":
         return Recipe(extractor=chosen, **sizes)
     if not settings.model:
         raise ConfigError(
@@ -158,9 +164,16 @@ class ModelFactory:
                 self._is_alive = True
         return self._liveness
 
-    async def models(self, workspace: Workspace, settings: Settings, prompts: PromptSet = BUILT_IN) -> WorkspaceModels:
-        """The models of a workspace by its settings, which are asked with these prompts."""
-        return WorkspaceModels(self, workspace, settings, await self.liveness(), prompts)
+    async def models(
+        self,
+        workspace: Workspace,
+        settings: Settings,
+        prompts: PromptSet = BUILT_IN,
+        given: Given = Given(),  # noqa: B008 (immutable)
+    ) -> WorkspaceModels:
+        """The models of a workspace by its settings, which are asked with these prompts; and extractors and chunkers,
+        where one that was `given` takes the place of that of the settings."""
+        return WorkspaceModels(self, workspace, settings, await self.liveness(), prompts, given)
 
     def chat(self, where: Endpoint, context: int, deadline: float) -> OpenAIChat | OllamaChat:
         """The client of a chat model."""
@@ -234,12 +247,14 @@ class WorkspaceModels:
         settings: Settings,
         liveness: Liveness,
         prompts: PromptSet = BUILT_IN,
+        given: Given = Given(),  # noqa: B008 (immutable)
     ) -> None:
         self._factory = factory
         self._workspace = workspace
         self._settings = settings
         self._liveness = liveness
         self._prompts = prompts
+        self._given = given
         self._ledger = PostgresLedger(workspace, liveness, settings.currency)
         self._patience = Patience(tries=settings.model_tries)
         self._limits = RateLimits(settings.calls_at_once, settings.requests_per_minute, settings.tokens_per_minute)
@@ -248,6 +263,7 @@ class WorkspaceModels:
         self._rerankers: dict[str, Reranker] = {}
         self._extractors: dict[str, Extractor] = {}
         self._replies: dict[str, PostgresReplies] = {}
+        self._own_parts: Parts | None = None
 
     async def aclose(self) -> None:
         """Wait for what was begun for calls that nobody waits for any longer."""
@@ -320,7 +336,29 @@ class WorkspaceModels:
 
     def recipe(self) -> Recipe:
         """How documents are worked here."""
-        return recipe(self._settings, self._prompts)
+        return self._parts.fingerprinted(recipe(self._given.outweighing(self._settings), self._prompts))
+
+    @property
+    def _parts(self) -> Parts:
+        """Extractors and chunkers of a user's own, made when they are first needed."""
+        if self._own_parts is None:
+            llm = self.chat(self._settings.model) if self._settings.model else None
+            self._own_parts = Parts(self._given, IngestContext(self._settings, llm, self._embedder_of_settings))
+        return self._own_parts
+
+    async def _embedder_of_settings(self) -> Embedder | None:
+        if self._given.embedder:
+            return self._given.embedder
+        name = self._settings.embedding_model
+        return await self.embedder(name) if name else None
+
+    def chunker(self, recipe: Recipe) -> Chunker:
+        """The chunker that a recipe names."""
+        return self._parts.chunker(recipe)
+
+    def made(self, recipe: Recipe) -> Made:
+        """How a document is made by a recipe. What it lacks is an error."""
+        return made_by(recipe, self.extractor(recipe), self.chunker(recipe))
 
     def extractor(self, recipe: Recipe) -> Extractor:
         """The extractor that a recipe names: one for equal recipes, as some take seconds to load."""
@@ -333,6 +371,8 @@ class WorkspaceModels:
             return CapitalsExtractor()
         if recipe.extractor == "nlp":
             return self._factory.pipeline(recipe.pipeline)
+        if recipe.extractor != "llm":
+            return self._parts.extractor(recipe)
         self._check_prompts(recipe)
         llm = self.chat(recipe.model)
         return LLMExtractor(
@@ -368,7 +408,8 @@ class WorkspaceModels:
 
     def dependencies(self, embedder: Embedder | None, llm: StreamingLLM | None) -> WorkerDependencies:
         """What a worker works with. Reports are written by this model, or by that of the settings without one."""
-        own = None if self._settings.extractor == "llm" and not self._settings.model else self.recipe()
+        asks_none = self._given.outweighing(self._settings).extractor == "llm" and not self._settings.model
+        own = None if asks_none else self.recipe()
         return WorkerDependencies(
             self.extractor,
             embedder,
@@ -377,10 +418,12 @@ class WorkspaceModels:
             own,
             self._settings.tries,
             self._settings.try_again_after,
+            self.chunker,
         )
 
     def _summarise(self) -> Summarise | None:
-        if not self._settings.model or self._settings.extractor not in ("auto", "llm"):
+        chosen = self._given.outweighing(self._settings).extractor
+        if not self._settings.model or chosen not in ("auto", "llm"):
             return None
         return Summariser(self.chat(self._settings.model), prompts=self._prompts).summarise
 

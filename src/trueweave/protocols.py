@@ -18,6 +18,7 @@ from trueweave.evidence import CheckStatus, Claim, Filter, Judgement, Passage, S
 from trueweave.types import (
     Call,
     Chunk,
+    ChunkSizes,
     Entity,
     Extraction,
     Finding,
@@ -196,8 +197,30 @@ class RateLimiter(Protocol):
         ...
 
 
+class Chunker(Protocol):
+    """Cuts documents into chunks.
+
+    One of a user's own is given as `chunker=` to a workspace, or found by entry point in the group `trueweave.chunkers`
+    under the name that the setting `chunker` has: a class or function that gives it when called with an IngestContext.
+    """
+
+    @property
+    def fingerprint(self) -> str:
+        """All that its chunks depend on besides text and sizes: another fingerprint, other chunks."""
+        ...
+
+    async def chunk(self, source: Source, sizes: ChunkSizes) -> Sequence[Chunk]:
+        """The document as chunks, in order: each an exact span of its text that is not blank."""
+        ...
+
+
 class Extractor(Protocol):
-    """Finds entities and relations in chunks."""
+    """Finds entities and relations in chunks.
+
+    One of a user's own is given as `extractor=` to a workspace, or found by entry point in the group
+    `trueweave.extractors` under the name that the setting `extractor` has: a class or function that gives it when
+    called with an IngestContext.
+    """
 
     @property
     def fingerprint(self) -> str:

@@ -29,7 +29,8 @@ from trueweave.engine import AsyncTrueweave, Progress, unseen
 from trueweave.errors import TrueweaveError
 from trueweave.events import Added, Listener, Refused, Reported, ignore
 from trueweave.evidence import Answer, Comparison, Evidence, Filter, Passage
-from trueweave.protocols import ChangeReaders, Embedder, StreamingLLM, Vectors, Verifier
+from trueweave.ingest.own import MakeChunker, MakeExtractor
+from trueweave.protocols import ChangeReaders, Chunker, Embedder, Extractor, StreamingLLM, Vectors, Verifier
 from trueweave.query_context import Method
 from trueweave.store.postgres.ingest_progress import IngestProgress
 from trueweave.types import (
@@ -645,6 +646,8 @@ class Trueweave(_Waiting):
         settings: Settings | None = None,
         make: bool = True,
         readers: ChangeReaders | None = None,
+        extractor: Extractor | MakeExtractor | None = None,
+        chunker: Chunker | MakeChunker | None = None,
     ) -> None:
         """The workspace of that name, made when it is new unless `make` is False.
 
@@ -652,10 +655,21 @@ class Trueweave(_Waiting):
         given too. Without a `url` anywhere it is in the bundled PostgreSQL, which is started and migrated if need be
         and left running. Any other database must have been migrated: SchemaMismatch says what to run.
         `readers` takes PostgreSQL's readers and the filter of a question, and gives those to answer it from.
+        `extractor` and `chunker` take the place of those of the settings: as they are, or a class or function that
+        makes one from an IngestContext. Other processes do not have them: a document that was added with one fails
+        there, with an error that says so.
         """
         super().__init__(
             lambda: AsyncTrueweave.open(
-                url, workspace, embedder, llm=llm, settings=settings, make=make, readers=readers
+                url,
+                workspace,
+                embedder,
+                llm=llm,
+                settings=settings,
+                make=make,
+                readers=readers,
+                extractor=extractor,
+                chunker=chunker,
             )
         )
 

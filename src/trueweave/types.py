@@ -15,7 +15,7 @@ from math import isfinite
 from typing import Any, Literal
 from uuid import UUID
 
-from trueweave.errors import InvalidDocument
+from trueweave.errors import ConfigError, InvalidDocument
 
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 Span = tuple[int, int]
@@ -32,6 +32,7 @@ Written = Literal["written", "stale", "unwritten", "small"]
 
 _UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")  # PostgreSQL takes neither NUL nor lone surrogates
 _MOST = 2**31
+_SMALLEST_CHUNK = 16  # a character is up to four tokens, and a chunk takes two of the smallest pieces at least
 _DEEPEST = 100  # levels of metadata; readers of JSON go down a level by calling themselves
 _LARGEST_INTEGER = 10**1000  # Python reads no more than 4,300 digits back
 _LONGEST_URI = 2000  # bytes; PostgreSQL indexes no longer ones
@@ -136,6 +137,35 @@ class Chunk:
         _require(not _UNSTORABLE.search(self.text), "a chunk's text holds a NUL or half a character; take it out")
         _require(0 <= self.start < _MOST, f"a chunk starts at {self.start}; offsets go from 0 to {_MOST}")
         _require(0 <= self.tokens < _MOST, f"a chunk has {self.tokens} tokens; counts go from 0 to {_MOST}")
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkSizes:
+    """How long chunks are, in tokens: at most `max_chunk_size`, and at least `min_chunk_size` where the text allows.
+
+    With an `overlap`, a chunk begins with the last sentences of the one before, up to that many tokens.
+    """
+
+    min_chunk_size: int = 400
+    max_chunk_size: int = 800
+    overlap: int = 0
+
+    def __post_init__(self) -> None:
+        most, half = self.max_chunk_size, self.max_chunk_size // 2
+        if most < _SMALLEST_CHUNK:
+            raise ConfigError(f"max_chunk_size is {most} tokens; make it {_SMALLEST_CHUNK} or more")
+        if not 0 <= self.overlap <= half:
+            raise ConfigError(f"overlap is {self.overlap} tokens; make it 0 to {half}, half of max_chunk_size")
+        if not 1 <= self.min_chunk_size <= self.fresh:
+            raise ConfigError(
+                f"min_chunk_size is {self.min_chunk_size} tokens; make it 1 to {self.fresh}, which is max_chunk_size "
+                "less overlap"
+            )
+
+    @property
+    def fresh(self) -> int:
+        """What a chunk holds at most besides its overlap."""
+        return self.max_chunk_size - self.overlap
 
 
 @dataclass(frozen=True, slots=True)
@@ -601,6 +631,7 @@ class Estimate:
     `tokens_in` is counted, on the very prompts that would be sent. What a model replies cannot be counted before:
     `tokens_out` is what it wrote for as much text so far in this workspace (`learnt`), or else an assumption, and
     `most_tokens_out` is what it may write at most. `answered` chunks have a reply already and cost nothing.
+    The notes say where nothing can be counted beforehand.
     """
 
     documents: int
@@ -619,6 +650,8 @@ class Estimate:
     most_price: Decimal | None
     embedding_model: str
     embedding_price: Decimal | None
+    extractor: str = ""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

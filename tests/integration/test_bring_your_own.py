@@ -1,20 +1,35 @@
-"""Prompts of a user's own: what they change, and what is told before anything is asked."""
+"""Prompts, extractors and chunkers of a user's own: what they change, and what is told before anything is asked."""
 
 import json
-from collections.abc import AsyncIterator
+import re
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from trueweave import AsyncTrueweave, ConfigError
+from trueweave import (
+    AsyncTrueweave,
+    Chunk,
+    ChunkSizes,
+    ConfigError,
+    Extraction,
+    IngestContext,
+    Mention,
+    Source,
+    plugins,
+)
 from trueweave.config import Settings
+from trueweave.events import ignore
 from trueweave.prompts import load
+from trueweave.store.postgres import sources
 from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder, ModelServer
 from trueweave.testing.model_server import Asked
-from trueweave.types import OutOfDate, Source
+from trueweave.types import Message, OutOfDate, Prompt, Purpose
 
 NOTE = Source("note", "Ada Lovelace met Charles Babbage in London.")
 
@@ -118,3 +133,196 @@ async def test_questions_are_asked_with_prompts_of_ones_own(database: Database, 
         await index.ask("Who met whom?", "local")
     assert heard[0] == "Name 10 keywords."
     assert "- Answer in rhymes." in heard[-1]
+
+
+# --- extractors and chunkers --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Words:
+    """Finds one word."""
+
+    word: str = "met"
+
+    @property
+    def fingerprint(self) -> str:
+        return f"1 {self.word}"
+
+    async def extract(self, source: Source, chunks: Sequence[Chunk]) -> list[Extraction]:
+        return [Extraction((Mention(self.word),)) if self.word in chunk.text else Extraction() for chunk in chunks]
+
+
+class Asking:
+    """Finds what the workspace's model says."""
+
+    fingerprint = "1"
+
+    def __init__(self, context: IngestContext) -> None:
+        assert context.llm
+        self._llm = context.llm
+
+    async def extract(self, source: Source, chunks: Sequence[Chunk]) -> list[Extraction]:
+        asked = [Prompt((Message("user", f"Whom does this name? {chunk.text}"),), 100) for chunk in chunks]
+        replies = [await self._llm.complete(prompt, Purpose("extract", source.uri)) for prompt in asked]
+        return [Extraction((Mention(reply.text),)) for reply in replies]
+
+
+class Halves:
+    """Cuts a text in two."""
+
+    fingerprint = "1"
+
+    async def chunk(self, source: Source, sizes: ChunkSizes) -> list[Chunk]:
+        at = len(source.text) // 2
+        return [Chunk(source.text[:at]), Chunk(source.text[at:], at)]
+
+
+class Broken:
+    """Does nothing right."""
+
+    fingerprint = "1"
+
+    def __init__(self, found: object) -> None:
+        self.found = found
+
+    async def extract(self, source: Source, chunks: Sequence[Chunk]) -> Any:
+        if isinstance(self.found, Exception):
+            raise self.found
+        return self.found
+
+    async def chunk(self, source: Source, sizes: ChunkSizes) -> Any:
+        return self.found
+
+
+@asynccontextmanager
+async def given(database: Database, **parts: Any) -> AsyncIterator[AsyncTrueweave]:
+    settings = parts.pop("settings", Settings(extractor="capitals", tries=1, try_again_after=0.01))
+    made = await AsyncTrueweave.enter(database, "test", HashEmbedder(), settings=settings, **parts)
+    async with aclosing(made) as index:
+        yield index
+
+
+async def chunks(index: AsyncTrueweave) -> list[Chunk]:
+    return [chunk async for one in index.documents() for chunk in one.chunks]
+
+
+async def test_an_extractor_and_a_chunker_that_are_given_are_used(database: Database) -> None:
+    async with given(database, extractor=Words(), chunker=Halves()) as index:
+        assert (await index.add(NOTE)).failed == 0
+        first, second = await chunks(index)
+        assert first.text + second.text == NOTE.text
+        assert first.tokens > 0, "tokens are counted for it"
+        assert await names(index) == {"met"}
+        assert (await index.add(NOTE)).unchanged == 1
+        assert (await index.estimate(NOTE, refresh=True)).documents == 0
+        assert (await index.maintenance.verify()).exact
+    async with given(database, extractor=Words("Ada"), chunker=Halves()) as changed:
+        assert await changed.maintenance.out_of_date() == [OutOfDate(1, ("extractor_fingerprint",))]
+        assert (await changed.add(NOTE)).new == 1
+        assert await names(changed) == {"Ada"}
+
+
+async def test_an_extractor_may_ask_the_model_of_the_workspace_and_pays_from_its_budget(database: Database) -> None:
+    async with ModelServer(lambda _: "Ada") as server:
+        settings = Settings(model="vllm/any", model_url=server.url, model_tries=1)
+        async with given(database, extractor=Asking, settings=settings) as index:
+            await index.add(NOTE)
+            assert await names(index) == {"Ada"}
+            assert [one.stage for one in (await index.budget.receipt())] == ["extract"]
+            await index.remove([NOTE.uri])
+
+
+async def test_another_process_does_not_work_a_document_by_another_extractor(database: Database) -> None:
+    async with given(database, extractor=Words(), chunker=Halves()) as index:
+        recipe = (await index._core.models()).recipe()
+        await sources.submit(index.workspace, [NOTE], recipe.packed())
+    async with given(database) as other:
+        await other._core.work_off(ignore)
+        [failed] = await other.maintenance.failed_documents()
+        assert "added by a program with an extractor of its own, which no other process has" in failed.error
+        assert "trueweave.extractors" in failed.error
+        assert (await other.status()).documents == 0
+    async with given(database, extractor=Words("other"), chunker=Halves()) as another:
+        assert await another.maintenance.retry() == 1
+        [failed] = await another.maintenance.failed_documents()
+        assert "another version of the extractor given" in failed.error
+    async with given(database, extractor=Words(), chunker=Halves()) as same:
+        assert await same.maintenance.retry() == 1
+        assert await names(same) == {"met"}
+
+
+async def test_they_are_found_by_entry_point(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    installed = {
+        "trueweave.extractors": [EntryPoint("words", f"{__name__}:make_words", "trueweave.extractors")],
+        "trueweave.chunkers": [EntryPoint("halves", "nowhere:Halves", "trueweave.chunkers")],
+    }
+    monkeypatch.setattr(plugins, "entry_points", lambda group: installed.get(group, []))
+    monkeypatch.setattr(EntryPoint, "load", lambda entry: {"words": lambda _: Words()}[entry.name])
+    settings = Settings(extractor="words")
+    async with given(database, settings=settings) as index:
+        assert (await index.add(NOTE)).failed == 0
+        assert await names(index) == {"met"}
+        estimate = await index.estimate(Source("another", NOTE.text))
+        assert estimate.notes == ("what the extractor words asks of a model is not known beforehand, and not counted",)
+    async with given(database, settings=settings.model_copy(update={"extractor": "wrods"})) as index:
+        with pytest.raises(ConfigError, match=r"no extractor 'wrods'\. There are llm, nlp, capitals, words"):
+            await index.add(NOTE)
+    async with given(database, settings=settings.model_copy(update={"chunker": "halves"})) as index:
+        with pytest.raises(ConfigError, match="the chunker halves cannot be loaded"):
+            await index.add(NOTE)
+
+
+@pytest.mark.parametrize(
+    ("parts", "problem"),
+    [
+        (
+            {"extractor": Broken(ValueError("no luck\nat all"))},
+            "extractor given raised ValueError: no luck. Mend it",
+        ),
+        ({"extractor": Broken([])}, "the extractor given must give one Extraction for each of 1 chunks"),
+        ({"extractor": Broken([1])}, "the extractor given must give one Extraction"),
+        ({"chunker": Broken(None)}, "the chunker given must give a list of chunks"),
+        ({"chunker": Broken([Chunk("Ada  Lovelace")])}, "starts at 0 is blank, is not what the text has there"),
+        (
+            {"chunker": Broken([Chunk("met", 13), Chunk("Ada")])},
+            "starts at 0 .* or does not start after",
+        ),
+    ],
+)
+async def test_what_they_do_wrong_is_said_of_them(database: Database, parts: dict[str, Any], problem: str) -> None:
+    async with given(database, **parts) as index:
+        assert (await index.add(NOTE)).failed == 1
+        [failed] = await index.maintenance.failed_documents()
+        assert re.search(problem, failed.error)
+        assert "bug" not in failed.error
+
+
+@pytest.mark.parametrize("parts", [{"extractor": object()}, {"chunker": type("Nothing", (), {"chunk": None})()}])
+async def test_what_is_no_extractor_or_chunker_is_told_at_once(database: Database, parts: dict[str, Any]) -> None:
+    async with given(database, **parts) as index:
+        with pytest.raises((ConfigError, TypeError)):
+            await index.add(NOTE)
+
+
+async def test_documents_are_cut_by_meaning(database: Database) -> None:
+    bees = "Bees live in hives. Bees make honey in hives. The hives of bees hold honey. "
+    ships = "Ships sail to ports. Ports have docks for ships. Ships leave ports and docks. "
+    source = Source("both", bees * 3 + ships * 3)
+    settings = Settings(extractor="capitals", chunker="semantic", min_chunk_size=20, max_chunk_size=120)
+    async with given(database, settings=settings) as index:
+        await index.add(source)
+        made = await chunks(index)
+        assert any(one.text.startswith("Ships sail") for one in made), "where the text turns, a chunk ends"
+        assert not any("Bees" in one.text and "Ships" in one.text for one in made)
+        assert (await index.estimate(source)).unchanged == 1
+        assert "counted as the chunker structure" in (await index.estimate(Source("n", "x"))).notes[0]
+    other = settings.model_copy(update={"break_percentile": 30.0})
+    async with given(database, settings=other) as index:
+        assert await index.maintenance.out_of_date() == [OutOfDate(1, ("break_percentile",))]
+
+
+async def test_cutting_by_meaning_needs_an_embedding_model(database: Database) -> None:
+    settings = Settings(extractor="capitals", chunker="semantic", embedding_model=None)
+    async with aclosing(await AsyncTrueweave.enter(database, "test", settings=settings)) as index:
+        with pytest.raises(ConfigError, match="the chunker semantic needs an embedding model"):
+            await index.add(NOTE)

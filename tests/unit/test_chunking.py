@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from trueweave.errors import ConfigError
 from trueweave.text import chunking, tokens
-from trueweave.text.chunking import ChunkSizes, chunk
-from trueweave.types import Chunk, Place, Source
+from trueweave.text.chunking import chunk
+from trueweave.types import Chunk, ChunkSizes, Place, Source
 
 SMALL = ChunkSizes(min_chunk_size=20, max_chunk_size=40)
 

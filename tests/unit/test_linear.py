@@ -32,11 +32,11 @@ from trueweave.extract.json_reply import Unusable, read
 from trueweave.extract.schema import Findings
 from trueweave.extract.spans import Finder
 from trueweave.text import names, phrases, rows, sentences, tokens, words
-from trueweave.text.chunking import ChunkSizes, chunk
+from trueweave.text.chunking import chunk
 from trueweave.text.loading import web
 from trueweave.text.loading.markdown import headings
 from trueweave.text.text_builder import TextBuilder
-from trueweave.types import Message, Source
+from trueweave.types import ChunkSizes, Message, Source
 
 Read = Callable[[str], object]
 

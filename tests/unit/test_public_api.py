@@ -14,6 +14,8 @@ import pytest
 import trueweave
 from trueweave import (
     AsyncTrueweave,
+    Chunker,
+    Extractor,
     GraphReader,
     Loader,
     Method,
@@ -33,9 +35,19 @@ API = [
     *GROUPS,
     *(getattr(sync, kind.__name__.removeprefix("Async")) for kind in GROUPS),
     ProjectionSource,
-    *(Method, Loader, GraphReader, VectorSearch, TextSearch),  # what other packages implement
+    *(Method, Loader, Extractor, Chunker, GraphReader, VectorSearch, TextSearch),  # what other packages implement
 ]
-ALIASES = {"ChangeReaders", "Event", "Listener", "Resolution", "RuleKind", "VectorKind", "Vectors"}
+ALIASES = {
+    "ChangeReaders",
+    "Event",
+    "Listener",
+    "MakeChunker",
+    "MakeExtractor",
+    "Resolution",
+    "RuleKind",
+    "VectorKind",
+    "Vectors",
+}
 # For the worker of all workspaces, which is of this package.
 INTERNAL = {"worker_dependencies"}
 

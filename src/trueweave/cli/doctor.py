@@ -235,9 +235,14 @@ def _extras() -> Iterator[HealthCheck]:
 
 
 def _broken() -> Iterator[HealthCheck]:
+    from trueweave import plugins
+    from trueweave.ingest import own
     from trueweave.methods import registry
     from trueweave.models.checks import HealthCheck
     from trueweave.text.loading import broken_loaders
 
-    for kind, broken in (("method", registry.broken()), ("loader", broken_loaders())):
+    extractors = plugins.broken(own.EXTRACTORS, "extractor", own.BUILT_IN_EXTRACTORS)
+    chunkers = plugins.broken(own.CHUNKERS, "chunker", own.BUILT_IN_CHUNKERS)
+    kinds = {"method": registry.broken(), "loader": broken_loaders(), "extractor": extractors, "chunker": chunkers}
+    for kind, broken in kinds.items():
         yield from (HealthCheck(f"{kind} {one.name}", False, "", one.problem) for one in broken)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
-ExtractorName = Literal["auto", "llm", "nlp", "capitals"]
 DatabaseUrl = Annotated[
     str | None,
     typer.Option(help="The PostgreSQL database, if not the one in the settings.", metavar="URL"),
@@ -28,8 +27,11 @@ FollowLinks = Annotated[
     typer.Option("--follow-links", help="Follow links in folders, also out of them."),
 ]
 Extractor = Annotated[
-    ExtractorName | None,
-    typer.Option(help="How entities and relations are found, if not as in the settings."),
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="How entities and relations are found, if not as in the settings: auto, llm, nlp, capitals, or your own.",
+    ),
 ]
 Refresh = Annotated[
     bool,

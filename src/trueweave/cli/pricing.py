@@ -14,8 +14,12 @@ if TYPE_CHECKING:
 def of_documents(settings: Settings) -> list[str]:
     """The models that are called when documents are worked."""
     from trueweave import factory
+    from trueweave.ingest.own import BUILT_IN_EXTRACTORS
 
-    return [name for name in (factory.recipe(settings).model, settings.embedding_model) if name]
+    asked = factory.recipe(settings)
+    # An extractor of a user's own may ask the model that is set.
+    model = asked.model if asked.extractor in BUILT_IN_EXTRACTORS else settings.model
+    return [name for name in (model, settings.embedding_model) if name]
 
 
 def of_reports(settings: Settings) -> list[str]:

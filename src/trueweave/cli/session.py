@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, TypeVar
 from trueweave.cli.render.console import err
 
 if TYPE_CHECKING:
-    from trueweave.cli.options import ExtractorName
     from trueweave.config import Settings
     from trueweave.engine import AsyncTrueweave
     from trueweave.store.embedded import EmbeddedServer
@@ -22,7 +21,7 @@ def load_settings(
     database_url: str | None = None,
     workspace: str | None = None,
     *,
-    extractor: ExtractorName | None = None,
+    extractor: str | None = None,
     model: str | None = None,
     follow_links: bool = False,
 ) -> Settings:

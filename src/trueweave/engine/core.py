@@ -15,9 +15,10 @@ from trueweave.errors import ConfigError, UnknownWorkspace
 from trueweave.events import Listener, in_run
 from trueweave.evidence import Filter
 from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings
+from trueweave.ingest.own import Given, MakeChunker, MakeExtractor
 from trueweave.ingest.worker import Worker, worker_of
 from trueweave.prompts import BUILT_IN, PromptSet
-from trueweave.protocols import ChangeReaders, Embedder, ProjectionTarget, Readers, StreamingLLM
+from trueweave.protocols import ChangeReaders, Chunker, Embedder, Extractor, ProjectionTarget, Readers, StreamingLLM
 from trueweave.store.others import StoreClients
 from trueweave.store.postgres import vectors
 from trueweave.store.postgres.db import Database, OpenedWorkspace, Workspace
@@ -54,6 +55,8 @@ class OpenWorkspace:
         own: Mapping[str, Any] | None,
         models: ModelFactory | None,
         readers: ChangeReaders | None,
+        extractor: Extractor | MakeExtractor | None = None,
+        chunker: Chunker | MakeChunker | None = None,
     ) -> None:
         self.workspace = workspace
         self.llm = llm
@@ -68,6 +71,8 @@ class OpenWorkspace:
         self._where = VectorLayoutCache(workspace)
         self._embedder = embedder and with_roles(embedder)
         self._embedder_is_of_settings = False
+        self._extractor = extractor
+        self._chunker = chunker
         self._factory = self._given_factory = models
         self._models: WorkspaceModels | None = None
         self._prompts: PromptSet | None = None
@@ -99,7 +104,9 @@ class OpenWorkspace:
                 opening = factory.opened_models(self.workspace.database, self.settings.lease)
                 self._factory = await self._closing.enter_async_context(opening)
             if self._models is None:
-                made = await self._factory.models(self.workspace, self.settings, await self.prompts())
+                embedder = None if self._embedder_is_of_settings else self._embedder
+                given = Given(embedder, self._extractor, self._chunker)
+                made = await self._factory.models(self.workspace, self.settings, await self.prompts(), given)
                 self._models = await self._closing.enter_async_context(aclosing(made))
         return self._models
 

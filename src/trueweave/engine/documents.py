@@ -15,7 +15,6 @@ from trueweave.graph.contribution import Contribution, contribution
 from trueweave.ingest.folders import Folder, gone, matching
 from trueweave.ingest.intake import count, incoming, take_back, take_in
 from trueweave.ingest.seen import Seen
-from trueweave.ingest.stages import made_by
 from trueweave.ingest.worker import Worker, until_stopped
 from trueweave.store.postgres import erasing, read, record, resolution
 from trueweave.store.postgres.public_errors import own_errors, translated
@@ -94,10 +93,11 @@ class DocumentCalls:
         refresh: bool = False,
     ) -> Added:
         counted = CountingListener(listener, Added())
-        recipe = (await self._core.models()).recipe()
+        models = await self._core.models()
+        recipe = models.recipe()
         with in_run(counted), Seen() as seen:
             kit = await self._core.worker_dependencies()
-            made = made_by(recipe, kit.extractor(recipe).fingerprint)  # what it lacks is an error, before all else
+            made = models.made(recipe)  # what it lacks is an error, before all else
             worker = await self._core.worker(kit, counted)
             files = self._files(seen)
             coming = incoming(what, files, seen)
@@ -138,7 +138,7 @@ class DocumentCalls:
 
         models = await self._core.models()
         recipe = models.recipe()
-        made = made_by(recipe, models.extractor(recipe).fingerprint).id if refresh else None
+        made = models.made(recipe).id if refresh else None
         with Seen() as seen:
             coming, prices = incoming(what, self._files(seen), seen), models.prices(recipe)
             return await estimate(self._core.workspace, coming, recipe, prices, listener, made)

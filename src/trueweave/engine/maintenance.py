@@ -194,11 +194,10 @@ class AsyncMaintenanceGroup:
             return []
         try:
             models = await self._core.models()
-            recipe = models.recipe()
-            fingerprint = models.extractor(recipe).fingerprint
+            now = models.made(models.recipe())
         except ConfigError:  # there is nothing to compare with; whoever adds is told what is missing
             return []
-        return outdated(made, recipe, fingerprint)
+        return outdated(made, now)
 
     async def failed_documents(self, limit: int = 20) -> list[FailedDocument]:
         """Documents that failed for good, with their errors. Adding one again tries it again."""

@@ -19,7 +19,8 @@ from trueweave.engine.projections import AsyncProjectionsGroup
 from trueweave.engine.questions import QuestionCalls
 from trueweave.engine.rules import AsyncRulesGroup
 from trueweave.ingest.jobs import WorkerDependencies
-from trueweave.protocols import ChangeReaders, Embedder, StreamingLLM
+from trueweave.ingest.own import MakeChunker, MakeExtractor
+from trueweave.protocols import ChangeReaders, Chunker, Embedder, Extractor, StreamingLLM
 from trueweave.store.postgres import read
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.migrate import migrate
@@ -54,8 +55,10 @@ class AsyncTrueweave(DocumentCalls, QuestionCalls):
         own: Mapping[str, Any] | None = None,
         models: ModelFactory | None = None,
         readers: ChangeReaders | None = None,
+        extractor: Extractor | MakeExtractor | None = None,
+        chunker: Chunker | MakeChunker | None = None,
     ) -> None:
-        self._core = core = OpenWorkspace(workspace, embedder, settings, llm, own, models, readers)
+        self._core = core = OpenWorkspace(workspace, embedder, settings, llm, own, models, readers, extractor, chunker)
         self.graph = AsyncGraphGroup(core)
         self.communities = AsyncCommunitiesGroup(core)
         self.rules = AsyncRulesGroup(core)
@@ -75,6 +78,8 @@ class AsyncTrueweave(DocumentCalls, QuestionCalls):
         settings: Settings | None = None,
         make: bool = True,
         readers: ChangeReaders | None = None,
+        extractor: Extractor | MakeExtractor | None = None,
+        chunker: Chunker | MakeChunker | None = None,
     ) -> AsyncIterator[Self]:
         """The workspace of that name, made when it is new unless `make` is False.
 
@@ -82,12 +87,23 @@ class AsyncTrueweave(DocumentCalls, QuestionCalls):
         given too. Without a `url` anywhere it is in the bundled PostgreSQL, which is started and migrated if need be
         and left running. Any other database must have been migrated: SchemaMismatch says what to run.
         `readers` takes PostgreSQL's readers and the filter of a question, and gives those to answer it from.
+        `extractor` and `chunker` take the place of those of the settings: as they are, or a class or function that
+        makes one from an IngestContext. Other processes do not have them: a document that was added with one fails
+        there, with an error that says so.
         """
         settings = settings or Settings.load(database_url=url, workspace=workspace)
         async with opened_database(settings, url) as database:
             name = workspace or settings.workspace
             trueweave = await cls.enter(
-                database, name, embedder, llm=llm, settings=settings, make=make, readers=readers
+                database,
+                name,
+                embedder,
+                llm=llm,
+                settings=settings,
+                make=make,
+                readers=readers,
+                extractor=extractor,
+                chunker=chunker,
             )
             async with aclosing(trueweave):
                 yield trueweave
@@ -118,6 +134,8 @@ class AsyncTrueweave(DocumentCalls, QuestionCalls):
         make: bool = True,
         models: ModelFactory | None = None,
         readers: ChangeReaders | None = None,
+        extractor: Extractor | MakeExtractor | None = None,
+        chunker: Chunker | MakeChunker | None = None,
     ) -> Self:
         """The workspace of that name in an open database. A workspace without vectors takes the embedder's space.
 
@@ -126,7 +144,17 @@ class AsyncTrueweave(DocumentCalls, QuestionCalls):
         """
         settings = settings or Settings.load()
         found = await found_workspace(database, workspace, make=make, resolution=settings.resolution)
-        trueweave = cls(found.workspace, embedder, settings, llm, own=found.settings, models=models, readers=readers)
+        trueweave = cls(
+            found.workspace,
+            embedder,
+            settings,
+            llm,
+            own=found.settings,
+            models=models,
+            readers=readers,
+            extractor=extractor,
+            chunker=chunker,
+        )
         trueweave._core.has_space = found.has_space
         if embedder and not found.has_space:
             await trueweave._core.take_space(embedder)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from uuid import UUID
 
 from trueweave.events import Event, Listener, Refused, Unreadable
 from trueweave.extract.llm import LLMExtractor
 from trueweave.ingest.intake import batches
+from trueweave.ingest.own import BUILT_IN_EXTRACTORS
 from trueweave.ingest.recipe import Recipe
 from trueweave.models.cache import prompt_key
 from trueweave.protocols import Embedder
@@ -126,6 +127,7 @@ def _estimate(total: _Sum, recipe: Recipe, prices: Prices, spent: Iterable[Spent
         expected = round(total.tokens_asked_about * ASSUMED_OUT) * recipe.max_gleaning
     most = total.calls * (prices.asked.max_tokens if prices.asked else 0)
     expected = min(expected, most)
+    embedded = total.tokens * (2 if recipe.chunker == "semantic" else 1)  # sentences, and then chunks
     return Estimate(
         total.documents,
         total.unchanged,
@@ -142,5 +144,18 @@ def _estimate(total: _Sum, recipe: Recipe, prices: Prices, spent: Iterable[Spent
         prices.model.of(total.tokens_in, expected) if prices.model else None,
         prices.model.of(total.tokens_in, most) if prices.model else None,
         prices.embedding_model,
-        prices.embedding.of(total.tokens, 0) if prices.embedding else None,
+        prices.embedding.of(embedded, 0) if prices.embedding else None,
+        recipe.extractor,
+        tuple(_not_counted(recipe)),
     )
+
+
+def _not_counted(recipe: Recipe) -> Iterator[str]:
+    """What cannot be known before it is done."""
+    if recipe.chunker != "structure":
+        yield (
+            f"chunks are counted as the chunker structure makes them, as {recipe.chunker} may have to ask a model: "
+            "there may be more or fewer"
+        )
+    if recipe.extractor not in BUILT_IN_EXTRACTORS:
+        yield f"what the extractor {recipe.extractor} asks of a model is not known beforehand, and not counted"

@@ -36,13 +36,14 @@ from trueweave.graph.contribution import Contribution
 from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.stages import work
 from trueweave.ingest.summaries import Summarise, summarise_some
-from trueweave.protocols import Embedder, Extractor
+from trueweave.protocols import Chunker, Embedder, Extractor
 from trueweave.store.postgres import communities, failed_work, record, resolution, sources, summaries, vectors
 from trueweave.store.postgres.batcher import Batcher
 from trueweave.store.postgres.db import Workspace
 from trueweave.store.postgres.failures import DRIVER_ERRORS
 from trueweave.store.postgres.queue import Kind, absorb, ask_for, enqueue
 from trueweave.store.postgres.sources import Begun, Job
+from trueweave.text.chunking import StructureChunker
 from trueweave.types import WorkKind
 from trueweave.view.linking import link
 from trueweave.view.settle import ROWS_AT_ONCE, settle
@@ -88,11 +89,15 @@ class WorkerSettings:
     patience: float = 600.0  # with a database that is away, once all documents are submitted
 
 
+def _by_structure(_: Recipe) -> Chunker:
+    return StructureChunker()
+
+
 @dataclass(frozen=True)
 class WorkerDependencies:
-    """What a worker works with in a workspace: extractors by recipe, the embedder, a summariser and a writer of
-    reports, if any; and the recipe of its own settings. Errors of that stop it, those of others mark documents as
-    failed; without one, all stop it.
+    """What a worker works with in a workspace: extractors and chunkers by recipe, the embedder, a summariser and a
+    writer of reports, if any; and the recipe of its own settings. Errors of that stop it, those of others mark
+    documents as failed; without one, all stop it.
     """
 
     extractor: Callable[[Recipe], Extractor]
@@ -102,6 +107,7 @@ class WorkerDependencies:
     recipe: Recipe | None = None
     tries: int | None = None
     try_again_after: float | None = None
+    chunker: Callable[[Recipe], Chunker] = _by_structure
 
     @property
     def reporting(self) -> Reporting:
@@ -218,7 +224,8 @@ class WorkspaceJobs:
             )
         recipe = Recipe.model_validate_json(begun.recipe)
         try:
-            rows = await work(begun.source, begun.id, recipe, self._kit.extractor(recipe))
+            extractor, chunker = self._kit.extractor(recipe), self._kit.chunker(recipe)
+            rows = await work(begun.source, begun.id, recipe, extractor, chunker)
         except (ConfigError, ModelRefused) as error:
             if self._kit.recipe in (None, recipe):
                 raise

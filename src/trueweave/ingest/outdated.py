@@ -7,14 +7,11 @@ from collections import Counter
 from collections.abc import Iterable
 
 from trueweave.graph.contribution import Made
-from trueweave.ingest.recipe import Recipe
-from trueweave.ingest.stages import made_by
 from trueweave.types import OutOfDate
 
 
-def outdated(made: Iterable[tuple[Made, int]], recipe: Recipe, fingerprint: str) -> list[OutOfDate]:
-    """Those of the documents, by how they were made, that a recipe and an extractor of now would make otherwise."""
-    now = made_by(recipe, fingerprint)
+def outdated(made: Iterable[tuple[Made, int]], now: Made) -> list[OutOfDate]:
+    """Those of the documents, by how they were made, that would be made otherwise now."""
     found: Counter[tuple[str, ...]] = Counter()
     for one, documents in made:
         if one != now:

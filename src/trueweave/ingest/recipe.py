@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from trueweave.text.chunking import ChunkSizes
+from trueweave.types import ChunkSizes
 
 # In every recipe that is written down. One that is added later is written only where it is not what it was before.
 _ALWAYS = frozenset(
@@ -17,15 +16,13 @@ _ALWAYS = frozenset(
     }
 )  # fmt: skip
 
-ExtractorName = Literal["llm", "nlp", "capitals"]
-
 
 class Recipe(BaseModel):
     """Which extractor, with which parameters, on chunks of which size. What a parameter does not concern is empty."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    extractor: ExtractorName
+    extractor: str
     model: str = ""
     pipeline: str = ""
     entity_types: dict[str, str] = {}
@@ -36,6 +33,11 @@ class Recipe(BaseModel):
     max_chunk_size: int = 800
     chunk_overlap: int = 0
     prompts: dict[str, str] = {}  # the versions of those that are a user's own
+    extractor_fingerprint: str = ""  # of one of a user's own
+    chunker: str = "structure"
+    chunker_fingerprint: str = ""  # of one of a user's own
+    chunk_embedding: str = ""  # the model whose vectors the chunker semantic cuts by
+    break_percentile: float = 0.0
 
     @property
     def sizes(self) -> ChunkSizes:

@@ -11,26 +11,27 @@ from uuid import UUID
 from trueweave.events import Working, tell
 from trueweave.graph.contribution import Contribution, Made, contribution
 from trueweave.ingest.recipe import Recipe
-from trueweave.protocols import Extractor
-from trueweave.text import chunking
-from trueweave.text.chunking import chunk
+from trueweave.protocols import Chunker, Extractor
+from trueweave.text.chunking import StructureChunker
 from trueweave.types import Chunk, Document, Extraction, Source
 
-_QUICK = 20_000  # characters; chunking more than this is worth a thread
+_QUICK = 20_000  # characters; making rows of more than this is worth a thread
 _LONG = 500_000  # characters; cutting more than this takes a second or more
 
 
-async def work(source: Source, id_: UUID, recipe: Recipe, extractor: Extractor) -> Contribution:
+async def work(
+    source: Source, id_: UUID, recipe: Recipe, extractor: Extractor, chunker: Chunker | None = None
+) -> Contribution:
     """All that a document says, as rows of the record."""
     if len(source.text) > _LONG:
         tell(Working(source.uri))
-    sizes = recipe.sizes
-    chunks = chunk(source, sizes) if len(source.text) < _QUICK else await asyncio.to_thread(chunk, source, sizes)
+    chunker = chunker or StructureChunker()
+    chunks = await chunker.chunk(source, recipe.sizes)
     found = await extractor.extract(source, chunks)
     notes = (*source.notes, *summed_up(note for each in found for note in each.notes))
     if not chunks:
-        notes = ("it has no text", *notes)
-    made = made_by(recipe, extractor.fingerprint)
+        notes = ("it has no text" if not source.text.strip() else "no chunk was made of it", *notes)
+    made = made_by(recipe, extractor, chunker)
 
     def rows() -> Contribution:
         return contribution(assemble(source, chunks, found), id_, notes, made)
@@ -38,9 +39,9 @@ async def work(source: Source, id_: UUID, recipe: Recipe, extractor: Extractor) 
     return rows() if len(source.text) < _QUICK else await asyncio.to_thread(rows)
 
 
-def made_by(recipe: Recipe, fingerprint: str) -> Made:
-    """How a document is worked by a recipe, with an extractor of this fingerprint, by this version of Trueweave."""
-    return Made(recipe.packed(), f"{fingerprint} {chunking.VERSION}")
+def made_by(recipe: Recipe, extractor: Extractor, chunker: Chunker) -> Made:
+    """How a document is worked by a recipe, with this extractor and chunker, by this version of Trueweave."""
+    return Made(recipe.packed(), f"{extractor.fingerprint} {chunker.fingerprint}")
 
 
 def assemble(source: Source, chunks: Sequence[Chunk], found: Sequence[Extraction]) -> Document:

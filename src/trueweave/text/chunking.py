@@ -8,47 +8,32 @@ the cuts near it and not those further down: after an insertion they fall into s
 
 from __future__ import annotations
 
+import asyncio
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from trueweave.errors import ConfigError
 from trueweave.text import tokens
 from trueweave.text.boundaries import SENTENCE, WORD, Borders
-from trueweave.types import Chunk, Source
+from trueweave.types import Chunk, ChunkSizes, Source
 
 VERSION = "1"  # of the rules below: another version, other chunks
 
-_SMALLEST = 16  # a character is up to four tokens, and a chunk takes two of the smallest pieces at least
+_QUICK = 20_000  # characters; chunking more than this is worth a thread
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkSizes:
-    """How long chunks are, in tokens: at most `max_chunk_size`, and at least `min_chunk_size` where the text allows.
-
-    With an `overlap`, a chunk begins with the last sentences of the one before, up to that many tokens.
-    """
-
-    min_chunk_size: int = 400
-    max_chunk_size: int = 800
-    overlap: int = 0
-
-    def __post_init__(self) -> None:
-        most, half = self.max_chunk_size, self.max_chunk_size // 2
-        if most < _SMALLEST:
-            raise ConfigError(f"max_chunk_size is {most} tokens; make it {_SMALLEST} or more")
-        if not 0 <= self.overlap <= half:
-            raise ConfigError(f"overlap is {self.overlap} tokens; make it 0 to {half}, half of max_chunk_size")
-        if not 1 <= self.min_chunk_size <= self.fresh:
-            raise ConfigError(
-                f"min_chunk_size is {self.min_chunk_size} tokens; make it 1 to {self.fresh}, which is max_chunk_size "
-                "less overlap"
-            )
+class StructureChunker:
+    """Cuts documents by their own structure: headings, paragraphs, sentences. It asks no model."""
 
     @property
-    def fresh(self) -> int:
-        """What a chunk holds at most besides its overlap."""
-        return self.max_chunk_size - self.overlap
+    def fingerprint(self) -> str:
+        return VERSION
+
+    async def chunk(self, source: Source, sizes: ChunkSizes) -> list[Chunk]:
+        """The document as chunks, in order. All of it that is not white space lies in one of them."""
+        if len(source.text) < _QUICK:
+            return chunk(source, sizes)
+        return await asyncio.to_thread(chunk, source, sizes)
 
 
 def chunk(source: Source, sizes: ChunkSizes) -> list[Chunk]:

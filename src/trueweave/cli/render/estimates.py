@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 def document_estimate(found: Estimate, currency: str) -> list[RenderableType]:
     """An estimate for people: the figures, what they rest on, and what to do where a price is missing."""
     from trueweave.ingest.estimate import ASSUMED_OUT
+    from trueweave.ingest.own import BUILT_IN_EXTRACTORS
 
     others = [(found.unchanged, "unchanged"), (found.unreadable, "unreadable")]
     rows: dict[str, object] = {
@@ -27,8 +28,11 @@ def document_estimate(found: Estimate, currency: str) -> list[RenderableType]:
         ),
         "chunks": f"{found.chunks:,}, of {count(found.tokens, 'token')} in all",
     }
+    not_counted = [f"{note[0].upper()}{note[1:]}." for note in found.notes]
     if not found.model:
-        return [pairs({**rows, **_embedding(found, currency), "model": "none: nothing is asked, nothing is paid"})]
+        asks_none = found.extractor in ("", *BUILT_IN_EXTRACTORS)
+        told = "none: nothing is asked, nothing is paid" if asks_none else f"as the extractor {found.extractor} asks it"
+        return [pairs({**rows, **_embedding(found, currency), "model": told}), *not_counted]
     answered = f" ({count(found.answered, 'chunk')} answered already)" if found.answered else ""
     rows |= {
         "calls": f"{found.calls:,} to {found.model}{answered}",
@@ -41,7 +45,7 @@ def document_estimate(found: Estimate, currency: str) -> list[RenderableType]:
     notes: list[RenderableType] = [f"Tokens from the model are {rests}."] if found.calls else []
     unknown = [found.model] if found.price is None else []
     unknown += [found.embedding_model] if found.embedding_price is None else []
-    return [pairs(rows), *notes, *map(_how_to_price, unknown)]
+    return [pairs(rows), *notes, *not_counted, *map(_how_to_price, unknown)]
 
 
 def report_estimate(found: ReportEstimate, currency: str) -> list[RenderableType]:

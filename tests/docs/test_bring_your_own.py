@@ -1,0 +1,55 @@
+"""What the page on bringing your own shows does what it says."""
+
+import runpy
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.docs.pages import ROOT, blocks
+from trueweave import AsyncTrueweave, Chunk, Source
+from trueweave.config import Settings
+from trueweave.store.postgres.db import Database
+from trueweave.testing import HashEmbedder
+
+PAGE = (ROOT / "docs" / "bring-your-own.md").read_text("utf-8")
+
+
+@pytest.fixture
+def shown(tmp_path: Path) -> dict[str, Any]:
+    """What the blocks on the page define; that which opens a workspace is left out."""
+    program = tmp_path / "shown.py"
+    program.write_text("\n\n".join(one for one in blocks(PAGE, "python") if "with Trueweave" not in one), "utf-8")
+    return runpy.run_path(str(program))
+
+
+async def stored(database: Database, source: Source, **parts: Any) -> list[Chunk]:
+    settings = Settings(extractor="capitals")
+    made = await AsyncTrueweave.enter(database, "test", HashEmbedder(), settings=settings, **parts)
+    async with aclosing(made) as index:
+        assert (await index.add(source)).failed == 0
+        return [chunk async for document in index.documents() for chunk in document.chunks]
+
+
+@pytest.mark.parametrize("name", ["Tickets", "make_tickets"])
+async def test_the_extractor_finds_tickets(database: Database, name: str, shown: dict[str, Any]) -> None:
+    part = shown[name]
+    text = "OPS-1 is caused by NET-22, not by OPS-3. OPS-1 stays open."
+    [chunk] = await stored(database, Source("a", text), extractor=part() if name == "Tickets" else part)
+    assert {(mention.name, mention.type) for mention in chunk.mentions} == {
+        (ticket, "ticket") for ticket in ("OPS-1", "NET-22", "OPS-3")
+    }
+    assert {(link.source, link.target) for link in chunk.links} == {("OPS-1", "NET-22"), ("OPS-1", "OPS-3")}
+    assert ((0, 5), (41, 46)) in [mention.spans for mention in chunk.mentions]
+
+
+async def test_the_extractor_finds_nothing_where_there_is_no_ticket(database: Database, shown: dict[str, Any]) -> None:
+    [chunk] = await stored(database, Source("a", "All is well."), extractor=shown["Tickets"]())
+    assert not chunk.mentions
+
+
+async def test_the_chunker_makes_each_stanza_a_chunk(database: Database, shown: dict[str, Any]) -> None:
+    text = "One line\nand another\n\n\n\nOne more\n\n"
+    made = await stored(database, Source("a", text), chunker=shown["Stanzas"]())
+    assert [one.text for one in made] == ["One line\nand another", "One more"]
