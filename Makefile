@@ -9,10 +9,10 @@ COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-ha
 # Many tests wait for a server, a process or a clock, so more of them run at once than there are cores.
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2)
 # The longest first.
-SMOKE := $(addprefix smoke-,quality resolution query index ingest communities text_search citations workspaces settling home_made stores)
+SMOKE := $(addprefix smoke-,quality resolution query index ingest communities text_search citations workspaces settling home_made stores embedding first_minute)
 
 .DEFAULT_GOAL := help
-.PHONY: help neo4j setup check test test-all smoke $(SMOKE) db docs quality communities checking reference sync bench lock schema fmt clean
+.PHONY: help neo4j models setup check test test-all smoke $(SMOKE) db docs quality communities checking reference sync bench lock schema fmt clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,6 +51,15 @@ neo4j: .neo4j/lib/.ready  ## fetch the jars of Neo4j, for tests and benchmarks w
 
 .neo4j/lib/.ready: tests/neo4j-pom.xml
 	mvn -q -B -f $< dependency:copy-dependencies -DoutputDirectory=$(CURDIR)/.neo4j/lib -DincludeScope=runtime
+	@touch $@
+
+models: benchmarks/.models/.ready  ## fetch the embedding models that benchmarks measure (needs Maven)
+
+benchmarks/.models/.ready:
+	for model in bge-small-en-v15 bge-small-en-v15-q e5-small-v2-q; do \
+		mvn -q -B dependency:copy -Dartifact=dev.langchain4j:langchain4j-embeddings-$$model:0.36.2 \
+			-DoutputDirectory=$(CURDIR)/benchmarks/.models -Dmdep.useBaseVersion=true || exit 1; \
+	done
 	@touch $@
 
 db: setup  ## start the bundled PostgreSQL and print its address

@@ -16,6 +16,7 @@ from trueweave.store.embedded import EmbeddedServer
 from trueweave.store.postgres.db import Database
 from trueweave.testing import Databases, HashEmbedder
 
+os.environ["HF_HUB_OFFLINE"] = "1"  # no test reaches the model hub; read when its library is imported
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "false"  # read when Haystack is imported
 FULL = os.environ.get("TRUEWEAVE_TEST_FULL") == "1"
 # Without autovacuum: nothing here lives for its minute, and twice in a run DROP DATABASE waited for exactly that long.

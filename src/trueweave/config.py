@@ -44,6 +44,7 @@ OF_THE_PROCESS = frozenset(
         "slow_statement_seconds",
         "data_directory",
         "bench_data",
+        "model_folder",
         "prompt_folder",
         "neo4j_url",
         "chroma_url",
@@ -116,8 +117,15 @@ class Settings(BaseSettings):
     )
     embedding_model: str | None = Field(
         default=None,
-        description="The embedding model: provider/model, or onnx/ and a folder with model.onnx and tokenizer.json.",
-        examples=["onnx/models/all-MiniLM-L6-v2"],
+        description="The embedding model: local/ and a name of `trueweave models list`, which is downloaded when it is "
+        "first used; provider/model; or onnx/ and a folder with model.onnx and tokenizer.json.",
+        examples=["local/bge-small-en-v1.5"],
+    )
+    model_folder: Path | None = Field(
+        default=None,
+        description="The folder that models of local/ are taken from, each in a folder of its name, from this file's "
+        "folder. Nothing is downloaded then. Without it, a cache for each user.",
+        examples=["models"],
     )
     embedding_url: str | None = Field(
         default=None,
@@ -439,12 +447,14 @@ def find_file() -> Path | None:
     return next((folder / FILE for folder in (here, *here.parents) if (folder / FILE).is_file()), None)
 
 
-def write_file(path: Path, *, database_url: str | None = None, workspace: str | None = None) -> None:
+def write_file(
+    path: Path, *, database_url: str | None = None, workspace: str | None = None, embedding_model: str | None = None
+) -> None:
     """Write a new trueweave.toml: every setting with its help, commented out where no value is given.
 
     Only the user may read it, as a database URL may hold a password. A file that is already there is an error.
     """
-    given = {"database_url": database_url, "workspace": workspace}
+    given = {"database_url": database_url, "workspace": workspace, "embedding_model": embedding_model}
     lines = [f"# Trueweave's settings for this folder and all below it. {PREFIX}… in the environment outweighs them."]
     tables: list[str] = []  # these come last, as all that follows a table's heading belongs to it
     for name, field in Settings.model_fields.items():
@@ -525,7 +535,7 @@ def _read(path: Path | None) -> dict[str, Any]:
         raise ConfigError(
             f"{path} sets {', '.join(unknown)}, which Trueweave does not know. It knows {', '.join(known)}."
         )
-    for folder in ("data_directory", "bench_data", "project_folder", "prompt_folder"):
+    for folder in ("data_directory", "bench_data", "model_folder", "project_folder", "prompt_folder"):
         if isinstance(named := found.get(folder), str):
             found[folder] = str(path.parent / Path(named).expanduser())
     if isinstance(named := found.get("chroma_url"), str) and "://" not in named:

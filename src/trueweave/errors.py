@@ -12,6 +12,7 @@ TrueweaveError
 ├── PluginFailed             an extractor or chunker of a user's own raised an error
 ├── ModelError               a model cannot do what was asked
 │   ├── ModelUnavailable     it did not answer, for as long as was worth trying
+│   ├── ModelFilesMissing    its files are not on this machine, and cannot be downloaded
 │   ├── ModelRefused         key, name or settings are wrong: no call will succeed
 │   └── BadReply             it answered, and the answer is unusable, twice
 ├── BudgetReached            the next call could cost more than is left
@@ -99,6 +100,10 @@ class ModelUnavailable(ModelError):
         self.retry_after = retry_after
         self.charged = charged
         self.unreachable = unreachable
+
+
+class ModelFilesMissing(ModelError):
+    """The files of a model are not on this machine, and cannot be downloaded, or are not what they should be."""
 
 
 class ModelRefused(ModelError):

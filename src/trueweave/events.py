@@ -114,6 +114,25 @@ class Projected:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelDownload:
+    """A file of a model is being downloaded, and so many of its bytes are here."""
+
+    model: str
+    file: str
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Windowed:
+    """So many texts were longer than what the embedding model reads at once, and were embedded in parts."""
+
+    model: str
+    most_tokens: int
+    texts: int
+
+
+@dataclass(frozen=True, slots=True)
 class Waiting:
     """Work waits for something that time or a person must bring: a budget, a model, a database; for so many seconds."""
 
@@ -185,6 +204,8 @@ Event = (
     | Summarised
     | Reported
     | Projected
+    | ModelDownload
+    | Windowed
     | Waiting
     | Noted
     | WorkFailed

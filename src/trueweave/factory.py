@@ -34,7 +34,7 @@ from trueweave.models.names import Endpoint, endpoint, provider_of
 from trueweave.models.ollama import CONTEXT, OllamaChat
 from trueweave.models.onnx import OnnxEmbedder
 from trueweave.models.openai import OpenAIChat, OpenAIEmbedder
-from trueweave.models.prefixes import NO_PREFIXES, PrefixedEmbedder, Prefixes
+from trueweave.models.prefixes import PrefixedEmbedder, Prefixes
 from trueweave.models.rerank import LLMReranker, OnnxReranker, RerankServer
 from trueweave.models.retry import Clock, Patience, Retrying, RetryingEmbedder, RetryingReranker, patiently
 from trueweave.prompts import BUILT_IN, PromptSet
@@ -91,16 +91,28 @@ def embedding_endpoint(settings: Settings, model: str) -> Endpoint:
     return _endpoint(model, settings.embedding_url, settings.embedding_key_variable)
 
 
-def prefixes(settings: Settings) -> Prefixes:
-    """What the settings say is put before texts that are embedded."""
-    return Prefixes(settings.embedding_query_prefix or "", settings.embedding_document_prefix or "")
+def prefixes(settings: Settings) -> Prefixes | None:
+    """What the settings say is put before texts that are embedded; None where they say nothing."""
+    said = settings.embedding_query_prefix, settings.embedding_document_prefix
+    return None if said == (None, None) else Prefixes(said[0] or "", said[1] or "")
+
+
+async def open_embedder(settings: Settings, model: str) -> OpenAIEmbedder | OnnxEmbedder:
+    """The embedding model of that name by the settings, without any wrapper."""
+    return await models.open_embedder(
+        embedding_endpoint(settings, model),
+        deadline=settings.deadline,
+        prefixes=prefixes(settings),
+        folder=settings.model_folder,
+    )
 
 
 def prefixed(settings: Settings, embedder: Embedder) -> Embedder:
     """A model on a server with the prefixes of the settings; one on this machine puts them before its texts itself."""
     said = prefixes(settings)
-    is_plain = said == NO_PREFIXES or isinstance(embedder, OnnxEmbedder)
-    return embedder if is_plain else PrefixedEmbedder(embedder, said)
+    if said is None or isinstance(embedder, OnnxEmbedder):
+        return embedder
+    return PrefixedEmbedder(embedder, said)
 
 
 def reranker_endpoint(settings: Settings, model: str) -> Endpoint:
@@ -183,12 +195,11 @@ class ModelFactory:
             self._closing.push_async_callback(self._chats[key].close)
         return self._chats[key]
 
-    async def embedder(
-        self, where: Endpoint, deadline: float, prefixes: Prefixes = NO_PREFIXES
-    ) -> OpenAIEmbedder | OnnxEmbedder:
+    async def embedder(self, settings: Settings, model: str) -> OpenAIEmbedder | OnnxEmbedder:
         """An embedding model, its dimension known."""
-        key = "embedder", where, deadline, prefixes
-        opened = self._once(key, lambda: models.open_embedder(where, deadline=deadline, prefixes=prefixes))
+        where = embedding_endpoint(settings, model)
+        key = "embedder", where, settings.deadline, prefixes(settings), settings.model_folder
+        opened = self._once(key, lambda: open_embedder(settings, model))
         return cast("OpenAIEmbedder | OnnxEmbedder", await opened)
 
     async def reranker(self, where: Endpoint, deadline: float) -> RerankServer | OnnxReranker:
@@ -300,8 +311,7 @@ class WorkspaceModels:
 
     async def _open_embedder(self, model: str) -> Embedder:
         if model not in self._embedders:
-            where = embedding_endpoint(self._settings, model)
-            bare = await self._factory.embedder(where, self._settings.deadline, prefixes(self._settings))
+            bare = await self._factory.embedder(self._settings, model)
             wrapped = bare if isinstance(bare, OnnxEmbedder) else self.wrap_embedder(bare, model)
             self._embedders.setdefault(model, prefixed(self._settings, wrapped))
         return self._embedders[model]

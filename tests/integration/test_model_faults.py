@@ -13,6 +13,7 @@ import pytest
 
 from tests.clocks import FastClock
 from trueweave.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
+from trueweave.events import Event, Noted, in_run
 from trueweave.models.names import endpoint
 from trueweave.models.openai import OpenAIChat, OpenAIEmbedder
 from trueweave.models.retry import Patience, Retrying, RetryingEmbedder
@@ -293,7 +294,10 @@ async def test_no_texts_are_no_call_and_empty_ones_are_embedded() -> None:
 
 async def test_only_the_beginning_of_a_long_text_is_embedded() -> None:
     async with embedding(Trouble(), most_tokens=3) as (embedder, _):
-        long, short = await embedder.embed(["one two three four five", "one two three"], "document")
+        told: list[Event] = []
+        with in_run(told.append):
+            long, short = await embedder.embed(["one two three four five", "one two three"], "document")
+        assert told == [Noted("openai/any is given the first 3 tokens of longer texts. Set max_chunk_size to less.")]
     assert np.array_equal(long, short)
 
 

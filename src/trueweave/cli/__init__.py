@@ -1,7 +1,8 @@
 """The `trueweave` command: parse, call the engine, show. Each command has a file of its own, named after it.
 
 `render` turns values into text. What several commands share is in `options`, `session` (settings, database,
-workspace), `reply` (text or JSON, errors, exit codes), `stopping`, `pricing`, `inputs`, `questions` and `ingest_run`.
+workspace), `reply` (text or JSON, errors, exit codes), `stopping`, `pricing`, `inputs`, `model_files`,
+`questions` and `ingest_run`.
 
 Modules here import the engine and progress bars inside functions, so that `trueweave --help` does not load them.
 """
@@ -29,6 +30,7 @@ from trueweave.cli import (
     init,
     methods,
     migrate,
+    models,
     project,
     prompts,
     receipt,
@@ -96,6 +98,7 @@ app.command()(retry.retry)
 app.command()(verify.verify)
 app.command()(sweep.sweep)
 app.command()(resolution.resolution)
+app.add_typer(models.app, name="models")
 app.add_typer(communities.app, name="communities")
 app.add_typer(rules.app, name="rules")
 app.add_typer(project.app, name="project")

@@ -87,6 +87,7 @@ def add(
         run = IngestRun(settings, inputs, allowance, IngestTally(show_all=show_all), prune=prune, refresh=refresh)
         if inputs.files and is_paid(settings, of_documents(settings)) and not agreed(run, yes):
             raise typer.Exit(1)
+        run.fetch_model()
         if inputs.given:
             run.add_given(said)
         if inputs.files:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from trueweave.cli.model_files import fetch_model_for_questions
 from trueweave.cli.options import DatabaseUrl, Json, Model, Workspace
 from trueweave.cli.questions import (
     Documents,
@@ -102,6 +103,7 @@ def ask(
     """
     with replying(json) as reply:
         settings = in_force(load_settings(database_url, workspace, model=model))
+        fetch_model_for_questions(settings)
         asked = Inquiry(
             read_question(question),
             _chosen(method, parameters),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from trueweave.cli.model_files import fetch_model
 from trueweave.cli.options import DatabaseUrl, Json, Workspace, Yes
 from trueweave.cli.pricing import is_paid, of_documents
 from trueweave.cli.render.console import say, spinner
@@ -82,6 +83,7 @@ def bench(
         from trueweave.bench.verdict import verdict
 
         settings = load_settings(database_url, workspace)
+        fetch_model(settings)
         found = datasets.limited(datasets.find(dataset, settings.bench_data, split), limit)
         if found.passages is not None and not workspace:
             settings = settings.model_copy(update={"workspace": _workspace(found.name)})
@@ -154,7 +156,7 @@ class _Run:
     async def _load(self, trueweave: AsyncTrueweave) -> list[str]:
         """Add the passages. Vectors of a model on this machine are cached beside the report, as embedding is most of
         the work."""
-        from trueweave import factory, models
+        from trueweave import factory
         from trueweave.bench import loading, vectors
         from trueweave.cli.render.progress_bar import progress
         from trueweave.engine import AsyncTrueweave
@@ -162,10 +164,9 @@ class _Run:
         passages = sum(1 for _ in self.dataset.passages or ())
         with progress("Adding", passages) as done:
             name = self.settings.embedding_model
-            if not (name and name.startswith("onnx/")):
+            if not (name and name.startswith(("onnx/", "local/"))):
                 return await loading.load(trueweave, self.dataset, as_said=self.is_said, progress=done)
-            where, prefixes = factory.embedding_endpoint(self.settings, name), factory.prefixes(self.settings)
-            embedder = await models.open_embedder(where, prefixes=prefixes)
+            embedder = await factory.open_embedder(self.settings, name)
             _make(self.folder)
             async with vectors.kept(embedder, self.folder / "vectors.sqlite") as kept:
                 beside = await AsyncTrueweave.enter(

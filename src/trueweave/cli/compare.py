@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from trueweave.cli.model_files import fetch_model_for_questions
 from trueweave.cli.options import DatabaseUrl, Json, Model, Workspace
 from trueweave.cli.questions import Documents, Question, ShowEvidence, Where, read_filter, read_question, tell_waiting
 from trueweave.cli.render.comparison import comparison_json, comparison_lines
@@ -39,6 +40,7 @@ def compare(
     """
     with replying(json) as reply:
         settings = in_force(load_settings(database_url, workspace, model=model))
+        fetch_model_for_questions(settings)
         if answers and not settings.model:
             raise ConfigError(
                 "no language model is set, so there are no answers to compare. Set one in trueweave.toml, as in model "

@@ -180,20 +180,20 @@ async def _chat(settings: Settings) -> AsyncIterator[HealthCheck]:
 
 
 async def _embedding(settings: Settings, space: Space | None) -> AsyncIterator[HealthCheck]:
-    from trueweave import factory, models
+    from trueweave import factory
     from trueweave.models.checks import HealthCheck, check_embedder
+    from trueweave.models.onnx import OnnxEmbedder
     from trueweave.models.openai import OpenAIEmbedder
 
     name = settings.embedding_model
     if not name:
         yield HealthCheck("embedding model", None, "none is set, so there are no vectors")
         return
+    if missing := _not_here(settings, name):
+        yield missing
+        return
     try:
-        bare = await models.open_embedder(
-            factory.embedding_endpoint(settings, name),
-            deadline=settings.deadline,
-            prefixes=factory.prefixes(settings),
-        )
+        bare = await factory.open_embedder(settings, name)
     except (ConfigError, ModelError) as error:
         yield HealthCheck(f"embedding model: {name}", False, "", str(error))
         return
@@ -204,11 +204,33 @@ async def _embedding(settings: Settings, space: Space | None) -> AsyncIterator[H
     finally:
         if isinstance(bare, OpenAIEmbedder):
             await bare.close()
+    if isinstance(bare, OnnxEmbedder) and settings.max_chunk_size > bare.most_tokens:
+        detail = f"it reads {bare.most_tokens:,} tokens at once; chunks may have {settings.max_chunk_size:,}"
+        yield HealthCheck("long chunks are embedded in parts, and averaged", None, detail)
     if space:
         is_same = space.is_of(embedder)
         fix = "" if is_same else f"Set embedding_model to {space.model} again, or run `trueweave reembed {name}`."
         detail = f"{space.dimensions} dimensions of {space.model}"
         yield HealthCheck("vectors of this workspace are of that model", is_same, detail, fix)
+
+
+def _not_here(settings: Settings, name: str) -> HealthCheck | None:
+    """What to say of a model known by name whose files are not on this machine: nothing is downloaded here."""
+    from trueweave.models import catalogue, hub
+    from trueweave.models.checks import HealthCheck
+
+    if not name.startswith("local/"):
+        return None
+    what = f"embedding model: {name}"
+    try:
+        model = catalogue.named(name)
+    except ConfigError as error:
+        return HealthCheck(what, False, "", str(error))
+    if hub.find(model, settings.model_folder):
+        return None
+    if hub.is_within_reach(model, settings.model_folder):
+        return HealthCheck(what, None, f"not on this machine yet; `trueweave models fetch {model.name}` downloads it")
+    return HealthCheck(what, False, "not on this machine", hub.by_hand(model, settings.model_folder))
 
 
 # --- what is installed ----------------------------------------------------------------------------------

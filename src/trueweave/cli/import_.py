@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from trueweave.cli.model_files import fetch_model
 from trueweave.cli.options import All, DatabaseUrl, Json, Workspace
 from trueweave.cli.render.console import say
 from trueweave.cli.render.ingest_run import count_line
@@ -58,6 +59,7 @@ def import_(
 
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
+        fetch_model(settings)
         tally, notes, read = IngestTally(show_all=show_all), list[str](), 0
         if format is None:
             format_, why = importing.guess(path)

@@ -13,6 +13,7 @@ import typer
 from rich.console import RenderableType
 
 from trueweave.cli.inputs import Inputs
+from trueweave.cli.model_files import fetch_model
 from trueweave.cli.pricing import is_priced, of_documents
 from trueweave.cli.render.amounts import Allowance
 from trueweave.cli.render.console import say, spinner
@@ -22,9 +23,9 @@ from trueweave.cli.render.lines import count, next_step, warning
 from trueweave.cli.render.money import receipt_table
 from trueweave.cli.render.run_summary import NAMED, IngestTally
 from trueweave.cli.reply import CommandReply
-from trueweave.cli.session import in_workspace
+from trueweave.cli.session import has_vectors, in_workspace
 from trueweave.cli.stopping import end_if_stopped
-from trueweave.errors import DatabaseError, TrueweaveError
+from trueweave.errors import DatabaseError, ModelFilesMissing, TrueweaveError
 from trueweave.types import Note
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ class IngestRun:
         self.error: TrueweaveError | None = None
         self.is_interrupted = False
         self.outcome = IngestOutcome(0, 0, (), (), ())
+        self.without_vectors = ""  # why, where there are to be some
         self._since: datetime | None = None
         self._unsettled = 0
 
@@ -82,6 +84,21 @@ class IngestRun:
     @property
     def new(self) -> int:
         return self.given_new + self.tally.new
+
+    def fetch_model(self) -> None:
+        """Have the embedding model here. Where it cannot be downloaded, a workspace without vectors goes on without
+        them, and the reply says so; one with vectors cannot."""
+        try:
+            fetch_model(self.settings)
+        except ModelFilesMissing as error:
+            if has_vectors(self.settings):
+                raise
+            name = self.settings.embedding_model
+            self.without_vectors = (
+                f"{error} There are no vectors, so that documents are found by words alone. The next `trueweave add`, "
+                f"or `trueweave reembed {name}`, makes them once the model is here."
+            )
+            self.settings = self.settings.given({"embedding_model": None})
 
     def add_given(self, said: Path | None) -> None:
         """Add what comes with its entities."""
@@ -184,12 +201,14 @@ def tell(reply: CommandReply, run: IngestRun, again: str) -> None:
         "failed_documents": found.failed,
         "receipt": found.receipt,
         "duplicates": run.duplicates,
+        "without_vectors": run.without_vectors,
     }
     removed = [f"{count(len(tally.removed), 'document')} removed, as their files are gone."] if tally.removed else []
     came_in = found.came_in + run.given_new
     is_stopped = run.is_interrupted or run.error is not None
     counted = stopped_line(found) if is_stopped else count_line(run.read, run.new, came_in)
-    text = [counted, *removed, *tally.lines(), *note_lines(found), *duplicate_lines(run.duplicates)]
+    words_alone = [warning(run.without_vectors)] if run.without_vectors else []
+    text = [counted, *removed, *words_alone, *tally.lines(), *note_lines(found), *duplicate_lines(run.duplicates)]
     if found.receipt:
         text.append(receipt_table(found.receipt, run.settings.currency))
     end_if_stopped(reply, run, answer, text, again)

@@ -21,7 +21,8 @@ def init(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Js
     """Make or migrate the schema, make the workspace, and write trueweave.toml.
 
     Without a URL, the bundled PostgreSQL is started. Without --workspace, the folder gets one of its own, named after
-    it. A trueweave.toml that is there already is left as it is.
+    it. Where the extra `local` is installed and no embedding model is set, one is, which is downloaded when it is first
+    used. A trueweave.toml that is there already is left as it is.
     """
     from trueweave.config import FILE, find_file, workspace_name, write_file
 
@@ -34,7 +35,7 @@ def init(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Js
             file = Path.cwd() / FILE
             is_named = "workspace" in settings.model_fields_set
             name = settings.workspace if is_named else make_workspace(settings, workspace_name(file.parent))
-            write_file(file, database_url=database_url, workspace=name)
+            write_file(file, database_url=database_url, workspace=name, embedding_model=_default_model(settings))
             settings = load_settings(database_url, name)
         found = in_workspace(lambda trueweave: trueweave.status(), settings, make=True)
         lasting = load_settings() == settings
@@ -57,6 +58,16 @@ def init(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Js
                 "trueweave status" if found.documents else "trueweave add PATH", "" if lasting else "with these options"
             ),
         )
+
+
+def _default_model(settings: Settings) -> str | None:
+    """The embedding model to set where none is: one that can be had here, or none."""
+    if settings.embedding_model:
+        return None
+    from trueweave.models import catalogue, hub
+
+    model = catalogue.named(catalogue.DEFAULT)
+    return f"local/{model.name}" if hub.is_within_reach(model, settings.model_folder) else None
 
 
 def _in_force(settings: Settings) -> dict[str, str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import RenderableType
 
+from trueweave.cli.model_files import fetch_model
 from trueweave.cli.options import Budget, DatabaseUrl, Json, Workspace, Yes
 from trueweave.cli.pricing import check_priced, is_paid
 from trueweave.cli.render.amounts import Allowance, parse_allowance
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 NewModel = Annotated[
     str,
-    typer.Argument(metavar="MODEL", help="provider/model, or onnx/ and a folder with model.onnx and tokenizer.json."),
+    typer.Argument(metavar="MODEL", help="local/ and a name, provider/model, or onnx/ and a folder."),
 ]
 EmbeddingUrl = Annotated[
     str | None,
@@ -62,6 +63,7 @@ def reembed(
         settings = in_force(load_settings(database_url, workspace))
         changes = {"embedding_model": model, **({"embedding_url": embedding_url} if embedding_url else {})}
         settings = settings.given(changes)
+        fetch_model(settings)
         allowance = parse_allowance(budget) if budget else None
         if allowance and allowance.price is not None:
             check_priced(settings, [model])

@@ -80,6 +80,16 @@ def in_force(settings: Settings) -> Settings:
     return in_database(look, settings)
 
 
+def has_vectors(settings: Settings) -> bool:
+    """Whether the workspace of these settings has an embedding space."""
+
+    async def look(opened: Database) -> bool:
+        found = await opened.open_workspace(settings.workspace, make=False)
+        return found is not None and found.has_space
+
+    return in_database(look, settings)
+
+
 def make_workspace(settings: Settings, name: str) -> str:
     """Make a workspace that was not there before, of this name or one that begins like it; its name."""
     return in_database(lambda opened: opened.make_workspace(name), settings)

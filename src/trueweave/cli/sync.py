@@ -69,6 +69,7 @@ def sync(
             raise typer.Exit(1)
         if plan.new + plan.changed and is_paid(settings, of_documents(settings)) and not agreed(run, yes):
             raise typer.Exit(1)
+        run.fetch_model()
         run.add_files()
         tell(reply, run, shlex.join(["trueweave", "sync", *folders, *(("--budget", budget) if budget else ())]))
 

@@ -8,10 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from trueweave.engine.core import OpenWorkspace
-from trueweave.errors import ConfigError
+from trueweave.errors import ConfigError, ModelFilesMissing
 from trueweave.events import Listener, ignore, in_run
 from trueweave.evidence import Answer, Compared, Comparison, Evidence, Filter, Passage, Query
-from trueweave.protocols import Verifier
+from trueweave.protocols import Embedder, Verifier
 from trueweave.query_context import Method
 from trueweave.store.postgres.public_errors import own_errors, translated
 from trueweave.streams import Stream
@@ -218,11 +218,21 @@ class QuestionCalls:
         query = Query(storable(question), filter or Filter())
         return await self._asking(), query, chosen(method or self.method, rerank=rerank)
 
+    async def _embedder(self) -> Embedder | None:
+        """The embedder. Where its files are missing, whoever needs it is told so, and methods that search by words are
+        not held up."""
+        try:
+            return await self._core.embedder()
+        except ModelFilesMissing as error:
+            from trueweave.models.missing import MissingEmbedder
+
+            return MissingEmbedder(error)
+
     async def _asking(self) -> Asking:
         from trueweave.asking import Asking, Models
 
         # Not `_embedding`: a question is no reason to embed everything.
-        embedder, llm, reranker = await self._core.embedder(), await self._core.chat(), None
+        embedder, llm, reranker = await self._embedder(), await self._core.chat(), None
         if self._core.settings.reranker:
             reranker = await (await self._core.models()).reranker(self._core.settings.reranker)
         return Asking(self._core.open_readers, Models(embedder, llm, reranker), await self._core.prompts())

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from trueweave.errors import ConfigError
+from trueweave.models import catalogue, hub
 from trueweave.models.entailment import OnnxEntailment
 from trueweave.models.names import Endpoint
 from trueweave.models.ollama import CONTEXT, OllamaChat
-from trueweave.models.onnx import OnnxEmbedder
+from trueweave.models.onnx import MOST_AT_ONCE, OnnxEmbedder
 from trueweave.models.openai import DEADLINE, OpenAIChat, OpenAIEmbedder
 from trueweave.models.prefixes import NO_PREFIXES, Prefixes
 from trueweave.models.rerank import OnnxReranker, RerankServer
@@ -16,7 +17,7 @@ from trueweave.models.rerank import OnnxReranker, RerankServer
 
 def open_chat(endpoint: Endpoint, *, context: int = CONTEXT, deadline: float = DEADLINE) -> OpenAIChat | OllamaChat:
     """The chat model at an endpoint. `context` is what Ollama loads it with; other servers have their own."""
-    if endpoint.provider.name == "onnx":
+    if endpoint.provider.name in ("onnx", "local"):
         raise ConfigError(f"{endpoint} embeds; it cannot chat. Choose another model to extract with.")
     if endpoint.provider.name == "ollama":
         return OllamaChat(endpoint, context=context, deadline=deadline)
@@ -29,14 +30,27 @@ async def open_embedder(
     dimensions: int | None = None,
     most_tokens: int | None = None,
     deadline: float = DEADLINE,
-    prefixes: Prefixes = NO_PREFIXES,
+    prefixes: Prefixes | None = None,
+    folder: Path | None = None,
 ) -> OpenAIEmbedder | OnnxEmbedder:
-    """The embedding model at an endpoint, its dimension found out by asking. `onnx/PATH` is a folder here.
+    """The embedding model at an endpoint, its dimension found out by asking. `onnx/PATH` is a folder here; a model of
+    `local/` is downloaded if need be, or taken from `folder` alone.
 
-    A model on this machine puts the prefixes before its texts; for one on a server, `PrefixedEmbedder` does.
+    A model on this machine puts the prefixes before its texts, those of `local/` their own ones without any; for one on
+    a server, `PrefixedEmbedder` does.
     """
+    if endpoint.provider.name == "local":
+        model = catalogue.named(endpoint.model)
+        return await OnnxEmbedder.open(
+            (await hub.ready(model, folder)).folder,
+            name=endpoint.name,
+            pooling=model.pooling,
+            most_tokens=min(most_tokens or model.most_tokens, MOST_AT_ONCE),
+            prefixes=prefixes or model.prefixes,
+        )
     if endpoint.provider.name == "onnx":
-        return await OnnxEmbedder.open(Path(endpoint.model), most_tokens=most_tokens, prefixes=prefixes)
+        path = Path(endpoint.model)
+        return await OnnxEmbedder.open(path, most_tokens=most_tokens, prefixes=prefixes or NO_PREFIXES)
     return await OpenAIEmbedder.open(
         endpoint, dimensions=dimensions, most_tokens=most_tokens or 8191, deadline=deadline
     )
@@ -44,6 +58,8 @@ async def open_embedder(
 
 async def open_reranker(endpoint: Endpoint, *, deadline: float = DEADLINE) -> RerankServer | OnnxReranker:
     """The model at an endpoint that reranks. `onnx/PATH` is a folder here."""
+    if endpoint.provider.name == "local":
+        raise ConfigError(f"{endpoint} embeds; it cannot rerank. Name onnx/ and a cross-encoder's folder, or a server.")
     if endpoint.provider.name == "onnx":
         return await OnnxReranker.open(Path(endpoint.model))
     return RerankServer(endpoint, deadline=deadline)

@@ -10,7 +10,7 @@ from functools import partial
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +20,22 @@ from trueweave.protocols import Vectors
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession  # type: ignore[import-untyped]
-    from tokenizers import Encoding, Tokenizer
+    from tokenizers import Tokenizer
 
 BATCH_TOKENS = 512  # in one run of the model, with padding; measured as the fastest on one core
 
 Mask = NDArray[np.int64]
+
+
+class Encoded(Protocol):
+    """A text as a model reads it, without padding."""
+
+    @property
+    def ids(self) -> list[int]: ...
+    @property
+    def attention_mask(self) -> list[int]: ...
+    @property
+    def type_ids(self) -> list[int]: ...
 
 
 @dataclass(frozen=True)
@@ -45,6 +56,7 @@ class LocalModel:
         path: Path,
         *,
         usual_tokens: int,
+        name: str | None = None,
         tokenizer: Path | None = None,
         most_tokens: int | None = None,
         threads: int = 1,
@@ -53,16 +65,19 @@ class LocalModel:
         """The model in a folder, or in a .onnx file with its `tokenizer` elsewhere.
 
         `most_tokens` is the model's own limit unless given, or `usual_tokens` where the folder does not say; `threads`
-        are those that one run of the model uses.
+        are those that one run of the model uses. The `name` is followed by a fingerprint of the files.
         """
         if missing := [name for name in ("onnxruntime", "tokenizers") if find_spec(name) is None]:
             raise ConfigError(f'a model on this machine needs {" and ".join(missing)}: pip install "trueweave[local]"')
-        return await asyncio.to_thread(cls._load, path, tokenizer, most_tokens, usual_tokens, threads, batch_tokens)
+        return await asyncio.to_thread(
+            cls._load, path, name, tokenizer, most_tokens, usual_tokens, threads, batch_tokens
+        )
 
     @classmethod
     def _load(
         cls,
         path: Path,
+        name: str | None,
         tokenizer_path: Path | None,
         most_tokens: int | None,
         usual_tokens: int,
@@ -89,12 +104,12 @@ class LocalModel:
         most = min(most, width) if width else most
         tokenizer.no_padding()
         tokenizer.enable_truncation(most)
-        name = f"onnx/{file.parent.name}@{_fingerprint(file, words, most)}"
-        return cls(name, words.parent, most, session, tokenizer, batch_tokens, width)
+        full_name = f"{name or f'onnx/{file.parent.name}'}@{_fingerprint(file, words, most)}"
+        return cls(full_name, words.parent, most, session, tokenizer, batch_tokens, width)
 
     def run(
         self,
-        encoded: Sequence[Encoding],
+        encoded: Sequence[Encoded],
         as_rows: Callable[[Vectors, Mask], Vectors],
         outputs: Sequence[str] | None = None,
     ) -> Vectors:
@@ -107,7 +122,7 @@ class LocalModel:
         rows[order] = np.concatenate(pieces)
         return rows
 
-    def _batches(self, order: list[int], encoded: Sequence[Encoding]) -> Iterator[list[int]]:
+    def _batches(self, order: list[int], encoded: Sequence[Encoded]) -> Iterator[list[int]]:
         """Rows of about equal length, so that little is spent on padding."""
         batch: list[int] = []
         for row in order:
@@ -118,7 +133,7 @@ class LocalModel:
         yield batch
 
     def _run(
-        self, encoded: list[Encoding], as_rows: Callable[[Vectors, Mask], Vectors], outputs: Sequence[str] | None
+        self, encoded: list[Encoded], as_rows: Callable[[Vectors, Mask], Vectors], outputs: Sequence[str] | None
     ) -> Vectors:
         width = self.width or max(len(one.ids) for one in encoded)
         given = {

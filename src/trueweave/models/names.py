@@ -1,6 +1,7 @@
 """Names of models, `provider/model`, and where each provider is found.
 
     openai/gpt-4o-mini    ollama/llama3.1:8b    vllm/Qwen/Qwen3-8B    onnx/models/all-MiniLM-L6-v2
+    local/bge-small-en-v1.5
 
 Nothing here reads the environment: a provider says which variable usually holds its key, and the caller passes the key.
 """
@@ -40,6 +41,7 @@ _KNOWN = (
     Provider("llamacpp", "http://127.0.0.1:8080/v1", local=True),
     Provider("lmstudio", "http://127.0.0.1:1234/v1", local=True),
     Provider("onnx", local=True),
+    Provider("local", local=True),
 )
 PROVIDERS: Mapping[str, Provider] = MappingProxyType({provider.name: provider for provider in _KNOWN})
 

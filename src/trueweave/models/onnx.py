@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
 from trueweave.errors import ConfigError
+from trueweave.events import Windowed, tell
+from trueweave.models.catalogue import Pooling
 from trueweave.models.local import BATCH_TOKENS, LocalModel, Mask, settings
 from trueweave.models.prefixes import NO_PREFIXES, Prefixes
 from trueweave.protocols import Vectors
@@ -18,19 +22,32 @@ from trueweave.types import Metric, TextRole
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession  # type: ignore[import-untyped]
+    from tokenizers import Encoding
 
 MOST_TOKENS = 256  # of a text, where neither the caller nor the model's folder says
+MOST_AT_ONCE = 2048  # tokens that a model known by name reads at once: memory grows with their square
+WINDOWS = "equal windows, mean by tokens"  # what is made of longer texts; another rule is another embedding space
 
-Pooling = Literal["none", "mean", "first"]
+
+class Window(NamedTuple):
+    """What the model reads at once. `weight` is how many tokens of the text are in it."""
+
+    ids: list[int]
+    attention_mask: list[int]
+    type_ids: list[int]
+    weight: int
 
 
 @dataclass(frozen=True)
 class OnnxEmbedder:
     """An embedding model in this process. `await OnnxEmbedder.open(folder)` makes one.
 
-    Vectors have length one. Of a text longer than `most_tokens` only the beginning is embedded.
+    Vectors have length one. A text of more than `most_tokens` is divided into as few windows as will do, of equal
+    length and without overlap, each with the prefix before it; its vector is the mean of theirs, weighted by their
+    tokens and scaled to length one. The run that goes on is told how many texts that concerns.
     """
 
+    model: str
     dimensions: int
     _local: LocalModel
     _pooling: Pooling
@@ -47,56 +64,93 @@ class OnnxEmbedder:
         threads: int = 1,
         batch_tokens: int = BATCH_TOKENS,
         prefixes: Prefixes = NO_PREFIXES,
+        pooling: Pooling | None = None,
+        name: str | None = None,
     ) -> Self:
         """The model in a folder, or in a .onnx file with its `tokenizer` elsewhere.
 
         `most_tokens` is the model's own limit unless given; `threads` are those that one run of the model uses.
-        `prefixes` are put before the texts.
+        `prefixes` are put before the texts. How tokens are pooled is said by the folder unless given. The `name` is
+        that of the folder unless given; all that vectors depend on is in the digits behind it.
         """
         local = await LocalModel.open(
             path,
             usual_tokens=MOST_TOKENS,
+            name=name,
             tokenizer=tokenizer,
             most_tokens=most_tokens,
             threads=threads,
             batch_tokens=batch_tokens,
         )
-        pooling, dimensions = _pooling(local.session, local.folder)
-        opened = cls(dimensions, local, pooling, prefixes)
+        local.tokenizer.no_truncation()
+        found, dimensions = _pooling(local.session, local.folder, pooling)
+        plain, _, files = local.name.rpartition("@")
+        digest = sha256("\0".join((files, found, str(prefixes), WINDOWS)).encode()).hexdigest()[:12]
+        opened = cls(f"{plain}@{digest}", dimensions, local, found, prefixes)
+        if not opened._room():
+            raise ConfigError(f"{plain} reads {local.most_tokens} tokens at once, and its prefix has no fewer.")
+        if dimensions:
+            return opened
         # Graphs may leave their dimension open.
-        return (
-            opened
-            if dimensions
-            else replace(opened, dimensions=(await opened.embed(["trueweave"], "document")).shape[1])
-        )
-
-    @property
-    def model(self) -> str:
-        plain = self._local.name
-        return plain if self.prefixes == NO_PREFIXES else f"{plain} with {self.prefixes}"
+        return replace(opened, dimensions=(await opened.embed(["trueweave"], "document")).shape[1])
 
     @property
     def most_tokens(self) -> int:
+        """How many tokens the model reads at once."""
         return self._local.most_tokens
 
     async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
         """One row per text, in order."""
-        prefix = self.prefixes.of(role)
-        return await asyncio.to_thread(self._embed, [prefix + text for text in texts])
+        vectors, divided = await asyncio.to_thread(self._embed, list(texts), self.prefixes.of(role))
+        if divided:
+            tell(Windowed(self.model, self.most_tokens, divided))
+        return vectors
 
-    def _embed(self, texts: list[str]) -> Vectors:
+    def _embed(self, texts: list[str], prefix: str) -> tuple[Vectors, int]:
+        """The vectors, and of how many texts they are means."""
         if not texts:
-            return np.empty((0, self.dimensions), dtype=np.float32)
+            return np.empty((0, self.dimensions), dtype=np.float32), 0
         outputs = None if self._pooling != "none" else ["sentence_embedding"]
-        return self._local.run(self._local.tokenizer.encode_batch_fast(texts), self._vectors, outputs)
+        encoded = self._local.tokenizer.encode_batch_fast([prefix + text for text in texts])
+        prefix_tokens = self._tokens(prefix)
+        windows = [list(self._windows(one, prefix_tokens)) for one in encoded]
+        found = self._local.run([one for some in windows for one in some], self._vectors, outputs)
+        if len(found) == len(texts):
+            return found, 0
+        rows = np.repeat(np.arange(len(texts)), [len(some) for some in windows])
+        weights = np.array([one.weight for some in windows for one in some], dtype=np.float32)
+        means = np.zeros((len(texts), found.shape[1]), dtype=np.float32)
+        np.add.at(means, rows, found * weights[:, None])
+        return _scaled(means), sum(len(some) > 1 for some in windows)
+
+    def _windows(self, encoded: Encoding, prefix_tokens: int) -> Iterator[Window]:
+        """A text in windows that the model can read: special tokens and the prefix are in each."""
+        ids, types = encoded.ids, encoded.type_ids
+        if len(ids) <= self.most_tokens:
+            yield Window(ids, [1] * len(ids), types, 1)
+            return
+        special = encoded.special_tokens_mask
+        head = next(at for at, is_special in enumerate(special) if not is_special) + prefix_tokens
+        tail = len(ids) - next(at for at, is_special in enumerate(reversed(special)) if not is_special)
+        parts = -(-(tail - head) // (self.most_tokens - head - (len(ids) - tail)))
+        ends = [head + (tail - head) * part // parts for part in range(parts + 1)]
+        for start, end in pairwise(ends):
+            window = [*ids[:head], *ids[start:end], *ids[tail:]]
+            yield Window(window, [1] * len(window), [0] * len(window), end - start)
+
+    def _room(self) -> bool:
+        """Whether the longest prefix leaves room for a text."""
+        longest = max(self.prefixes.query, self.prefixes.document, key=self._tokens)
+        return len(self._local.tokenizer.encode(longest).ids) < self.most_tokens
+
+    def _tokens(self, prefix: str) -> int:
+        return len(self._local.tokenizer.encode(prefix.rstrip(), add_special_tokens=False).ids) if prefix else 0
 
     def _vectors(self, found: Vectors, mask: Mask) -> Vectors:
-        pooled = _pool(found, mask, self._pooling)
-        lengths = np.linalg.norm(pooled, axis=1, keepdims=True)
-        return np.divide(pooled, np.where(lengths == 0, 1, lengths), dtype=np.float32)
+        return _scaled(_pool(found, mask, self._pooling))
 
 
-def _pooling(session: InferenceSession, folder: Path) -> tuple[Pooling, int]:
+def _pooling(session: InferenceSession, folder: Path, given: Pooling | None) -> tuple[Pooling, int]:
     """How one vector is made of the model's output, and its dimension; 0 where the graph leaves it open."""
     outputs = {node.name: node.shape for node in session.get_outputs()}
     shape = outputs.get("sentence_embedding") or next(iter(outputs.values()))
@@ -105,6 +159,8 @@ def _pooling(session: InferenceSession, folder: Path) -> tuple[Pooling, int]:
     dimensions = shape[-1] if isinstance(shape[-1], int) else 0
     if "sentence_embedding" in outputs:
         return "none", dimensions
+    if given:
+        return given, dimensions
     said = settings(folder / "1_Pooling" / "config.json")
     modes = {name for name, on in said.items() if name.startswith("pooling_mode_") and on is True}
     if modes - {"pooling_mode_mean_tokens", "pooling_mode_cls_token"} or len(modes) > 1:
@@ -121,3 +177,9 @@ def _pool(found: Vectors, mask: Mask, pooling: Pooling) -> Vectors:
     summed: Vectors = np.einsum("bsd,bs->bd", found, weights)
     mean: Vectors = summed / np.maximum(weights.sum(axis=1, keepdims=True), 1)
     return mean
+
+
+def _scaled(rows: Vectors) -> Vectors:
+    """Rows of length one."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.divide(rows, np.where(lengths == 0, 1, lengths), dtype=np.float32)

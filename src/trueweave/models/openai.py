@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from trueweave.errors import ModelError
+from trueweave.events import Noted, tell
 from trueweave.models.names import Endpoint
 from trueweave.models.server import MOST_BYTES, CutPrompt, Server, Unsupported, UselessReply
 from trueweave.models.usage import counted, prompt_tokens
@@ -279,6 +280,9 @@ class OpenAIEmbedder:
     async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
         """One row per text, in order. Raises ModelUnavailable, UselessReply or ModelRefused: see server.py."""
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
+        if any(tokens.count(text) > self._most_tokens for text in texts if len(text) > self._most_tokens):
+            most = f"{self._most_tokens:,} tokens"
+            tell(Noted(f"{self.model} is given the first {most} of longer texts. Set max_chunk_size to less."))
         start = 0
         for batch in self._batches(texts):
             for row, vector in enumerate(await self._ask(batch), start):

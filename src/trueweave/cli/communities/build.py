@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from trueweave.cli.model_files import fetch_model
 from trueweave.cli.options import Budget, DatabaseUrl, Json, Model, Workspace, Yes
 from trueweave.cli.pricing import check_priced, is_paid, is_priced, of_reports
 from trueweave.cli.render.amounts import Allowance, parse_allowance
@@ -59,6 +60,7 @@ def build(
         if estimate and no_reports:
             raise ConfigError("--estimate is about reports, and --no-reports leaves them out. Give one of them.")
         settings = in_force(load_settings(database_url, workspace, model=model))
+        fetch_model(settings)
         allowance = parse_allowance(budget) if budget else None
         if allowance and allowance.price is not None:
             check_priced(settings, of_reports(settings))

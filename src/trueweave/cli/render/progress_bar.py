@@ -5,11 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
-from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
 from rich.text import Text
 
 from trueweave.cli.render.console import err
+
+if TYPE_CHECKING:
+    from trueweave.events import ModelDownload
 
 
 @contextmanager
@@ -21,6 +36,23 @@ def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
     with Progress(*columns, Rate(), console=err, disable=not err.is_terminal) as bar:
         task = bar.add_task(what, total=total)
         yield lambda done: bar.advance(task, done)
+
+
+@contextmanager
+def downloading() -> Iterator[Callable[[ModelDownload], None]]:
+    """A bar on stderr, if that is a terminal, for each file of a model; call what it gives with how far one is."""
+    bar = BarColumn(24 if err.width >= 100 else 12)
+    columns = TextColumn("Downloading {task.description}"), bar, DownloadColumn(), TransferSpeedColumn()
+    with Progress(*columns, TimeRemainingColumn(), console=err, disable=not err.is_terminal) as shown:
+        tasks: dict[str, TaskID] = {}
+
+        def told(event: ModelDownload) -> None:
+            name = PurePosixPath(event.file).name
+            if name not in tasks:
+                tasks[name] = shown.add_task(name, total=event.total)
+            shown.update(tasks[name], completed=event.done)
+
+        yield told
 
 
 class Rate(ProgressColumn):

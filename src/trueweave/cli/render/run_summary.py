@@ -32,6 +32,8 @@ class IngestTally:
         self.removed: list[str] = []
         self.skipped: Counter[str] = Counter()
         self.working: dict[str, Working] = {}
+        self.windowed = 0
+        self._reads = 0
         self._waits = False
         self._noted: set[str] = set()
         self._names: defaultdict[str, list[str]] = defaultdict(list)
@@ -48,6 +50,7 @@ class IngestTally:
             Skipped,
             Unreadable,
             Waiting,
+            Windowed,
             WorkFailed,
             Working,
         )
@@ -73,6 +76,9 @@ class IngestTally:
                 self.working.pop(uri, None)
             case Failed(uri):
                 self.working.pop(uri, None)
+            case Windowed(_, most_tokens, texts):
+                self.windowed += texts
+                self._reads = most_tokens
             case WorkFailed(error=error):
                 say(warning(f"A job failed: {error} `trueweave status --failed` shows it."))
             case Waiting(reason) if not self._waits:
@@ -89,7 +95,12 @@ class IngestTally:
 
     def answer(self) -> dict[str, object]:
         """For programs."""
-        return {"unreadable": self.unreadable, "refused": self.refused, "skipped": dict(self.skipped)}
+        return {
+            "unreadable": self.unreadable,
+            "refused": self.refused,
+            "skipped": dict(self.skipped),
+            "windowed": self.windowed,
+        }
 
     def lines(self) -> list[RenderableType]:
         """For people: nothing where all went well."""
@@ -99,7 +110,19 @@ class IngestTally:
         if self.refused:
             shown += self._some([one.reason for one in self.refused], "document", "refused")
         skipped = [Reason(reason, number, self._names[reason]) for reason, number in self.skipped.items()]
-        return shown + grouped_lines(skipped, "file", "skipped", "--all shows them")
+        shown += grouped_lines(skipped, "file", "skipped", "--all shows them")
+        return shown + self._windowed()
+
+    def _windowed(self) -> list[RenderableType]:
+        if not self.windowed:
+            return []
+        longer = f"{count(self.windowed, 'text')} longer than the {self._reads:,} tokens that the embedding model reads"
+        return [
+            warning(
+                f"{longer} at once: each was embedded in parts, and their vectors averaged. To have chunks read "
+                "whole, set max_chunk_size to less, and add them again."
+            )
+        ]
 
     def _some(self, reasons: list[str], noun: str, what: str) -> list[RenderableType]:
         return first_of(reasons, noun, what, "--all shows them", len(reasons) if self._show_all else SHOWN)

