@@ -199,6 +199,17 @@ class Settings(BaseSettings):
         description="Of 100 borders between sentences, how many may end a chunk of the chunker semantic: those with "
         "the least alike neighbours.",
     )
+    relation_patterns: tuple[tuple[str, str, str], ...] = Field(
+        default=(),
+        description="Which relations may be between which entities, by their types: source, relation, target. A "
+        "relation type without a pattern may be between any.",
+        examples=[[["person", "works for", "organization"]]],
+    )
+    strict_schema: bool = Field(
+        default=False,
+        description="Whether what a model finds is left out where it has none of the entity_types and relation_types "
+        "or fits none of the relation_patterns. Otherwise it is kept, and noted.",
+    )
     pipeline: str = Field(default="en_core_web_sm", description="The spaCy pipeline of the nlp extractor.")
     prompt_folder: Path | None = Field(
         default=None,
@@ -342,6 +353,12 @@ class Settings(BaseSettings):
             "concept": "an idea, method, field, disease, substance or other notion that the text speaks of",
         },
         description="The types of entities that the model looks for, each with what it is.",
+    )
+    relation_types: dict[str, str] = Field(
+        default={},
+        description="The types of relations that the model looks for, each with what it is. Without any, relations "
+        "have descriptions and themes alone. The type of a relation is its first theme.",
+        examples=[{"works for": "somebody is employed there"}],
     )
     prices: dict[str, tuple[Decimal, Decimal]] = Field(
         default={},
@@ -505,7 +522,7 @@ def outweighing(name: str) -> str | None:
 
 def _example(field: FieldInfo) -> Any:
     """A value that may be set: the default, or an example where that is to have none."""
-    return field.examples[0] if field.default in (None, {}) and field.examples else field.default
+    return field.examples[0] if field.default in (None, {}, ()) and field.examples else field.default
 
 
 def _toml(value: object) -> str:

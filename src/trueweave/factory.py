@@ -15,6 +15,7 @@ from trueweave.config import Settings, secret
 from trueweave.errors import ConfigError
 from trueweave.events import Noted, Waiting, tell
 from trueweave.extract.capitals import CapitalsExtractor
+from trueweave.extract.graph_schema import GraphSchema
 from trueweave.extract.llm import PROMPTS, LLMExtractor
 from trueweave.extract.nlp import NlpExtractor
 from trueweave.extract.summarise import Summariser
@@ -25,6 +26,7 @@ from trueweave.ingest.own import Given, IngestContext, Parts
 from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.stages import made_by
 from trueweave.ingest.summaries import Summarise
+from trueweave.ingest.trial import TrialLog
 from trueweave.models.budget import BudgetedEmbedder, BudgetedLLM, BudgetedReranker
 from trueweave.models.cache import CachedEmbedder, CachedLLM
 from trueweave.models.clean import CleanLLM
@@ -77,6 +79,9 @@ def recipe(settings: Settings, prompts: PromptSet = BUILT_IN) -> Recipe:
         max_paths_per_chunk=settings.max_paths_per_chunk,
         max_reply_tokens=settings.max_reply_tokens,
         prompts=prompts.versions(*PROMPTS),
+        relation_types=settings.relation_types,
+        relation_patterns=settings.relation_patterns,
+        strict_schema=settings.strict_schema,
         **sizes,
     )
 
@@ -353,8 +358,11 @@ class WorkspaceModels:
         """Extractors and chunkers of a user's own, made when they are first needed."""
         if self._own_parts is None:
             llm = self.chat(self._settings.model) if self._settings.model else None
-            self._own_parts = Parts(self._given, IngestContext(self._settings, llm, self._embedder_of_settings))
+            self._own_parts = self._parts_with(llm)
         return self._own_parts
+
+    def _parts_with(self, llm: StreamingLLM | None) -> Parts:
+        return Parts(self._given, IngestContext(self._settings, llm, self._embedder_of_settings))
 
     async def _embedder_of_settings(self) -> Embedder | None:
         if self._given.embedder:
@@ -376,23 +384,32 @@ class WorkspaceModels:
             self._extractors[recipe.packed()] = self._make_extractor(recipe)
         return self._extractors[recipe.packed()]
 
-    def _make_extractor(self, recipe: Recipe) -> Extractor:
+    def trial_extractor(self, recipe: Recipe, log: TrialLog) -> Extractor:
+        """The extractor that a recipe names, made anew so that the log hears what it asks and what it leaves out. One
+        that was given ready made is used as it is."""
+        return self._make_extractor(recipe, log)
+
+    def _make_extractor(self, recipe: Recipe, log: TrialLog | None = None) -> Extractor:
         if recipe.extractor == "capitals":
             return CapitalsExtractor()
         if recipe.extractor == "nlp":
             return self._factory.pipeline(recipe.pipeline)
         if recipe.extractor != "llm":
-            return self._parts.extractor(recipe)
+            own = self._settings.model if log else None
+            return (self._parts_with(log.listening(self.chat(own))) if log and own else self._parts).extractor(recipe)
         self._check_prompts(recipe)
         llm = self.chat(recipe.model)
         return LLMExtractor(
-            llm,
-            recipe.entity_types,
+            log.listening(llm) if log else llm,
+            GraphSchema.of(
+                recipe.entity_types, recipe.relation_types, recipe.relation_patterns, strict=recipe.strict_schema
+            ),
             max_gleaning=recipe.max_gleaning,
             max_paths_per_chunk=recipe.max_paths_per_chunk,
             max_tokens=recipe.max_reply_tokens,
             forget=llm.forget,
             prompts=self._prompts,
+            left_out=log.left_out.append if log else None,
         )
 
     def _check_prompts(self, recipe: Recipe) -> None:

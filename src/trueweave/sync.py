@@ -45,6 +45,7 @@ from trueweave.types import (
     EmbeddingEstimate,
     Entity,
     Estimate,
+    ExtractionTrial,
     FailedDocument,
     FailedWork,
     Hierarchy,
@@ -726,6 +727,14 @@ class Trueweave(_Waiting):
     def estimate(self, *what: str | Path | Source, listener: Listener = ignore, refresh: bool = False) -> Estimate:
         """What adding these would take, in documents, chunks, tokens and money. Nothing is sent to any model."""
         return self._wait_for(lambda trueweave: trueweave.estimate(*what, listener=listener, refresh=refresh))
+
+    def try_extract(self, what: str | Path | Source, *, chunk: int = 1, listener: Listener = ignore) -> ExtractionTrial:
+        """What the extractor makes of one chunk, counted from 1, of a text or of the first document in a file: the
+        prompts, the replies, what is kept, what is left out and why, and what it cost.
+
+        Nothing is added to the index. Replies are cached as always.
+        """
+        return self._wait_for(lambda trueweave: trueweave.try_extract(what, chunk=chunk, listener=listener))
 
     def work(self, listener: Listener = ignore, stop: threading.Event | None = None) -> None:
         """Take jobs of this workspace from the queue until `stop` is set; then end what is begun."""

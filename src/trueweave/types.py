@@ -178,6 +178,16 @@ class Extraction:
 
 
 @dataclass(frozen=True, slots=True)
+class DroppedFinding:
+    """An entity (by its name) or a relation (as `source -> target`) that a model found and that is not kept, and
+    why."""
+
+    kind: Literal["entity", "relation"]
+    what: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """A document as it is now. Its uri is its identity: another with the same uri replaces it.
 
@@ -290,6 +300,49 @@ class Reply:
     price: Decimal | None = None
     kept: bool = False
     problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ModelExchange:
+    """One call to a model: what it was for, what was asked, and what came back."""
+
+    stage: str
+    prompt: Prompt
+    reply: Reply
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionTrial:
+    """What an extractor makes of one chunk of a document, of which there are so many: the calls that it made, what is
+    kept, what is left out and why. `problem` says why a reply was unusable, if it was."""
+
+    uri: str
+    extractor: str
+    chunker: str
+    chunk: Chunk
+    number: int
+    chunks: int
+    found: Extraction
+    calls: tuple[ModelExchange, ...] = ()
+    left_out: tuple[DroppedFinding, ...] = ()
+    problem: str = ""
+
+    @property
+    def tokens_in(self) -> int:
+        """Tokens to the model now: replies from the cache took none."""
+        return sum(call.reply.tokens_in for call in self.calls if not call.reply.kept)
+
+    @property
+    def tokens_out(self) -> int:
+        """Tokens from the model now."""
+        return sum(call.reply.tokens_out for call in self.calls if not call.reply.kept)
+
+    @property
+    def price(self) -> Decimal | None:
+        """What it cost now; None where that is not known."""
+        prices = [Decimal(0) if call.reply.kept else call.reply.price for call in self.calls]
+        known = [price for price in prices if price is not None]
+        return sum(known, start=Decimal(0)) if len(known) == len(prices) else None
 
 
 # --- what it adds up to -------------------------------------------------------------------------------

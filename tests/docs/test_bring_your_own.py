@@ -1,5 +1,6 @@
 """What the page on bringing your own shows does what it says."""
 
+import json
 import runpy
 from contextlib import aclosing
 from pathlib import Path
@@ -11,7 +12,8 @@ from tests.docs.pages import ROOT, blocks
 from trueweave import AsyncTrueweave, Chunk, Source
 from trueweave.config import Settings
 from trueweave.store.postgres.db import Database
-from trueweave.testing import HashEmbedder
+from trueweave.testing import HashEmbedder, ModelServer
+from trueweave.testing.model_server import Asked
 
 PAGE = (ROOT / "docs" / "bring-your-own.md").read_text("utf-8")
 
@@ -53,3 +55,42 @@ async def test_the_chunker_makes_each_stanza_a_chunk(database: Database, shown: 
     text = "One line\nand another\n\n\n\nOne more\n\n"
     made = await stored(database, Source("a", text), chunker=shown["Stanzas"]())
     assert [one.text for one in made] == ["One line\nand another", "One more"]
+
+
+async def test_the_prompt_takes_the_place_of_the_built_in_one(database: Database, tmp_path: Path) -> None:
+    heard: list[str] = []
+
+    def script(asked: Asked) -> str:
+        heard.append(asked.messages[0].content)
+        return 'Ada did [1 "Ada Lovelace"].'
+
+    [prompt] = blocks(PAGE, "markdown")
+    (tmp_path / "answer_text.md").write_text(prompt, "utf-8")
+    async with ModelServer(script) as server:
+        settings = Settings(model="vllm/any", model_url=server.url, prompt_folder=tmp_path, extractor="capitals")
+        async with aclosing(await AsyncTrueweave.enter(database, "test", settings=settings)) as index:
+            await index.add(Source("a", "Ada Lovelace wrote notes."))
+            await index.ask("Who wrote notes?", "keyword")
+    assert f"- {prompt.strip()}\n" in heard[0]
+
+
+async def test_the_schema_leaves_out_what_does_not_fit(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def script(asked: Asked) -> str:
+        types = {"Ada": "person", "Acme": "company", "York": "place"}
+        works = {"source": "Ada", "target": "Acme", "type": "works for", "description": "She works there."}
+        wrong = {"source": "Acme", "target": "Ada", "type": "works for", "description": "It works there."}
+        entities = [{"name": name, "type": type_} for name, type_ in types.items()]
+        return json.dumps({"entities": entities, "relations": [works, wrong]})
+
+    [schema] = [block for block in blocks(PAGE, "toml") if "relation_patterns" in block]
+    async with ModelServer(script) as server:
+        model = f'model = "vllm/any"\nmodel_url = "{server.url}"\n'
+        (tmp_path / "trueweave.toml").write_text(model + schema, "utf-8")
+        monkeypatch.setenv("TRUEWEAVE_CONFIG", str(tmp_path / "trueweave.toml"))
+        async with aclosing(await AsyncTrueweave.enter(database, "test", settings=Settings.load())) as index:
+            found = await index.try_extract(Source("a", "Ada works for Acme in York."))
+    assert [mention.name for mention in found.found.mentions] == ["Ada", "Acme"]
+    assert [(link.source, link.keywords) for link in found.found.links] == [("Ada", ("works for",))]
+    assert [one.what for one in found.left_out] == ["York", "Acme -> Ada"]

@@ -533,3 +533,29 @@ def test_prompts_are_listed_shown_and_written_to_a_folder_without_a_database(
     assert re.search(r"^extract +your folder ", told, re.M)
     assert "own/glean.md: it lacks {most}. Its placeholders are {most}." in told
     assert "there is no prompt 'nope'" in trueweave("prompts", "show", "nope", code=1).stderr
+
+
+def test_extraction_is_tried_on_one_chunk(trueweave: Trueweave, tmp_path: Path) -> None:
+    trueweave("init")
+    (tmp_path / "note.md").write_text("Ada Lovelace met Charles Babbage in London.", "utf-8")
+    told = trueweave("try-extract", "note.md", "--extractor", "capitals").stdout
+    assert re.search(r"^chunk +1 of 1, \d+ tokens, by structure$", told, re.M)
+    assert re.search(r"^Kept: 3 entities, \d relations?$", told, re.M)
+    assert re.search(r"^calls +0$", told, re.M)
+    found = answer(trueweave("try-extract", "note.md", "--json"))
+    assert {one["name"] for one in found["found"]["mentions"]} == {"Ada Lovelace", "Charles Babbage", "London"}
+    assert "has no chunk 2" in trueweave("try-extract", "note.md", "--chunk", "2", code=1).stderr
+    assert "no extractor 'nope'" in trueweave("try-extract", "note.md", "--extractor", "nope", code=1).stderr
+    assert answer(trueweave("status", "--json"))["documents"] == 0
+
+
+def test_a_trial_shows_prompt_and_reply(trueweave: Trueweave, tmp_path: Path) -> None:
+    with model_server() as url:
+        (tmp_path / "trueweave.toml").write_text(f'model = "vllm/any"\nmodel_url = "{url}"\n', "utf-8")
+        trueweave("init")
+        (tmp_path / "note.md").write_text("Ada Lovelace met Charles Babbage.", "utf-8")
+        told = trueweave("try-extract", "note.md").stdout
+    assert "Call 1: extract" in told
+    assert "[system]\nYou turn a passage into a knowledge graph" in told
+    assert '[reply]\n{"entities": [], "relations": []}' in told
+    assert "Kept: 0 entities, 0 relations" in told

@@ -5,6 +5,7 @@ import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from trueweave import (
     IngestContext,
     Mention,
     Source,
+    UnreadableFile,
     plugins,
 )
 from trueweave.config import Settings
@@ -133,6 +135,37 @@ async def test_questions_are_asked_with_prompts_of_ones_own(database: Database, 
         await index.ask("Who met whom?", "local")
     assert heard[0] == "Name 10 keywords."
     assert "- Answer in rhymes." in heard[-1]
+
+
+# --- a schema -----------------------------------------------------------------------------------------
+
+
+async def test_a_schema_is_a_setting_and_part_of_the_recipe(database: Database) -> None:
+    def script(asked: Asked) -> str:
+        people = [{"name": name, "type": "person"} for name in ("Ada Lovelace", "Charles Babbage")]
+        place = {"name": "London", "type": "place"}
+        met = {"source": "Ada Lovelace", "target": "Charles Babbage", "type": "met", "description": "They met."}
+        wrong = {"source": "Ada Lovelace", "target": "London", "type": "met", "description": "She met it."}
+        return json.dumps({"entities": [*people, place], "relations": [met, wrong]})
+
+    async with ModelServer(script) as server:
+        async with opened(database, server) as plain:
+            await plain.add(NOTE)
+        schema: dict[str, Any] = {"relation_types": {"met": "they saw each other"}, "strict_schema": True}
+        async with opened(database, server, relation_patterns=(("person", "met", "person"),), **schema) as strict:
+            changed = ("relation_patterns", "relation_types", "strict_schema")
+            assert await strict.maintenance.out_of_date() == [OutOfDate(1, changed)]
+            assert (await strict.add(NOTE)).new == 1
+            [chunk] = await chunks(strict)
+            assert [(link.target, link.keywords) for link in chunk.links] == [("Charles Babbage", ("met",))]
+            [info] = await strict.list_documents()
+            assert "relations that no pattern allows, left out: 1" in info.notes
+            assert (await strict.add(NOTE)).unchanged == 1
+        calls = len(server.calls)
+        async with opened(database, server, relation_patterns=(("person", "met", "ship"),), **schema) as wrong:
+            with pytest.raises(ConfigError, match="names 'ship', which is none of the entity types"):
+                await wrong.add(NOTE)
+        assert len(server.calls) == calls
 
 
 # --- extractors and chunkers --------------------------------------------------------------------------
@@ -326,3 +359,61 @@ async def test_cutting_by_meaning_needs_an_embedding_model(database: Database) -
     async with aclosing(await AsyncTrueweave.enter(database, "test", settings=settings)) as index:
         with pytest.raises(ConfigError, match="the chunker semantic needs an embedding model"):
             await index.add(NOTE)
+
+
+# --- trying it on one chunk ---------------------------------------------------------------------------
+
+
+async def test_a_trial_shows_what_is_asked_kept_and_left_out_and_stores_nothing(database: Database) -> None:
+    def script(asked: Asked) -> str:
+        ada, ship = {"name": "Ada Lovelace", "type": "person"}, {"name": "Ambrel", "type": "ship"}
+        return json.dumps({"entities": [ada, ship], "relations": []})
+
+    async with (
+        ModelServer(script) as server,
+        opened(database, server, strict_schema=True, prices={"vllm/any": (1, 2)}) as index,
+    ):
+        found = await index.try_extract(NOTE)
+        assert [call.stage for call in found.calls] == ["extract"]
+        assert NOTE.text in found.calls[0].prompt.messages[1].content
+        assert "Ambrel" in found.calls[0].reply.text
+        assert [mention.name for mention in found.found.mentions] == ["Ada Lovelace"]
+        assert [(one.what, one.why) for one in found.left_out] == [("Ambrel", "the schema has no entity type 'ship'")]
+        assert found.tokens_in > 100
+        assert found.price is not None
+        assert found.price > 0
+        again = await index.try_extract(NOTE)
+        assert (again.tokens_in, again.calls[0].reply.kept) == (0, True)
+        assert again.price == Decimal(0)
+        assert (await index.status()).documents == 0
+        await index.add(NOTE)
+        assert len(server.calls) == 1, "the reply to the trial is there"
+        with pytest.raises(ConfigError, match="note has no chunk 2"):
+            await index.try_extract(NOTE, chunk=2)
+
+
+async def test_a_trial_tells_of_a_reply_that_cannot_be_used(database: Database) -> None:
+    async with ModelServer(lambda _: "no JSON") as server, opened(database, server) as index:
+        found = await index.try_extract(NOTE)
+    assert [call.stage for call in found.calls] == ["extract", "repair"]
+    assert "is unusable, twice" in found.problem
+
+
+async def test_a_trial_hears_what_an_extractor_of_ones_own_asks(database: Database) -> None:
+    async with ModelServer(lambda _: "Ada") as server:
+        settings = Settings(model="vllm/any", model_url=server.url, model_tries=1)
+        async with given(database, extractor=Asking, settings=settings) as index:
+            found = await index.try_extract(NOTE)
+    assert (found.extractor, [call.reply.text for call in found.calls]) == ("given", ["Ada"])
+    assert found.found.mentions == (Mention("Ada"),)
+
+
+async def test_a_trial_of_a_file_takes_its_first_document(database: Database, tmp_path: Path) -> None:
+    file = tmp_path / "notes.csv"
+    file.write_text("id,text\n1,Ada Lovelace met Charles Babbage.\n2,Other\n", "utf-8")
+    async with given(database) as index:
+        found = await index.try_extract(file)
+        assert (found.number, found.chunks, found.extractor, found.calls) == (1, 1, "capitals", ())
+        assert {mention.name for mention in found.found.mentions} == {"Ada Lovelace", "Charles Babbage"}
+        with pytest.raises(UnreadableFile, match="cannot be tried"):
+            await index.try_extract(tmp_path / "missing.txt")

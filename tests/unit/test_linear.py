@@ -28,6 +28,7 @@ from trueweave.evidence import Passage
 from trueweave.extract.capitals import CapitalsExtractor
 from trueweave.extract.cooccurrence import topics
 from trueweave.extract.findings import ExtractionBuilder
+from trueweave.extract.graph_schema import GraphSchema
 from trueweave.extract.json_reply import Unusable, read
 from trueweave.extract.schema import Findings
 from trueweave.extract.spans import Finder
@@ -74,7 +75,7 @@ def _reply(text: str) -> None:
 
 
 def _harvest(text: str) -> None:
-    harvest = ExtractionBuilder(text, ["person"])
+    harvest = ExtractionBuilder(text, GraphSchema.of({"person": ""}))
     found = [{"name": name, "type": text, "description": text} for name in ("Ada Lovelace", "Zoë\u00a0Müller", text)]
     harvest.add(Findings.model_validate({"entities": found}))
     harvest.extraction(10)

@@ -9,10 +9,11 @@ import pytest
 from trueweave import prompts
 from trueweave.errors import BadReply, ConfigError, ModelUnavailable
 from trueweave.extract.findings import EXAMPLE_WORDS, NOTHING_FOUND
+from trueweave.extract.graph_schema import GraphSchema
 from trueweave.extract.json_reply import CUT_OFF, MENDED
 from trueweave.extract.llm import LLMExtractor
 from trueweave.text.names import key
-from trueweave.types import Chunk, Extraction, Link, Mention, Prompt, Purpose, Reply, Source
+from trueweave.types import Chunk, DroppedFinding, Extraction, Link, Mention, Prompt, Purpose, Reply, Source
 
 TEXT = "Ada Lovelace wrote notes on the Engine. Charles Babbage built it; ada lovelace praised it."
 TYPES = {"person": "a human being", "work": ""}
@@ -374,3 +375,104 @@ async def test_a_useless_reply_when_gleaning_is_repaired_or_fails_the_document()
     assert model.stages == ["extract", "glean", "repair"]
     with pytest.raises(BadReply):
         await extract(Model(reply(), "Nothing more.", "Nothing."), max_gleaning=2)
+
+
+# --- a schema of types and patterns -------------------------------------------------------------------
+
+ENGINE = {"name": "Engine", "type": "work", "description": "He built it.", "emphasis": 5}
+NOTES = {"name": "notes", "type": "manuscript", "description": "Hers.", "emphasis": 5}
+BUILT = {"source": "Charles Babbage", "target": "Engine", "description": "He built it.", "type": "Built"}
+BACKWARDS = {"source": "Engine", "target": "Ada Lovelace", "description": "It praised her.", "type": "built"}
+OWNS = {"source": "Ada Lovelace", "target": "Engine", "description": "She has it.", "type": "owns"}
+WROTE = {"source": "Ada Lovelace", "target": "notes", "description": "She wrote them.", "type": "built"}
+FOUND = reply((ADA, BABBAGE, ENGINE, NOTES), (BUILT, BACKWARDS, OWNS, WROTE))
+
+
+def graph_schema(*, strict: bool) -> GraphSchema:
+    return GraphSchema.of(TYPES, {"built": "somebody made it"}, [("person", "built", "work")], strict=strict)
+
+
+async def by_schema(*, strict: bool) -> tuple[Extraction, list[DroppedFinding]]:
+    left_out: list[DroppedFinding] = []
+    extractor = LLMExtractor(Model(FOUND), graph_schema(strict=strict), left_out=left_out.append)
+    [found] = await extractor.extract(Source("a.md", TEXT), [Chunk(TEXT)])
+    return found, left_out
+
+
+async def test_what_does_not_fit_a_strict_schema_is_left_out_and_noted() -> None:
+    found, left_out = await by_schema(strict=True)
+    assert [mention.name for mention in found.mentions] == ["Ada Lovelace", "Charles Babbage", "Engine"]
+    assert [(link.source, link.keywords) for link in found.links] == [("Charles Babbage", ("built",))]
+    assert left_out == [
+        DroppedFinding("entity", "notes", "the schema has no entity type 'manuscript'"),
+        DroppedFinding("relation", "Engine -> Ada Lovelace", "no pattern allows 'built' from work to person"),
+        DroppedFinding("relation", "Ada Lovelace -> Engine", "the schema has no relation type 'owns'"),
+        DroppedFinding("relation", "Ada Lovelace -> notes", "an end of it is not among the entities"),
+    ]
+    for note in (
+        "entities of a type that is not in the schema, left out: 1",
+        "relations that no pattern allows, left out: 1",
+        "relations of a type that is not in the schema, left out: 1",
+        "relations whose ends are not both among the entities, left out: 1",
+    ):
+        assert note in found.notes
+
+
+async def test_without_strictness_it_is_kept_and_noted() -> None:
+    found, left_out = await by_schema(strict=False)
+    assert [(mention.name, mention.type) for mention in found.mentions][-1] == ("notes", "other")
+    assert [link.keywords for link in found.links] == [("built",), ("built",), (), ("built",)]
+    assert left_out == []
+    assert "relations that no pattern allows, kept: 2" in found.notes
+    assert "relations of a type that is not in the schema, kept: 1" in found.notes
+
+
+@pytest.mark.parametrize("strict", [True, False])
+async def test_the_model_is_told_of_the_schema(strict: bool) -> None:
+    model = Model(NOTHING)
+    await LLMExtractor(model, graph_schema(strict=strict)).extract(Source("a.md", TEXT), [Chunk(TEXT)])
+    rules = model.prompts[0].messages[0].content
+    assert "- type: one of\n  - built: somebody made it\n" in rules
+    assert "  - person | built | work" in rules
+    assert ("  - other" not in rules) == strict
+    assert ("Leave out whatever has none of these types" in rules) == strict
+    form = json.loads(model.prompts[0].schema)["properties"]["relations"]["items"]["properties"]
+    assert form["type"]["enum"] == (["built"] if strict else ["built", "other"])
+
+
+async def test_without_relation_types_the_model_is_asked_as_before() -> None:
+    model = Model(NOTHING)
+    await LLMExtractor(model, TYPES).extract(Source("a.md", TEXT), [Chunk(TEXT)])
+    assert "- emphasis: as above\n\nA passage that tells" in model.prompts[0].messages[0].content
+    assert "type" not in json.loads(model.prompts[0].schema)["properties"]["relations"]["items"]["properties"]
+
+
+async def test_what_was_found_is_shown_again_with_its_types() -> None:
+    model = Model(FOUND, NOTHING)
+    await LLMExtractor(model, graph_schema(strict=True), max_gleaning=2).extract(Source("a.md", TEXT), [Chunk(TEXT)])
+    assert [one["type"] for one in json.loads(model.prompts[1].messages[2].content)["relations"]] == ["built"]
+
+
+@pytest.mark.parametrize(
+    ("patterns", "problem"),
+    [
+        ([("person", "built", "ship")], r"\[person, built, ship\] names 'ship', which is none of the entity types"),
+        ([("person", "sank", "work")], "names 'sank', which is none of the relation types: built, other"),
+        ([("person", "work")], "must have three parts"),
+    ],
+)
+def test_a_pattern_must_name_known_types(patterns: list[tuple[str, ...]], problem: str) -> None:
+    with pytest.raises(ConfigError, match=problem):
+        GraphSchema.of(TYPES, {"built": ""}, patterns)
+
+
+def test_the_schema_is_part_of_the_fingerprint() -> None:
+    schemas = [
+        GraphSchema.of(TYPES),
+        GraphSchema.of(TYPES, strict=True),
+        GraphSchema.of(TYPES, {"built": ""}),
+        GraphSchema.of(TYPES, {"built": "made"}),
+        graph_schema(strict=False),
+        graph_schema(strict=True),
+    ]
+    assert len({LLMExtractor(Model(), schema).fingerprint for schema in schemas}) == len(schemas)

@@ -42,6 +42,7 @@ from trueweave.cli import (
     status,
     sweep,
     sync,
+    try_extract,
     verify,
     worker,
     workspace,
@@ -83,6 +84,7 @@ app.command()(compare.compare)
 app.command()(methods.methods)
 app.command()(bench.bench)
 app.command()(estimate.estimate)
+app.command("try-extract")(try_extract.try_extract)
 app.command()(remove.remove)
 app.command("import")(import_.import_)
 app.command()(export.export)

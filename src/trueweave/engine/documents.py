@@ -9,7 +9,7 @@ from pathlib import Path
 from trueweave.engine.core import OpenWorkspace, Progress, unseen
 from trueweave.engine.counting import CountingListener
 from trueweave.engine.maintenance import AsyncMaintenanceGroup
-from trueweave.errors import ConfigError, InvalidDocument, ModelRefused, SpaceMismatch
+from trueweave.errors import ConfigError, InvalidDocument, ModelRefused, SpaceMismatch, UnreadableFile
 from trueweave.events import Added, Listener, Refused, Removed, ignore, in_run
 from trueweave.graph.contribution import Contribution, contribution
 from trueweave.ingest.folders import Folder, gone, matching
@@ -21,7 +21,7 @@ from trueweave.store.postgres.public_errors import own_errors, translated
 from trueweave.streams import Stream
 from trueweave.text.loading import Files, is_folder
 from trueweave.text.uris import Naming
-from trueweave.types import Document, DocumentInfo, Estimate, Source, SyncPlan
+from trueweave.types import Document, DocumentInfo, Estimate, ExtractionTrial, Source, SyncPlan
 from trueweave.view.settle import SettleResult, settle
 
 _DOCUMENTS_AT_ONCE = 256
@@ -142,6 +142,33 @@ class DocumentCalls:
         with Seen() as seen:
             coming, prices = incoming(what, self._files(seen), seen), models.prices(recipe)
             return await estimate(self._core.workspace, coming, recipe, prices, listener, made)
+
+    async def try_extract(
+        self, what: str | Path | Source, *, chunk: int = 1, listener: Listener = ignore
+    ) -> ExtractionTrial:
+        """What the extractor makes of one chunk, counted from 1, of a text or of the first document in a file: the
+        prompts, the replies, what is kept, what is left out and why, and what it cost.
+
+        Nothing is added to the index. Replies are cached as always.
+        """
+        from trueweave.ingest.trial import TrialLog, try_extract
+
+        models = await self._core.models()
+        recipe, log = models.recipe(), TrialLog()
+        extractor, chunker = models.trial_extractor(recipe, log), models.chunker(recipe)
+        source = what if isinstance(what, Source) else await asyncio.to_thread(self._first_document, what)
+        with in_run(listener):
+            return await try_extract(source, chunk, recipe, extractor, chunker, log)
+
+    def _first_document(self, path: str | Path) -> Source:
+        """The first document in a file; UnreadableFile where there is none."""
+        with Seen() as seen:
+            problem = "it holds no document"
+            for loaded in self._files(seen).sources([path]):
+                if isinstance(loaded, Source):
+                    return loaded
+                problem = loaded.reason
+        raise UnreadableFile(f"{path} cannot be tried: {problem}. Name another file.")
 
     async def work(self, listener: Listener = ignore, stop: asyncio.Event | None = None) -> None:
         """Take jobs of this workspace from the queue until `stop` is set; then end what is begun."""

@@ -12,13 +12,14 @@ from itertools import count
 
 from trueweave.errors import BadReply, ConfigError
 from trueweave.events import chunks_done
-from trueweave.extract.findings import OTHER, ExtractionBuilder, example
+from trueweave.extract.findings import ExtractionBuilder, example
+from trueweave.extract.graph_schema import GraphSchema
 from trueweave.extract.json_reply import Unusable, read
 from trueweave.extract.schema import Findings, schema
 from trueweave.prompts import BUILT_IN, PromptSet, fence
 from trueweave.protocols import LLM
-from trueweave.text.names import key, tidy
-from trueweave.types import Chunk, Extraction, Message, Prompt, Purpose, Reply, Source
+from trueweave.text.names import key
+from trueweave.types import Chunk, DroppedFinding, Extraction, Message, Prompt, Purpose, Reply, Source
 
 VERSION = "1"  # of how replies are read: another version, other findings
 PROMPTS = ("extract", "glean", "repair")
@@ -32,40 +33,41 @@ _BLANK = "the chunk is blank, so no model was asked"
 
 
 class LLMExtractor:
-    """Entities of the given types (each with a description, or none) and how they are related.
+    """Entities of the types of a schema, or of the types given (each with a description, or none), and their relations.
 
     `max_gleaning` is how many times a chunk is read: 1 is one call, and each further one shows the model what it found
     and asks for what it missed, until nothing new comes. Unusable replies are given to `forget`, so that the next try
-    asks the model again.
+    asks the model again. `left_out` is told of what is not kept of a reply.
     """
 
     def __init__(
         self,
         llm: LLM,
-        types: Mapping[str, str],
+        types: Mapping[str, str] | GraphSchema,
         *,
         max_gleaning: int = 1,
         max_paths_per_chunk: int = MAX_PATHS_PER_CHUNK,
         max_tokens: int = MAX_TOKENS,
         forget: Callable[[Prompt], Awaitable[None]] | None = None,
         prompts: PromptSet = BUILT_IN,
+        left_out: Callable[[DroppedFinding], None] | None = None,
     ) -> None:
         self._llm = llm
+        self._left_out = left_out
         self._prompts = prompts
         self._forget = forget
-        self._types = _with_other(types)
+        self._graph = types if isinstance(types, GraphSchema) else GraphSchema.of(types)
         self._passes = _at_least_one("max_gleaning", max_gleaning)
         self._most = _at_least_one("max_paths_per_chunk", max_paths_per_chunk)
         self.max_tokens = _at_least_one("max_tokens", max_tokens)
-        self._schema = schema(list(self._types))
+        self._schema = schema(list(self._graph.entity_types), list(self._graph.relation_types))
         self._instructions = self._written_out()
 
     @property
     def fingerprint(self) -> str:
         versions = [self._prompts.load(name).version for name in PROMPTS]
         figures = [str(n) for n in (self._passes, self._most, self.max_tokens)]
-        types = [part for pair in self._types.items() for part in pair]
-        return key("llm", VERSION, self._llm.model, *versions, self._schema, *figures, *types).hex
+        return key("llm", VERSION, self._llm.model, *versions, self._schema, *figures, *self._graph.parts).hex
 
     async def extract(self, source: Source, chunks: Sequence[Chunk]) -> Sequence[Extraction]:
         """What the model finds in each chunk, in order. BadReply if it has no usable answer for one of them.
@@ -101,7 +103,7 @@ class LLMExtractor:
         if not chunk.text.strip():
             return Extraction(notes=(_BLANK,))
         asked = self._question(chunk)
-        harvest = ExtractionBuilder(chunk.text, self._types)
+        harvest = ExtractionBuilder(chunk.text, self._graph, self._left_out)
         findings, notes = await self._findings(asked, "extract", uri, chunk)
         harvest.add(findings)
         for _ in range(self._passes - 1):
@@ -139,8 +141,12 @@ class LLMExtractor:
         return await self._llm.complete(self._prompt(messages), Purpose(stage, uri, key("text", chunk.text)))
 
     def _written_out(self) -> str:
-        types = "\n".join(f"  - {name}: {what}" if what else f"  - {name}" for name, what in self._types.items())
-        return self._prompts.load("extract").render(types=types, most=str(self._most), example=example(self._types))
+        return self._prompts.load("extract").render(
+            types=self._graph.told_of_entities(),
+            relation_types=self._graph.told_of_relations(),
+            most=str(self._most),
+            example=example(self._graph),
+        )
 
     def _failure(self, uri: str, chunk: Chunk, reply: Reply, problem: Unusable) -> str:
         cut_off = reply.finish == "length"
@@ -159,15 +165,6 @@ async def _read(reply: Reply) -> tuple[Findings, tuple[str, ...]]:
         return read(Findings, reply.text, cut_off=cut_off)
     # In a thread, as repairing a long and broken reply can take a second.
     return await asyncio.to_thread(read, Findings, reply.text, cut_off=cut_off)
-
-
-def _with_other(types: Mapping[str, str]) -> dict[str, str]:
-    tidied = {tidy(name): tidy(what) for name, what in types.items()}
-    if not all(tidied):
-        raise ConfigError("an entity type has no name; give it one, or take it out")
-    if not tidied:
-        raise ConfigError('no entity types are set; name some, as in {"person": "", "place": "where things are"}')
-    return {**tidied, OTHER: tidied.get(OTHER, "anything else that matters")}
 
 
 def _at_least_one(name: str, value: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, model_validator
 
@@ -26,6 +26,7 @@ class RelationReply(Lenient):
     source: str
     target: str
     description: str = ""
+    type: str = ""
     keywords: Words = ()
     strength: Figure | None = None
     emphasis: Figure | None = None
@@ -44,13 +45,15 @@ class Findings(Lenient):
         return self
 
 
-def schema(types: Sequence[str]) -> str:
-    """The JSON schema of a reply, as JSON."""
+def schema(types: Sequence[str], relation_types: Sequence[str] = ()) -> str:
+    """The JSON schema of a reply, as JSON. Relations have a type where there are types of them."""
     text, figure = {"type": "string"}, {"type": "integer"}
     entity = {"name": text, "type": {"type": "string", "enum": list(types)}, "description": text, "emphasis": figure}
     words = {"type": "array", "items": text}
-    relation = {"source": text, "target": text, "description": text, "keywords": words}
+    relation: dict[str, Any] = {"source": text, "target": text, "description": text, "keywords": words}
     relation |= {"strength": figure, "emphasis": figure}
+    if relation_types:
+        relation["type"] = {"type": "string", "enum": list(relation_types)}
     lists = {"entities": entity, "relations": relation}
     arrays = {name: {"type": "array", "items": object_schema(item)} for name, item in lists.items()}
     return json.dumps(object_schema(arrays))

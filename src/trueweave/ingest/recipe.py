@@ -33,6 +33,9 @@ class Recipe(BaseModel):
     max_chunk_size: int = 800
     chunk_overlap: int = 0
     prompts: dict[str, str] = {}  # the versions of those that are a user's own
+    relation_types: dict[str, str] = {}
+    relation_patterns: tuple[tuple[str, str, str], ...] = ()
+    strict_schema: bool = False
     extractor_fingerprint: str = ""  # of one of a user's own
     chunker: str = "structure"
     chunker_fingerprint: str = ""  # of one of a user's own

@@ -1,0 +1,86 @@
+"""A trial of an extractor, for people and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from trueweave.cli.render.lines import count, indented, warning
+from trueweave.cli.render.tables import pairs, table
+from trueweave.types import money
+
+if TYPE_CHECKING:
+    from trueweave.types import ExtractionTrial, ModelExchange
+
+
+def trial_answer(found: ExtractionTrial) -> dict[str, object]:
+    """A trial with its sums."""
+    return {**asdict(found), "tokens_in": found.tokens_in, "tokens_out": found.tokens_out, "price": found.price}
+
+
+def trial_lines(found: ExtractionTrial, currency: str) -> Iterator[RenderableType]:
+    """The chunk, each call, what was kept and left out, and the cost."""
+    yield pairs(
+        {
+            "document": found.uri,
+            "chunk": f"{found.number} of {found.chunks}, {count(found.chunk.tokens, 'token')}, by {found.chunker}",
+            "extractor": found.extractor,
+        }
+    )
+    yield from _titled("Text", Text(found.chunk.text))
+    for number, call in enumerate(found.calls, 1):
+        yield from _call(number, call)
+    if found.problem:
+        yield from _titled("Problem", warning(found.problem))
+    yield from _kept(found)
+    if found.left_out:
+        made = table("", "left out", "why")
+        for one in found.left_out:
+            made.add_row(one.kind, one.what, one.why)
+        yield from _titled(f"Left out: {len(found.left_out)}", made)
+    if found.found.notes:
+        yield from _titled("Notes", *map(indented, found.found.notes))
+    yield from _titled("Cost", pairs(_cost(found, currency)))
+
+
+def _titled(title: str, *body: RenderableType) -> Iterator[RenderableType]:
+    yield Text(f"\n{title}", style="bold")
+    yield from body
+
+
+def _call(number: int, call: ModelExchange) -> Iterator[RenderableType]:
+    cached = ", from the cache" if call.reply.kept else ""
+    yield from _titled(f"Call {number}: {call.stage}{cached}")
+    for message in call.prompt.messages:
+        yield Text(f"[{message.role}]", style="dim")
+        yield Text(message.content)
+    yield Text("[reply]", style="dim")
+    yield Text(call.reply.text)
+
+
+def _kept(found: ExtractionTrial) -> Iterator[RenderableType]:
+    entities, relations = (
+        table("entity", "type", ">places", "~description"),
+        table("relation", "keywords", "~description"),
+    )
+    for mention in found.found.mentions:
+        entities.add_row(mention.name, mention.type, f"{len(mention.spans):,}", mention.description)
+    for link in found.found.links:
+        relations.add_row(f"{link.source} -> {link.target}", ", ".join(link.keywords), link.description)
+    kept = f"{count(len(found.found.mentions), 'entity')}, {count(len(found.found.links), 'relation')}"
+    shown = [one for one, some in ((entities, found.found.mentions), (relations, found.found.links)) if some]
+    yield from _titled(f"Kept: {kept}", *shown)
+
+
+def _cost(found: ExtractionTrial, currency: str) -> dict[str, object]:
+    cached = sum(call.reply.kept for call in found.calls)
+    price = "not known" if found.price is None else money(found.price, currency)
+    return {
+        "calls": f"{len(found.calls) - cached:,}{f', and {cached:,} from the cache' if cached else ''}",
+        "tokens": f"{found.tokens_in:,} to the model, {found.tokens_out:,} from it",
+        "price": price,
+    }

@@ -1,0 +1,79 @@
+"""A trial of an extractor on one chunk: what is asked, what comes back, and what is kept of it. Nothing is stored."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+
+from trueweave.errors import BadReply, ConfigError, InvalidDocument
+from trueweave.ingest.recipe import Recipe
+from trueweave.protocols import Chunker, Extractor, StreamingLLM, forget_reply
+from trueweave.types import DroppedFinding, Extraction, ExtractionTrial, ModelExchange, Prompt, Purpose, Reply, Source
+
+_BY_THE_WHOLE = ("capitals", "nlp")  # what these find in a chunk depends on the others, and costs nothing
+
+
+@dataclass(frozen=True)
+class TrialLog:
+    """What is heard of a trial while it runs."""
+
+    calls: list[ModelExchange] = field(default_factory=list)
+    left_out: list[DroppedFinding] = field(default_factory=list)
+
+    def listening(self, llm: StreamingLLM) -> RecordedLLM:
+        """The model, with all that it is asked and replies written down here."""
+        return RecordedLLM(llm, self.calls.append)
+
+
+@dataclass(frozen=True)
+class RecordedLLM:
+    """A chat model that tells of each call."""
+
+    llm: StreamingLLM
+    told: Callable[[ModelExchange], None]
+
+    @property
+    def model(self) -> str:
+        return self.llm.model
+
+    async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
+        """The model's whole reply."""
+        reply = await self.llm.complete(prompt, purpose)
+        self.told(ModelExchange(purpose.stage, prompt, reply))
+        return reply
+
+    async def stream(self, prompt: Prompt, purpose: Purpose) -> AsyncIterator[str | Reply]:
+        """The pieces of the reply, and at the end the whole of it."""
+        async for piece in self.llm.stream(prompt, purpose):
+            if isinstance(piece, Reply):
+                self.told(ModelExchange(purpose.stage, prompt, piece))
+            yield piece
+
+    async def forget(self, prompt: Prompt) -> None:
+        """Keep the reply to this no longer."""
+        await forget_reply(self.llm, prompt)
+
+
+async def try_extract(
+    source: Source, number: int, recipe: Recipe, extractor: Extractor, chunker: Chunker, log: TrialLog
+) -> ExtractionTrial:
+    """What the extractor makes of the chunk of this number, counted from 1. A reply that is unusable twice is the
+    trial's problem, not an error."""
+    chunks = await chunker.chunk(source, recipe.sizes)
+    if not chunks:
+        raise InvalidDocument(f"{source.uri} has no text to be extracted from. Name another file.")
+    if not 1 <= number <= len(chunks):
+        raise ConfigError(f"{source.uri} has no chunk {number}. Name one from 1 to {len(chunks)}.")
+    chunk = chunks[number - 1]
+    found, problem = Extraction(), ""
+    try:
+        if recipe.extractor in _BY_THE_WHOLE:
+            found = (await extractor.extract(source, chunks))[number - 1]
+        else:
+            [found] = await extractor.extract(source, [chunk])
+    except BadReply as error:
+        problem = str(error)
+    told = tuple(log.calls), tuple(log.left_out)
+    return ExtractionTrial(
+        source.uri, recipe.extractor, recipe.chunker, chunk, number, len(chunks), found, *told, problem
+    )
