@@ -10,6 +10,7 @@ import typing
 __all__ = [
     "Added",
     "Answer",
+    "AnswerOptions",
     "AsyncBudgetGroup",
     "AsyncCommunitiesGroup",
     "AsyncGraphGroup",
@@ -256,6 +257,7 @@ if typing.TYPE_CHECKING:
     )
     from trueweave.evidence import (
         Answer,
+        AnswerOptions,
         Check,
         Citation,
         Compared,

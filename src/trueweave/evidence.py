@@ -9,6 +9,7 @@ from itertools import takewhile
 from typing import Generic, Literal, TypeVar
 from uuid import UUID
 
+from trueweave.errors import ConfigError
 from trueweave.types import Entity, Finish, Place, Relation
 
 T_co = TypeVar("T_co", covariant=True)
@@ -19,6 +20,8 @@ VOUCHED: frozenset[CheckStatus] = frozenset(("quoted", "entailed", "computed"))
 
 
 # --- what is asked ------------------------------------------------------------------------------------
+
+_SHORTEST_ANSWER = 16  # tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,6 +370,24 @@ class Repair:
 
     before: Sentence
     after: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerOptions:
+    """How one question is to be answered: what the model is told besides, the language of the answer (that of the
+    question where it is empty), how many tokens it may have (as the settings say where it is None), and the model's
+    temperature."""
+
+    instructions: str = ""
+    language: str = ""
+    length: int | None = None
+    temperature: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.length is not None and self.length < _SHORTEST_ANSWER:
+            raise ConfigError(f"the length of an answer is {self.length} tokens; make it {_SHORTEST_ANSWER} or more")
+        if not 0 <= self.temperature <= 2:
+            raise ConfigError(f"the temperature is {self.temperature}; make it 0 to 2")
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from trueweave.config import Settings
 from trueweave.engine import AsyncTrueweave, Progress, unseen
 from trueweave.errors import TrueweaveError
 from trueweave.events import Added, Listener, Refused, Reported, ignore
-from trueweave.evidence import Answer, Comparison, Evidence, Filter, Passage
+from trueweave.evidence import Answer, AnswerOptions, Comparison, Evidence, Filter, Passage
 from trueweave.ingest.own import MakeChunker, MakeExtractor
 from trueweave.protocols import ChangeReaders, Chunker, Embedder, Extractor, StreamingLLM, Vectors, Verifier
 from trueweave.query_context import Method
@@ -784,6 +784,7 @@ class Trueweave(_Waiting):
         extractive: bool = False,
         repair: bool | None = None,
         verifiers: Sequence[str | Verifier] | None = None,
+        options: AnswerOptions | None = None,
         context_only: bool = False,
         rerank: bool = False,
         listener: Listener = ignore,
@@ -795,7 +796,8 @@ class Trueweave(_Waiting):
         `numerical_answer` it gives a number and its unit alone, with `extractive` quotes alone; with `context_only` it
         is not asked. `verifiers` check the answer in their order, by name ("rules", "llm", "onnx/FOLDER") or as they
         are, and `repair` gives the model the sentences that they do not vouch for once more; both are as the settings
-        say unless given. The listener hears what is waited for.
+        say unless given. `options` has further instructions, language, length and temperature of this answer. The
+        listener hears what is waited for.
         """
         return self._wait_for(
             lambda trueweave: trueweave.ask(
@@ -808,6 +810,7 @@ class Trueweave(_Waiting):
                 extractive=extractive,
                 repair=repair,
                 verifiers=verifiers,
+                options=options,
                 context_only=context_only,
                 rerank=rerank,
                 listener=listener,
@@ -826,6 +829,7 @@ class Trueweave(_Waiting):
         extractive: bool = False,
         repair: bool | None = None,
         verifiers: Sequence[str | Verifier] | None = None,
+        options: AnswerOptions | None = None,
         rerank: bool = False,
         listener: Listener = ignore,
     ) -> Iterator[str | Answer]:
@@ -844,6 +848,7 @@ class Trueweave(_Waiting):
                 extractive=extractive,
                 repair=repair,
                 verifiers=verifiers,
+                options=options,
                 rerank=rerank,
                 listener=listener,
             )

@@ -417,3 +417,19 @@ def test_a_reader_who_leaves_ends_the_command_quietly(tmp_path: Path, environmen
             process.stdout.close()
             assert process.wait(30) == 141
             assert process.stderr.read() == ""
+
+
+@pytest.mark.usefixtures("filled")
+def test_an_answer_has_the_language_and_length_that_were_asked_for(trueweave: Trueweave, tmp_path: Path) -> None:
+    with model_server("--script", f"{__name__}:told") as url:
+        settle_for(tmp_path, url, embedding_model=None, method="keyword", model_tries=1)
+        options = ("--instructions", "Say please.", "--language", "French", "--length", "64", "--temperature", "0.5")
+        assert trueweave("ask", QUESTION, *options).stdout.startswith("French please 64")
+        assert trueweave("ask", QUESTION, "--temperature", "3", code=2).stderr
+
+
+def told(asked: Asked) -> str:
+    """Which options the model was told of."""
+    rules = asked.messages[0].content
+    heard = [word for word in ("French", "please") if word in rules]
+    return " ".join([*heard, str(asked.max_tokens)])

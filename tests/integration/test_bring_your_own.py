@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from trueweave import (
+    AnswerOptions,
     AsyncTrueweave,
     Chunk,
     ChunkSizes,
@@ -417,3 +418,19 @@ async def test_a_trial_of_a_file_takes_its_first_document(database: Database, tm
         assert {mention.name for mention in found.found.mentions} == {"Ada Lovelace", "Charles Babbage"}
         with pytest.raises(UnreadableFile, match="cannot be tried"):
             await index.try_extract(tmp_path / "missing.txt")
+
+
+async def test_each_question_has_its_own_language_and_temperature_and_no_reply_of_another(database: Database) -> None:
+    def script(asked: Asked) -> str:
+        who = "Elle" if "Answer in French." in asked.messages[0].content else "She"
+        return f'{who} did [1 "Ada Lovelace met"].'
+
+    async with ModelServer(script) as server, opened(database, server, extractor="capitals") as index:
+        await index.add(NOTE)
+        plain = await index.ask("Who met whom?", "keyword")
+        french = await index.ask("Who met whom?", "keyword", options=AnswerOptions(language="French"))
+        await index.ask("Who met whom?", "keyword", options=AnswerOptions(language="French", temperature=0.5))
+        assert len(server.calls) == 3
+        await index.ask("Who met whom?", "keyword", options=AnswerOptions(language="French"))
+        assert len(server.calls) == 3
+    assert (plain.text, french.text) == ("She did [1].", "Elle did [1].")

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from trueweave.answering import Answering, standalone
 from trueweave.answering.ask import NOTHING_FOUND
 from trueweave.errors import BadReply, ConfigError
-from trueweave.evidence import Answer, Evidence, Passage, Trace, Usage
+from trueweave.evidence import Answer, AnswerOptions, Evidence, Passage, Trace, Usage
 from trueweave.text import tokens
 from trueweave.types import Finish, Message, Prompt, Purpose, Reply
 
@@ -366,3 +367,36 @@ async def test_a_rewrite_of_no_use_is_an_error(model: Model) -> None:
 async def test_answers_do_not_wait_for_each_other() -> None:
     answers = await asyncio.gather(*(ask(Model(GOOD, size=size)) for size in range(1, 9)))
     assert len({answer.text for answer in answers}) == 1
+
+
+async def test_a_question_may_have_instructions_a_language_a_length_and_a_temperature() -> None:
+    model = Model(GOOD)
+    options = AnswerOptions("Name the builder, too.", "French", 200, 0.7)
+    await ask(model, Answering(options=options))
+    ((prompt, _),) = model.asked
+    rules = prompt.messages[0].content
+    assert "- Answer in French.\n" in rules
+    assert "one sentence that says so, in French, and nothing else.\n" in rules
+    assert rules.endswith(
+        "- Write 100 words at most, with the words that you quote.\n"
+        "- Besides, as far as the rules above allow it: Name the builder, too."
+    )
+    assert (prompt.max_tokens, prompt.temperature) == (200, 0.7)
+
+
+async def test_without_options_nothing_is_said_of_them() -> None:
+    model = Model(GOOD)
+    await ask(model)
+    ((prompt, _),) = model.asked
+    assert "- Answer in the language of the question.\n" in prompt.messages[0].content
+    assert prompt.messages[0].content.endswith("in the language of the question, and nothing else.")
+    assert (prompt.max_tokens, prompt.temperature) == (Answering().max_answer_tokens, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [({"length": 3}, "is 3 tokens; make it 16 or more"), ({"temperature": 2.5}, "2.5; make it 0 to 2")],
+)
+def test_options_that_make_no_sense_are_errors(options: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ConfigError, match=problem):
+        AnswerOptions(**options)

@@ -436,6 +436,7 @@ async def test_the_model_is_told_of_the_schema(strict: bool) -> None:
     assert "  - person | built | work" in rules
     assert ("  - other" not in rules) == strict
     assert ("Leave out whatever has none of these types" in rules) == strict
+    assert ('"name": "Ambrelhine"' not in rules) == strict, "the example has nothing that is to be left out"
     form = json.loads(model.prompts[0].schema)["properties"]["relations"]["items"]["properties"]
     assert form["type"]["enum"] == (["built"] if strict else ["built", "other"])
 

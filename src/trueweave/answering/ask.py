@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from trueweave.answering.check import Checked, check
@@ -16,11 +16,11 @@ from trueweave.answering.reasoning_parser import ReasoningParser
 from trueweave.answering.repair import repair
 from trueweave.answering.verify.rules import RulesVerifier
 from trueweave.errors import BadReply, ConfigError
-from trueweave.evidence import Answer, Evidence, Repair, Sentence
+from trueweave.evidence import Answer, AnswerOptions, Evidence, Repair, Sentence
 from trueweave.prompts import BUILT_IN, PromptSet
 from trueweave.protocols import StreamingLLM, Verifier, forget_reply
 from trueweave.text import tokens
-from trueweave.text.names import storable
+from trueweave.text.names import storable, tidy
 from trueweave.text.words import language
 from trueweave.types import Message, Prompt, Purpose, Reply
 
@@ -28,6 +28,7 @@ NOTHING_FOUND = "The documents do not say."
 LEAST_CONTEXT = 256
 
 _HISTORY_SHARE = 4  # a quarter of the context at most is what was said before
+_TOKENS_A_WORD = 2  # with room for marks, and for languages that take more than English
 _DECIMAL_COMMA = frozenset({"de", "es", "fr", "it", "nl", "pt"})
 
 
@@ -39,7 +40,8 @@ class Answering:
     is a number with its unit and nothing else. `extractive`: the answer is sentences of the passages and nothing else.
     `repair`: sentences that the check does not vouch for are given to the model once more. `max_context_tokens` is for
     what the model is shown, a conversation included; `max_answer_tokens` for what it writes, its thoughts included.
-    `verifiers` check the answer, in this order. `prompts` are those that the model is asked with.
+    `verifiers` check the answer, in this order. `prompts` are those that the model is asked with, and
+    `options` are for the one question.
     """
 
     use_cot: bool = False
@@ -50,6 +52,7 @@ class Answering:
     max_answer_tokens: int = 2000
     verifiers: tuple[Verifier, ...] = (RulesVerifier(),)
     prompts: PromptSet = BUILT_IN
+    options: AnswerOptions = field(default_factory=AnswerOptions)
 
     def __post_init__(self) -> None:
         if self.extractive and self.numerical_answer:
@@ -69,9 +72,16 @@ class Answering:
         kind = "number" if self.numerical_answer else "quotes" if self.extractive else "text"
         form = self.prompts.load(f"answer_{kind}").text
         thinking = self.prompts.load("answer_reasoning").text if self.use_cot else ""
-        rules = self.prompts.load("answer").render(form=form, thinking=thinking).strip()
+        told = self.prompts.load("answer").render(
+            form=form,
+            thinking=thinking,
+            language=tidy(storable(self.options.language)) or "the language of the question",
+            instructions=_instructions(self.options),
+        )
+        rules = told.strip()
         asked = Message("user", f"{context.text}\n\nQuestion: {storable(question)}")
-        return Prompt((Message("system", rules), *self._before(history), asked), self.max_answer_tokens)
+        messages = Message("system", rules), *self._before(history), asked
+        return Prompt(messages, self.options.length or self.max_answer_tokens, temperature=self.options.temperature)
 
     async def stream(
         self, question: str, evidence: Evidence, llm: StreamingLLM, history: Sequence[Message] = ()
@@ -183,9 +193,22 @@ class Answering:
         if listening.reply is None:
             return f"{about}: its reply broke off. Ask again."
         if listening.reply.finish == "length":
+            if self.options.length:
+                return f"{about} within {self.options.length} tokens. Allow it more."
             return f"{about} within {self.max_answer_tokens} tokens. Raise max_answer_tokens in the settings."
         thought = "it thought, and then wrote nothing" if listening.thoughts.reasoning else "it wrote nothing"
         return f"{about}: {thought}. Ask again, or try another model."
+
+
+def _instructions(options: AnswerOptions) -> str:
+    """What the model is told besides the rules, as further rules."""
+    told = []
+    if options.length:
+        words = max(options.length // _TOKENS_A_WORD, 1)
+        told.append(f"Write {words} words at most, with the words that you quote.")
+    if said := storable(options.instructions).strip():
+        told.append(f"Besides, as far as the rules above allow it: {said}")
+    return "".join(f"\n- {one}" for one in told)
 
 
 class _Listening:

@@ -35,7 +35,7 @@ from trueweave.cli.session import in_force, in_workspace, load_settings
 if TYPE_CHECKING:
     from trueweave.config import Settings
     from trueweave.engine import AsyncTrueweave
-    from trueweave.evidence import Answer, Filter
+    from trueweave.evidence import Answer, AnswerOptions, Filter
     from trueweave.query_context import Method
     from trueweave.types import Message
 
@@ -70,6 +70,14 @@ Repair = Annotated[
     bool | None,
     typer.Option("--repair/--no-repair", help="Give the model the sentences that are not confirmed once more."),
 ]
+Instructions = Annotated[
+    str | None, typer.Option(metavar="TEXT", help="What the model is told besides, as in --instructions 'Use a table.'")
+]
+Language = Annotated[
+    str | None, typer.Option(metavar="NAME", help="The language of the answer, if not that of the question.")
+]
+Length = Annotated[int | None, typer.Option(min=16, metavar="TOKENS", help="How many tokens the answer may have.")]
+Temperature = Annotated[float, typer.Option(min=0, max=2, help="The model's temperature: 0 is the most likely words.")]
 ContextOnly = Annotated[
     bool, typer.Option("--context-only", help="Show what the model would be shown, and do not ask it.")
 ]
@@ -88,6 +96,10 @@ def ask(
     extractive: Extractive = False,
     verifier: Verifiers = None,
     repair: Repair = None,
+    instructions: Instructions = None,
+    language: Language = None,
+    length: Length = None,
+    temperature: Temperature = 0.0,
     context_only: ContextOnly = False,
     rerank: Rerank = False,
     show_evidence: ShowEvidence = False,
@@ -101,6 +113,8 @@ def ask(
     The answer is shown while it is written. The passages that it cites follow, and each sentence that the check does
     not confirm. Without a language model, the passages that were found are shown.
     """
+    from trueweave.evidence import AnswerOptions
+
     with replying(json) as reply:
         settings = in_force(load_settings(database_url, workspace, model=model))
         fetch_model_for_questions(settings)
@@ -115,6 +129,7 @@ def ask(
             extractive=extractive,
             verifiers=verifier,
             repair=repair,
+            options=AnswerOptions(instructions or "", language or "", length, temperature),
             context_only=context_only,
             is_answered=bool(settings.model) and not context_only,
             rerank=rerank,
@@ -145,6 +160,7 @@ class Inquiry:
     extractive: bool
     verifiers: Sequence[str] | None
     repair: bool | None
+    options: AnswerOptions
     context_only: bool
     is_answered: bool
     rerank: bool
@@ -210,6 +226,7 @@ async def _stream(trueweave: AsyncTrueweave, asked: Inquiry, write: Callable[[st
         extractive=asked.extractive,
         verifiers=asked.verifiers,
         repair=asked.repair,
+        options=asked.options,
         rerank=asked.rerank,
         listener=tell_waiting,
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from trueweave.engine.core import OpenWorkspace
 from trueweave.errors import ConfigError, ModelFilesMissing
 from trueweave.events import Listener, ignore, in_run
-from trueweave.evidence import Answer, Compared, Comparison, Evidence, Filter, Passage, Query
+from trueweave.evidence import Answer, AnswerOptions, Compared, Comparison, Evidence, Filter, Passage, Query
 from trueweave.protocols import Embedder, Verifier
 from trueweave.query_context import Method
 from trueweave.store.postgres.public_errors import own_errors, translated
@@ -41,6 +41,7 @@ class QuestionCalls:
         extractive: bool = False,
         repair: bool | None = None,
         verifiers: Sequence[str | Verifier] | None = None,
+        options: AnswerOptions | None = None,
         context_only: bool = False,
         rerank: bool = False,
         listener: Listener = ignore,
@@ -52,7 +53,8 @@ class QuestionCalls:
         `numerical_answer` it gives a number and its unit alone, with `extractive` quotes alone; with `context_only` it
         is not asked. `verifiers` check the answer in their order, by name ("rules", "llm", "onnx/FOLDER") or as they
         are, and `repair` gives the model the sentences that they do not vouch for once more; both are as the settings
-        say unless given. The listener hears what is waited for.
+        say unless given. `options` has further instructions, language, length and temperature of this answer. The
+        listener hears what is waited for.
         """
         from trueweave.asking import whole
 
@@ -63,6 +65,7 @@ class QuestionCalls:
             extractive=extractive,
             repair=repair,
             verifiers=verifiers,
+            options=options,
         )
         with in_run(listener, is_question=True):
             return await whole(
@@ -81,6 +84,7 @@ class QuestionCalls:
         extractive: bool = False,
         repair: bool | None = None,
         verifiers: Sequence[str | Verifier] | None = None,
+        options: AnswerOptions | None = None,
         rerank: bool = False,
         listener: Listener = ignore,
     ) -> Stream[str | Answer]:
@@ -95,6 +99,7 @@ class QuestionCalls:
             extractive=extractive,
             repair=repair,
             verifiers=verifiers,
+            options=options,
         )
         pieces = self._stream(question, method, filter, history, answering, rerank=rerank, context_only=False)
         return self._core.streams.hand_out(pieces, listener)
@@ -178,6 +183,7 @@ class QuestionCalls:
         extractive: bool = False,
         repair: bool | None = None,
         verifiers: Sequence[str | Verifier] | None = None,
+        options: AnswerOptions | None = None,
     ) -> Answering:
         from trueweave.answering import Answering
 
@@ -192,6 +198,7 @@ class QuestionCalls:
             settings.max_answer_tokens,
             tuple([await self._verifier(one) if isinstance(one, str) else one for one in chosen]),
             await self._core.prompts(),
+            options or AnswerOptions(),
         )
 
     async def _verifier(self, name: str) -> Verifier:

@@ -199,7 +199,7 @@ def example(schema: GraphSchema) -> str:
         relation["type"] = OTHER if OTHER in schema.relation_types else next(iter(schema.relation_types))
     entities = [
         entity(seller, "person", f"The one who sold the {thing}.", 8),
-        entity(thing, otherwise, f"What {seller} sold.", 6),
+        *([] if schema.strict else [entity(thing, OTHER, f"What {seller} sold.", 6)]),
         entity(buyer, "organization", f"They bought the {thing}.", 6),
     ]
     return json.dumps({"entities": entities, "relations": [relation]})
