@@ -38,7 +38,7 @@ from trueweave.bench.measures import Measure, recall
 from trueweave.bench.outcomes import Outcome
 from trueweave.bench.types import Dataset
 from trueweave.evidence import Usage
-from trueweave.methods import Auto, Fuse, Keyword, Naive, Weave, registry
+from trueweave.methods import Auto, Fuse, Global, Hybrid, Keyword, Local, Mix, Naive, Weave, registry
 from trueweave.query_context import Method
 from trueweave.store.postgres.db import Database
 
@@ -67,11 +67,12 @@ OURS = "weave"
 class Bench:
     """What is loaded, and the size at which the parts run."""
 
-    def __init__(self, shelf: Shelf, folder: Path, *, smoke: bool, peers: bool) -> None:
+    def __init__(self, shelf: Shelf, folder: Path, *, smoke: bool, peers: bool, some: Sequence[str] = ()) -> None:
         self._shelf = shelf
         self._folder = folder
         self._smoke = smoke
         self._peers = peers
+        self._some = some
 
     # Which share of the supporting passages each method has among its first 2, 5 and 10, in per cent with 95 %
     # intervals; and how much less than weave that is at 5, question by question.
@@ -108,24 +109,28 @@ class Bench:
             figures[name] = asked.figures() | asked.beside_reference(name)
         return figures
 
-    # LightRAG's own modes beside weave, plain fusion, words and vectors alone, over the same passages with the same
-    # names: the first 300 questions (of musique these take two hops). Of the two larger sets, which it takes long to
-    # index, there are 3,000 passages and those that support the questions.
+    # LightRAG's own modes beside ours of the same names, weave, plain fusion and words alone, over the same passages
+    # with the same names: the first 300 questions (of musique these take two hops). Of the two larger sets, which it
+    # takes long to index, there are 3,000 passages and those that support the questions.
     async def lightrag(self) -> Figures:
         if not self._peers:
             return {}
         figures: Figures = {}
         peer, folder = peer_lightrag.prepare(PEERS), self._folder / "lightrag"
         for name, extraction, passages in LIGHTRAG:
+            if self._some and f"{name} {extraction}" not in self._some:
+                continue
             dataset = self._found(name, PEERS_ASKED)
             if passages:
                 dataset = replace(sets.cut(dataset, PEERS_ASKED, passages), name=f"{name} cut")
             async with self._shelf.loaded(dataset, extraction) as trueweave:
-                asked = await self._asked(trueweave, dataset, _plain(), f"lightrag {dataset.name} {extraction}")
+                methods = _plain() | _modes()
+                asked = await self._asked(trueweave, dataset, methods, f"lightrag {dataset.name} {extraction}")
             ranked = await asyncio.to_thread(peer_retrieval.ranked, dataset, extraction, folder, peer)
             for mode, found in ranked.items():
                 asked.add(f"LightRAG {mode}", found)
-            figures[f"{dataset.name} {extraction}"] = asked.figures()
+            ahead = {mode: asked.ahead(mode, f"LightRAG {mode}") for mode in ("naive", *_modes())}
+            figures[f"{dataset.name} {extraction}"] = asked.figures() | {"ahead_of_lightrag_at_5": ahead}
         return figures
 
     def _found(self, name: str, questions: int | None = None) -> Dataset:
@@ -195,6 +200,12 @@ def _plain() -> dict[str, Method]:
     return {name: deep_enough(method, max(DEPTHS)) for name, method in named.items()}
 
 
+def _modes() -> dict[str, Method]:
+    """The methods that LightRAG has modes of the same names for, besides naive."""
+    named: dict[str, Method] = {"local": Local(), "global": Global(), "hybrid": Hybrid(), "mix": Mix()}
+    return {name: deep_enough(method, max(DEPTHS)) for name, method in named.items()}
+
+
 @dataclass
 class Asked:
     """What came of asking every question of a set by every method."""
@@ -230,6 +241,10 @@ class Asked:
         if name != OURS:
             figures["weave_ahead_at_5"] = _percent(difference(ours, self.values(name, 5)))
         return figures
+
+    def ahead(self, method: str, other: str) -> list[float]:
+        """How far a method is ahead of another at 5, question by question."""
+        return _percent(difference(self.values(method, 5), self.values(other, 5)))
 
     def costs(self) -> Figures:
         """For each method what a question takes."""
@@ -293,7 +308,8 @@ def _percent(one: Interval) -> list[float]:
 
 async def run(url: str, folder: Path, options: argparse.Namespace) -> Figures:
     async with Database(url) as database, sets.opened(database, folder) as shelf:
-        bench = Bench(shelf, folder, smoke=options.smoke, peers=options.peers)
+        some = [one for one in options.of.split(",") if one]
+        bench = Bench(shelf, folder, smoke=options.smoke, peers=options.peers, some=some)
         named = (
             ("sets", bench.sets),
             ("reference", bench.reference),
@@ -302,12 +318,18 @@ async def run(url: str, folder: Path, options: argparse.Namespace) -> Figures:
             ("prose", bench.prose),
             ("cost", bench.cost),
         )
-        return await parts.carried_out(named, options.only)
+        figures = await parts.carried_out(named, options.only)
+    if some and RESULTS.exists():  # the others stay
+        figures["lightrag"] = json.loads(RESULTS.read_text())["lightrag"] | figures["lightrag"]
+    return figures
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--peers", action="store_true", help="LightRAG too; it is installed if it is not there")
+    parser.add_argument(
+        "--of", default="", help='sets of the part lightrag, as in "twowiki capitals"; the figures of the others stay'
+    )
     parts.main(parser, run, KEPT, RESULTS)
 
 

@@ -59,18 +59,26 @@ _ABOUT = {
         "What words and vectors agree on, with no call to a model; where documents share no names.",
     ),
     "local": _About(
-        "chunks in the order of the entities that mention them, but one with more of the entity's neighbours in it\n"
-        "overtakes those at most order_range ahead; score = 1 / rank",
+        "entities of all keywords in one order by their similarity; the chunks that mention them by\n"
+        "score = similarity of chunk and question + entity_weight · similarity of its best entity to the keyword\n"
+        "pick=order: chunks in the order of the entities that they mention, but one with more of the entity's\n"
+        "neighbours in it overtakes those at most order_range ahead; score = 1 / rank",
         "Questions about particular people and things. One call for the keywords if there is a model.",
     ),
     "global": _About(
-        "importance = alpha · (1 − order / max_order) + (1 − alpha) · weight / max_weight\n"
+        "relations of all keywords in one order by similarity; the chunks that state them, or mention their ends, by\n"
+        "score = similarity of chunk and question + relation_weight · similarity of its best relation to the keyword\n"
+        "pick=order: importance = alpha · (1 − order / max_order) + (1 − alpha) · weight / max_weight\n"
         "order: mean rank of the relations that a chunk states; weight: their mean strength",
         "Questions about themes and how things hang together. One call for the keywords if there is a model.",
     ),
     "hybrid": _About(
         "the first of each part, then the second of each, without repeats",
         "When you cannot tell whether a question is about things or about themes.",
+    ),
+    "mix": _About(
+        "the first of naive, local and global, then the second of each, without repeats",
+        "Vectors and the graph together, where entities and relations are to go along with the passages.",
     ),
     "subgraph": _About(
         "score = node_freq_weight · relevant entities in the chunk / relevant entities\n"
@@ -79,7 +87,7 @@ _ABOUT = {
         "the embedding model: null takes whatever stands out.",
     ),
     "guess": _About(
-        "strength of a relation = harmonic mean of its emphasis · how often it is stated\n"
+        "strength of a relation = harmonic mean of its emphasis · how often it is stated; each entity's strongest\n"
         "score = similarity of the vectors of chunk and guess",
         "Questions that are worded quite unlike the documents. Needs a language model, which is asked twice.",
     ),
@@ -107,6 +115,17 @@ _ABOUT = {
         "of the first ten have of the question together, what it adds to one that it shares a name with, and whether\n"
         "one of the first names what it is about",
         "Questions that take several passages, where one leads to the next by a name. Needs no language model.",
+    ),
+    "hipporag": _About(
+        "personalised PageRank over entities, their relations and the chunks that mention them\n"
+        "seeds: entities by similarity to a keyword / times mentioned, the nearest chunks by passage_node_weight ·\n"
+        "similarity; score = rank",
+        "To compare with HippoRAG 2, in whose style it is. For answers, weave finds more.",
+    ),
+    "linearrag": _About(
+        "entities of the question activate those that statements nearest to the question put beside them, round by\n"
+        "round; then personalised PageRank over these entities and the chunks that mention them; score = rank",
+        "To compare with LinearRAG, in whose style it is. For answers, weave finds more.",
     ),
 }
 

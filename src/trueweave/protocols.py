@@ -292,6 +292,11 @@ class VectorSearch(Protocol):
         """For each vector the things of a kind nearest to it, nearest first. Scores are similarities."""
         ...
 
+    async def rank(self, kind: VectorKind, ids: Sequence[UUID], vector: Vectors) -> list[Scored[UUID]]:
+        """These things of a kind, each once, the nearest to a vector first; by exact similarity, and of equals by id.
+        What has no vector is left out."""
+        ...
+
 
 class TextSearch(Protocol):
     """Finds chunks by their words. Its suite is `trueweave.testing.contracts.TextSearchContract`."""

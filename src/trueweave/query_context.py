@@ -140,6 +140,13 @@ class QueryContext:
             step.list(Scored(_arrow(r.item.relation), r.score) for some in found for r in some)
         return found
 
+    async def rank_chunks(self, chunks: Sequence[UUID], vector: Vectors) -> list[Scored[UUID]]:
+        """These chunks, each once, the nearest to a vector first. Scores are similarities."""
+        with self._log.step("rank chunks", f"{len(chunks)} chunks") as step:
+            found = await self._readers.vectors.rank("chunk", chunks, vector)
+            step.found = len(found)
+        return found
+
     async def _entities(self, ids: Iterable[UUID]) -> dict[UUID, Entity]:
         return {one.id: one for one in await self._readers.record.entities(list(dict.fromkeys(ids)))}
 

@@ -310,7 +310,7 @@ def test_without_any_model_it_shows_what_was_found_and_how_to_have_it_answered(t
     compared = trueweave("compare", QUESTION).stdout
     assert re.search(r"^keyword +2 +0 +0 +1 +\d+  A letter", compared, re.M)
     said = " ".join(compared.split())
-    assert "fuse, global, guess, hybrid, local, naive, subgraph" in said
+    assert "fuse, global, guess, hipporag, hybrid, linearrag, local, mix, naive, subgraph" in said
     assert "no embedding model is set" in said
     assert "leave --answers out" in trueweave("compare", QUESTION, "--answers", code=1).stderr
     assert "no embedding model is set" in trueweave("ask", QUESTION, "--method", "naive", code=1).stderr
@@ -335,7 +335,7 @@ def test_where_there_are_no_vectors_the_way_to_them_is_told_and_works(
     ("arguments", "problem"),
     [
         (("--method", "nope"), "there is no method 'nope'. There are auto, community, drift, fuse,"),
-        (("--method", "local", "--set", "top_k=1"), "the method local has no parameter top_k. It has graph_top_k,"),
+        (("--method", "local", "--set", "top_k=1"), "the method local has no parameter top_k. It has entity_weight,"),
         (("--method", "keyword", "--set", "top_k=many"), "the method keyword cannot be had like this: top_k:"),
         (("--where", "year"), "'year' has no name and value. Write name=value."),
     ],
@@ -353,7 +353,7 @@ def test_an_empty_question_is_none(trueweave: Trueweave) -> None:
 def test_methods_are_listed_without_a_database(trueweave: Trueweave, environment: dict[str, str]) -> None:
     environment["TRUEWEAVE_DATABASE_URL"] = "postgresql://nobody@127.0.0.1:1/nowhere"
     assert re.search(r"^keyword +The chunks that match", trueweave("methods").stdout, re.M)
-    assert re.search(r"alpha +float +0\.7 +Weight of rank", trueweave("methods", "global").stdout)
+    assert re.search(r"alpha +float +0\.7 +For order: weight of rank", trueweave("methods", "global").stdout)
     assert re.search(r"order_range +int +5 ", trueweave("methods", "--verbose").stdout)
     listed = {one["name"]: one for one in answer(trueweave("methods", "--json"))["methods"]}
     assert listed["naive"]["parameters"][0]["name"] == "top_k"

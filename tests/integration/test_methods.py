@@ -9,7 +9,19 @@ import pytest
 
 from trueweave import AsyncTrueweave
 from trueweave.evidence import Evidence, Filter
-from trueweave.methods import Fuse, Global, Guess, Hybrid, Keyword, Local, Naive, Subgraph
+from trueweave.methods import (
+    Fuse,
+    Global,
+    Guess,
+    HippoRag,
+    Hybrid,
+    Keyword,
+    LinearRag,
+    Local,
+    Mix,
+    Naive,
+    Subgraph,
+)
 from trueweave.query_context import Method
 from trueweave.store.postgres.db import Database
 from trueweave.testing.small_graph import SAID, Angles, document
@@ -63,11 +75,23 @@ async def test_keyword_ranks_chunks_by_bm25(graph: AsyncTrueweave) -> None:
     assert scores["P3"] == pytest.approx((1.79 + 0.06) / 2.2, abs=0.01)
 
 
-async def test_local_lets_better_connected_chunks_overtake(graph: AsyncTrueweave) -> None:
+async def test_local_ranks_the_chunks_of_entities_by_similarity_to_the_question(graph: AsyncTrueweave) -> None:
+    # Ada, cos 5 = 0.996, is in P1, P2 and P8; Ben, cos 10 = 0.985, in P1 and P3.
+    #      chunk  entity  chunk + 0.4 entity
+    # P8   1.000  0.996   1.40
+    # P3   0.643  0.985   1.04
+    # P2   0.500  0.996   0.90
+    # P1   0.342  0.996   0.74
+    assert await found(graph, Local(keywords_top_k=2)) == {"P8": 1.4, "P3": 1.04, "P2": 0.9, "P1": 0.74}
+    # Where entities count for nothing, and all are found, it is what `naive` finds.
+    assert await found(graph, Local(graph_top_k=3, entity_weight=0)) == await found(graph, Naive(top_k=3))
+
+
+async def test_local_by_order_lets_better_connected_chunks_overtake(graph: AsyncTrueweave) -> None:
     # (order of the entity, neighbours of it in the chunk): Ada brings P1 (0, 2), P8 (0, 1), P2 (0, 0); Ben brings
     # P1 (1, 1), P3 (1, 1). Within one rank, P3 overtakes P2.
-    assert list(await found(graph, Local(graph_top_k=3, order_range=1))) == ["P1", "P8", "P3"]
-    assert list(await found(graph, Local(graph_top_k=3, order_range=0))) == ["P1", "P8", "P2"]
+    assert list(await found(graph, Local(graph_top_k=3, pick="order", order_range=1))) == ["P1", "P8", "P3"]
+    assert list(await found(graph, Local(graph_top_k=3, pick="order", order_range=0))) == ["P1", "P8", "P2"]
 
 
 async def test_local_brings_entities_by_degree_and_their_relations_by_degree_and_weight(graph: AsyncTrueweave) -> None:
@@ -79,29 +103,82 @@ async def test_local_brings_entities_by_degree_and_their_relations_by_degree_and
     assert named == [("Ada", "Ben"), ("Dan", "Eve"), ("Ben", "Dan"), ("Lou", "Ada"), ("Ada", "Cas")]
 
 
-async def test_global_ranks_chunks_by_importance(graph: AsyncTrueweave) -> None:
+async def test_global_ranks_the_chunks_of_relations_and_their_ends_by_similarity(graph: AsyncTrueweave) -> None:
+    # Ada-Ben, cos 5 = 0.996, is stated in P1, and its ends are in P2, P3 and P8 as well; Dan-Eve, cos 10 = 0.985, is
+    # stated in P2 and P4, and its ends are in P3, too. Each chunk counts with the nearest relation that brings it.
+    #      chunk  relation  chunk + 0.4 relation
+    # P8   1.000  0.996     1.40
+    # P4   0.766  0.985     1.16
+    # P3   0.643  0.996     1.04
+    # P2   0.500  0.996     0.90
+    # P1   0.342  0.996     0.74
+    scores = await found(graph, Global(keywords_top_k=2))
+    assert scores == {"P8": 1.4, "P4": 1.16, "P3": 1.04, "P2": 0.9, "P1": 0.74}
+
+
+async def test_global_brings_relations_by_the_degree_of_both_ends_and_weight(graph: AsyncTrueweave) -> None:
+    # Degrees: Ada-Ben 3 + 2; Dan-Eve, Ben-Dan and Eve-Fay 2 + 2, with weights 10, 6 and 2.
+    evidence = await graph.retrieve("question", Global(keywords_top_k=4))
+    assert [r.description for r in evidence.relations] == ["founded", "wrote to", "hired", "met"]
+    assert [e.name for e in evidence.entities] == ["Ada", "Ben", "Dan", "Eve", "Fay"]
+
+
+async def test_global_by_order_ranks_chunks_by_importance(graph: AsyncTrueweave) -> None:
     # Ranks: Ada-Ben 0, Dan-Eve 1, Eve-Fay 2, Ben-Dan 3; weights 4, 10, 2, 6. P4 states Dan-Eve and Eve-Fay.
     #      order  weight  0.7 (1 - order / 3) + 0.3 weight / 10
     # P1   0      4       0.82
     # P2   1      10      0.77
     # P4   1.5    6       0.53
     # P3   3      6       0.18
-    evidence = await graph.retrieve("question", Global(keywords_top_k=4))
-    assert ranking(evidence) == {"P1": 0.82, "P2": 0.77, "P4": 0.53, "P3": 0.18}
-    assert [e.name for e in evidence.entities] == ["Ada", "Ben", "Dan", "Eve", "Fay"]
-    assert [r.description for r in evidence.relations] == ["founded", "wrote to", "met", "hired"]
+    scores = await found(graph, Global(keywords_top_k=4, pick="order"))
+    assert scores == {"P1": 0.82, "P2": 0.77, "P4": 0.53, "P3": 0.18}
 
 
-async def test_global_with_a_single_relation_divides_by_nothing(graph: AsyncTrueweave) -> None:
-    assert await found(graph, Global(keywords_top_k=1)) == {"P1": 1.0}
+async def test_global_by_order_with_a_single_relation_divides_by_nothing(graph: AsyncTrueweave) -> None:
+    assert await found(graph, Global(keywords_top_k=1, pick="order")) == {"P1": 1.0}
 
 
 async def test_hybrid_takes_from_local_and_global_in_turn(graph: AsyncTrueweave) -> None:
-    parts = (Local(graph_top_k=3, order_range=1), Global(keywords_top_k=4))
+    parts = (Local(graph_top_k=3, pick="order", order_range=1), Global(keywords_top_k=4, pick="order"))
     evidence = await graph.retrieve("question", Hybrid(parts=parts))
     assert [p.uri for p in evidence.passages] == ["P1", "P8", "P2", "P3", "P4"]
     assert len({e.id for e in evidence.entities}) == len(evidence.entities)
     assert evidence.trace.usage.calls == 1  # both parts use the same keywords
+
+
+async def test_mix_takes_from_naive_local_and_global_in_turn(graph: AsyncTrueweave) -> None:
+    # naive: P8, P7; local by Ada and Ben: P8, P3; global by Ada-Ben and Dan-Eve: P8, P4.
+    parts = (Naive(top_k=2), Local(keywords_top_k=2, graph_top_k=2), Global(keywords_top_k=2, graph_top_k=2))
+    evidence = await graph.retrieve("question", Mix(parts=parts))
+    assert [p.uri for p in evidence.passages] == ["P8", "P7", "P3", "P4"]
+    assert evidence.trace.usage.calls == 1
+
+
+async def test_hipporag_ranks_chunks_by_pagerank_from_entities_and_near_chunks(graph: AsyncTrueweave) -> None:
+    # With a threshold of 0.99, Ada alone is linked. Without hops and with no weight for chunks by themselves, all that
+    # her chunks have walks there from her, and back, and is shared out evenly.
+    bare = HippoRag(linking_threshold=0.99, max_hops=0, passage_node_weight=0, top_k=3)
+    evidence = await graph.retrieve("question", bare)
+    assert {p.uri for p in evidence.passages} == {"P1", "P2", "P8"}
+    assert len({round(p.score, 6) for p in evidence.passages}) == 1
+    assert [e.name for e in evidence.entities] == ["Ada"]
+    # Nearness to the question decides between them, and a chunk that is only near comes behind.
+    faint = HippoRag(linking_threshold=0.99, max_hops=0, passage_node_weight=0.001, top_k=4)
+    assert list(await found(graph, faint)) == ["P8", "P2", "P1", "P7"]
+    # Where nothing is linked, it is what `naive` finds.
+    nothing = HippoRag(linking_threshold=1.0, top_k=3)
+    assert list(await found(graph, nothing)) == ["P8", "P7", "P6"]
+
+
+async def test_linearrag_goes_on_over_statements_that_fit_the_question(graph: AsyncTrueweave) -> None:
+    # Ada is linked, and stated beside Lou in P8 (at 0 degrees), Ben and Cas in P1 (at 70). 0.996 * 1 reaches Lou, and
+    # 0.996 * 0.34 neither Ben nor Cas.
+    method = LinearRag(linking_threshold=0.99, iteration_threshold=0.5, max_iterations=2, top_k=3)
+    evidence = await graph.retrieve("question", method)
+    assert [(r.source_name, r.target_name) for r in evidence.relations] == [("Lou", "Ada")]
+    assert evidence.passages[0].uri == "P8"
+    nothing = LinearRag(linking_threshold=1.0, top_k=3)
+    assert list(await found(graph, nothing)) == ["P8", "P7", "P6"]
 
 
 async def test_subgraph_scores_chunks_by_the_relevant_entities_in_them(graph: AsyncTrueweave) -> None:
@@ -150,16 +227,29 @@ async def test_guess_searches_with_a_passage_made_up_from_the_strongest_facts(gr
     assert "Dan -> Eve: wrote to" in scripted.asked[-1].messages[-1].content
 
 
+async def test_guess_tells_of_each_entity_its_strongest_relations(graph: AsyncTrueweave) -> None:
+    # One relation of those like the keyword, Ada-Ben; then one of each entity, the strongest by how often it is stated
+    # and of equals the first id: of Ada, of Ben, of Cas and of Dan.
+    evidence = await graph.retrieve("question", Guess(entities_top_k=4, relations_each=1))
+    assert [e.name for e in evidence.entities] == ["Ada", "Ben", "Cas", "Dan"]
+    ends = [{r.source_name, r.target_name} for r in evidence.relations]
+    assert {"Dan", "Eve"} in ends  # stated twice
+    assert all(any(name in pair for pair in ends) for name in ("Ada", "Ben", "Cas", "Dan"))
+    assert len(ends) <= 5
+
+
 async def test_fuse_adds_up_reciprocal_ranks(graph: AsyncTrueweave) -> None:
-    parts = (Naive(top_k=3), Global(keywords_top_k=4, graph_top_k=2))
+    parts = (Naive(top_k=3), Global(keywords_top_k=4, graph_top_k=2, pick="order"))
     scores = await found(graph, Fuse(parts=parts, k=1, top_k=10))
     # naive: P8, P7, P6; global: P1, P2. 1 / (1 + rank) each.
     assert scores == {"P1": 0.5, "P8": 0.5, "P2": 0.33, "P7": 0.33, "P6": 0.25}
 
 
-@pytest.mark.parametrize(
-    "method", [Naive(), Keyword(), Local(), Global(), Hybrid(), Subgraph(similarity_threshold=None), Guess(), Fuse()]
-)
+SINGLE = [Naive(), Keyword(), Local(), Global(), Subgraph(similarity_threshold=None), Guess(), HippoRag()]
+BY_ORDER = [Local(pick="order"), Global(pick="order")]
+
+
+@pytest.mark.parametrize("method", [*SINGLE, *BY_ORDER, Hybrid(), Mix(), Fuse(), LinearRag()])
 async def test_a_filter_holds_for_all_that_is_found_and_told(graph: AsyncTrueweave, method: Method) -> None:
     wanted = Filter(metadata={"half": "second"})
     evidence = await graph.retrieve("What does P6 tell?", method, filter=wanted)
@@ -171,9 +261,17 @@ async def test_a_filter_holds_for_all_that_is_found_and_told(graph: AsyncTruewea
     assert not nothing
 
 
-@pytest.mark.parametrize("method", [Naive(), Keyword(), Local(), Global(), Hybrid(), Subgraph(), Guess(), Fuse()])
+@pytest.mark.parametrize("method", [*SINGLE, *BY_ORDER, Fuse()])
 async def test_no_method_takes_more_than_six_statements(graph: AsyncTrueweave, method: Method) -> None:
     await graph.retrieve("question", Naive())  # where the vectors are is looked up once a process
     evidence = await graph.retrieve("question", method)
     assert evidence.trace.statements <= 6
     assert evidence.trace.seconds > 0
+
+
+@pytest.mark.parametrize(("method", "most"), [(Hybrid(), 10), (Mix(), 11), (LinearRag(), 7)])
+async def test_what_is_made_of_several_takes_the_statements_of_its_parts(
+    graph: AsyncTrueweave, method: Method, most: int
+) -> None:
+    await graph.retrieve("question", Naive())
+    assert (await graph.retrieve("question", method)).trace.statements <= most

@@ -92,6 +92,10 @@ class Untied:
         ordered = ([one for tied in _ties(some) for one in tied][:limit] for some in found)
         return [[Scored(one.item, round(one.score, 5)) for one in some] for some in ordered]
 
+    async def rank(self, kind: VectorKind, ids: Sequence[UUID], vector: Vectors) -> list[Scored[UUID]]:
+        found = await self.search.rank(kind, ids, vector)
+        return [Scored(one.item, round(one.score, 5)) for tied in _ties(found) for one in tied]
+
 
 def _ties(found: list[Scored[UUID]]) -> Lists:
     groups: Lists = []

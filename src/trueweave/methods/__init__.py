@@ -8,9 +8,12 @@ from trueweave.methods.community import Community
 from trueweave.methods.drift import Drift
 from trueweave.methods.global_ import Global
 from trueweave.methods.guess import Guess
+from trueweave.methods.hipporag import HippoRag
 from trueweave.methods.hybrid import Hybrid
 from trueweave.methods.keyword import Keyword
+from trueweave.methods.linearrag import LinearRag
 from trueweave.methods.local import Local
+from trueweave.methods.mix import Mix
 from trueweave.methods.naive import Naive
 from trueweave.methods.subgraph import Subgraph
 from trueweave.methods.walk import Walk
@@ -24,9 +27,12 @@ __all__ = [
     "Fuse",
     "Global",
     "Guess",
+    "HippoRag",
     "Hybrid",
     "Keyword",
+    "LinearRag",
     "Local",
+    "Mix",
     "Naive",
     "Rerank",
     "Subgraph",

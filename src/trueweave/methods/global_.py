@@ -2,52 +2,96 @@
 
 from __future__ import annotations
 
+from asyncio import gather
 from collections import defaultdict
+from collections.abc import Mapping
 from statistics import fmean
+from typing import Literal
 from uuid import UUID
 
+import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from trueweave.evidence import Evidence, Query, Scored
+from trueweave.evidence import Evidence, Passage, Query, Scored
 from trueweave.methods.keywords import keywords
 from trueweave.methods.parameters import CHECKED
-from trueweave.methods.ranks import best_ranks
-from trueweave.query_context import QueryContext
+from trueweave.methods.picking import FOLLOWED, best_of, by_similarity
+from trueweave.methods.ranks import RankedHit, together
+from trueweave.protocols import Vectors
+from trueweave.query_context import QueryContext, RelationFound
+from trueweave.types import Relation
+
+Found = Mapping[UUID, RankedHit[RelationFound]]
 
 
 @dataclass(frozen=True, config=CHECKED)
 class Global:
-    """High-level keywords, the relations nearest to them, and the chunks that state the most important of these."""
+    """High-level keywords, the relations nearest to them, and of the chunks that state these the best."""
 
     keywords_top_k: int = Field(default=60, ge=1, le=1000, description="Relations to find for each keyword.")
     graph_top_k: int = Field(default=5, ge=1, le=1000, description="How many passages to keep.")
-    alpha: float = Field(default=0.7, ge=0, le=1, description="Weight of rank; the rest is that of strength.")
+    pick: Literal["similarity", "order"] = Field(
+        default="similarity",
+        description="How chunks are chosen: by similarity to the question, or by the order of their relations.",
+    )
+    relation_weight: float = Field(
+        default=0.4, ge=0, description="For similarity: what the relation's nearness to its keyword counts."
+    )
+    alpha: float = Field(
+        default=0.7, ge=0, le=1, description="For order: weight of rank; the rest is that of strength."
+    )
 
     async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
-        """The most important chunks. The relations found go along by their rank, and their ends as entities.
-
-        With the mean rank of the relations that a chunk states as `order`, and their mean strength as `weight`:
-        importance = alpha * (1 - order / max_order) + (1 - alpha) * weight / max_weight.
-        """
-        high = (await keywords(query, context)).high
-        found = await context.relations_near(await context.embed(high), self.keywords_top_k)
-        ranked = best_ranks(found, lambda one: one.relation.id)
-        if not ranked:
+        """The chosen chunks. The relations found go along by the degree of both ends and weight, and their ends as
+        entities, those of the nearest relations first."""
+        question, *high = await context.embed([query.text, *(await keywords(query, context)).high])
+        near = await context.relations_near(np.stack(high), self.keywords_top_k)
+        found = together(near, lambda one: one.relation.id)
+        if not found:
             return Evidence(reason="no relation with a vector is in the documents that were looked at.")
+        by_order = self.pick == "order"
+        passages = await (self._by_order(found, context) if by_order else self._nearest(found, question, context))
+        ends = {end.id: end for hit in found.values() for end in (hit.item.source, hit.item.target)}
+        return Evidence(tuple(passages), tuple(ends.values()), _by_degree(found))
+
+    async def _nearest(self, found: Found, question: Vectors, context: QueryContext) -> list[Passage]:
+        """Among the chunks that state the relations, and those that mention their ends."""
+        followed = list(found)[:FOLLOWED]
+        near: dict[UUID, float] = {}  # each end by its nearest relation
+        for id_ in followed:
+            for end in (found[id_].item.source, found[id_].item.target):
+                near.setdefault(end.id, found[id_].score)
+        stated, mentioned = await gather(
+            context.chunks_of_relations(followed), context.chunks_of_entities(list(near)[:FOLLOWED])
+        )
+        brought = [(chunk, found[id_].score) for id_, chunk in stated] + [
+            (chunk, near[id_]) for id_, chunk in mentioned
+        ]
+        return await by_similarity(best_of(brought), question, self.relation_weight, self.graph_top_k, context)
+
+    async def _by_order(self, found: Found, context: QueryContext) -> list[Passage]:
+        """With the mean order of the relations that a chunk states as `order`, and their mean strength as `weight`:
+        importance = alpha * (1 - order / max_order) + (1 - alpha) * weight / max_weight."""
         stated: defaultdict[UUID, list[UUID]] = defaultdict(list)
-        for relation, chunk in await context.chunks_of_relations(list(ranked)):
+        for relation, chunk in await context.chunks_of_relations(list(found)):
             stated[chunk].append(relation)
-        orders = {chunk: fmean(ranked[r][0] for r in relations) for chunk, relations in stated.items()}
-        weights = {chunk: fmean(ranked[r][1].relation.weight for r in rs) for chunk, rs in stated.items()}
+        orders = {chunk: fmean(found[r].order for r in relations) for chunk, relations in stated.items()}
+        weights = {chunk: fmean(found[r].item.relation.weight for r in rs) for chunk, rs in stated.items()}
         # One relation alone is found at rank 0, which divides nothing.
-        max_order = max((rank for rank, _ in ranked.values()), default=0) or 1
+        max_order = max(hit.order for hit in found.values()) or 1
         max_weight = max(weights.values(), default=0) or 1
         importance = [
             Scored(c, self.alpha * (1 - orders[c] / max_order) + (1 - self.alpha) * weights[c] / max_weight)
             for c in stated
         ]
         importance.sort(key=lambda one: (-one.score, one.item))
-        passages = await context.passages(importance, self.graph_top_k)
-        ends = {end.id: end for _, one in ranked.values() for end in (one.source, one.target)}
-        return Evidence(tuple(passages), tuple(ends.values()), tuple(one.relation for _, one in ranked.values()))
+        return await context.passages(importance, self.graph_top_k)
+
+
+def _by_degree(found: Found) -> tuple[Relation, ...]:
+    ranked = sorted(
+        (hit.item for hit in found.values()),
+        key=lambda one: (-(one.source.degree + one.target.degree), -one.relation.weight, one.relation.id),
+    )
+    return tuple(one.relation for one in ranked)

@@ -11,8 +11,9 @@ from trueweave.errors import ConfigError
 from trueweave.evidence import Evidence, Query
 from trueweave.graph.aggregate import harmonic_emphasis
 from trueweave.methods.keywords import keywords
+from trueweave.methods.merge import in_turn
 from trueweave.methods.parameters import CHECKED
-from trueweave.methods.ranks import best_ranks
+from trueweave.methods.ranks import together
 from trueweave.prompts import fence
 from trueweave.protocols import forget_reply
 from trueweave.query_context import QueryContext
@@ -26,7 +27,10 @@ class Guess:
     """What the graph knows of the question's entities, a passage made up from that, and the chunks most like it."""
 
     entities_top_k: int = Field(default=5, ge=1, le=100, description="Entities and relations to find for each keyword.")
-    relations_top_k: int = Field(default=20, ge=1, le=200, description="How many of the strongest relations to tell.")
+    relations_each: int = Field(
+        default=5, ge=1, le=50, description="How many of the strongest relations of each entity to tell."
+    )
+    relations_top_k: int = Field(default=20, ge=1, le=200, description="How many relations to tell in all.")
     top_k: int = Field(default=5, ge=1, le=1000, description="How many passages to keep.")
     guess_tokens: int = Field(default=400, ge=50, le=2000, description="How long the guessed passage may be.")
 
@@ -34,11 +38,15 @@ class Guess:
         """The chunks nearest to the guess, and the facts that it was made from. The guess itself is no evidence."""
         vectors = await context.embed((await keywords(query, context)).low)
         near = await context.entities_near(vectors, self.entities_top_k)
-        entities = [item for _, item in best_ranks(near, lambda entity: entity.id).values()]
-        stated = await context.relations_near(vectors, self.entities_top_k)
+        entities = [hit.item for hit in together(near, lambda entity: entity.id).values()]
+        stated = [
+            one.item.relation for some in await context.relations_near(vectors, self.entities_top_k) for one in some
+        ]
         around = await context.neighbourhood([entity.id for entity in entities], 1)
-        known = {one.item.relation.id: one.item.relation for some in stated for one in some} | {r.id: r for r in around}
-        relations = sorted(known.values(), key=lambda r: (-strength(r), r.id))[: self.relations_top_k]
+        # Each entity has its share, however strong the relations of another are.
+        of_each = [[r for r in around if entity.id in (r.source, r.target)] for entity in entities]
+        in_order = in_turn([_strongest(some)[: self.relations_each] for some in (stated, *of_each)])
+        relations = list({relation.id: relation for relation in in_order}.values())[: self.relations_top_k]
         guessed = await self._guess(query.text, entities, relations, context)
         [passages] = await context.chunks_near(await context.embed([guessed], "document"), self.top_k)
         return Evidence(tuple(passages), tuple(entities), tuple(relations))
@@ -60,6 +68,10 @@ class Guess:
         if not guessed:
             await forget_reply(context.llm, prompt)
         return guessed or question
+
+
+def _strongest(relations: Sequence[Relation]) -> list[Relation]:
+    return sorted(relations, key=lambda relation: (-strength(relation), relation.id))
 
 
 def strength(relation: Relation) -> float:

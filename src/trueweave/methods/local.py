@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from asyncio import gather
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 from uuid import UUID
 
+import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from trueweave.evidence import Evidence, Query, Scored
 from trueweave.methods.keywords import keywords
 from trueweave.methods.parameters import CHECKED
-from trueweave.methods.ranks import best_ranks
+from trueweave.methods.picking import FOLLOWED, best_of, by_similarity
+from trueweave.methods.ranks import RankedHit, together
+from trueweave.protocols import Vectors
 from trueweave.query_context import QueryContext
+from trueweave.types import Entity
 
 _SPARE = 10  # times as many chunks as there are places, as several may have the same text
+
+Found = Mapping[UUID, RankedHit[Entity]]
 
 
 class _Candidate(NamedTuple):
@@ -29,38 +36,54 @@ class _Candidate(NamedTuple):
 
 @dataclass(frozen=True, config=CHECKED)
 class Local:
-    """Low-level keywords, the entities nearest to them, and the chunks in which these meet most of their neighbours."""
+    """Low-level keywords, the entities nearest to them, and of the chunks that mention these the best."""
 
     keywords_top_k: int = Field(default=60, ge=1, le=1000, description="Entities to find for each keyword.")
     graph_top_k: int = Field(default=5, ge=1, le=1000, description="How many passages to keep.")
+    pick: Literal["similarity", "order"] = Field(
+        default="similarity",
+        description="How chunks are chosen: by similarity to the question, or by the order of their entities.",
+    )
+    entity_weight: float = Field(
+        default=0.4, ge=0, description="For similarity: what the entity's nearness to its keyword counts."
+    )
     order_range: int = Field(
         default=5,
         ge=0,
-        description="How far ahead a chunk may be, in ranks, and still be overtaken by a better-connected one.",
+        description="For order: how many ranks ahead a chunk may be and still be overtaken by a better-connected one.",
     )
 
     async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
-        """The best-connected chunks of the entities found; a passage's score is the reciprocal of its rank.
+        """The chosen chunks. Entities go along by their degree, their relations by the degree of both ends and weight.
 
-        Entities go along by their degree, their relations by the degree of both ends and by weight.
+        By order, a passage's score is the reciprocal of its rank.
         """
-        low = (await keywords(query, context)).low
-        found = await context.entities_near(await context.embed(low), self.keywords_top_k)
-        ranked = best_ranks(found, lambda entity: entity.id)
-        if not ranked:
+        question, *low = await context.embed([query.text, *(await keywords(query, context)).low])
+        found = together(await context.entities_near(np.stack(low), self.keywords_top_k), lambda entity: entity.id)
+        if not found:
             return Evidence(reason="no entity with a vector is in the documents that were looked at.")
+        if self.pick == "order":
+            return await self._by_order(found, context)
+        return await self._nearest(found, question, context)
+
+    async def _nearest(self, found: Found, question: Vectors, context: QueryContext) -> Evidence:
+        followed = list(found)[:FOLLOWED]
+        around, pairs = await gather(context.around(followed, [], 0), context.chunks_of_entities(followed))
+        candidates = best_of((chunk, found[entity].score) for entity, chunk in pairs)
+        passages = await by_similarity(candidates, question, self.entity_weight, self.graph_top_k, context)
+        return Evidence(tuple(passages), _by_degree(found), tuple(around.relations))
+
+    async def _by_order(self, found: Found, context: QueryContext) -> Evidence:
         # An entity that is further behind gets its turn only where those ahead have next to no chunks.
         reach = 2 * (self.graph_top_k + self.order_range)
-        followed = [id_ for id_, (order, _) in ranked.items() if order <= reach]
-        around = await context.around(list(ranked), followed, _SPARE * self.graph_top_k)
-        candidates = [_Candidate(ranked[one.entity][0], one.neighbours, one.chunk) for one in around.mentions]
-        chosen = self._choose(candidates)
+        followed = [id_ for id_, hit in found.items() if hit.order <= reach]
+        around = await context.around(list(found), followed, _SPARE * self.graph_top_k)
+        chosen = self._overtaking([_Candidate(found[m.entity].order, m.neighbours, m.chunk) for m in around.mentions])
         best = await context.passages([Scored(c, 1.0) for c in chosen], self.graph_top_k)
         passages = [replace(passage, score=1 / rank) for rank, passage in enumerate(best, 1)]
-        entities = sorted((entity for _, entity in ranked.values()), key=lambda e: -e.degree)
-        return Evidence(tuple(passages), tuple(entities), tuple(around.relations))
+        return Evidence(tuple(passages), _by_degree(found), tuple(around.relations))
 
-    def _choose(self, candidates: Sequence[_Candidate]) -> list[UUID]:
+    def _overtaking(self, candidates: Sequence[_Candidate]) -> list[UUID]:
         """Each time the best-connected chunk among those at most `order_range` behind the first that is left."""
         left = sorted(candidates)
         chosen: dict[UUID, None] = {}
@@ -70,3 +93,7 @@ class Local:
             chosen[best.chunk] = None
             left = [c for c in left if c.chunk not in chosen]
         return list(chosen)
+
+
+def _by_degree(found: Found) -> tuple[Entity, ...]:
+    return tuple(sorted((hit.item for hit in found.values()), key=lambda entity: -entity.degree))

@@ -21,22 +21,23 @@ I = TypeVar("I", bound=_HasId)  # noqa: E741
 
 def interleaved(evidence: Sequence[Evidence]) -> Evidence:
     """All of it without repeats: the first of each, then the second of each, and so on."""
-    return gathered(evidence, _distinct(_in_turn([e.passages for e in evidence])))
+    return gathered(evidence, _distinct(in_turn([e.passages for e in evidence])))
 
 
 def gathered(evidence: Sequence[Evidence], passages: Iterable[Passage]) -> Evidence:
     """These passages, and all else that goes along with the evidence, without repeats."""
     return Evidence(
         tuple(passages),
-        _distinct(_in_turn([e.entities for e in evidence])),
-        _distinct(_in_turn([e.relations for e in evidence])),
+        _distinct(in_turn([e.entities for e in evidence])),
+        _distinct(in_turn([e.relations for e in evidence])),
         tuple(dict.fromkeys(chain.from_iterable(e.paths for e in evidence))),
-        _distinct(_in_turn([e.reports for e in evidence])),
+        _distinct(in_turn([e.reports for e in evidence])),
         reason=" ".join(dict.fromkeys(e.reason for e in evidence if e.reason)),
     )
 
 
-def _in_turn(lists: Sequence[Sequence[T]]) -> Iterable[T]:
+def in_turn(lists: Sequence[Sequence[T]]) -> Iterable[T]:
+    """The first of each, then the second of each, and so on."""
     nothing = object()
     for row in zip_longest(*lists, fillvalue=nothing):
         yield from (one for one in row if one is not nothing)  # type: ignore[misc]

@@ -1,9 +1,9 @@
-"""Ranks from several searches."""
+"""What several searches found, in one order."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from typing import Generic, NamedTuple, TypeVar
 from uuid import UUID
 
 from trueweave.evidence import Scored
@@ -11,13 +11,22 @@ from trueweave.evidence import Scored
 T = TypeVar("T")
 
 
-def best_ranks(found: Iterable[Sequence[Scored[T]]], id_of: Callable[[T], UUID]) -> dict[UUID, tuple[int, T]]:
-    """Everything that some search found, with its best rank in any of them, best first; of equals, the more similar."""
-    best: dict[UUID, tuple[int, float, T]] = {}
-    for some in found:
-        for rank, one in enumerate(some):
-            id_, now = id_of(one.item), (rank, -one.score, one.item)
-            if id_ not in best or now[:2] < best[id_][:2]:
-                best[id_] = now
-    ordered = sorted(best.items(), key=lambda pair: (*pair[1][:2], pair[0]))
-    return {id_: (rank, item) for id_, (rank, _, item) in ordered}
+class RankedHit(NamedTuple, Generic[T]):
+    """Something that was found: its place among all hits, from 0 on, and its best similarity."""
+
+    order: int
+    score: float
+    item: T
+
+
+def together(found: Iterable[Sequence[Scored[T]]], id_of: Callable[[T], UUID]) -> dict[UUID, RankedHit[T]]:
+    """Everything that some search found, each with its best hit, most similar first.
+
+    The hits of all searches are put in one order by their similarity: what is far from the keyword that it was found by
+    comes behind whatever is nearer to another. A second hit of the same thing takes up a place.
+    """
+    hits = sorted((one for some in found for one in some), key=lambda one: (-one.score, id_of(one.item)))
+    first: dict[UUID, RankedHit[T]] = {}
+    for order, one in enumerate(hits):
+        first.setdefault(id_of(one.item), RankedHit(order, one.score, one.item))
+    return first

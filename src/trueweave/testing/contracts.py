@@ -86,6 +86,28 @@ class VectorSearchContract(_OnSmallGraph):
     async def test_nothing_is_found_where_no_document_passes(self, open_vectors: OpenVectors) -> None:
         assert await open_vectors(NOBODY).nearest("chunk", at(0, 1), 3) == [[], []]
 
+    async def test_things_by_their_ids_are_ranked_by_exact_similarity(
+        self, small_graph: SmallGraph, open_vectors: OpenVectors
+    ) -> None:
+        vectors, [zero] = open_vectors(ALL), at(0)
+        found = await vectors.rank("chunk", small_graph.of("P2", "P7", "P2", "P5"), zero)
+        assert _named(small_graph, found) == ["P7", "P5", "P2"]
+        assert [one.score for one in found] == pytest.approx([cos(radians(a)) for a in (10, 30, 60)], abs=0.01)
+        assert _named(small_graph, await vectors.rank("entity", small_graph.of("Lou", "Ada"), zero)) == ["Ada", "Lou"]
+        stated = await vectors.rank("relation", small_graph.of("Dan -> Eve", "Ada -> Ben"), zero)
+        assert _named(small_graph, stated) == ["Ada -> Ben", "Dan -> Eve"]
+
+    async def test_what_is_hidden_unknown_or_of_another_kind_is_not_ranked(
+        self, small_graph: SmallGraph, open_vectors: OpenVectors
+    ) -> None:
+        [zero], chunks = at(0), small_graph.of("P2", "P7", "P5")
+        assert _named(small_graph, await open_vectors(SECOND_HALF).rank("chunk", chunks, zero)) == ["P7", "P5"]
+        people = small_graph.of("Ben", "Hal", "Ada")
+        assert _named(small_graph, await open_vectors(SECOND_HALF).rank("entity", people, zero)) == ["Ada", "Hal"]
+        assert await open_vectors(ALL).rank("chunk", [uuid4(), *people], zero) == []
+        assert await open_vectors(ALL).rank("chunk", [], zero) == []
+        assert await open_vectors(NOBODY).rank("chunk", chunks, zero) == []
+
     async def test_vectors_of_another_model_are_refused(self, open_vectors: OpenVectors) -> None:
         await open_vectors(ALL).check_space(Angles())
         with pytest.raises(SpaceMismatch):

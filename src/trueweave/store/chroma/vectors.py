@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trueweave.errors import ProjectionBehind, ProjectionMissing, StoreError
 from trueweave.evidence import Scored
@@ -22,8 +23,10 @@ from trueweave.types import Metric, VectorKind
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
 
+T = TypeVar("T")
 Found = list[Scored[UUID]]
 
+_AT_ONCE = 1000  # vectors that are read at a time
 _DEEPER = 4  # times as many are looked for next, where too few of those found pass the filter
 
 
@@ -66,6 +69,29 @@ class ChromaVectors:
         visible = set(documents)
         return [await self._deeper(collection, kind, vector, limit, visible) for vector in vectors]
 
+    async def rank(self, kind: VectorKind, ids: Sequence[UUID], vector: Vectors) -> Found:
+        """These things of a kind, the nearest to a vector first. What has no vector is left out."""
+        documents = await self._memo.once("documents", self._record.documents)
+        if not ids or (documents is not None and not documents):
+            return []
+        collection = await self._collection(kind)
+        wanted = list(dict.fromkeys(ids))
+        if documents is not None:
+            passing = await self._passing(collection, kind, wanted, set(documents))
+            wanted = [id_ for id_ in wanted if id_ in passing]
+        found: Found = []
+        for at in range(0, len(wanted), _AT_ONCE):
+            found += await self._similar(collection, [str(id_) for id_ in wanted[at : at + _AT_ONCE]], vector)
+        return sorted(found, key=lambda one: (-one.score, one.item))
+
+    async def _similar(self, collection: Collection, ids: list[str], vector: Vectors) -> Found:
+        metric = _metric(collection)
+        got = await self._asked(collection, lambda: collection.get(ids=ids, include=["embeddings"]))
+        if not got["ids"]:
+            return []
+        rows = np.asarray(got["embeddings"], dtype=np.float64)
+        return _scored(got["ids"], _distances(rows, _half(vector).astype(np.float64), metric), metric)
+
     async def _deeper(
         self, collection: Collection, kind: VectorKind, vector: Any, limit: int, visible: set[UUID]
     ) -> Found:
@@ -96,20 +122,25 @@ class ChromaVectors:
     async def _query(self, collection: Collection, vectors: Vectors, limit: int, where: Any = None) -> list[Found]:
         if limit < 1:
             return [[] for _ in vectors]
+        found = await self._asked(
+            collection,
+            lambda: collection.query(
+                query_embeddings=_half(vectors), n_results=limit, where=where, include=["distances"]
+            ),
+        )
+        metric = _metric(collection)
+        lists = zip(found["ids"], found["distances"] or [], strict=True)
+        return [_scored(ids, distances, metric) for ids, distances in lists]
+
+    async def _asked(self, collection: Collection, ask: Callable[[], T]) -> T:
+        """What a collection answers. ProjectionMissing where it is gone."""
         try:
-            found = await self._client.call(
-                lambda _: collection.query(
-                    query_embeddings=_half(vectors), n_results=limit, where=where, include=["distances"]
-                )
-            )
+            return await self._client.call(lambda _: ask())
         except StoreError:
             self._client.collections.pop(collection.name, None)
             if await self._client.collection(collection.name) is None:
                 raise self._missing() from None
             raise
-        metric: Metric = json.loads(str(collection.metadata["space"]))[2]
-        lists = zip(found["ids"], found["distances"] or [], strict=True)
-        return [_scored(ids, distances, metric) for ids, distances in lists]
 
     async def _collection(self, kind: VectorKind) -> Collection:
         copy = await self._memo.once("copy", self._find_copy)
@@ -132,6 +163,21 @@ def _scored(ids: Sequence[str], distances: Sequence[float], metric: Metric) -> F
     """Things with their similarities, as PostgreSQL has them; those equally near in the order of their ids."""
     order = sorted(zip(distances, ids, strict=True))
     return [Scored(UUID(id_), _similarity(distance, metric)) for distance, id_ in order]
+
+
+def _metric(collection: Collection) -> Metric:
+    metric: Metric = json.loads(str(collection.metadata["space"]))[2]
+    return metric
+
+
+def _distances(rows: NDArray[np.float64], vector: NDArray[np.float64], metric: Metric) -> list[float]:
+    """How far each row is from a vector, by Chroma's measure of that."""
+    if metric == "l2":
+        return [float(one) for one in ((rows - vector) ** 2).sum(axis=1)]
+    products = rows @ vector
+    if metric == "cosine":
+        products /= np.maximum(np.linalg.norm(rows, axis=1) * np.linalg.norm(vector), 1e-12)
+    return [1 - float(one) for one in products]
 
 
 def _half(vectors: Vectors) -> Vectors:

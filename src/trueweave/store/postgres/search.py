@@ -60,6 +60,19 @@ def near(kind: VectorKind, layout: VectorLayout, workspace: int, limit: int, sha
 
 
 @lru_cache(maxsize=256)
+def ranked(kind: VectorKind, layout: VectorLayout, workspace: int, shape: FilterShape) -> bytes:
+    """Things of a kind by their ids, the nearest to a vector first."""
+    each = [f"SELECT v FROM {table} WHERE id = u.id" for table in _tables(kind, layout, workspace)]
+    rows = _piece(
+        "ranked",
+        vectors=" UNION ALL ".join(each),
+        operator=_OPERATORS[layout.space.metric],
+        u_visible=_is_told_of(kind, "u.id", shape),
+    )
+    return _located(rows, order="ORDER BY found.distance, found.id")
+
+
+@lru_cache(maxsize=256)
 def both_lists(layout: VectorLayout, workspace: int, limit: int, shape: FilterShape) -> bytes:
     """The chunks nearest to a vector, and those that match a text."""
     tables = _nearest("chunk", layout, workspace, limit, shape)

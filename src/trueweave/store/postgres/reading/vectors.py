@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from trueweave.evidence import Scored
 from trueweave.protocols import Embedder, Vectors
 from trueweave.store.postgres import search
-from trueweave.store.postgres.binary_params import Halves
+from trueweave.store.postgres.binary_params import Halves, Ids
 from trueweave.store.postgres.reading.session import Session
+from trueweave.store.postgres.vectors import half
 from trueweave.types import VectorKind
 
 
@@ -39,3 +41,15 @@ class PostgresVectors:
             keep(id_, score, columns)
             found[n - 1].append(Scored(id_, score))
         return found
+
+    async def rank(self, kind: VectorKind, ids: Sequence[UUID], vector: Vectors) -> list[Scored[UUID]]:
+        """These things of a kind, the nearest to a vector first. What has no vector is left out."""
+        session = self._session
+        scope = await session.scope()
+        if scope.is_empty or not ids:
+            return []
+        params = {"ids": Ids(dict.fromkeys(ids)), "vector": half(vector), **scope.params}
+        workspace, shape = session.workspace.id, scope.shape
+        rows = await session.located(lambda at: search.ranked(kind, at, workspace, shape), params)
+        similarity = (await session.layout()).space.similarity
+        return [Scored(id_, similarity(distance)) for id_, distance in rows]

@@ -52,6 +52,14 @@ CROSS JOIN LATERAL (SELECT id, distance FROM ({tables}) AS part ORDER BY distanc
 (SELECT v.id, v.v {operator} q.v AS distance FROM ({candidates}) AS c
 CROSS JOIN LATERAL (SELECT id, v FROM {table} WHERE id = c.id OFFSET 0) v ORDER BY distance LIMIT {limit})
 
+-- name: ranked
+-- The exact distances of things by their ids.
+SELECT u.id, v.v {operator} q.v AS distance
+FROM (SELECT %(vector)s::halfvec AS v OFFSET 0) AS q
+CROSS JOIN unnest((SELECT %(ids)s::uuid[])) AS u (id)
+CROSS JOIN LATERAL ({vectors}) AS v
+WHERE {u_visible}
+
 -- name: candidates_chunk
 SELECT DISTINCT c.id FROM unnest(%(scope)s::uuid[]) AS s (id)
 CROSS JOIN LATERAL (SELECT id FROM chunk WHERE document = s.id OFFSET 0) c

@@ -1,0 +1,33 @@
+"""Choosing among the chunks that things of the graph lead to, by the question itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from trueweave.evidence import Passage, Scored
+from trueweave.protocols import Vectors
+from trueweave.query_context import QueryContext
+
+FOLLOWED = 200  # things found whose chunks are candidates
+_MOST = 2000  # candidates
+
+
+def best_of(brought: Iterable[tuple[UUID, float]]) -> dict[UUID, float]:
+    """Chunks with the similarity of the best thing that brought each, best first; no more than can be ranked."""
+    best: dict[UUID, float] = {}
+    for chunk, score in brought:
+        best[chunk] = max(score, best.get(chunk, score))
+    return dict(sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))[:_MOST])
+
+
+async def by_similarity(
+    candidates: dict[UUID, float], question: Vectors, weight: float, limit: int, context: QueryContext
+) -> list[Passage]:
+    """The chunks nearest to the question, what brought them counted in:
+
+    score = similarity of the chunk to the question + weight * similarity of what brought it to its keyword
+    """
+    near = await context.rank_chunks(list(candidates), question)
+    scored = [Scored(one.item, one.score + weight * candidates[one.item]) for one in near]
+    return await context.passages(sorted(scored, key=lambda one: (-one.score, one.item)), limit)
