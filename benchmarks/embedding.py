@@ -2,7 +2,7 @@
 
     python benchmarks/embedding.py            # full size: half an hour; writes benchmarks/results/embedding.json
     python benchmarks/embedding.py --smoke    # a few passages by MiniLM; writes nothing
-    python benchmarks/embedding.py --only prefixes
+    python benchmarks/embedding.py --only prefixes_hotpotqa_train100
 
 Full size needs the models that `make models` fetches. The last line printed is one JSON object with all figures.
 """
@@ -14,10 +14,12 @@ import random
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from statistics import mean
 from typing import Any
+from uuid import uuid4
 
 import corpora
 import numpy as np
@@ -40,7 +42,7 @@ from trueweave.types import TextRole
 Figures = dict[str, Any]
 RESULTS = Path(__file__).parent / "results" / "embedding.json"
 KEPT = Path(__file__).parent / ".embedding"
-SETS = ("musique_train100", "hotpotqa_train100")
+SETS = ("hotpotqa_train100", "musique_train100")
 FEW = 60  # passages of a smoke run
 LONG = {"all-MiniLM-L6-v2-int8": 600, "bge-small-en-v1.5-int8": 1200}  # tokens of joined passages: more than each reads
 
@@ -127,58 +129,47 @@ class Bench:
 
     # Which share of a question's passages is among the first five, in per cent, with the prefixes that the model was
     # trained with, and without any.
-    async def prefixes(self) -> Figures:
-        figures: Figures = {}
+    async def prefixes(self, name: str) -> Figures:
         if self._smoke:
-            found = passages(SETS[1], FEW)
+            found = passages(name, FEW)
             bare = await minilm()
-            with_prefixes = PrefixedEmbedder(bare, Prefixes("query: ", "passage: "))
-            return {
-                "minilm": {"with": await self._recall(found, with_prefixes), "none": await self._recall(found, bare)}
-            }
+            prefixed = PrefixedEmbedder(bare, Prefixes("query: ", "passage: "))
+            return {"prefixes": await self._recall(found, prefixed), "none": await self._recall(found, bare)}
+        found = passages(name)
+        figures: Figures = {"questions": len(found.asked), "passages": len(found.texts)}
         for jar in (BGE_INT8, E5_INT8):
-            trained = await jar.open(catalogue.named(jar.known_as).prefixes)
-            plain = await jar.open()
+            trained, plain = await jar.open(catalogue.named(jar.known_as).prefixes), await jar.open()
             known: dict[tuple[str, str], Vectors] = {}
-            for name in SETS:
-                found = passages(name)
-                figures.setdefault(f"{jar.known_as}-int8", {})[name] = {
-                    "questions": len(found.asked),
-                    "passages": len(found.texts),
-                    "as_trained": await self._recall(found, Remembered(trained, trained, known)),
-                    "none": await self._recall(found, Remembered(plain, plain, known)),
-                }
-        for name in SETS:
-            figures.setdefault("all-MiniLM-L6-v2-int8", {})[name] = {
-                "none": await self._recall(passages(name), await minilm())
+            figures[f"{jar.known_as}-int8"] = {
+                "as_trained": await self._recall(found, Remembered(trained, trained, known)),
+                "none": await self._recall(found, Remembered(plain, plain, known)),
             }
         return figures
 
     # The same with passages joined to long texts, of which the model reads less at once: by windows, whose vectors are
     # averaged, and by the beginning alone. `divided` is how many of the texts are longer than what it reads.
-    async def long_texts(self) -> Figures:
-        figures: Figures = {}
+    async def long_texts(self, name: str) -> Figures:
         models: dict[str, OnnxEmbedder] = {"all-MiniLM-L6-v2-int8": await minilm()}
         if not self._smoke:
             trained = catalogue.named(BGE_INT8.known_as).prefixes
             models["bge-small-en-v1.5-int8"] = await BGE_INT8.open(trained)
-        for name in SETS[1:] if self._smoke else SETS:
-            for model, embedder in models.items():
-                found = joined(passages(name, FEW if self._smoke else None), LONG[model])
-                figures.setdefault(model, {})[name] = {
-                    "reads_tokens": embedder.most_tokens,
-                    "text_tokens": LONG[model],
-                    "questions": len(found.asked),
-                    "texts": len(found.texts),
-                    "divided": sum(_tokens(embedder, text) > embedder.most_tokens for text in found.texts.values()),
-                    "windows": await self._recall(found, embedder),
-                    "beginning": await self._recall(found, Beginning(embedder, embedder)),
-                }
+        figures: Figures = {}
+        for model, embedder in models.items():
+            found = joined(passages(name, FEW if self._smoke else None), LONG[model])
+            figures[model] = {
+                "reads_tokens": embedder.most_tokens,
+                "text_tokens": LONG[model],
+                "questions": len(found.asked),
+                "texts": len(found.texts),
+                "divided": sum(_tokens(embedder, text) > embedder.most_tokens for text in found.texts.values()),
+                "windows": await self._recall(found, embedder),
+                "beginning": await self._recall(found, Beginning(embedder, embedder)),
+            }
         return figures
 
     async def _recall(self, found: Questions, embedder: Embedder) -> float:
         """Which share of what answers a question is among the first five texts, in per cent."""
-        trueweave = await AsyncTrueweave.enter(self._database, "embedding", embedder)
+        trueweave = await AsyncTrueweave.enter(self._database, f"embedding {uuid4()}", embedder)
         async with aclosing(trueweave):
             try:
                 await trueweave.add_documents(Document(name, (Chunk(text),)) for name, text in found.texts.items())
@@ -199,7 +190,12 @@ def _tokens(embedder: OnnxEmbedder, text: str) -> int:
 async def run(url: str, _: Path, options: argparse.Namespace) -> Figures:
     async with Database(url) as database:
         bench = Bench(database, smoke=options.smoke)
-        return await parts.carried_out((("prefixes", bench.prefixes), ("long_texts", bench.long_texts)), options.only)
+        each = [
+            (f"{what}_{name}", partial(part, name))
+            for what, part in (("prefixes", bench.prefixes), ("long_texts", bench.long_texts))
+            for name in (SETS[:1] if options.smoke else SETS)
+        ]
+        return await parts.carried_out(each, options.only)
 
 
 def main() -> None:

@@ -16,6 +16,7 @@ import html
 import importlib
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -28,10 +29,13 @@ import corpora
 from docx import Document as Word
 from jars import BGE
 
-from tests.model_hub import ModelHub, serving
 from trueweave.bench.folders import read_folder
 from trueweave.bench.types import DatasetPassage
 from trueweave.models import catalogue
+
+sys.path.append(str(Path(__file__).parents[1]))
+
+from tests.model_hub import ModelHub, serving
 
 Figures = dict[str, Any]
 ROOT = Path(__file__).parents[1]
@@ -75,14 +79,17 @@ def measured(place: Path, hub: ModelHub, *, smoke: bool) -> Figures:
     said = ""
     try:
         for name, words in commands.items():
-            began = time.perf_counter()
+            began, spent = time.perf_counter(), _processor_seconds()
             said = _run(program, words, project, environment)
             figures[f"seconds_to_{name}"] = _since(began)
+            # The clock tells more of who else uses the machine. PostgreSQL's own are not among them.
+            figures[f"processor_seconds_to_{name}"] = round(_processor_seconds() - spent, 1)
     finally:
         _run(program, ["db", "stop"], project, environment)
     found = [passage["text"] for passage in json.loads(said)["evidence"]["passages"][:5]]
     return figures | {
         "seconds": round(sum(figures[f"seconds_to_{name}"] for name in commands), 1),
+        "processor_seconds": round(sum(figures[f"processor_seconds_to_{name}"] for name in commands), 1),
         "files": len(list((project / "notes").iterdir())),
         "model": "all-MiniLM-L6-v2" if smoke else catalogue.DEFAULT,
         "megabytes_downloaded": round(hub.sent / 1e6, 1),
@@ -156,6 +163,12 @@ def _run(program: Path, words: Sequence[str], folder: Path, environment: dict[st
     if done.returncode:
         sys.exit(f"trueweave {' '.join(words)} failed: {done.stderr}{done.stdout}")
     return done.stdout
+
+
+def _processor_seconds() -> float:
+    """What all commands together have spent so far."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _since(began: float) -> float:

@@ -128,6 +128,23 @@ def test_a_checksum_of_ours_outweighs_what_the_hub_says(mirror: ModelHub, place:
         hub.download(other, place)
 
 
+def test_another_commit_is_downloaded_anew(mirror: ModelHub, place: Path) -> None:
+    hub.download(MINILM, place)
+    other = replace(MINILM, revision="f" * 40)
+    assert hub.find(MINILM)
+    assert hub.find(other) is None
+    assert hub.download(other, place).commit == "f" * 40
+    assert mirror.sent == SIZE + SMALL  # the files are the same ones
+
+
+def test_a_folder_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(
+        ConfigError, match=r"cannot write to .*/file/all-MiniLM-L6-v2: Not a directory\. Run `trueweave"
+    ):
+        hub.download(MINILM, tmp_path / "file")
+
+
 def test_two_processes_download_a_model_once(mirror: ModelHub, tmp_path: Path) -> None:
     program = (
         "import sys, pathlib\n"

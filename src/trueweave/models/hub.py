@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from huggingface_hub import HfFileMetadata
 
 _RECORD = "download.json"
+_COMMIT_DIGITS = 40
 _BLOCK = 1 << 20
 _PIECE = 1 << 16  # what a broken connection costs at most
 _TRIES = 5  # in a row that bring nothing
@@ -136,11 +137,13 @@ def download(model: HubModel, folder: Path, told: Told = tell) -> ModelFiles:
 
 
 def _downloaded(model: HubModel, place: Path) -> ModelFiles | None:
-    """What Trueweave has downloaded there, and all of it."""
+    """What Trueweave has downloaded there: all of it, and of the commit that the model is pinned to."""
     record = place / _RECORD
     if not record.is_file() or _in_folder(model, place) is None:
         return None
     said = json.loads(record.read_bytes())
+    if len(model.revision) == _COMMIT_DIGITS and said["commit"] != model.revision:
+        return None  # an earlier version of Trueweave had another commit
     return ModelFiles(place, said["commit"], tuple((name, ModelFile(**file)) for name, file in said["files"].items()))
 
 
@@ -277,13 +280,15 @@ def _alone(place: Path) -> Iterator[None]:
     """One process at a time, in which others wait."""
     try:
         place.mkdir(parents=True, exist_ok=True)
-        with place.with_name(f"{place.name}.lock").open("w") as handle:
-            fcntl.flock(handle, fcntl.LOCK_EX)
-            yield
-    except PermissionError as error:
+        handle = place.with_name(f"{place.name}.lock").open("w")
+    except OSError as error:
         raise ConfigError(
-            f"cannot write to {place}: {error.strerror}. Set model_folder to a folder of yours."
+            f"cannot write to {place}: {error.strerror}. Run `trueweave models fetch {place.name} --to FOLDER` with a "
+            'folder of yours, and set model_folder = "FOLDER".'
         ) from error
+    with handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
 
 
 def by_hand(model: HubModel, folder: Path | None = None) -> str:
