@@ -43,6 +43,8 @@ def reply(asked: Asked) -> str:
     """What the model server says: the capitalised words of the last line are people who know each other."""
     if asked.schema and "city" in json.dumps(asked.schema):
         return '{"city": "Paris", "year": 1924}'
+    if asked.messages[0].content.startswith("You rewrite"):
+        return "Who wrote to whom about engine 8?"
     if asked.schema is None:
         return answered(asked.messages[-1].content)
     if "low_level" in json.dumps(asked.schema):
@@ -93,13 +95,15 @@ class Screen:
 class Shot:
     """A command, and when to look at it: when these patterns first show, one after the other, and at the end.
 
-    `typed` is what the person answers when asked, and `ctrl_c` the pattern at which they have had enough.
+    `typed` is what the person answers when asked, and `ctrl_c` the pattern at which they have had enough. `says` are
+    lines that they type, each when a pattern has shown.
     """
 
     command: str
     looks: Sequence[str] = ()
     typed: str = ""
     ctrl_c: str = ""
+    says: Sequence[tuple[str, str]] = ()
 
 
 def run(shot: Shot, folder: Path, env: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -111,7 +115,7 @@ def run(shot: Shot, folder: Path, env: Mapping[str, str]) -> Iterator[tuple[str,
         os.execve("/bin/sh", ["sh", "-c", f"exec {program} {shot.command.removeprefix('trueweave ')}"], env)
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", HEIGHT, WIDTH, 0, 0))
     screen, began = Screen(), time.monotonic()
-    looks, typed, ctrl_c = list(shot.looks), shot.typed, shot.ctrl_c
+    looks, typed, ctrl_c, says = list(shot.looks), shot.typed, shot.ctrl_c, list(shot.says)
     while time.monotonic() - began < PATIENCE:
         if select.select([terminal], [], [], 0.02)[0]:
             try:
@@ -125,6 +129,8 @@ def run(shot: Shot, folder: Path, env: Mapping[str, str]) -> Iterator[tuple[str,
         elif typed and "[y/N]" in shown:
             os.write(terminal, typed.encode())
             typed = ""
+        elif says and re.search(says[0][0], shown):
+            os.write(terminal, says.pop(0)[1].encode())
         elif ctrl_c and re.search(ctrl_c, shown):
             os.write(terminal, b"\x03")
             ctrl_c = ""
@@ -245,6 +251,19 @@ def _scenes(url: str, root: Path, wanted: Sequence[str]) -> None:
             Shot('trueweave ask "Which colour did the engine have?"'),
             Shot(f"trueweave ask {question} --method local --set graph_top_k=2 --show-evidence"),
         )
+        scene(
+            "look",
+            Shot("trueweave init"),
+            Shot("trueweave add notes --yes"),
+            Shot('trueweave entity "ada lovelace" --passages 1'),
+            Shot('trueweave path "Mary Somerville" "Ada Lovelace"'),
+        )
+        ends = (
+            (r"ends\.\n(\x1b\S*)?>", "Who wrote to whom about engine 7?\n"),
+            (r"1 call,", "And about the next one?\n"),
+            (r"2 calls,", "\x04"),
+        )
+        scene("chat", Shot("trueweave init"), Shot("trueweave add notes --yes"), Shot("trueweave chat", says=ends))
         scene("compare", Shot("trueweave methods"), Shot(f"trueweave compare {question}"))
     with model_server("--fault", "bad-key:1") as model_url:
         urls = {"model_url": model_url, "embedding_url": model_url}

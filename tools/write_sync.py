@@ -33,7 +33,13 @@ class Trueweave(_Waiting):
     loop, as in a notebook. Several threads may call at the same time, and Ctrl-C stops what the call began.
     """
 '''
-_INSTEAD = {"AsyncIterator": "Iterator", "Stream": "Iterator", "AsyncTrueweave": "Trueweave", "asyncio": "threading"}
+_INSTEAD = {
+    "AsyncIterator": "Iterator",
+    "Stream": "Iterator",
+    "AsyncTrueweave": "Trueweave",
+    "AsyncConversation": "Conversation",
+    "asyncio": "threading",
+}
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -105,6 +111,8 @@ def _member(source: str, node: Function, group: str) -> str:
     elif "asynccontextmanager" in decorators:
         head = f"@contextmanager\n    def {node.name}"
         body = f"with self._entered({act}) as entered:\n            yield self._beside(entered)"
+    elif returns == "Conversation":
+        head, body = f"def {node.name}", f"return {_call('Conversation', node).replace('(', '(self, ', 1)}"
     elif returns.startswith("Iterator["):
         head, body = f"def {node.name}", f"return self._iterate({act})"
     else:

@@ -9,10 +9,12 @@ import typing
 
 __all__ = [
     "Added",
+    "AmbiguousName",
     "Answer",
     "AnswerOptions",
     "AsyncBudgetGroup",
     "AsyncCommunitiesGroup",
+    "AsyncConversation",
     "AsyncGraphGroup",
     "AsyncMaintenanceGroup",
     "AsyncProjectionsGroup",
@@ -38,6 +40,7 @@ __all__ = [
     "Compared",
     "Comparison",
     "ConfigError",
+    "Conversation",
     "Copy",
     "Database",
     "DatabaseError",
@@ -46,6 +49,7 @@ __all__ = [
     "Difference",
     "DiskFull",
     "Document",
+    "DocumentDetails",
     "DocumentInfo",
     "DroppedFinding",
     "Duplicate",
@@ -54,6 +58,8 @@ __all__ = [
     "Embedder",
     "EmbeddingEstimate",
     "Entity",
+    "EntityDetails",
+    "EntityPath",
     "Estimate",
     "Event",
     "Evidence",
@@ -68,9 +74,11 @@ __all__ = [
     "Finding",
     "Found",
     "GraphGroup",
+    "GraphPicture",
     "GraphReader",
     "Hierarchy",
     "Hit",
+    "Hits",
     "IngestContext",
     "IngestProgress",
     "InvalidDocument",
@@ -103,6 +111,7 @@ __all__ = [
     "OutOfDate",
     "Passage",
     "Path",
+    "PathStep",
     "Place",
     "PluginFailed",
     "PriceUnknown",
@@ -122,6 +131,7 @@ __all__ = [
     "Prompt",
     "Query",
     "QueryContext",
+    "Range",
     "Readers",
     "RecordReader",
     "Refused",
@@ -135,6 +145,7 @@ __all__ = [
     "Resolution",
     "ResolutionSettings",
     "RetiredCommunity",
+    "Rewritten",
     "Rule",
     "RuleError",
     "RuleKind",
@@ -167,6 +178,8 @@ __all__ = [
     "Trueweave",
     "TrueweaveError",
     "UnknownCommunity",
+    "UnknownDocument",
+    "UnknownEntity",
     "UnknownMethod",
     "UnknownWorkspace",
     "Unreadable",
@@ -192,11 +205,13 @@ if typing.TYPE_CHECKING:
     from trueweave.engine import AsyncTrueweave
     from trueweave.engine.budget import AsyncBudgetGroup
     from trueweave.engine.communities import AsyncCommunitiesGroup
+    from trueweave.engine.conversation import AsyncConversation
     from trueweave.engine.graph import AsyncGraphGroup
     from trueweave.engine.maintenance import AsyncMaintenanceGroup
     from trueweave.engine.projections import AsyncProjectionsGroup
     from trueweave.engine.rules import AsyncRulesGroup
     from trueweave.errors import (
+        AmbiguousName,
         BadReply,
         BudgetReached,
         ChangesGone,
@@ -229,6 +244,8 @@ if typing.TYPE_CHECKING:
         StoreUnavailable,
         TrueweaveError,
         UnknownCommunity,
+        UnknownDocument,
+        UnknownEntity,
         UnknownMethod,
         UnknownWorkspace,
         UnreadableFile,
@@ -246,6 +263,7 @@ if typing.TYPE_CHECKING:
         Refused,
         Removed,
         Reported,
+        Rewritten,
         Settled,
         Skipped,
         Summarised,
@@ -263,10 +281,15 @@ if typing.TYPE_CHECKING:
         Compared,
         Comparison,
         Copy,
+        DocumentDetails,
+        EntityDetails,
+        EntityPath,
         Evidence,
         Filter,
+        Hits,
         Passage,
         Path,
+        PathStep,
         Query,
         Repair,
         Report,
@@ -278,6 +301,7 @@ if typing.TYPE_CHECKING:
     )
     from trueweave.factory import ModelFactory
     from trueweave.ingest.own import IngestContext, MakeChunker, MakeExtractor
+    from trueweave.pictures import GraphPicture
     from trueweave.protocols import (
         ChangeReaders,
         Chunker,
@@ -297,6 +321,7 @@ if typing.TYPE_CHECKING:
         WalkReader,
     )
     from trueweave.query_context import Method, QueryContext
+    from trueweave.ranges import Range
     from trueweave.store.postgres.db import Database, Workspace
     from trueweave.store.postgres.ingest_progress import IngestProgress
     from trueweave.store.postgres.projecting import ProjectionSource
@@ -304,6 +329,7 @@ if typing.TYPE_CHECKING:
     from trueweave.sync import (
         BudgetGroup,
         CommunitiesGroup,
+        Conversation,
         GraphGroup,
         MaintenanceGroup,
         ProjectionsGroup,
@@ -372,10 +398,11 @@ if typing.TYPE_CHECKING:
         Verdict,
     )
 else:
-    _LIGHT = ("errors", "types", "evidence", "events", "streams", "protocols", "query_context")
+    _LIGHT = ("errors", "types", "ranges", "evidence", "events", "streams", "protocols", "query_context")
     _HEAVY = {
         "AsyncBudgetGroup": "engine.budget",
         "AsyncCommunitiesGroup": "engine.communities",
+        "AsyncConversation": "engine.conversation",
         "AsyncGraphGroup": "engine.graph",
         "AsyncMaintenanceGroup": "engine.maintenance",
         "AsyncProjectionsGroup": "engine.projections",
@@ -383,8 +410,10 @@ else:
         "AsyncTrueweave": "engine",
         "BudgetGroup": "sync",
         "CommunitiesGroup": "sync",
+        "Conversation": "sync",
         "Database": "store.postgres.db",
         "GraphGroup": "sync",
+        "GraphPicture": "pictures",
         "IngestContext": "ingest.own",
         "IngestProgress": "store.postgres.ingest_progress",
         "MaintenanceGroup": "sync",

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from trueweave.answering import Answering, standalone
 from trueweave.errors import ConfigError, TrueweaveError
+from trueweave.events import Rewritten, tell
 from trueweave.evidence import Answer, Compared, Comparison, Evidence, Filter, Query, Trace
 from trueweave.methods import registry
 from trueweave.methods.combine import reranked
@@ -71,6 +72,8 @@ class Asking:
                 '"ollama/llama3.1:8b", or ask for the context only, which shows what was found.'
             )
         looked_for = replace(query, text=await standalone(query.text, history, llm, self.prompts)) if history else query
+        if looked_for != query:
+            tell(Rewritten(looked_for.text))
         rewriting = meter.usage
         evidence = await self._retrieve(looked_for, method, meter)
         if llm is None or context_only:

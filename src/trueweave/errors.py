@@ -27,6 +27,9 @@ TrueweaveError
 │   └── NotIsolated          the connection would see more than one workspace
 ├── UnknownWorkspace
 ├── UnknownCommunity
+├── UnknownDocument
+├── UnknownEntity
+│   └── AmbiguousName        several entities have the name
 ├── SpaceMismatch            vectors of one model were about to meet those of another
 ├── ChangesGone              changes that a projection asks for are kept no longer
 ├── StoreError               Neo4j or Chroma cannot do what was asked
@@ -162,6 +165,26 @@ class UnknownWorkspace(TrueweaveError):
 
 class UnknownCommunity(TrueweaveError):
     """There is no community of that id."""
+
+
+class UnknownDocument(TrueweaveError):
+    """There is no document of that uri. `near` are uris like it."""
+
+    def __init__(self, message: str, near: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.near = near
+
+
+class UnknownEntity(TrueweaveError):
+    """There is no entity of that name or id. `near` are names like it, as NAME::TYPE where they have a type."""
+
+    def __init__(self, message: str, near: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.near = near
+
+
+class AmbiguousName(UnknownEntity):
+    """Several entities have the name: `near` are these."""
 
 
 class SpaceMismatch(TrueweaveError):

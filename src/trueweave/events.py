@@ -148,6 +148,13 @@ class Noted:
 
 
 @dataclass(frozen=True, slots=True)
+class Rewritten:
+    """A question is looked for as this, as it is to be understood from what was said before."""
+
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
 class WorkFailed:
     """Work other than that on a document failed by a bug of Trueweave. It is marked so, and all else goes on."""
 
@@ -208,6 +215,7 @@ Event = (
     | Windowed
     | Waiting
     | Noted
+    | Rewritten
     | WorkFailed
 )
 Listener = Callable[[Event], None]

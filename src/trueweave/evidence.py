@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from decimal import Decimal
 from itertools import takewhile
 from typing import Generic, Literal, TypeVar
 from uuid import UUID
 
 from trueweave.errors import ConfigError
-from trueweave.types import Entity, Finish, Place, Relation
+from trueweave.ranges import Range
+from trueweave.types import Entity, Finish, Json, Place, Relation
 
 T_co = TypeVar("T_co", covariant=True)
 
 Scalar = str | int | float | bool
+SearchedBy = Literal["vectors", "words"]
 CheckStatus = Literal["quoted", "entailed", "computed", "contradicted", "not checked"]
 VOUCHED: frozenset[CheckStatus] = frozenset(("quoted", "entailed", "computed"))
 
@@ -26,11 +29,11 @@ _SHORTEST_ANSWER = 16  # tokens
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which documents may speak: those of these uris, if any are given, with one of these values under each of these
-    keys of their metadata. A list in a document's metadata has every value in it."""
+    """Which documents may speak: those of these uris, if any are given, with one of these values, or one in one of
+    these ranges, under each of these keys of their metadata. A list in a document's metadata has every value in it."""
 
     uris: tuple[str, ...] = ()
-    metadata: Mapping[str, Scalar | Sequence[Scalar]] = field(default_factory=dict)
+    metadata: Mapping[str, Scalar | Range | Sequence[Scalar | Range]] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self.uris or self.metadata)
@@ -144,6 +147,55 @@ class Path:
 
     names: tuple[str, ...]
     relations: tuple[Relation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hits(Generic[T_co]):
+    """What fits a text, best first, and how it was looked for: by its meaning, by its words, or by both."""
+
+    items: tuple[Scored[T_co], ...]
+    by: tuple[SearchedBy, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EntityDetails:
+    """An entity with its heaviest relations, and passages that mention it, those that emphasise it most first."""
+
+    entity: Entity
+    relations: tuple[Relation, ...]
+    passages: tuple[Passage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentDetails:
+    """A document: some of its chunks in their order, of `chunks` in all, and the entities that it mentions most, each
+    with the number of its mentions there as the score."""
+
+    uri: str
+    title: str
+    metadata: Mapping[str, Json]
+    added: datetime
+    notes: tuple[str, ...]
+    chunks: int
+    passages: tuple[Passage, ...]
+    entities: tuple[Scored[Entity], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PathStep:
+    """One relation on a path, and passages that state it. `forward`: it leads the way that the path goes."""
+
+    relation: Relation
+    forward: bool
+    passages: tuple[Passage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EntityPath:
+    """A path from the first of these entities to the last: each step leads from one to the next."""
+
+    entities: tuple[Entity, ...]
+    steps: tuple[PathStep, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,10 +26,24 @@ from uuid import UUID
 
 from trueweave.config import Settings
 from trueweave.engine import AsyncTrueweave, Progress, unseen
+from trueweave.engine.conversation import ConversationHistory
 from trueweave.errors import TrueweaveError
 from trueweave.events import Added, Listener, Refused, Reported, ignore
-from trueweave.evidence import Answer, AnswerOptions, Comparison, Evidence, Filter, Passage
+from trueweave.evidence import (
+    Answer,
+    AnswerOptions,
+    Comparison,
+    DocumentDetails,
+    EntityDetails,
+    EntityPath,
+    Evidence,
+    Filter,
+    Hits,
+    Passage,
+    Usage,
+)
 from trueweave.ingest.own import MakeChunker, MakeExtractor
+from trueweave.pictures import GraphPicture
 from trueweave.protocols import ChangeReaders, Chunker, Embedder, Extractor, StreamingLLM, Vectors, Verifier
 from trueweave.query_context import Method
 from trueweave.store.postgres.ingest_progress import IngestProgress
@@ -331,23 +345,139 @@ class _Group:
         return made
 
 
+class Conversation:
+    """Questions one after the other, each understood from what was said before. Made by `trueweave.conversation`.
+
+    `method` may be set anew between two questions. An answer that was not heard to its end is not part of the
+    conversation.
+    """
+
+    def __init__(
+        self,
+        trueweave: Trueweave,
+        method: str | Method | None = None,
+        *,
+        filter: Filter | None = None,
+        history: Sequence[Message] = (),
+    ) -> None:
+        self.method = method
+        self._trueweave = trueweave
+        self._filter = filter
+        self._history = ConversationHistory(history)
+
+    @property
+    def history(self) -> tuple[Message, ...]:
+        """What was said so far, the newest of it."""
+        return self._history.said
+
+    @property
+    def usage(self) -> Usage:
+        """What all questions took so far."""
+        return self._history.usage
+
+    def clear(self) -> None:
+        """Begin anew: what was said before is forgotten."""
+        self._history.said = ()
+
+    def ask(self, question: str, *, listener: Listener = ignore) -> Answer:
+        """The answer to a question, every citation checked; without a language model, an answer that has no text and
+        the evidence that was found. The listener hears how a question was understood (`Rewritten`)."""
+        answer = self._trueweave.ask(
+            question,
+            self.method,
+            filter=self._filter,
+            history=self.history,
+            context_only=not self._trueweave.has_model,
+            listener=listener,
+        )
+        self._history.add(question, answer)
+        return answer
+
+    def stream(self, question: str, *, listener: Listener = ignore) -> Iterator[str | Answer]:
+        """The answer in pieces as the model writes them, and at the end the whole of it: see `ask`."""
+        if not self._trueweave.has_model:
+            yield self.ask(question, listener=listener)
+            return
+        for piece in self._trueweave.stream(
+            question, self.method, filter=self._filter, history=self.history, listener=listener
+        ):
+            if isinstance(piece, Answer):
+                self._history.add(question, piece)
+            yield piece
+
+
 # --- written by `make sync` from trueweave/engine: what is below is changed there ---
 
 
 class GraphGroup(_Group):
     """The graph of a workspace: `trueweave.graph`."""
 
-    def entities(self, limit: int = 50) -> list[Entity]:
-        """The most mentioned entities."""
-        return self._wait_for(lambda trueweave: trueweave.graph.entities(limit))
+    def entities(self, limit: int = 50, *, type: str = "") -> list[Entity]:
+        """The most mentioned entities; of one type, if that is wanted."""
+        return self._wait_for(lambda trueweave: trueweave.graph.entities(limit, type=type))
 
-    def relations(self, *entities: UUID, limit: int = 50) -> list[Relation]:
-        """The relations from and to these entities, the heaviest first."""
+    def entity(self, entity: UUID | str | NameKey, *, relations: int = 10, passages: int = 5) -> EntityDetails:
+        """An entity by its id or by one of its names: what is said of it, its heaviest relations, and passages that
+        mention it.
+
+        A name need not have the case, accents or article that documents write it with. UnknownEntity where no entity
+        has it, with names like it; AmbiguousName where several have it, with these: NameKey says of which type.
+        """
+        return self._wait_for(lambda trueweave: trueweave.graph.entity(entity, relations=relations, passages=passages))
+
+    def search_entities(
+        self, text: str, limit: int = 10, *, type: str = "", filter: Filter | None = None
+    ) -> Hits[Entity]:
+        """The entities that fit a text best: by meaning and by the words of their names, or by words alone where
+        nothing is embedded, which `by` says."""
+        return self._wait_for(lambda trueweave: trueweave.graph.search_entities(text, limit, type=type, filter=filter))
+
+    def search_relations(self, text: str, limit: int = 10, *, filter: Filter | None = None) -> Hits[Relation]:
+        """The relations that fit a text best: by meaning and by the words of their names, keywords and descriptions, or
+        by words alone where nothing is embedded, which `by` says."""
+        return self._wait_for(lambda trueweave: trueweave.graph.search_relations(text, limit, filter=filter))
+
+    def relations(self, *entities: UUID | str | NameKey, limit: int = 50) -> list[Relation]:
+        """The relations from and to these entities, given by id or name; of all entities, if none are given. The
+        heaviest come first."""
         return self._wait_for(lambda trueweave: trueweave.graph.relations(*entities, limit=limit))
 
-    def neighbours(self, *entities: UUID, hops: int = 1, limit: int = 50) -> list[Entity]:
-        """The entities around these, over so many relations: nearer ones first, then those more heavily related."""
+    def neighbours(self, *entities: UUID | str | NameKey, hops: int = 1, limit: int = 50) -> list[Entity]:
+        """The entities around these, given by id or name, over so many relations: nearer ones first, then those more
+        heavily related."""
         return self._wait_for(lambda trueweave: trueweave.graph.neighbours(*entities, hops=hops, limit=limit))
+
+    def path(
+        self, start: UUID | str | NameKey, end: UUID | str | NameKey, *, longest: int = 6, passages: int = 2
+    ) -> EntityPath | None:
+        """A shortest path from one entity to another over relations in either direction, with passages that state each;
+        of paths of the same length the one whose weakest relation is heaviest.
+
+        The search is bounded: of each entity the heaviest relations are followed. None where no path of at most
+        `longest` relations is found.
+        """
+        return self._wait_for(lambda trueweave: trueweave.graph.path(start, end, longest=longest, passages=passages))
+
+    def picture(
+        self,
+        entity: UUID | str | NameKey | None = None,
+        *,
+        to: UUID | str | NameKey | None = None,
+        community: UUID | str | None = None,
+        hops: int = 1,
+        longest: int = 6,
+        limit: int = 100,
+    ) -> GraphPicture:
+        """A picture of an entity with what is around it, of the path from it `to` another, or of a community. It shows
+        itself in a notebook, and `save` writes it as a page or as a drawing.
+
+        It has `limit` entities at most, 500 at the very most; its `note` says what was left out.
+        """
+        return self._wait_for(
+            lambda trueweave: trueweave.graph.picture(
+                entity, to=to, community=community, hops=hops, longest=longest, limit=limit
+            )
+        )
 
     def nearest(self, kind: VectorKind, vector: Vectors, limit: int = 10) -> list[Hit]:
         """The chunks, entities or relations nearest to a vector, nearest first."""
@@ -766,9 +896,19 @@ class Trueweave(_Waiting):
         """All documents as they were stored, in no particular order."""
         return self._iterate(lambda trueweave: trueweave.documents())
 
-    def list_documents(self, limit: int = 50, *, noted: bool = False) -> list[DocumentInfo]:
-        """The documents that are there, by name; only those with a note, if that is wanted."""
-        return self._wait_for(lambda trueweave: trueweave.list_documents(limit, noted=noted))
+    def list_documents(
+        self, limit: int = 50, *, noted: bool = False, after: str = "", filter: Filter | None = None
+    ) -> list[DocumentInfo]:
+        """The documents that are there and pass a filter, by uri; only those with a note, if that is wanted. The next
+        page begins after the last uri of this one."""
+        return self._wait_for(
+            lambda trueweave: trueweave.list_documents(limit, noted=noted, after=after, filter=filter)
+        )
+
+    def document(self, uri: str, *, first: int = 0, chunks: int = 50, entities: int = 20) -> DocumentDetails:
+        """The document of this uri: its title and metadata, so many of its chunks from the `first` on, with their
+        places, and the entities that it mentions most. UnknownDocument where there is none, with uris like it."""
+        return self._wait_for(lambda trueweave: trueweave.document(uri, first=first, chunks=chunks, entities=entities))
 
     # --- questions ---------------------------------------------------------------------------------
 
@@ -894,6 +1034,18 @@ class Trueweave(_Waiting):
         """The method that answers where none is named: as the settings say, or else whichever fits the documents, or by
         words alone where nothing is embedded."""
         return self._trueweave.method
+
+    @property
+    def has_model(self) -> bool:
+        """Whether there is a language model to answer with."""
+        return self._trueweave.has_model
+
+    def conversation(
+        self, method: str | Method | None = None, *, filter: Filter | None = None, history: Sequence[Message] = ()
+    ) -> Conversation:
+        """A conversation: questions one after the other, each understood from what was said before, which may begin
+        with a `history`."""
+        return Conversation(self, method, filter=filter, history=history)
 
     @property
     def graph(self) -> GraphGroup:

@@ -75,7 +75,7 @@ def folder(tmp_path: Path, model_url: str, environment: dict[str, str]) -> Path:
 
 def test_the_commands(folder: Path, environment: dict[str, str]) -> None:
     listed = commands(PAGE)
-    assert len(listed) == 7
+    assert len(listed) == 8
     shown = [run(folder, environment, "-m", *shlex.split(command, comments=True)) for command in listed]
     assert "Not confirmed:\n  She was paid for it.\n    not checked: it cites no passage" in shown[0]
     assert "[1] The Analytical Engine\n  “Note G by Ada Lovelace is often called the first program”\n" in shown[0]
@@ -94,10 +94,10 @@ def test_every_option_that_the_page_names_is_there() -> None:
         name: subprocess.run(
             [sys.executable, "-m", "trueweave", name, "--help"], capture_output=True, text=True, check=True
         ).stdout
-        for name in ("ask", "compare")
+        for name in ("ask", "chat", "compare")
     }
     for option in set(re.findall(r"`(--[a-z-]+)", PAGE)):
-        assert option in help_["ask"] + help_["compare"], option
+        assert option in "".join(help_.values()), option
 
 
 def test_every_method_has_its_section() -> None:

@@ -32,7 +32,7 @@ def notes(tmp_path: Path) -> Path:
 def test_the_commands_of_the_first_minute(url: str, notes: Path) -> None:
     environment = {**os.environ, "TRUEWEAVE_DATABASE_URL": url, "COLUMNS": "200"}
     commands = [c for c in blocks("")[0].splitlines() if c.startswith("trueweave ")]
-    assert len(commands) == 10
+    assert len(commands) == 14
     for command in commands:
         words = [sys.executable, "-m", *shlex.split(command, comments=True)]
         done = subprocess.run(words, cwd=notes, env=environment, capture_output=True, text=True)

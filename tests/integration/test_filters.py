@@ -1,10 +1,14 @@
 """Which documents may speak, by uri and by metadata: the same for a few documents as for many."""
 
+import re
 from collections.abc import Mapping
+from datetime import date, datetime, timedelta, timezone
+from decimal import Decimal
 
+import psycopg
 import pytest
 
-from trueweave import AsyncTrueweave, Chunk, Document, Filter, Link, Mention, NameKey
+from trueweave import AsyncTrueweave, Chunk, Document, Filter, Link, Mention, NameKey, Range
 from trueweave.evidence import Scalar
 from trueweave.methods import Fuse, Global, Keyword, Local, Naive, Subgraph
 from trueweave.query_context import Method
@@ -75,7 +79,54 @@ CASES: list[tuple[Mapping[str, object], str]] = [
     ({"": ""}, ""),
     ({"lang": "en\x01string\x01x"}, ""),
     ({"x" * 10_000: "y" * 10_000}, ""),
+    # Ranges of numbers, also of those that are written as text.
+    ({"year": Range(1843)}, "abcdh"),
+    ({"year": Range(1843, bounds="(]")}, "dh"),
+    ({"year": Range(1843, 1843.5, "[)")}, "abc"),
+    ({"year": Range(high=1843.4)}, "abc"),
+    ({"year": Range(high=10**30, bounds="[)")}, "abcd"),
+    ({"year": Range(10**30 + 1)}, ""),
+    ({"year": Range(10**30 - 1, 10**30 + 1)}, "h"),
+    ({"big": Range(0.1, 0.1)}, "h"),
+    ({"big": Range(Decimal("0.10000000000000000000000000001"))}, ""),
+    ({"big": Range(0.1, bounds="(]")}, ""),
+    ({"zero": Range(-1, 1)}, "h"),
+    ({"zero": Range(Decimal("1e-400"))}, ""),
+    ({"zero": Range(Decimal("-1e400"), Decimal("1e400"))}, "h"),
+    ({"draft": Range(0, 2)}, "d"),
+    ({"tags": Range(1)}, "e"),
+    ({"author.age": Range(20, 30)}, "a"),
+    ({"nothing": Range(0)}, ""),
+    ({"lang": Range(0)}, ""),
+    ({"year": Range(2, 1)}, ""),
+    # Ranges of moments, as exact as both are written.
+    ({"date": Range("2024")}, "abcd"),
+    ({"date": Range("2024-05", "2024-06")}, "bc"),
+    ({"date": Range(high="2024-06-30")}, "bcde"),
+    ({"date": Range(high="2024-06-30", bounds="[)")}, "bde"),
+    ({"date": Range("2024-06-30", "2024-06-30")}, "c"),
+    ({"date": Range("2024-06-30T22:00Z", "2024-06-30T23:00Z")}, "c"),
+    ({"date": Range("2024-07-01T00:00Z")}, "ad"),
+    ({"date": Range(date(2024, 5, 1), date(2024, 5, 31))}, "b"),
+    ({"date": Range(datetime(2024, 7, 1, 1, tzinfo=timezone(timedelta(hours=2))), "2024-07")}, "a"),
+    ({"date": Range(2024)}, "df"),
+    ({"year": Range("1800", "1850")}, "c"),
+    # Any of these, and all keys.
+    ({"date": [Range("2024-05", "2024-05"), Range(high="2023")]}, "be"),
+    ({"year": [Range(2000), 1843.5]}, "dh"),
+    ({"year": Range(1800, 1900), "date": Range("2024-05")}, "abcd"),
+    ({"year": Range(1800, 1900), "date": Range("2024-05"), "lang": "en"}, "ac"),
+    ({"year": Range(1800, 1900), "lang": "de"}, ""),
 ]
+for uri, written in {
+    "a": "2024-07-01",
+    "b": ["2024-05-31T23:59:59.999", "2024-02-31"],
+    "c": "2024-07-01T00:30:00+02:00",
+    "d": ["2024", "2024-12"],
+    "e": "2023-12-31 10:00",
+    "f": ["20240701", "2024-13-01", "0000-01-01", "today", "infinity", "2024-07-01T25:00"],
+}.items():
+    METADATA[uri]["date"] = written  # type: ignore[assignment]
 
 METHODS: list[Method] = [
     Keyword(top_k=50),
@@ -134,7 +185,12 @@ async def test_metadata_decide_who_may_speak(told: AsyncTrueweave) -> None:
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("method", METHODS, ids=repr)
 async def test_every_method_keeps_to_it(told: AsyncTrueweave, method: Method) -> None:
-    for metadata, expected in (({"lang": "en"}, "ac"), ({"tags": "math", "lang": ["fr", "EN"]}, "bd"), ({"x": 1}, "")):
+    for metadata, expected in (
+        ({"lang": "en"}, "ac"),
+        ({"tags": "math", "lang": ["fr", "EN"]}, "bd"),
+        ({"x": 1}, ""),
+        ({"year": Range(1843.0, 1843.0), "date": Range(high="2024-06")}, "bc"),
+    ):
         assert await found(told, method, by(metadata)) == expected, metadata
 
 
@@ -154,13 +210,16 @@ async def test_what_is_replaced_or_removed_is_filtered_as_it_is_now(told: AsyncT
     await told.remove(["c"])
     assert await found(told, Keyword(top_k=50), by({"lang": "en"})) == "i"
     assert await found(told, Naive(top_k=50), by({"lang": "fr"})) == "ab"
+    await told.add_documents([document("b", {"year": 1900}), document("j", {"year": "1901.5"})])
+    assert await found(told, Keyword(top_k=50), by({"year": Range(1844, 1902)})) == "bj"
+    assert await found(told, Keyword(top_k=50), by({"year": Range(1843, 1843)})) == ""
 
 
 async def test_a_few_and_many_are_found_in_the_same_order(
     told: AsyncTrueweave, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for method in METHODS:
-        for metadata, _ in CASES[:4]:
+        for metadata, _ in (*CASES[:4], ({"year": Range(1843), "date": Range("2024-05")}, "")):
             orders = []
             for few in (2000, 0):
                 monkeypatch.setattr("trueweave.store.postgres.document_filter.FEW", few)
@@ -218,3 +277,26 @@ async def test_a_name_that_only_hidden_documents_write_is_not_told(trueweave: As
         assert evidence.relations
         for hidden in ("Agent Seven", "spy"):
             assert hidden not in repr((evidence.entities, evidence.relations, evidence.paths))
+
+
+async def test_a_document_of_many_numbers_does_not_hide_others(
+    trueweave: AsyncTrueweave, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trueweave.store.postgres.document_filter.FEW", 3)
+    await trueweave.add_documents([document("a", {"n": list(range(100))}), document("b", {"n": 200})])
+    assert await found(trueweave, Keyword(top_k=50), by({"n": Range(0, 300)})) == "ab"
+
+
+async def test_a_range_is_looked_up_in_its_index(told: AsyncTrueweave, url: str) -> None:
+    """Also under row-level security, where most comparisons of numbers use none."""
+    await told.add_documents(document(f"n{n}", {"year": n}) for n in range(3000))
+    with psycopg.connect(url, autocommit=True) as owner:
+        owner.execute("ANALYZE trueweave.ordered_facet")
+    async with told.workspace.transaction() as tx:
+        cursor = await tx.connection.execute(
+            "EXPLAIN SELECT document FROM ordered_facet WHERE key = md5(E'year\\x01number')::uuid"
+            " AND place BETWEEN place_of(10) AND place_of(20) AND value BETWEEN 10 AND 20"
+            " ORDER BY place, document LIMIT 9"
+        )
+        plan = "\n".join(line for (line,) in await cursor.fetchall())
+    assert re.search(r"Index Cond: .*key.*place >=.*place <=", plan), plan

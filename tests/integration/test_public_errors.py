@@ -30,7 +30,18 @@ WAITING = {"add", "sync", "work", "communities.write_reports", "maintenance.retr
     f"maintenance.{name}" for name in ("clean_up", "ingest_progress", "sweep")
 }
 MODEL_FIRST = {"estimate_reembed", "reembed"}
-APART = {"aclose", "database", "enter", "method", "migrate", "open", "settings", "workspace"}
+APART = {
+    "aclose",
+    "conversation",
+    "database",
+    "enter",
+    "has_model",
+    "method",
+    "migrate",
+    "open",
+    "settings",
+    "workspace",
+}
 APART |= {"graph.projection", "maintenance.own_settings", "worker_dependencies"}
 
 Call = Callable[[AsyncTrueweave], Any]
@@ -50,10 +61,12 @@ CALLS: dict[str, Call] = {
     "community": lambda it: it.communities.get(uuid4()),
     "compare": lambda it: it.compare("Who?", ["naive"]),
     "digest": lambda it: it.maintenance.digest(),
+    "document": lambda it: it.document("a"),
     "documents": lambda it: it.documents().asend(None),
     "drop": lambda it: it.maintenance.drop(),
     "duplicates": lambda it: it.maintenance.duplicates(MOMENT),
     "entities": lambda it: it.graph.entities(),
+    "entity": lambda it: it.graph.entity("Ada"),
     "estimate": lambda it: it.estimate(Source("a", "Ada")),
     "estimate_reembed": lambda it: it.maintenance.estimate_reembed("openai/other"),
     "estimate_reports": lambda it: it.communities.estimate_reports(),
@@ -79,6 +92,8 @@ CALLS: dict[str, Call] = {
     "neighbours": lambda it: it.graph.neighbours(uuid4()),
     "notes": lambda it: it.maintenance.notes(MOMENT),
     "out_of_date": lambda it: it.maintenance.out_of_date(),
+    "path": lambda it: it.graph.path(uuid4(), uuid4()),
+    "picture": lambda it: it.graph.picture(uuid4()),
     "plan_sync": lambda it: it.plan_sync("."),
     "rebuilt": lambda it: it.maintenance.rebuilt(),
     "receipt": lambda it: it.budget.receipt(),
@@ -94,6 +109,8 @@ CALLS: dict[str, Call] = {
     "retrieve": lambda it: it.retrieve("Who?", "naive"),
     "rules": lambda it: it.rules.all(),
     "search": lambda it: it.search("Who?"),
+    "search_entities": lambda it: it.graph.search_entities("Ada"),
+    "search_relations": lambda it: it.graph.search_relations("Ada"),
     "settle": lambda it: it.maintenance.settle(),
     "split": lambda it: it.rules.split(NAME),
     "state": lambda it: it.maintenance.state(),

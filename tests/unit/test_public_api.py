@@ -13,8 +13,10 @@ import pytest
 
 import trueweave
 from trueweave import (
+    AsyncConversation,
     AsyncTrueweave,
     Chunker,
+    Conversation,
     Extractor,
     GraphReader,
     Loader,
@@ -32,6 +34,8 @@ GROUPS = [kind for name, kind in typing.get_type_hints(AsyncTrueweave).items() i
 API = [
     AsyncTrueweave,
     Trueweave,
+    AsyncConversation,
+    Conversation,
     *GROUPS,
     *(getattr(sync, kind.__name__.removeprefix("Async")) for kind in GROUPS),
     ProjectionSource,

@@ -16,7 +16,7 @@ from typing import get_type_hints
 
 import pytest
 
-from trueweave import AsyncTrueweave, Trueweave, TrueweaveError, sync
+from trueweave import AsyncConversation, AsyncTrueweave, Conversation, Trueweave, TrueweaveError, sync
 from trueweave.sync import _Thread
 
 # The constructor, what is of the event loop's own database or for its workers, and `close`.
@@ -24,6 +24,7 @@ LEFT_OUT = {"open", "enter", "aclose", "database", "workspace", "worker_dependen
 INSTEAD = {
     r"(AsyncIterator|Stream)\b": "Iterator",
     r"AsyncTrueweave\b": "Trueweave",
+    r"AsyncConversation\b": "Conversation",
     r"asyncio\.Event": "threading.Event",
 }
 
@@ -52,6 +53,7 @@ GROUPS = {name: kind for name, kind in get_type_hints(AsyncTrueweave).items() if
 PAIRS: list[tuple[type, type]] = [
     (Trueweave, AsyncTrueweave),
     *((getattr(sync, kind.__name__.removeprefix("Async")), kind) for kind in GROUPS.values()),
+    (Conversation, AsyncConversation),
 ]
 
 

@@ -18,23 +18,30 @@ from trueweave.cli import (
     ask,
     bench,
     budget,
+    chat,
     communities,
     compare,
     db,
     doctor,
+    document,
     documents,
     entities,
+    entity,
     estimate,
     export,
+    graph,
     import_,
     init,
     methods,
     migrate,
     models,
+    neighbours,
+    path,
     project,
     prompts,
     receipt,
     reembed,
+    relations,
     remove,
     resolution,
     retry,
@@ -80,6 +87,7 @@ app.command()(migrate.migrate)
 app.command()(add.add)
 app.command()(sync.sync)
 app.command()(ask.ask)
+app.command()(chat.chat)
 app.command()(compare.compare)
 app.command()(methods.methods)
 app.command()(bench.bench)
@@ -90,16 +98,22 @@ app.command("import")(import_.import_)
 app.command()(export.export)
 app.command()(status.status)
 app.command()(documents.documents)
+app.command()(document.document)
+app.command()(entities.entities)
+app.command()(entity.entity)
+app.command()(relations.relations)
+app.command()(neighbours.neighbours)
+app.command()(path.path)
 app.command()(receipt.receipt)
 app.command()(budget.budget)
 app.command()(worker.worker)
-app.command()(entities.entities)
 app.command()(doctor.doctor)
 app.command()(reembed.reembed)
 app.command()(retry.retry)
 app.command()(verify.verify)
 app.command()(sweep.sweep)
 app.command()(resolution.resolution)
+app.add_typer(graph.app, name="graph")
 app.add_typer(models.app, name="models")
 app.add_typer(communities.app, name="communities")
 app.add_typer(rules.app, name="rules")

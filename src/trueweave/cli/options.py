@@ -15,6 +15,13 @@ Workspace = Annotated[
     typer.Option("--workspace", "-w", help="The workspace, if not the one in the settings.", metavar="NAME"),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Answer with one JSON object.")]
+EntityName = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME", help="A name of the entity, NAME::TYPE where several have it, or its id or how that begins."
+    ),
+]
+EntityType = Annotated[str, typer.Option("--type", metavar="TYPE", help="Only entities of this type.")]
 Limit = Annotated[int, typer.Option(min=1, help="How many to show.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 All = Annotated[bool, typer.Option("--all", help="Name every file that was skipped or could not be read.")]

@@ -18,7 +18,7 @@ from trueweave.errors import ConfigError, UnreadableFile
 
 if TYPE_CHECKING:
     from trueweave.events import Event
-    from trueweave.evidence import Filter, Scalar
+    from trueweave.evidence import Filter
     from trueweave.types import Message
 
 Question = Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know; - reads it from stdin.")]
@@ -35,7 +35,8 @@ Where = Annotated[
     list[str] | None,
     typer.Option(
         metavar="KEY=VALUE",
-        help="Only documents with this in their metadata; the same key twice: either value.",
+        help="Only documents with this in their metadata; the same key twice: either value. Numbers and dates also as "
+        "in year>=2020, date<2024-06 or date:2024-01-01..2024-06-30.",
     ),
 ]
 ShowEvidence = Annotated[
@@ -63,14 +64,13 @@ def read_question(given: str) -> str:
 def read_filter(documents: Sequence[str] | None, where: Sequence[str] | None, folder: Path | None = None) -> Filter:
     """Which documents are searched, by uri or by the path of a file, relative to the project's folder.
 
-    `year=1843` fits the number and the text: users need not know which of them it is.
+    `year=1843` fits the number and the text, and `year>=1843` numbers and dates: users need not know what it is.
     """
+    from trueweave.cli.conditions import read_conditions
     from trueweave.evidence import Filter
     from trueweave.text.uris import Naming
 
-    wanted: dict[str, list[Scalar]] = {}
-    for key, value in map(_pair, where or ()):
-        wanted.setdefault(key, []).extend(_readings(value))
+    wanted = read_conditions(where or ())
     uris = (Naming(folder).uri(one) if os.path.lexists(one) else one for one in documents or ())
     return Filter(tuple(uris), wanted)
 
@@ -121,12 +121,3 @@ def _pair(given: str) -> tuple[str, str]:
     if not equals or not name.strip():
         raise ConfigError(f"{given!r} has no name and value. Write name=value.")
     return name.strip(), value.strip()
-
-
-def _readings(value: str) -> list[Scalar]:
-    """The values that a text may mean in metadata: itself, and the number or truth value that it looks like."""
-    try:
-        meant = json.loads(value)
-    except ValueError:
-        meant = value
-    return [value, meant] if isinstance(meant, bool | int | float) else [value]

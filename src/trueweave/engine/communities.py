@@ -81,15 +81,7 @@ class AsyncCommunitiesGroup:
 
     async def get(self, id: UUID | str) -> Community:
         """The community of this id, or of the one id that begins like this."""
-        async with self._core.workspace.transaction() as tx:
-            found = await communities.beginning(tx, str(id).lower())
-            if len(found) != 1:
-                problem = "no community" if not found else "more than one community"
-                raise UnknownCommunity(
-                    f"there is {problem} whose id begins with {id}. `trueweave communities` lists them."
-                )
-            [one] = await communities.listed(tx, id_=found[0], limit=1)
-            return one
+        return await found_community(self._core, id)
 
     async def report(self, community: UUID) -> CommunityReport | None:
         """What is written about a community, if anything is."""
@@ -103,3 +95,14 @@ class AsyncCommunitiesGroup:
 
     def _how_grouped(self) -> LeidenSettings:
         return LeidenSettings(most=self._core.settings.max_community_size)
+
+
+async def found_community(core: OpenWorkspace, id: UUID | str) -> Community:
+    """The community of this id, or of the one id that begins like this."""
+    async with core.workspace.transaction() as tx:
+        found = await communities.beginning(tx, str(id).lower())
+        if len(found) != 1:
+            problem = "no community" if not found else "more than one community"
+            raise UnknownCommunity(f"there is {problem} whose id begins with {id}. `trueweave communities` lists them.")
+        [one] = await communities.listed(tx, id_=found[0], limit=1)
+        return one

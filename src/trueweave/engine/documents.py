@@ -8,15 +8,18 @@ from pathlib import Path
 
 from trueweave.engine.core import OpenWorkspace, Progress, unseen
 from trueweave.engine.counting import CountingListener
+from trueweave.engine.lookup import document_details
 from trueweave.engine.maintenance import AsyncMaintenanceGroup
 from trueweave.errors import ConfigError, InvalidDocument, ModelRefused, SpaceMismatch, UnreadableFile
 from trueweave.events import Added, Listener, Refused, Removed, ignore, in_run
+from trueweave.evidence import DocumentDetails, Filter
 from trueweave.graph.contribution import Contribution, contribution
 from trueweave.ingest.folders import Folder, gone, matching
 from trueweave.ingest.intake import count, incoming, take_back, take_in
 from trueweave.ingest.seen import Seen
 from trueweave.ingest.worker import Worker, until_stopped
 from trueweave.store.postgres import erasing, read, record, resolution
+from trueweave.store.postgres.document_filter import ALL, scope
 from trueweave.store.postgres.public_errors import own_errors, translated
 from trueweave.streams import Stream
 from trueweave.text.loading import Files, is_folder
@@ -260,10 +263,20 @@ class DocumentCalls:
                 for document in page:
                     yield document
 
-    async def list_documents(self, limit: int = 50, *, noted: bool = False) -> list[DocumentInfo]:
-        """The documents that are there, by name; only those with a note, if that is wanted."""
-        async with self._core.workspace.transaction() as tx:
-            return await read.documents(tx, limit, noted=noted)
+    async def list_documents(
+        self, limit: int = 50, *, noted: bool = False, after: str = "", filter: Filter | None = None
+    ) -> list[DocumentInfo]:
+        """The documents that are there and pass a filter, by uri; only those with a note, if that is wanted. The next
+        page begins after the last uri of this one."""
+        passing = await scope(self._core.workspace, filter) if filter else ALL
+        return await read.documents(
+            self._core.workspace, limit, noted=noted, after=after, shape=passing.shape, params=passing.params
+        )
+
+    async def document(self, uri: str, *, first: int = 0, chunks: int = 50, entities: int = 20) -> DocumentDetails:
+        """The document of this uri: its title and metadata, so many of its chunks from the `first` on, with their
+        places, and the entities that it mentions most. UnknownDocument where there is none, with uris like it."""
+        return await document_details(self._core, uri, first, chunks, entities)
 
 
 def _usable(

@@ -6,13 +6,17 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from trueweave.engine import lookup, picturing
+from trueweave.engine.communities import found_community
 from trueweave.engine.core import OpenWorkspace
-from trueweave.evidence import Filter
+from trueweave.errors import ConfigError
+from trueweave.evidence import EntityDetails, EntityPath, Filter, Hits
+from trueweave.pictures import GraphPicture
 from trueweave.protocols import Vectors
 from trueweave.store.postgres import outbox, read, vectors
 from trueweave.store.postgres.projecting import ProjectionSource
 from trueweave.store.postgres.public_errors import own_errors
-from trueweave.types import Change, Entity, Hit, Relation, VectorKind
+from trueweave.types import Change, Entity, Hit, NameKey, Relation, VectorKind
 
 
 @own_errors
@@ -22,22 +26,84 @@ class AsyncGraphGroup:
     def __init__(self, core: OpenWorkspace) -> None:
         self._core = core
 
-    async def entities(self, limit: int = 50) -> list[Entity]:
-        """The most mentioned entities."""
+    async def entities(self, limit: int = 50, *, type: str = "") -> list[Entity]:
+        """The most mentioned entities; of one type, if that is wanted."""
         async with self._core.workspace.transaction() as tx:
-            return await read.entities(tx, limit)
+            return await read.entities(tx, limit, type)
 
-    async def relations(self, *entities: UUID, limit: int = 50) -> list[Relation]:
-        """The relations from and to these entities, the heaviest first."""
+    async def entity(self, entity: UUID | str | NameKey, *, relations: int = 10, passages: int = 5) -> EntityDetails:
+        """An entity by its id or by one of its names: what is said of it, its heaviest relations, and passages that
+        mention it.
+
+        A name need not have the case, accents or article that documents write it with. UnknownEntity where no entity
+        has it, with names like it; AmbiguousName where several have it, with these: NameKey says of which type.
+        """
+        return await lookup.entity_details(self._core, entity, relations, passages)
+
+    async def search_entities(
+        self, text: str, limit: int = 10, *, type: str = "", filter: Filter | None = None
+    ) -> Hits[Entity]:
+        """The entities that fit a text best: by meaning and by the words of their names, or by words alone where
+        nothing is embedded, which `by` says."""
+        return await lookup.search_entities(self._core, text, limit, type, filter or Filter())
+
+    async def search_relations(self, text: str, limit: int = 10, *, filter: Filter | None = None) -> Hits[Relation]:
+        """The relations that fit a text best: by meaning and by the words of their names, keywords and descriptions, or
+        by words alone where nothing is embedded, which `by` says."""
+        return await lookup.search_relations(self._core, text, limit, filter or Filter())
+
+    async def relations(self, *entities: UUID | str | NameKey, limit: int = 50) -> list[Relation]:
+        """The relations from and to these entities, given by id or name; of all entities, if none are given. The
+        heaviest come first."""
+        if not entities:
+            return await lookup.heaviest_relations(self._core, limit)
+        ids = await lookup.entity_ids(self._core, *entities)
         async with self._core.workspace.transaction() as tx:
-            return await read.relations_of(tx, entities, limit)
+            return await read.relations_of(tx, ids, limit)
 
-    async def neighbours(self, *entities: UUID, hops: int = 1, limit: int = 50) -> list[Entity]:
-        """The entities around these, over so many relations: nearer ones first, then those more heavily related."""
+    async def neighbours(self, *entities: UUID | str | NameKey, hops: int = 1, limit: int = 50) -> list[Entity]:
+        """The entities around these, given by id or name, over so many relations: nearer ones first, then those more
+        heavily related."""
+        ids = await lookup.entity_ids(self._core, *entities)
         readers = self._core.open_readers(Filter())
-        relations = await readers.record.relations(await readers.graph.neighbourhood(entities, hops))
+        relations = await readers.record.relations(await readers.graph.neighbourhood(ids, hops))
         ends = dict.fromkeys(end for r in relations for end in (r.source, r.target))
-        return await readers.record.entities([end for end in ends if end not in entities][:limit])
+        return await readers.record.entities([end for end in ends if end not in ids][:limit])
+
+    async def path(
+        self, start: UUID | str | NameKey, end: UUID | str | NameKey, *, longest: int = 6, passages: int = 2
+    ) -> EntityPath | None:
+        """A shortest path from one entity to another over relations in either direction, with passages that state each;
+        of paths of the same length the one whose weakest relation is heaviest.
+
+        The search is bounded: of each entity the heaviest relations are followed. None where no path of at most
+        `longest` relations is found.
+        """
+        return await lookup.entity_path(self._core, await lookup.entity_ids(self._core, start, end), longest, passages)
+
+    async def picture(
+        self,
+        entity: UUID | str | NameKey | None = None,
+        *,
+        to: UUID | str | NameKey | None = None,
+        community: UUID | str | None = None,
+        hops: int = 1,
+        longest: int = 6,
+        limit: int = 100,
+    ) -> GraphPicture:
+        """A picture of an entity with what is around it, of the path from it `to` another, or of a community. It shows
+        itself in a notebook, and `save` writes it as a page or as a drawing.
+
+        It has `limit` entities at most, 500 at the very most; its `note` says what was left out.
+        """
+        if (entity is None) == (community is None) or (to is not None and entity is None):
+            raise ConfigError("a picture is of an entity, of a path from one to another, or of a community: say which.")
+        if community is not None:
+            return await picturing.community(self._core, await found_community(self._core, community), limit)
+        assert entity is not None, "it was checked"
+        if to is not None:
+            return await picturing.between(self._core, (entity, to), longest, limit)
+        return await picturing.around(self._core, entity, hops, limit)
 
     async def nearest(self, kind: VectorKind, vector: Vectors, limit: int = 10) -> list[Hit]:
         """The chunks, entities or relations nearest to a vector, nearest first."""

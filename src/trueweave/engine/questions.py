@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from trueweave.engine.conversation import AsyncConversation
 from trueweave.engine.core import OpenWorkspace
 from trueweave.errors import ConfigError, ModelFilesMissing
 from trueweave.events import Listener, ignore, in_run
@@ -21,6 +22,7 @@ from trueweave.types import Message
 if TYPE_CHECKING:
     from trueweave.answering import Answering
     from trueweave.asking import Asking
+    from trueweave.engine.trueweave import AsyncTrueweave
 
 
 @own_errors
@@ -174,6 +176,23 @@ class QuestionCalls:
         """The method that answers where none is named: as the settings say, or else whichever fits the documents, or by
         words alone where nothing is embedded."""
         return self._core.settings.method or ("auto" if self._core.is_embedded else "keyword")
+
+    @property
+    def has_model(self) -> bool:
+        """Whether there is a language model to answer with."""
+        return self._core.llm is not None or bool(self._core.settings.model)
+
+    def conversation(
+        self,
+        method: str | Method | None = None,
+        *,
+        filter: Filter | None = None,
+        history: Sequence[Message] = (),
+    ) -> AsyncConversation:
+        """A conversation: questions one after the other, each understood from what was said before, which may begin
+        with a `history`."""
+        trueweave = cast("AsyncTrueweave", self)
+        return AsyncConversation(trueweave, self._core.streams.hand_out, method, filter, history)
 
     async def _answering(
         self,

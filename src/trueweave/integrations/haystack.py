@@ -13,6 +13,8 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Mapping, Sequence
+from datetime import date
+from decimal import Decimal
 from typing import Any
 
 try:
@@ -27,6 +29,7 @@ from trueweave.errors import ConfigError
 from trueweave.evidence import Filter, Passage
 from trueweave.integrations.passages import PassageSearch, chosen, metadata, saved
 from trueweave.query_context import Method
+from trueweave.ranges import Range
 from trueweave.sync import Trueweave
 
 
@@ -122,7 +125,8 @@ class HaystackRetriever:
         """The component that was saved like this."""
         parameters = dict(data.get("init_parameters", {}))
         if given := parameters.get("filter"):
-            parameters["filter"] = Filter(tuple(given.get("uris", ())), given.get("metadata", {}))
+            metadata = {key: _read(value) for key, value in given.get("metadata", {}).items()}
+            parameters["filter"] = Filter(tuple(given.get("uris", ())), metadata)
         return default_from_dict(cls, {**data, "init_parameters": parameters})
 
     def _search_in(self, trueweave: Trueweave | AsyncTrueweave) -> PassageSearch:
@@ -130,8 +134,30 @@ class HaystackRetriever:
 
 
 def _plain(filter: Filter) -> dict[str, Any]:
-    values = {key: list(value) if isinstance(value, tuple) else value for key, value in filter.metadata.items()}
-    return {"uris": list(filter.uris), "metadata": values}
+    return {"uris": list(filter.uris), "metadata": {key: _written(value) for key, value in filter.metadata.items()}}
+
+
+def _written(value: Any) -> Any:
+    """A condition in plain values: a range is a mapping."""
+    if isinstance(value, Range):
+        low, high = (
+            one if one is None or isinstance(one, int | float) else str(one) for one in (value.low, value.high)
+        )
+        return {"low": low, "high": high, "bounds": value.bounds}
+    return value if isinstance(value, str | int | float) else [_written(one) for one in value]
+
+
+def _bound(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return float(value)
+    return value.isoformat() if isinstance(value, date) else value
+
+
+def _read(value: Any) -> Any:
+    """The condition that was written like this."""
+    if isinstance(value, dict):
+        return Range(**value)
+    return [_read(one) for one in value] if isinstance(value, list) else value
 
 
 def _documents(passages: Sequence[Passage]) -> list[Document]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
@@ -15,13 +16,17 @@ if TYPE_CHECKING:
     from trueweave.types import DocumentInfo
 
 
-def document_lines(found: list[DocumentInfo], there: int, limit: int, *, with_notes: bool) -> list[RenderableType]:
+def document_lines(
+    found: list[DocumentInfo], there: int, limit: int, *, with_notes: bool, narrowed: bool = False
+) -> list[RenderableType]:
     """Documents with their titles and sizes, or with their notes; and how to see more."""
     if not there:
         return [next_step("trueweave add PATH", "there are none yet")]
     if not found:
-        return ["No document has a note."]
-    more = [warning(f"There are more: --limit {2 * limit} shows more of them.")] if len(found) == limit < there else []
+        return ["No document fits." if narrowed else "No document has a note."]
+    more: list[RenderableType] = []
+    if len(found) == limit < there:
+        more = [warning(f"There may be more: --after {shlex.quote(found[-1].uri)} shows what follows.")]
     if with_notes:
         named = (part for one in found for part in (Text(one.uri, style="bold"), *map(indented, one.notes)))
         return [*named, *more]

@@ -6,44 +6,77 @@ would pass most of it over. One that many pass stays a condition, and the index 
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+from uuid import UUID
 
 from trueweave.evidence import Filter
+from trueweave.ranges import Range
 from trueweave.store.limits import FEW
 from trueweave.store.postgres.binary_params import Ids, Texts
 from trueweave.store.postgres.db import Workspace
 from trueweave.store.postgres.queries import QUERIES
 
 
+class ConditionShape(NamedTuple):
+    """What of a condition changes a statement: whether it has values, and how many ranges it has."""
+
+    has_values: bool
+    ranges: int
+
+
 class FilterShape(NamedTuple):
-    """What of a scope changes a statement: whether it is by ids, and how many facets it has."""
+    """What of a scope changes a statement: whether it is by ids, and which conditions it has."""
 
     by_ids: bool
-    facets: int
+    conditions: tuple[ConditionShape, ...]
 
     @property
     def is_all(self) -> bool:
-        return not self.by_ids and not self.facets
+        return not self.by_ids and not self.conditions
 
     def visible(self, document: str) -> str:
         """A condition on a column that holds a document: it is there, and may speak."""
         if self.by_ids:
             return f"{document} = ANY(%(scope)s)"
-        return " AND ".join((_is_visible(document), *_has_facets(document, self.facets)))
+        return " AND ".join((_is_visible(document), *_passes(document, self.conditions)))
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One key of the metadata, under which a document has one of these values, or one in one of these ranges."""
+
+    key: str
+    values: tuple[Any, ...]
+    ranges: tuple[Range, ...]
+
+    @property
+    def shape(self) -> ConditionShape:
+        return ConditionShape(bool(self.values) or not self.ranges, len(self.ranges))
+
+    def params(self, n: int) -> Iterator[tuple[str, Any]]:
+        """What a statement is given of this, as its condition of that number."""
+        if self.shape.has_values:
+            yield f"facet_{n}", json.dumps({self.key: self.values})
+        for m, one in enumerate(self.ranges):
+            kind, low, high, excluded = one.limits()
+            yield f"key_{n}_{m}", _key(self.key, kind)
+            yield from ((f"low_{n}_{m}", low), (f"high_{n}_{m}", high), (f"excluded_{n}_{m}", list(excluded)))
 
 
 @dataclass(frozen=True)
 class Scope:
-    """What a filter comes to: all documents, a few by their ids, or those that have all these facets."""
+    """What a filter comes to: all documents, a few by their ids, or those that meet all these conditions."""
 
     few: Ids | None = None
-    facets: tuple[str, ...] = ()
+    conditions: tuple[Condition, ...] = ()
 
     @property
     def shape(self) -> FilterShape:
-        return FilterShape(self.few is not None, len(self.facets))
+        return FilterShape(self.few is not None, tuple(one.shape for one in self.conditions))
 
     @property
     def is_empty(self) -> bool:
@@ -53,7 +86,7 @@ class Scope:
     def params(self) -> dict[str, Any]:
         if self.few is not None:
             return {"scope": self.few}
-        return {f"facet_{n}": facet for n, facet in enumerate(self.facets)}
+        return dict(pair for n, one in enumerate(self.conditions) for pair in one.params(n))
 
 
 ALL = Scope()
@@ -61,24 +94,53 @@ ALL = Scope()
 
 async def scope(workspace: Workspace, given: Filter) -> Scope:
     """What a filter comes to now. One statement."""
-    facets = tuple(json.dumps({name: value}, default=list) for name, value in given.metadata.items())
-    conditions = " AND ".join(_has_facets("d.id", len(facets))) or "true"
-    params = Scope(facets=facets).params
+    # What has values is passed by fewer documents than a range, most often: the first condition is looked up.
+    conditions = tuple(sorted(_conditions(given), key=lambda one: len(one.ranges)))
+    wanted = Scope(conditions=conditions)
+    passes = " AND ".join(_passes("d.id", wanted.shape.conditions)) or "true"
+    params = wanted.params
     if given.uris:
-        query = QUERIES["search.scope_by_uri"].format(facets=conditions)
+        query = QUERIES["search.scope_by_uri"].format(passes=passes)
         params["uris"] = Texts(given.uris)
     else:
-        query = QUERIES["search.scope_by_facet"].format(facets=conditions, visible=_is_visible("d.id"), most=FEW + 1)
+        found = " UNION ALL ".join(_found(wanted.shape.conditions[0], FEW + 1))
+        query = QUERIES["search.scope_by_condition"].format(found=found, passes=passes, visible=_is_visible("d.id"))
     rows = await workspace.read(query.encode(), params)
-    if len(rows) > FEW and not given.uris:
-        return Scope(facets=facets)
-    return Scope(few=Ids(id_ for id_, fits in rows if fits))
+    if rows and not given.uris and rows[0][1] > FEW:
+        return wanted
+    return Scope(few=Ids(id_ for id_, _, fits in rows if fits))
+
+
+def _conditions(given: Filter) -> Iterator[Condition]:
+    for key, wanted in given.metadata.items():
+        each = (wanted,) if isinstance(wanted, str | int | float | Range) else tuple(wanted)
+        ranges = tuple(one for one in each if isinstance(one, Range))
+        yield Condition(key, tuple(one for one in each if not isinstance(one, Range)), ranges)
+
+
+def _key(path: str, kind: str) -> UUID:
+    """As in migration 15."""
+    return UUID(bytes=hashlib.md5(f"{path}\x01{kind}".encode(), usedforsecurity=False).digest())
 
 
 def _is_visible(document: str) -> str:
     return QUERIES["search.is_visible"].format(document=document)
 
 
-def _has_facets(document: str, count: int) -> list[str]:
-    one = QUERIES["search.has_facet"]
-    return [one.format(document=document, facet=f"facet_{n}") for n in range(count)]
+def _passes(document: str, conditions: tuple[ConditionShape, ...]) -> list[str]:
+    return [f"({' OR '.join(_either(document, n, one))})" for n, one in enumerate(conditions)]
+
+
+def _either(document: str, n: int, condition: ConditionShape) -> Iterator[str]:
+    if condition.has_values:
+        yield QUERIES["search.has_facet"].format(document=document, facet=f"facet_{n}")
+    for m in range(condition.ranges):
+        yield QUERIES["search.has_in_range"].format(document=document, of=f"{n}_{m}")
+
+
+def _found(condition: ConditionShape, most: int) -> Iterator[str]:
+    """The first documents that meet the first condition."""
+    if condition.has_values:
+        yield QUERIES["search.documents_with_facet"].format(facet="facet_0", most=most)
+    for m in range(condition.ranges):
+        yield QUERIES["search.documents_in_range"].format(of=f"0_{m}", most=most)

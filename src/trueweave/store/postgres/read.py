@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 from uuid import UUID
 
 from psycopg import sql
 
 from trueweave.store.postgres.db import Transaction, Workspace
+from trueweave.store.postgres.document_filter import FilterShape
+from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.queue import forget_jobs
 from trueweave.types import DocumentInfo, Entity, Relation, Status
 
@@ -18,15 +21,19 @@ async def status(tx: Transaction) -> Status:
     return Status(documents, chunks, entities_, relations, due, dirty_names, model or "")
 
 
-async def documents(tx: Transaction, limit: int, *, noted: bool) -> list[DocumentInfo]:
-    """The documents that are there, by name; only those with a note, if that is wanted."""
-    rows = await tx.rows("read.documents", limit=limit, noted=noted)
+async def documents(
+    workspace: Workspace, limit: int, *, noted: bool, after: str, shape: FilterShape, params: Mapping[str, Any]
+) -> list[DocumentInfo]:
+    """The documents that are there and pass a filter, by name, from the first behind `after`; only those with a note,
+    if that is wanted."""
+    query = QUERIES["read.documents"].format(passes="true" if shape.is_all else shape.visible("d.id"))
+    rows = await workspace.read(query.encode(), {"limit": limit, "noted": noted, "after": after, **params})
     return [DocumentInfo(uri, title, chunks, added, tuple(notes)) for uri, title, chunks, added, notes in rows]
 
 
-async def entities(tx: Transaction, limit: int) -> list[Entity]:
-    """The most mentioned entities."""
-    return [entity(*row) for row in await tx.rows("read.entities", limit=limit)]
+async def entities(tx: Transaction, limit: int, type_: str = "") -> list[Entity]:
+    """The most mentioned entities; of one type, if one is given."""
+    return [entity(*row) for row in await tx.rows("read.entities", limit=limit, type=type_)]
 
 
 async def relations_of(tx: Transaction, ids: Sequence[UUID], limit: int) -> list[Relation]:

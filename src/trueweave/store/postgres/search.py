@@ -185,7 +185,7 @@ def _nearest(kind: VectorKind, layout: VectorLayout, workspace: int, limit: int,
     if shape.by_ids:
         candidates = _piece(f"candidates_{kind}")
         each = [_piece("near_in_scope", table=table, candidates=candidates, **parts) for table in tables]
-    elif shape.facets:
+    elif shape.conditions:
         visible = _is_told_of(kind, "v.id", shape)
         each = [_piece("near_visible", table=table, v_visible=visible, **parts) for table in tables]
     else:

@@ -17,7 +17,9 @@ SELECT (SELECT count(DISTINCT uri) FROM document WHERE current <> visible),
 
 -- name: documents
 SELECT d.uri, d.title, (SELECT count(*) FROM chunk c WHERE c.document = d.id), d.added, d.notes
-FROM document d WHERE d.visible AND d.current AND (d.notes <> '{}' OR NOT %(noted)s) ORDER BY d.uri LIMIT %(limit)s
+FROM document d
+WHERE d.visible AND d.current AND d.uri > %(after)s AND (d.notes <> '{{}}' OR NOT %(noted)s) AND {passes}
+ORDER BY d.uri LIMIT %(limit)s
 
 -- name: state
 -- Which documents there are, how often anything was settled, and in which space vectors are.
@@ -27,7 +29,8 @@ FROM document WHERE visible
 
 -- name: entities
 SELECT e.id, e.name, e.type, e.description, e.aliases, e.count, e.histogram, e.degree, coalesce(s.text, '')
-FROM (SELECT * FROM entity ORDER BY count DESC, name COLLATE "C", id LIMIT %(limit)s) e
+FROM (SELECT * FROM entity WHERE %(type)s::text = '' OR lower(type) = lower(%(type)s)
+      ORDER BY count DESC, name COLLATE "C", id LIMIT %(limit)s) e
 LEFT JOIN LATERAL (SELECT text FROM summary WHERE hash = e.text_hash OFFSET 0) s ON true
 ORDER BY e.count DESC, e.name COLLATE "C", e.id
 

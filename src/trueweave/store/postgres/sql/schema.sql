@@ -170,6 +170,14 @@ BEGIN
     DELETE FROM bm25_index WHERE workspace = current_setting('trueweave.workspace')::int;
 END $$;
 
+CREATE FUNCTION trueweave.drop_ordered_facets() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    DELETE FROM trueweave.ordered_facet WHERE document = ANY(ARRAY(SELECT id FROM gone WHERE metadata <> '{}'));
+    RETURN NULL;
+END $$;
+
 CREATE FUNCTION trueweave.drop_workspace() RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
@@ -326,6 +334,16 @@ CREATE FUNCTION trueweave.is_alive(owner integer) RETURNS boolean
     AS $$
     SELECT EXISTS (SELECT FROM process p WHERE p.id = owner)
 $$;
+
+CREATE FUNCTION trueweave.keep_ordered_facets() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    INSERT INTO trueweave.ordered_facet (document, key, place, value)
+    SELECT came.id, f.key, trueweave.place_of(f.value), f.value
+    FROM came CROSS JOIN LATERAL trueweave.ordered_facets(came.metadata) AS f WHERE came.metadata <> '{}';
+    RETURN NULL;
+END $$;
 
 CREATE FUNCTION trueweave.language_of(said text, given text) RETURNS text
     LANGUAGE plpgsql STABLE
@@ -524,6 +542,18 @@ END $$;
 
 COMMENT ON FUNCTION trueweave.make_workspace(base_name text) IS 'Make a workspace that was not there, of this name or one that begins like it; its name.';
 
+CREATE FUNCTION trueweave.moment(written text) RETURNS numeric
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $_$
+    SELECT CASE WHEN pg_input_is_valid(whole, 'timestamptz') THEN extract(epoch FROM whole::timestamptz) END FROM (
+        SELECT CASE
+            WHEN written ~ '^\d{4}$' THEN written || '-01-01 UTC'
+            WHEN written ~ '^\d{4}-\d{2}$' THEN written || '-01 UTC'
+            WHEN written ~ '^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?$' THEN written || ' UTC'
+            WHEN written ~ '^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}:?\d{2})$' THEN written
+        END AS whole) AS w WHERE whole IS NOT NULL
+$_$;
+
 CREATE FUNCTION trueweave.named_language(given text) RETURNS text
     LANGUAGE sql STABLE
     AS $$
@@ -578,11 +608,44 @@ BEGIN
     RETURN QUERY SELECT w.id, w.space IS NOT NULL, w.settings FROM workspace w WHERE w.name = workspace_name;
 END $$;
 
+CREATE FUNCTION trueweave.ordered_facets(metadata jsonb) RETURNS TABLE(key uuid, value numeric)
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $_$
+    WITH RECURSIVE part (path, value) AS (
+        SELECT key, value FROM jsonb_each(metadata)
+        UNION ALL
+        SELECT inner_part.path, inner_part.value FROM part CROSS JOIN LATERAL (
+            SELECT part.path || '.' || key, value
+            FROM jsonb_each(CASE jsonb_typeof(part.value) WHEN 'object' THEN part.value ELSE '{}' END) AS o (key, value)
+            UNION ALL
+            SELECT part.path, value
+            FROM jsonb_array_elements(CASE jsonb_typeof(part.value) WHEN 'array' THEN part.value ELSE '[]' END) AS a (value)
+        ) AS inner_part (path, value)),
+    read AS (
+        SELECT path, 'number' AS kind, CASE
+            WHEN jsonb_typeof(value) = 'number' THEN value::numeric
+            WHEN jsonb_typeof(value) = 'string' AND value #>> '{}' ~ '^[+-]?\d{1,200}(\.\d{1,200})?$'
+                THEN (value #>> '{}')::numeric END AS value
+        FROM part
+        UNION ALL
+        SELECT path, 'moment', moment(value #>> '{}') FROM part WHERE jsonb_typeof(value) = 'string')
+    SELECT DISTINCT md5(path || E'\x01' || kind)::uuid, value FROM read WHERE value IS NOT NULL
+$_$;
+
 CREATE FUNCTION trueweave.pairs_of(said text) RETURNS SETOF text
     LANGUAGE sql IMMUTABLE
     AS $$
     SELECT substr(stretch[1], n, 2) FROM regexp_matches(said, '[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3005-\u3007\u3040-\u30FF\u3400-\u4DBF\u4E00-\u9FFF\uAC00-\uD7AF\uF900-\uFAFF]+', 'g') AS stretch
     CROSS JOIN LATERAL generate_series(1, greatest(length(stretch[1]) - 1, 1)) AS n
+$$;
+
+CREATE FUNCTION trueweave.place_of(value numeric) RETURNS double precision
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    SELECT CASE
+        WHEN abs(value) > 1e300 THEN sign(value)::float8 * 'Infinity'::float8
+        WHEN abs(value) < 1e-300 THEN 0::float8
+        ELSE value::float8 END
 $$;
 
 CREATE FUNCTION trueweave.places_of(places jsonb, first integer, behind integer) RETURNS jsonb
@@ -1207,6 +1270,19 @@ ALTER TABLE ONLY trueweave.occurrence FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.occurrence IS 'How often a phrase occurs in a chunk, how often of that outside its title, and whether it is what the chunk is about.';
 
+CREATE TABLE trueweave.ordered_facet (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    document uuid NOT NULL,
+    key uuid NOT NULL,
+    place double precision NOT NULL,
+    value numeric NOT NULL
+);
+ALTER TABLE ONLY trueweave.ordered_facet ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.ordered_facet FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.ordered_facet IS 'What a version of a document can be filtered by in order: numbers, and moments in seconds since 1970.';
+
 CREATE TABLE trueweave.outbox (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
     "position" bigint NOT NULL,
@@ -1794,6 +1870,9 @@ ALTER TABLE ONLY trueweave.name
 ALTER TABLE ONLY trueweave.occurrence
     ADD CONSTRAINT occurrence_pkey PRIMARY KEY (workspace, chunk, phrase);
 
+ALTER TABLE ONLY trueweave.ordered_facet
+    ADD CONSTRAINT ordered_facet_pkey PRIMARY KEY (workspace, document, key, value);
+
 ALTER TABLE ONLY trueweave.outbox
     ADD CONSTRAINT outbox_pkey PRIMARY KEY (workspace, "position");
 
@@ -1942,6 +2021,8 @@ CREATE INDEX name_written_hash ON trueweave.name USING btree (written_hash, work
 
 CREATE INDEX occurrence_phrase ON trueweave.occurrence USING btree (phrase, defines DESC, count DESC, chunk, workspace);
 
+CREATE INDEX ordered_facet_documents ON trueweave.ordered_facet USING btree (key, place, document, workspace);
+
 CREATE INDEX phrase_first ON trueweave.phrase USING btree (first, words DESC, workspace);
 
 CREATE INDEX relation_long ON trueweave.relation USING btree (text_hash, workspace) WHERE (length(description) > 2000);
@@ -1969,6 +2050,10 @@ CREATE INDEX spend_document ON trueweave.spend USING btree (document, workspace)
 CREATE INDEX spend_open ON trueweave.spend USING btree (workspace, owner) WHERE (state = 'open'::text);
 
 CREATE INDEX summary_due ON trueweave.summary USING btree (workspace, hash) WHERE (text IS NULL);
+
+CREATE TRIGGER drop_ordered_facets AFTER DELETE ON trueweave.document REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION trueweave.drop_ordered_facets();
+
+CREATE TRIGGER keep_ordered_facets AFTER INSERT ON trueweave.document REFERENCING NEW TABLE AS came FOR EACH STATEMENT EXECUTE FUNCTION trueweave.keep_ordered_facets();
 
 ALTER TABLE trueweave.alike ENABLE ROW LEVEL SECURITY;
 
@@ -2015,6 +2100,8 @@ ALTER TABLE trueweave.name_key ENABLE ROW LEVEL SECURITY;
 ALTER TABLE trueweave.name_pair ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.occurrence ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.ordered_facet ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.outbox ENABLE ROW LEVEL SECURITY;
 
@@ -2071,6 +2158,8 @@ CREATE POLICY reader ON trueweave.name_key AS RESTRICTIVE TO trueweave_reader US
 CREATE POLICY reader ON trueweave.name_pair AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.occurrence AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
+CREATE POLICY reader ON trueweave.ordered_facet AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.outbox AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
@@ -2198,6 +2287,8 @@ CREATE POLICY workspace ON trueweave.name_pair USING ((workspace = (current_sett
 
 CREATE POLICY workspace ON trueweave.occurrence USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
+CREATE POLICY workspace ON trueweave.ordered_facet USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
 CREATE POLICY workspace ON trueweave.outbox USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.own_table USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
@@ -2274,6 +2365,8 @@ GRANT ALL ON FUNCTION trueweave.clear_space(of_space integer) TO trueweave_app;
 REVOKE ALL ON FUNCTION trueweave.clear_text() FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.clear_text() TO trueweave_app;
 
+REVOKE ALL ON FUNCTION trueweave.drop_ordered_facets() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION trueweave.drop_workspace() FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.drop_workspace() TO trueweave_app;
 
@@ -2302,6 +2395,8 @@ GRANT ALL ON FUNCTION trueweave.index_text(coming uuid[], going uuid[]) TO truew
 REVOKE ALL ON FUNCTION trueweave.is_alive(owner integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.is_alive(owner integer) TO trueweave_app;
 
+REVOKE ALL ON FUNCTION trueweave.keep_ordered_facets() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION trueweave.language_of(said text, given text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION trueweave.make_own_table(of_space integer, of_kind text) FROM PUBLIC;
@@ -2318,6 +2413,9 @@ REVOKE ALL ON FUNCTION trueweave.make_vector_table(named text, dimensions intege
 REVOKE ALL ON FUNCTION trueweave.make_workspace(base_name text) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.make_workspace(base_name text) TO trueweave_app;
 
+REVOKE ALL ON FUNCTION trueweave.moment(written text) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.moment(written text) TO trueweave_app;
+
 REVOKE ALL ON FUNCTION trueweave.named_language(given text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION trueweave.odds_of(frequency double precision, length double precision) FROM PUBLIC;
@@ -2325,7 +2423,13 @@ REVOKE ALL ON FUNCTION trueweave.odds_of(frequency double precision, length doub
 REVOKE ALL ON FUNCTION trueweave.open_workspace(workspace_name text, make boolean, resolution text, OUT id integer, OUT has_space boolean, OUT settings jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.open_workspace(workspace_name text, make boolean, resolution text, OUT id integer, OUT has_space boolean, OUT settings jsonb) TO trueweave_app;
 
+REVOKE ALL ON FUNCTION trueweave.ordered_facets(metadata jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.ordered_facets(metadata jsonb) TO trueweave_app;
+
 REVOKE ALL ON FUNCTION trueweave.pairs_of(said text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION trueweave.place_of(value numeric) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.place_of(value numeric) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.places_of(places jsonb, first integer, behind integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.places_of(places jsonb, first integer, behind integer) TO trueweave_app;
@@ -2422,6 +2526,9 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.name_pair TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.name_pair TO trueweave_reader;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.occurrence TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.ordered_facet TO trueweave_app;
+GRANT SELECT ON TABLE trueweave.ordered_facet TO trueweave_reader;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.outbox TO trueweave_app;
 

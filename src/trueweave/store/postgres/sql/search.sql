@@ -10,16 +10,30 @@ SELECT s.id, s.model, s.dimensions, s.metric, ARRAY(SELECT h.kind FROM own_table
 FROM workspace w JOIN space s ON s.id = w.space
 
 -- name: scope_by_uri
-SELECT d.id, {facets} FROM unnest(%(uris)s::text[]) AS u (uri)
+SELECT d.id, 0, {passes} FROM unnest(%(uris)s::text[]) AS u (uri)
 CROSS JOIN LATERAL (SELECT id FROM document WHERE uri = u.uri AND visible OFFSET 0) d
 
--- name: scope_by_facet
-SELECT d.id, {visible} AND {facets} FROM (
-    SELECT DISTINCT f.document AS id FROM (SELECT DISTINCT facets(%(facet_0)s::jsonb) AS facet) AS g
-    CROSS JOIN LATERAL (SELECT document FROM facet WHERE facet = g.facet ORDER BY document LIMIT {most}) f) AS d
+-- name: scope_by_condition
+-- How many rows the first condition found says whether these are all of them.
+WITH found AS MATERIALIZED ({found})
+SELECT d.id, (SELECT count(*) FROM found), {visible} AND {passes} FROM (SELECT DISTINCT document AS id FROM found) AS d
+
+-- name: documents_with_facet
+SELECT f.document FROM (SELECT DISTINCT facets(%({facet})s::jsonb) AS facet) AS g
+CROSS JOIN LATERAL (SELECT document FROM facet WHERE facet = g.facet ORDER BY document LIMIT {most}) f
+
+-- name: documents_in_range
+(SELECT f.document FROM ordered_facet f
+WHERE f.key = %(key_{of})s AND f.place BETWEEN place_of(%(low_{of})s) AND place_of(%(high_{of})s)
+    AND f.value BETWEEN %(low_{of})s AND %(high_{of})s AND f.value <> ALL(%(excluded_{of})s::numeric[])
+ORDER BY f.place, f.document LIMIT {most})
 
 -- name: has_facet
 EXISTS (SELECT FROM facet f WHERE f.document = {document} AND f.facet IN (SELECT facets(%({facet})s::jsonb)))
+
+-- name: has_in_range
+EXISTS (SELECT FROM ordered_facet f WHERE f.document = {document} AND f.key = %(key_{of})s
+    AND f.value BETWEEN %(low_{of})s AND %(high_{of})s AND f.value <> ALL(%(excluded_{of})s::numeric[]))
 
 -- name: is_visible
 EXISTS (SELECT FROM document x WHERE x.id = {document} AND x.visible OFFSET 0)

@@ -1,0 +1,80 @@
+"""`trueweave graph`: pictures of the graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from trueweave.cli.options import DatabaseUrl, Json, Workspace
+from trueweave.cli.render.console import spinner
+from trueweave.cli.render.lines import count, path_from_here
+from trueweave.cli.render.rules import name_key
+from trueweave.cli.reply import replying
+from trueweave.cli.session import in_workspace, load_settings
+from trueweave.errors import ConfigError
+
+if TYPE_CHECKING:
+    from trueweave.engine import AsyncTrueweave
+    from trueweave.pictures import GraphPicture
+
+app = typer.Typer(no_args_is_help=True, help="Draw parts of the graph.")
+
+
+@app.callback()
+def graph() -> None:
+    """Draw parts of the graph."""
+
+
+@app.command()
+def show(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAME]", help="The entity to show with what is around it, as NAME, NAME::TYPE or id."),
+    ] = None,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FILE", dir_okay=False, help="A page (.html) or a drawing (.svg).")
+    ] = Path("graph.html"),
+    path: Annotated[
+        tuple[str, str] | None, typer.Option("--path", metavar="A B", help="Show how two entities are connected.")
+    ] = None,
+    community: Annotated[
+        str | None, typer.Option("--community", metavar="ID", help="Show a community, by its id or how it begins.")
+    ] = None,
+    hops: Annotated[int, typer.Option(min=1, max=3, help="How far to go from the entity.")] = 1,
+    limit: Annotated[int, typer.Option(min=1, max=500, help="How many entities to show at most.")] = 100,
+    workspace: Workspace = None,
+    database_url: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
+    """Draw an entity with what is around it, a path or a community.
+
+    An .html file is a page to search, to move about in and to click on, which needs no network. An .svg file is a
+    drawing in the width of a column.
+    """
+
+    async def draw(trueweave: AsyncTrueweave) -> GraphPicture:
+        if path:
+            return await trueweave.graph.picture(name_key(path[0]), to=name_key(path[1]), limit=limit)
+        if community:
+            return await trueweave.graph.picture(community=community, limit=limit)
+        return await trueweave.graph.picture(name_key((names or [""])[0]), hops=hops, limit=limit)
+
+    with replying(json) as reply:
+        if sum((len(names or ()), path is not None, community is not None)) != 1:
+            raise ConfigError("say what to show: the name of one entity, --path A B, or --community ID.")
+        if out.suffix.lower() not in (".html", ".htm", ".svg"):
+            raise ConfigError(f"{out} ends in neither .html nor .svg. Choose a name that does.")
+        with spinner("Drawing …"):
+            found = in_workspace(draw, load_settings(database_url, workspace))
+            found.save(out)
+        shown = f"{count(len(found.entities), 'entity')}, {count(len(found.relations), 'relation')}"
+        answer = {
+            "file": str(out),
+            "title": found.title,
+            "entities": len(found.entities),
+            "relations": len(found.relations),
+            "note": found.note,
+        }
+        reply(answer, f"{path_from_here(out)}: {shown}.", *([found.note] if found.note else []))

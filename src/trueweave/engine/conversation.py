@@ -1,0 +1,100 @@
+"""Conversations: questions one after the other, each understood from what was said before."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+from trueweave.events import Listener, ignore
+from trueweave.evidence import Answer, Filter, Usage
+from trueweave.query_context import Method
+from trueweave.streams import Stream
+from trueweave.types import Message
+
+if TYPE_CHECKING:
+    from trueweave.engine.trueweave import AsyncTrueweave
+
+_KEPT = 6000  # tokens of what was said; a model is shown less
+
+
+class ConversationHistory:
+    """What was said so far, the newest of it, and what it took."""
+
+    def __init__(self, history: Sequence[Message]) -> None:
+        self.said = tuple(history)
+        self.usage = Usage()
+
+    def add(self, question: str, answer: Answer) -> None:
+        """Keep a question and its answer; of what was said long ago, no more than there is room for."""
+        from trueweave.answering.conversation import trimmed
+
+        self.said = trimmed((*self.said, Message("user", question), Message("assistant", answer.text)), _KEPT)
+        self.usage += answer.usage
+
+
+class AsyncConversation:
+    """Questions one after the other, each understood from what was said before. Made by `trueweave.conversation`.
+
+    `method` may be set anew between two questions. An answer that was not heard to its end is not part of the
+    conversation.
+    """
+
+    def __init__(
+        self,
+        trueweave: AsyncTrueweave,
+        hand_out: Callable[[AsyncGenerator[str | Answer, None], Listener], Stream[str | Answer]],
+        method: str | Method | None,
+        filter: Filter | None,
+        history: Sequence[Message],
+    ) -> None:
+        self.method = method
+        self._trueweave = trueweave
+        self._hand_out = hand_out
+        self._filter = filter
+        self._history = ConversationHistory(history)
+
+    @property
+    def history(self) -> tuple[Message, ...]:
+        """What was said so far, the newest of it."""
+        return self._history.said
+
+    @property
+    def usage(self) -> Usage:
+        """What all questions took so far."""
+        return self._history.usage
+
+    def clear(self) -> None:
+        """Begin anew: what was said before is forgotten."""
+        self._history.said = ()
+
+    async def ask(self, question: str, *, listener: Listener = ignore) -> Answer:
+        """The answer to a question, every citation checked; without a language model, an answer that has no text and
+        the evidence that was found. The listener hears how a question was understood (`Rewritten`)."""
+        answer = await self._trueweave.ask(
+            question,
+            self.method,
+            filter=self._filter,
+            history=self.history,
+            context_only=not self._trueweave.has_model,
+            listener=listener,
+        )
+        self._history.add(question, answer)
+        return answer
+
+    def stream(self, question: str, *, listener: Listener = ignore) -> Stream[str | Answer]:
+        """The answer in pieces as the model writes them, and at the end the whole of it: see `ask`."""
+        return self._hand_out(self._pieces(question, listener), listener)
+
+    async def _pieces(self, question: str, listener: Listener) -> AsyncGenerator[str | Answer, None]:
+        if not self._trueweave.has_model:
+            yield await self.ask(question, listener=listener)
+            return
+        stream = self._trueweave.stream(
+            question, self.method, filter=self._filter, history=self.history, listener=listener
+        )
+        async with aclosing(stream):
+            async for piece in stream:
+                if isinstance(piece, Answer):
+                    self._history.add(question, piece)
+                yield piece

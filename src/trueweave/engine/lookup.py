@@ -1,0 +1,215 @@
+"""Looking things up in an open workspace: what the calls about the graph and about documents share."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from uuid import UUID
+
+from trueweave.engine.core import OpenWorkspace
+from trueweave.errors import AmbiguousName, NoVectors, UnknownDocument, UnknownEntity
+from trueweave.evidence import (
+    DocumentDetails,
+    EntityDetails,
+    EntityPath,
+    Filter,
+    Hits,
+    Passage,
+    PathStep,
+    Scored,
+    SearchedBy,
+)
+from trueweave.protocols import Readers
+from trueweave.store.postgres import lookup, read
+from trueweave.store.postgres.lookup import WordHit
+from trueweave.text.names import storable, tidy
+from trueweave.types import Entity, NameKey, Relation, VectorKind
+
+_DEEPER = 10  # times as many are looked for by meaning, where only some types count
+_DEEPEST = 1000
+_RRF = 60  # the constant of reciprocal rank fusion
+_LISTED = 10  # entities of one name that are listed
+
+
+async def entity_ids(core: OpenWorkspace, *wanted: UUID | str | NameKey) -> list[UUID]:
+    """The ids of the entities that are meant, each by its id or by one of its names.
+
+    UnknownEntity where there is none, AmbiguousName where several have the name.
+    """
+    return [one if isinstance(one, UUID) else await _entity_id(core, _key(one)) for one in wanted]
+
+
+def _key(given: str | NameKey) -> NameKey:
+    key = NameKey(given) if isinstance(given, str) else given
+    return NameKey(tidy(key.name), tidy(key.type))
+
+
+async def _entity_id(core: OpenWorkspace, key: NameKey) -> UUID:
+    async with core.workspace.transaction() as tx:
+        found = await lookup.named(tx, key) or await lookup.beginning(tx, key.name)
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            raise _unknown(key, await lookup.near_names(tx, key.name))
+    entities = await core.open_readers(Filter()).record.entities(found[:_LISTED])
+    raise _ambiguous(key, entities, len(found))
+
+
+def _unknown(key: NameKey, near: Sequence[NameKey]) -> UnknownEntity:
+    names = tuple(f"{one.name}::{one.type}" if one.type else one.name for one in near)
+    told = f"Near it: {', '.join(names)}." if names else "No name is like it."
+    what = f"{key.name!r} of type {key.type!r}" if key.type else f"{key.name!r}"
+    return UnknownEntity(f"no document mentions {what}. {told} `trueweave entities TEXT` searches for others.", names)
+
+
+def _ambiguous(key: NameKey, entities: Sequence[Entity], number: int) -> AmbiguousName:
+    ordered = sorted(entities, key=lambda one: (-one.count, one.name, one.type))
+    told = "; ".join(
+        f"{one.name} ({one.type or 'no type'}, {one.count:,} mentions, id {str(one.id)[:8]})" for one in ordered
+    )
+    more = f"; and {number - len(entities):,} more" if number > len(entities) else ""
+    example = next((f"by its type, as in {one.name}::{one.type}, or " for one in ordered if one.type), "")
+    return AmbiguousName(
+        f"{number:,} entities are called {key.name!r}: {told}{more}. Say which {example}by its id.",
+        tuple(f"{one.name}::{one.type}" if one.type else one.name for one in ordered),
+    )
+
+
+async def entity_details(
+    core: OpenWorkspace, wanted: UUID | str | NameKey, relations: int, passages: int
+) -> EntityDetails:
+    """An entity with what is said of it."""
+    [id_] = await entity_ids(core, wanted)
+    readers = core.open_readers(Filter())
+    found = await readers.record.entities([id_])
+    if not found:
+        raise UnknownEntity(f"there is no entity with the id {id_}. `trueweave entities` shows which there are.")
+    async with core.workspace.transaction() as tx:
+        related = await read.relations_of(tx, [id_], relations)
+    said = await passages_of(core, readers, "entities", [id_], passages)
+    return EntityDetails(found[0], tuple(related), said[id_])
+
+
+async def passages_of(
+    core: OpenWorkspace, readers: Readers, kind: str, ids: Sequence[UUID], each: int
+) -> dict[UUID, tuple[Passage, ...]]:
+    """For each of these "entities" or "relations" passages that say most of it. Two statements for all of them."""
+    async with core.workspace.transaction() as tx:
+        chunks = await lookup.chunks_of(tx, kind, ids, 2 * each)  # some may have the same text
+    wanted = [Scored(chunk, 0.0) for some in chunks.values() for chunk in some]
+    await readers.record.passages(wanted, len(wanted))  # reads all at once; below they are known
+    return {
+        id_: tuple(await readers.record.passages([Scored(one, 0.0) for one in some], each))
+        for id_, some in chunks.items()
+    }
+
+
+# --- searches -----------------------------------------------------------------------------------------
+
+
+async def search_entities(core: OpenWorkspace, text: str, limit: int, type_: str, filter: Filter) -> Hits[Entity]:
+    """Entities that fit a text."""
+    readers = core.open_readers(filter)
+    near = await _near(core, readers, "entity", text, min(_DEEPER * limit, _DEEPEST) if type_ else 2 * limit)
+    async with core.workspace.transaction() as tx:
+        words = await lookup.entities_with_words(tx, storable(text), 2 * limit, type_)
+    scores, by = _fused(near, words)
+    found = [one for one in await readers.record.entities(list(scores)) if not type_ or _is_of(one, type_)]
+    return Hits(tuple(Scored(one, scores[one.id]) for one in found[:limit]), by)
+
+
+def _is_of(entity: Entity, type_: str) -> bool:
+    return entity.type.casefold() == type_.casefold()
+
+
+async def search_relations(core: OpenWorkspace, text: str, limit: int, filter: Filter) -> Hits[Relation]:
+    """Relations that fit a text."""
+    readers = core.open_readers(filter)
+    near = await _near(core, readers, "relation", text, 2 * limit)
+    async with core.workspace.transaction() as tx:
+        words = await lookup.relations_with_words(tx, storable(text), 2 * limit)
+    scores, by = _fused(near, words)
+    found = await readers.record.relations(list(scores))
+    return Hits(tuple(Scored(one, scores[one.id]) for one in found[:limit]), by)
+
+
+async def _near(
+    core: OpenWorkspace, readers: Readers, kind: VectorKind, text: str, limit: int
+) -> list[Scored[UUID]] | None:
+    """What is nearest to a text by meaning; None where nothing is embedded."""
+    embedder = await core.embedder()
+    if embedder is None:
+        return None
+    try:
+        await readers.vectors.check_space(embedder)
+    except NoVectors:
+        return None
+    [found] = await readers.vectors.nearest(kind, await embedder.embed([storable(text)], "query"), limit)
+    return found
+
+
+def _fused(
+    near: Sequence[Scored[UUID]] | None, words: Sequence[WordHit]
+) -> tuple[dict[UUID, float], tuple[SearchedBy, ...]]:
+    """Both lists as one with a score for each, the best first, and what there was to look by. Without vectors the score
+    is the share of the words that is found; else it is by reciprocal rank fusion."""
+    if near is None:
+        return {one.id: one.share for one in words}, ("words",)
+    scores: defaultdict[UUID, float] = defaultdict(float)
+    for ids in ([one.item for one in near], [one.id for one in words]):
+        for rank, id_ in enumerate(ids, 1):
+            scores[id_] += 1 / (_RRF + rank)
+    return dict(sorted(scores.items(), key=lambda one: (-one[1], one[0]))), ("vectors", "words")
+
+
+async def heaviest_relations(core: OpenWorkspace, limit: int) -> list[Relation]:
+    """The heaviest relations of all."""
+    async with core.workspace.transaction() as tx:
+        ids = await lookup.heaviest_relations(tx, limit)
+    return await core.open_readers(Filter()).record.relations(ids)
+
+
+# --- paths --------------------------------------------------------------------------------------------
+
+
+async def entity_path(core: OpenWorkspace, ends: Sequence[UUID], longest: int, passages: int) -> EntityPath | None:
+    """The way from one entity to another."""
+    start, end = ends
+    async with core.workspace.transaction() as tx:
+        way = await lookup.path(tx, start, end, longest)
+    if way is None:
+        return None
+    readers = core.open_readers(Filter())
+    entities = await readers.record.entities(way[0])
+    relations = await readers.record.relations(way[1])
+    said = await passages_of(core, readers, "relations", way[1], passages)
+    steps = [PathStep(r, r.source == at, said[r.id]) for at, r in zip(way[0], relations, strict=False)]
+    return EntityPath(tuple(entities), tuple(steps))
+
+
+# --- documents ----------------------------------------------------------------------------------------
+
+
+async def document_details(core: OpenWorkspace, uri: str, first: int, chunks: int, entities: int) -> DocumentDetails:
+    """A document with some of its chunks, and what it mentions."""
+    async with core.workspace.transaction() as tx:
+        found = await lookup.document(tx, uri)
+        if found is None:
+            near = tuple(await lookup.near_uris(tx, uri))
+            told = f"Near it: {', '.join(near)}." if near else ""
+            raise UnknownDocument(
+                " ".join(f"there is no document {uri!r}. {told} `trueweave documents` lists them.".split()), near
+            )
+        passages = await lookup.chunks(tx, found, first, chunks)
+        mentioned = await lookup.mentioned(tx, found, entities)
+    known = await core.open_readers(Filter()).record.entities(list(mentioned))
+    return DocumentDetails(
+        found.uri,
+        found.title,
+        found.metadata,
+        found.added,
+        tuple(found.notes),
+        found.chunks,
+        tuple(passages),
+        tuple(Scored(one, mentioned[one.id]) for one in known),
+    )

@@ -1,0 +1,16 @@
+"""Colours that people with any sight tell apart: those of Okabe and Ito (2008), and grey for all further types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from trueweave.pictures.picture import types_in_order
+from trueweave.types import Entity
+
+PALETTE = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442")
+OTHER = "#999999"
+
+
+def colours(entities: Iterable[Entity]) -> dict[str, str]:
+    """For each of the most frequent types its colour. All others are grey."""
+    return dict(zip(types_in_order(entities), PALETTE, strict=False))

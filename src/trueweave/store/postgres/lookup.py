@@ -1,0 +1,193 @@
+"""Looking things up: entities by their names, paths between them, documents by their uris."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from rapidfuzz import fuzz, process
+
+from trueweave.evidence import Passage, place_at
+from trueweave.graph.paths import Edge, Reach
+from trueweave.store.limits import FAN_OUT, NAMES
+from trueweave.store.postgres.binary_params import Ids
+from trueweave.store.postgres.db import Transaction
+from trueweave.text import phrases
+from trueweave.text.folding import bare
+from trueweave.text.stopwords import FUNCTION_WORDS
+from trueweave.types import NameKey, Place
+
+_WIDEST = 500  # entities from which a path goes on
+_LOOKED_THROUGH = 2000  # relations of one entity, for those that lead to others of a picture
+_NEAR = 5  # names that are suggested
+_LEAST_ALIKE = 60  # per cent
+_NAMES_AT_ONCE = 10_000
+_MOST_READ = 500_000  # names that are compared with one that is not there
+_MOST_WORDS = 20  # of a text that is looked for in names
+_SMALL_WORDS = frozenset().union(*FUNCTION_WORDS.values())
+_ID = re.compile(r"[0-9a-f]{8}[0-9a-f-]{0,28}", re.IGNORECASE)
+
+
+async def named(tx: Transaction, key: NameKey) -> list[UUID]:
+    """The entities that have this name: those of which it is written just so, else those of which it is alike in all
+    but case, accents and articles."""
+    number = phrases.number(phrase) if (phrase := phrases.phrase(key.name)) else None
+    rows = await tx.rows("lookup.named", name=key.name, phrase=number, type=key.type)
+    return [id_ for id_, exactly in rows if exactly] or [id_ for id_, _ in rows]
+
+
+async def beginning(tx: Transaction, text: str) -> list[UUID]:
+    """The entities whose id begins like this, two at most; none for what is no beginning of an id."""
+    digits = text.replace("-", "")
+    if not _ID.fullmatch(text) or len(digits) > 32:
+        return []
+    first, last = UUID(digits.ljust(32, "0")), UUID(digits.ljust(32, "f"))
+    return [id_ for (id_,) in await tx.rows("lookup.entities_between", first=first, last=last)]
+
+
+async def near_names(tx: Transaction, name: str) -> list[NameKey]:
+    """The names that documents mention which are most like this one. They are read page by page."""
+    best: dict[NameKey, tuple[float, int]] = {}
+    sought, after = bare(name), UUID(int=0)
+    for _ in range(_MOST_READ // _NAMES_AT_ONCE):
+        rows = await tx.rows("suggest.live_names", after=after, limit=_NAMES_AT_ONCE)
+        scores = _alike(sought, [written for _, written, *_ in rows])
+        for n, score in scores:
+            _, written, type_, _, count = rows[n]
+            best[NameKey(written, type_)] = score, count
+        best = dict(sorted(best.items(), key=lambda one: one[1], reverse=True)[:_NEAR])
+        if len(rows) < _NAMES_AT_ONCE:
+            break
+        after = rows[-1][0]
+    return list(best)
+
+
+async def near_uris(tx: Transaction, uri: str) -> list[str]:
+    """The uris that are most like this one."""
+    best: dict[str, float] = {}
+    async for page in _uris(tx):
+        best |= {page[n]: score for n, score in _alike(bare(uri), page)}
+        best = dict(sorted(best.items(), key=lambda one: one[1], reverse=True)[:_NEAR])
+    return list(best)
+
+
+async def _uris(tx: Transaction) -> AsyncIterator[list[str]]:
+    after = ""
+    for _ in range(_MOST_READ // _NAMES_AT_ONCE):
+        page = [uri for (uri,) in await tx.rows("lookup.uris_after", after=after, limit=_NAMES_AT_ONCE)]
+        yield page
+        if len(page) < _NAMES_AT_ONCE:
+            return
+        after = page[-1]
+
+
+def _alike(sought: str, written: Sequence[str]) -> list[tuple[int, float]]:
+    found = process.extract(
+        sought, [bare(one) for one in written], scorer=fuzz.WRatio, limit=_NEAR, score_cutoff=_LEAST_ALIKE
+    )
+    return [(n, score) for _, score, n in found]
+
+
+# --- by words -----------------------------------------------------------------------------------------
+
+
+class WordHit(NamedTuple):
+    """Something in which words were found, and which share of them."""
+
+    id: UUID
+    share: float
+
+
+async def entities_with_words(tx: Transaction, text: str, limit: int, type_: str = "") -> list[WordHit]:
+    """The entities with most of the words of a text in one of their names, the shortest names first."""
+    return await _with_words(tx, "lookup.entities_with_words", text, limit=limit, type=type_)
+
+
+async def relations_with_words(tx: Transaction, text: str, limit: int) -> list[WordHit]:
+    """The relations with most of the words of a text in the names of their ends or in what is said of them."""
+    return await _with_words(tx, "lookup.relations_with_words", text, limit=limit)
+
+
+async def _with_words(tx: Transaction, query: str, text: str, **params: Any) -> list[WordHit]:
+    every = list(dict.fromkeys(one.word for one in phrases.words(text)))
+    words = ([word for word in every if word not in _SMALL_WORDS] or every)[:_MOST_WORDS]
+    if not words:
+        return []
+    rows = await tx.rows(query, patterns=[f"% {word}%" for word in words], **params)
+    return [WordHit(id_, hits / len(words)) for id_, hits in rows]
+
+
+async def heaviest_relations(tx: Transaction, limit: int) -> list[UUID]:
+    """The heaviest relations of all."""
+    return [id_ for (id_,) in await tx.rows("lookup.heaviest_relations", limit=limit)]
+
+
+# --- paths --------------------------------------------------------------------------------------------
+
+
+async def path(tx: Transaction, start: UUID, end: UUID, longest: int) -> tuple[list[UUID], list[UUID]] | None:
+    """The entities and the relations of a shortest way between two entities, of those the strongest. Each hop is one
+    statement, from both ends in turn: of each entity the heaviest relations are followed, so that one that a hub has
+    many heavier ones of is found from its other end. None where they do not meet within so many relations."""
+    there, back = Reach(start), Reach(end)
+    while (met := there.meets(back)) is None:
+        if there.hops + back.hops >= longest or not (there.edge and back.edge):
+            return None
+        growing = min(there, back, key=lambda one: (one.hops, len(one.edge)))
+        rows = await tx.rows("lookup.edges", ids=Ids(growing.edge), fan_out=FAN_OUT)
+        growing.grow([Edge(*row) for row in rows], _WIDEST)
+    entities, relations = there.way_to(met)
+    others, further = back.way_to(met)
+    return [*entities, *others[-2::-1]], [*relations, *further[::-1]]
+
+
+async def relations_among(tx: Transaction, ids: Sequence[UUID], limit: int) -> list[UUID]:
+    """The heaviest relations between these entities."""
+    rows = await tx.rows("lookup.relations_among", ids=Ids(ids), fan_out=_LOOKED_THROUGH, limit=limit)
+    return [id_ for (id_,) in rows]
+
+
+async def chunks_of(tx: Transaction, kind: str, ids: Sequence[UUID], each: int) -> dict[UUID, list[UUID]]:
+    """For each of these "entities" or "relations" the chunks that say most of it."""
+    found: dict[UUID, list[UUID]] = {id_: [] for id_ in ids}
+    for id_, chunk in await tx.rows(f"lookup.chunks_of_{kind}", ids=Ids(found), names=NAMES, each=each):
+        found[id_].append(chunk)
+    return found
+
+
+# --- documents ----------------------------------------------------------------------------------------
+
+
+class FoundDocument(NamedTuple):
+    """A document without its text."""
+
+    id: UUID
+    uri: str
+    title: str
+    metadata: dict[str, Any]
+    added: Any
+    notes: list[str]
+    chunks: int
+
+
+async def document(tx: Transaction, uri: str) -> FoundDocument | None:
+    """The document of this uri."""
+    rows = await tx.rows("lookup.document", uri=uri)
+    return FoundDocument(*rows[0]) if rows else None
+
+
+async def chunks(tx: Transaction, of: FoundDocument, first: int, limit: int) -> list[Passage]:
+    """Chunks of a document in their order, from one on."""
+    found = []
+    for id_, text, start, places in await tx.rows("lookup.document_chunks", id=of.id, first=first, limit=limit):
+        known = tuple(Place(*place) for place in places or ())
+        page, headings = place_at(known, start)
+        found.append(Passage(id_, of.uri, of.title, text, start, 0.0, page, headings, known))
+    return found
+
+
+async def mentioned(tx: Transaction, of: FoundDocument, limit: int) -> dict[UUID, int]:
+    """The entities that a document mentions most, with the number of their mentions."""
+    return {id_: int(count) for id_, count in await tx.rows("lookup.document_entities", id=of.id, limit=limit)}

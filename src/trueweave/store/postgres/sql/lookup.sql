@@ -1,0 +1,96 @@
+-- Looking things up by their names. See search.sql on OFFSET 0.
+
+-- name: named
+-- The entities that have a name: written just so, or alike in all but case, accents and articles.
+SELECT n.entity, bool_or(n.written = %(name)s::text) FROM (
+    SELECT entity, written, type FROM name WHERE written_hash = md5(%(name)s::text)::uuid
+    UNION ALL
+    SELECT entity, written, type FROM name WHERE phrase = %(phrase)s) AS n
+WHERE n.entity IS NOT NULL AND (%(type)s = '' OR lower(n.type) = lower(%(type)s))
+GROUP BY n.entity
+
+-- name: entities_between
+SELECT id FROM entity WHERE id BETWEEN %(first)s AND %(last)s ORDER BY id LIMIT 2
+
+-- name: entities_with_words
+-- Reads all names of the workspace. A pattern is the beginning of a word.
+SELECT entity, hits FROM (
+    SELECT DISTINCT ON (n.entity) n.entity, n.hits, n.length, n.count FROM (
+        SELECT n.entity, n.count, length(n.written) AS length,
+               (SELECT count(*) FROM unnest(%(patterns)s::text[]) AS p (pattern) WHERE n.words LIKE p.pattern) AS hits
+        FROM (SELECT n.entity, n.count, n.written, n.type, ' ' || coalesce(
+                  p.key, regexp_replace(lower(n.written), '[^[:alnum:]]+', ' ', 'g')) AS words
+              FROM name n LEFT JOIN phrase p ON p.id = n.phrase
+              WHERE n.entity IS NOT NULL) AS n
+        WHERE n.words LIKE ANY(%(patterns)s) AND (%(type)s = '' OR EXISTS (
+            SELECT FROM entity e WHERE e.id = n.entity AND lower(e.type) = lower(%(type)s)))) AS n
+    ORDER BY n.entity, n.hits DESC, n.length) AS best
+ORDER BY hits DESC, length, count DESC, entity LIMIT %(limit)s
+
+-- name: relations_with_words
+-- Reads all relations of the workspace: the names of both ends, the keywords and the description.
+SELECT id, hits FROM (
+    SELECT r.id, r.weight,
+           (SELECT count(*) FROM unnest(%(patterns)s::text[]) AS p (pattern) WHERE r.words LIKE p.pattern) AS hits
+    FROM (SELECT id, weight, ' ' || regexp_replace(lower(concat_ws(
+              ' ', source_name, target_name, array_to_string(keywords, ' '), description)), '[^[:alnum:]]+', ' ', 'g') AS words
+          FROM relation) AS r
+    WHERE r.words LIKE ANY(%(patterns)s)) AS r
+ORDER BY hits DESC, weight DESC, id LIMIT %(limit)s
+
+-- name: heaviest_relations
+SELECT id FROM relation ORDER BY weight DESC, source_name COLLATE "C", target_name COLLATE "C", id LIMIT %(limit)s
+
+-- name: edges
+-- The heaviest relations of each entity, in both directions.
+SELECT r.id, r.source, r.target, r.weight FROM unnest(%(ids)s::uuid[]) AS g (id) CROSS JOIN LATERAL (
+    (SELECT id, source, target, weight FROM relation WHERE source = g.id ORDER BY weight DESC, target LIMIT %(fan_out)s)
+    UNION ALL
+    (SELECT id, source, target, weight FROM relation WHERE target = g.id ORDER BY weight DESC, source LIMIT %(fan_out)s)) AS r
+
+-- name: relations_among
+-- The heaviest relations between these entities. Of each, the heaviest that lead away from it are looked through.
+SELECT r.id FROM unnest(%(ids)s::uuid[]) AS g (id) CROSS JOIN LATERAL (
+    SELECT id, target, weight FROM relation WHERE source = g.id ORDER BY weight DESC, target LIMIT %(fan_out)s) AS r
+WHERE r.target = ANY(%(ids)s) AND r.target <> g.id ORDER BY r.weight DESC, r.id LIMIT %(limit)s
+
+-- name: chunks_of_entities
+-- Of each entity the chunks that emphasise it most.
+SELECT g.id, m.chunk FROM unnest(%(ids)s::uuid[]) AS g (id) CROSS JOIN LATERAL (
+    SELECT m.chunk, max(m.emphasis) AS most
+    FROM (SELECT id FROM (SELECT id FROM name WHERE entity = g.id OFFSET 0) AS n ORDER BY id LIMIT %(names)s) AS n
+    CROSS JOIN LATERAL (
+        SELECT document, chunk, emphasis FROM mention WHERE name = n.id ORDER BY emphasis DESC, chunk LIMIT %(each)s) AS m
+    CROSS JOIN LATERAL (SELECT FROM document WHERE id = m.document AND visible OFFSET 0) AS d
+    GROUP BY m.chunk ORDER BY most DESC, m.chunk LIMIT %(each)s) AS m
+
+-- name: chunks_of_relations
+-- Of each relation the chunks that state it most strongly.
+SELECT g.id, l.chunk FROM unnest(%(ids)s::uuid[]) AS g (id) CROSS JOIN LATERAL (
+    SELECT l.chunk, max(l.strength) AS most
+    FROM (SELECT source, target FROM (SELECT source, target FROM name_pair WHERE relation = g.id OFFSET 0) AS t
+          ORDER BY source, target LIMIT %(names)s) AS t
+    CROSS JOIN LATERAL (
+        SELECT document, chunk, strength FROM link WHERE source = t.source AND target = t.target
+        ORDER BY strength DESC, chunk LIMIT %(each)s) AS l
+    CROSS JOIN LATERAL (SELECT FROM document WHERE id = l.document AND visible OFFSET 0) AS d
+    GROUP BY l.chunk ORDER BY most DESC, l.chunk LIMIT %(each)s) AS l
+
+-- name: document
+SELECT d.id, d.uri, d.title, d.metadata, d.added, d.notes, (SELECT count(*) FROM chunk c WHERE c.document = d.id)
+FROM document d WHERE d.uri = %(uri)s AND d.visible
+
+-- name: document_chunks
+SELECT c.id, c.text, c.start, CASE WHEN d.places <> '[]' THEN places_of(d.places, c.start, c.start + length(c.text)) END
+FROM (SELECT * FROM chunk WHERE document = %(id)s AND n >= %(first)s ORDER BY n LIMIT %(limit)s) AS c
+CROSS JOIN LATERAL (SELECT places FROM document WHERE id = c.document OFFSET 0) AS d
+ORDER BY c.n
+
+-- name: document_entities
+SELECT n.entity, sum(m.mentions) AS mentions FROM (
+    SELECT name, count(*) AS mentions FROM mention WHERE document = %(id)s GROUP BY name) AS m
+CROSS JOIN LATERAL (SELECT entity FROM name WHERE id = m.name AND entity IS NOT NULL OFFSET 0) AS n
+GROUP BY n.entity ORDER BY mentions DESC, n.entity LIMIT %(limit)s
+
+-- name: uris_after
+SELECT uri FROM document WHERE visible AND uri > %(after)s ORDER BY uri LIMIT %(limit)s
