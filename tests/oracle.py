@@ -6,14 +6,15 @@ written down again here.
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from itertools import combinations, product
 from uuid import UUID
 
 from anyascii import anyascii
 from rapidfuzz import fuzz
 
-from trueweave import AsyncTrueweave, Entity, NameKey, ResolutionSettings, Rule
-from trueweave.text.names import normalise
+from trueweave import AsyncTrueweave, Entity, Link, Mention, NameKey, ResolutionSettings, Rule
+from trueweave.text.names import key, normalise
 
 Names = frozenset[NameKey]
 
@@ -22,27 +23,63 @@ async def assert_view_is_right(trueweave: AsyncTrueweave) -> None:
     """Entities with their names, counts and degrees, and relations with their weights, are what they should be."""
     documents = [document async for document in trueweave.documents()]
     mentioned: Counter[NameKey] = Counter()
-    tied: defaultdict[tuple[NameKey, NameKey], list[int]] = defaultdict(list)
+    tied: defaultdict[tuple[NameKey, NameKey], list[Link]] = defaultdict(list)
+    told: defaultdict[NameKey, list[Mention]] = defaultdict(list)
     for chunk in (chunk for document in documents for chunk in document.chunks):
         # Documents read back from the record name every end of a link among their mentions.
         mentioned.update(NameKey(m.name, m.type) for m in chunk.mentions)
+        for mention in chunk.mentions:
+            told[NameKey(mention.name, mention.type)].append(mention)
         for link in chunk.links:
             ends = NameKey(link.source, link.source_type), NameKey(link.target, link.target_type)
-            tied[ends].append(link.strength)
+            tied[ends].append(link)
     groups = _groups(set(mentioned), await trueweave.rules.all(), await trueweave.rules.resolution())
     entity_of = {name: group for group in groups for name in group}
-    weights: Counter[tuple[Names, Names]] = Counter()
-    for (source, target), strengths in tied.items():
+    between: defaultdict[tuple[Names, Names], list[list[Link]]] = defaultdict(list)
+    for (source, target), links in tied.items():
         if entity_of[source] != entity_of[target]:
-            weights[entity_of[source], entity_of[target]] += sum(strengths)
-    degrees = Counter(end for pair in weights for end in pair)
+            between[entity_of[source], entity_of[target]].append(links)
+    degrees = Counter(end for pair in between for end in pair)
     expected = {group: (sum(mentioned[name] for name in group), degrees[group]) for group in groups}
 
     stored = await _stored(trueweave)
     assert {names: (e.count, e.degree) for names, e in stored.items()} == expected
     by_id = {e.id: names for names, e in stored.items()}
     relations = await trueweave.graph.relations(*by_id, limit=10_000) if by_id else []
-    assert {(by_id[r.source], by_id[r.target]): r.weight for r in relations} == dict(weights)
+    assert {
+        (by_id[r.source], by_id[r.target]): (r.weight, r.type, set(r.keywords), set(r.description.split("\n")))
+        for r in relations
+    } == {pair: _relation(links) for pair, links in between.items()}
+    for names, found in stored.items():
+        assert set(found.description.split("\n")) == _emphasised([told[name] for name in names])
+
+
+def _relation(of_pairs: list[list[Link]]) -> tuple[float, str, set[str], set[str]]:
+    """Weight, type, keywords and descriptions of the relation that the links of these pairs of names make."""
+    weight = sum(round(1000 * link.strength) for links in of_pairs for link in links) / 1000
+    votes = [Counter(link.keywords[0].lower() for link in links if link.keywords) for links in of_pairs]
+    most = {word: max(some[word] for some in votes) for some in votes for word in some}
+    type_ = min(most, key=lambda word: (-most[word], key("said", word)), default="")
+    words = [Counter[str]() for _ in of_pairs]
+    for links, sums in zip(of_pairs, words, strict=True):
+        for link in links:
+            sums.update(dict.fromkeys(link.keywords, link.emphasis))
+    return weight, type_, _first(words, 16), _emphasised(of_pairs) if any(of_pairs) else set()
+
+
+def _emphasised(of_owners: Sequence[Sequence[Mention | Link]]) -> set[str]:
+    """The eight descriptions that were said with most emphasis; an empty one where nothing was said."""
+    sums = [Counter[str]() for _ in of_owners]
+    for said, counter in zip(of_owners, sums, strict=True):
+        for one in said:
+            counter[one.description] += one.emphasis
+        del counter[""]
+    return _first(sums, 8) or {""}
+
+
+def _first(sums: list[Counter[str]], most: int) -> set[str]:
+    best = {value: max(some[value] for some in sums) for some in sums for value in some}
+    return set(sorted(best, key=lambda value: (-best[value], key("said", value)))[:most])
 
 
 def _groups(names: set[NameKey], rules: list[Rule], how: ResolutionSettings) -> set[Names]:
@@ -71,7 +108,7 @@ def _spoken_of(rule: Rule, names: set[NameKey]) -> Names:
 
 
 def _alike(a: NameKey, b: NameKey, how: ResolutionSettings) -> bool:
-    if how.mode == "off" or (how.same == "name_and_type" and a.type != b.type):
+    if how.mode == "off" or (how.same == "name_and_type" and a.type.lower() != b.type.lower()):
         return False
     if how.mode == "exact":
         return normalise(a.name) == normalise(b.name)

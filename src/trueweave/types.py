@@ -35,6 +35,8 @@ _MOST = 2**31
 _SMALLEST_CHUNK = 16  # a character is up to four tokens, and a chunk takes two of the smallest pieces at least
 _DEEPEST = 100  # levels of metadata; readers of JSON go down a level by calling themselves
 _LARGEST_INTEGER = 10**1000  # Python reads no more than 4,300 digits back
+_LEAST_STRENGTH = 0.001  # strengths are kept in thousandths
+_MOST_STRENGTH = 1_000_000
 _LONGEST_URI = 2000  # bytes; PostgreSQL indexes no longer ones
 
 VECTOR_KINDS: tuple[VectorKind, ...] = ("chunk", "entity", "relation", "community")
@@ -100,14 +102,15 @@ class Link:
     """One relation as one chunk speaks of it, between two names.
 
     A name that the chunk does not mention otherwise becomes a mention by being linked. The types say which
-    of two homonyms is meant; left empty, the chunk's mention of that name decides.
+    of two homonyms is meant; left empty, the chunk's mention of that name decides. Extractors give strengths from 1 to
+    10; any other positive number will do as well, to three decimals. The first keyword is the relation's type.
     """
 
     source: str
     target: str
     description: str = ""
     keywords: tuple[str, ...] = ()
-    strength: int = 5
+    strength: float = 5
     emphasis: int = 5
     spans: tuple[Span, ...] = ()
     source_type: str = ""
@@ -115,7 +118,10 @@ class Link:
 
     def __post_init__(self) -> None:
         what = f"{self.source!r} -> {self.target!r}"
-        _require(1 <= self.strength <= 10, f"strength of {what} is {self.strength}; it goes from 1 to 10")
+        _require(
+            _LEAST_STRENGTH <= self.strength <= _MOST_STRENGTH,
+            f"strength of {what} is {self.strength}; it goes from {_LEAST_STRENGTH} to {_MOST_STRENGTH:,}",
+        )
         _require(1 <= self.emphasis <= 9, f"emphasis of {what} is {self.emphasis}; it goes from 1 to 9")
 
 
@@ -367,7 +373,8 @@ class Entity:
 class Relation:
     """What all live links from one entity to another say together. `weight` is the sum of their strengths.
 
-    Both ends are named as those links most often write them.
+    Both ends are named as those links most often write them. `type` is the keyword that most of them give first, in
+    lower case; empty where none has a keyword.
     """
 
     id: UUID
@@ -377,10 +384,11 @@ class Relation:
     target_name: str
     description: str
     keywords: tuple[str, ...]
-    weight: int
+    weight: float
     count: int
     emphasis: tuple[int, ...]
     summary: str = ""
+    type: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -480,7 +488,7 @@ class ProjectedChunk:
     n: int
     text: str
     mentions: tuple[tuple[UUID, int], ...]
-    links: tuple[tuple[UUID, UUID, int], ...]
+    links: tuple[tuple[UUID, UUID, float], ...]
 
 
 @dataclass(frozen=True, slots=True)

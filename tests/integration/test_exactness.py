@@ -42,11 +42,12 @@ NAMES = (
     *("長江", "長江大橋", "กรุงเทพ", "Москва", "Straße", "STRASSE"),
     *("Acme Inc.", "ACME, Inc", "Acme", "Acmes", "Acme-Marten", "Acme Marten GmbH"),
 )
-TYPES = ("", "person", "place")
+TYPES = ("", "person", "Person", "place")
 
 names = st.builds(NameKey, st.sampled_from(NAMES), st.sampled_from(TYPES))
-descriptions = st.sampled_from(("", "one thing", "another", "a third"))
-keywords = st.lists(st.sampled_from(("k", "l", "m")), max_size=2).map(tuple)
+descriptions = st.sampled_from(("", *(f"thing {n}" for n in range(12))))  # more than are kept
+keywords = st.lists(st.sampled_from(("k", "K", "l", "m")), max_size=2).map(tuple)
+strengths = st.sampled_from((1, 5, 10, 0.1, 0.25, 1234.567))
 # Texts that spell names which other documents bring and take away, one inside another too.
 spelt = st.lists(st.sampled_from((*NAMES, "Northern Line", "Ada Marten Aldous", "and")), min_size=1, max_size=4)
 # Each of them is told by its words or letters, stemmed or cut into pairs of characters, and counted by its language.
@@ -75,7 +76,7 @@ def mentions(draw: st.DrawFn) -> Mention:
 @st.composite
 def links(draw: st.DrawFn) -> Link:
     a, b = draw(names), draw(names)
-    said = draw(descriptions), draw(keywords), draw(st.integers(1, 10)), draw(st.integers(1, 9))
+    said = draw(descriptions), draw(keywords), draw(strengths), draw(st.integers(1, 9))
     return Link(a.name, b.name, *said, source_type=a.type, target_type=b.type)
 
 

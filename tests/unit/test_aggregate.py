@@ -16,11 +16,12 @@ from trueweave.graph.aggregate import (
     Histogram,
     NamePairRow,
     NameRow,
+    Phrase,
     RelationRow,
     add,
+    chosen,
     entity,
     entity_text,
-    first_distinct,
     harmonic_emphasis,
     name_pair_id,
     relation,
@@ -42,8 +43,8 @@ def name(written: str, times: int = 1, type_: str = "") -> NameRow:
     return NameRow(key(written, type_), written, type_, times, ONE, None)
 
 
-def said(*values: str) -> list[tuple[UUID, str]]:
-    return [(key("said", value), value) for value in values]
+def said(*values: str) -> list[Phrase]:
+    return [Phrase(key("said", value), value, 5) for value in values]
 
 
 def made(*names: NameRow, label: str | None = None) -> EntityRow:
@@ -52,7 +53,7 @@ def made(*names: NameRow, label: str | None = None) -> EntityRow:
 
 def related(*name_pairs: NamePairRow) -> RelationRow:
     written = {A: "Ada", B: "Babbage", C: "Countess"}
-    return relation((A, B), name_pairs, written, said("wrote to"), said("letters", "friends"))
+    return relation((A, B), name_pairs, written, said("wrote to"), said("letters", "friends"), said("letters"))
 
 
 @given(histograms, histograms)
@@ -98,14 +99,25 @@ def test_the_harmonic_mean_of_emphasis(histogram: Histogram, expected: float) ->
 
 
 @given(st.lists(st.sampled_from("abcdefgh")), st.integers(0, 5), st.randoms(use_true_random=True))
-def test_the_first_distinct_values_depend_on_neither_order_nor_repetition(
-    values: list[str], most: int, chance: Random
-) -> None:
-    chosen = first_distinct(said(*values), most)
-    assert chosen == sorted(set(values), key=lambda value: key("said", value))[:most]
+def test_what_is_chosen_depends_on_neither_order_nor_repetition(values: list[str], most: int, chance: Random) -> None:
+    first = chosen(said(*values), most)
+    assert first == sorted(set(values), key=lambda value: key("said", value))[:most]
     again = values * 2
     chance.shuffle(again)
-    assert first_distinct(said(*again), most) == chosen
+    assert chosen(said(*again), most) == first
+
+
+def test_what_was_said_with_most_emphasis_is_chosen_whichever_name_it_was_said_of() -> None:
+    low, high, twice = said("low")[0], said("high")[0], said("twice")[0]
+    phrases = [low, high._replace(weight=9), twice._replace(weight=4), twice._replace(weight=8)]
+    assert set(chosen(phrases, 2)) == {"high", "twice"}
+    assert set(chosen(phrases, 3)) == {"high", "twice", "low"}
+
+
+def test_the_text_stays_the_same_while_the_same_are_chosen() -> None:
+    before = [one._replace(weight=weight) for one, weight in zip(said("a", "b", "c"), (9, 8, 1), strict=True)]
+    after = [one._replace(weight=weight) for one, weight in zip(said("a", "b", "c"), (9, 20, 3), strict=True)]
+    assert chosen(before, 2) == chosen(after, 2)
 
 
 @pytest.mark.parametrize(
@@ -129,6 +141,7 @@ def test_an_entity_is_called_as_most_mentions_call_it(names: list[NameRow], expe
     [
         ([name("Ada", 3, "poet"), name("Ada", 2, "person"), name("Lovelace", 2, "person")], "person"),
         ([name("Ada", 1, "poet"), name("Ada", 1, "person")], "person"),
+        ([name("Ada", 3, "poet"), name("Ada", 2, "Person"), name("Ada", 2, "PERSON")], "PERSON"),
     ],
 )
 def test_an_entity_has_the_type_of_most_mentions_and_of_equals_the_smallest(
@@ -158,6 +171,7 @@ def test_a_relation_adds_up_its_ties_and_hashes_the_text_that_is_embedded() -> N
     assert row.histogram == (0, 0, 0, 0, 2, 0, 0, 0, 0)
     assert row.text_hash == key("text", relation_text("Countess", "Babbage", "wrote to", row.keywords))
     assert set(row.keywords) == {"letters", "friends"}
+    assert row.type == "letters"
 
 
 @pytest.mark.parametrize(("times", "expected"), [((1, 2), "Countess"), ((2, 1), "Ada"), ((2, 2), "Ada")])
@@ -172,7 +186,7 @@ def test_what_people_read_is_bounded_however_much_was_said() -> None:
     row = entity(A, [name(f"{n:03}") for n in range(100)], much, None, 0)
     assert (len(row.description.split("\n")), len(row.aliases)) == (DESCRIPTIONS_KEPT, ALIASES_KEPT)
     name_pair = NamePairRow(A, B, 1, 1, ONE, None)
-    assert len(relation((A, B), [name_pair], {A: "a", B: "b"}, much, much).keywords) == KEYWORDS_KEPT
+    assert len(relation((A, B), [name_pair], {A: "a", B: "b"}, much, much, much).keywords) == KEYWORDS_KEPT
 
 
 def test_ties_and_relations_have_a_direction_and_ids_of_their_own() -> None:

@@ -107,7 +107,7 @@ def test_rows_say_what_the_document_says() -> None:
         *(*where, 0, ada, "Ada Lovelace", "person"),
         *("wrote programs", key("said", "wrote programs"), 7, [0, 3]),
     )
-    assert links == [(*where, 0, ada, charles, "wrote to", key("said", "wrote to"), ["letters"], 8, 6, [0, 3])]
+    assert links == [(*where, 0, ada, charles, "wrote to", key("said", "wrote to"), ["letters"], 8000, 6, [0, 3])]
 
 
 def test_what_a_model_wrote_is_made_storable() -> None:

@@ -37,26 +37,27 @@ from trueweave.types import Chunk, Document, Link, Mention
     ("weight", "chunk_count", "expected"),
     [
         (3.0, 3, [1, 1, 1]),
-        (20.0, 3, [7, 7, 6]),
+        (20.0, 3, [6.667, 6.667, 6.666]),
         (8.0, 1, [8]),
-        (2.6, 1, [3]),
-        (0.02, 2, [1, 1]),
-        (500.0, 2, [10, 10]),
-        (-4.0, 1, [1]),
-        (math.inf, 2, [10, 10]),
+        (2.6, 1, [2.6]),
+        (0.02, 2, [0.01, 0.01]),
+        (500.0, 2, [250, 250]),
+        (0.0001, 2, [0.001, 0.001]),
+        (-4.0, 1, [5]),
+        (math.inf, 2, [5, 5]),
         (math.nan, 2, [5, 5]),
         (None, 2, [5, 5]),
         (7.0, 0, []),
     ],
 )
-def test_a_weight_becomes_strengths(weight: float | None, chunk_count: int, expected: list[int]) -> None:
+def test_a_weight_becomes_strengths(weight: float | None, chunk_count: int, expected: list[float]) -> None:
     assert strengths(weight, chunk_count) == expected
 
 
-@given(st.floats(min_value=1, max_value=10), st.integers(min_value=1, max_value=500))
-def test_a_weight_within_bounds_stays_the_sum(each: float, chunk_count: int) -> None:
-    found = strengths(each * chunk_count, chunk_count)
-    assert sum(found) == round(each * chunk_count)
+@given(st.floats(min_value=0.001, max_value=1000), st.integers(min_value=1, max_value=500))
+def test_a_weight_stays_the_sum_to_three_decimals(each: float, chunk_count: int) -> None:
+    found = [round(1000 * strength) for strength in strengths(each * chunk_count, chunk_count)]
+    assert sum(found) == max(round(1000 * each * chunk_count), chunk_count)
     assert max(found) - min(found) <= 1
 
 
@@ -81,13 +82,13 @@ def test_what_has_no_chunk_is_stated_apart_and_told() -> None:
     found.add_entity(Mention("Ada", "person", "A countess."), ["gone"])
     found.add_entity(Mention("Byron", "person"), ["a", "gone"])
     found.add_entity(Mention(" ", "person"), ["a"])
-    found.add_relation(GivenRelation("Ada", "Byron", "is his daughter", weight=99.0), [])
+    found.add_relation(GivenRelation("Ada", "Byron", "is his daughter", weight=-99.0), [])
     [document] = found.unattached("x")
     [chunk] = document.chunks
     assert document.uri == "x#without-text-1"
     assert chunk.text == "Ada (person): A countess.\nAda and Byron: is his daughter."
     assert chunk.mentions == (Mention("Ada", "person", "A countess."),)
-    expected = Link("Ada", "Byron", "is his daughter", strength=10, source_type="person", target_type="person")
+    expected = Link("Ada", "Byron", "is his daughter", source_type="person", target_type="person")
     assert chunk.links == (expected,)
     found.tell(listener, "x")
     told = [event.what for event in heard if isinstance(event, Noted)]
@@ -280,22 +281,21 @@ def test_graphrag_comes_with_texts_descriptions_types_and_weights(tmp_path: Path
     found = {document.uri: document for document in read}
     assert list(found) == ["g#d2", "g#d1", "g#text-units", "g#without-text-1"]
     acme, ada = Mention("ACME", "ORGANIZATION", "A firm."), Mention("ADA BYRON", "PERSON", "Its founder.")
-    founded = Link("ADA BYRON", "ACME", "founded", (), 8, source_type="PERSON", target_type="ORGANIZATION")
+    founded = Link("ADA BYRON", "ACME", "founded", (), 7.5, source_type="PERSON", target_type="ORGANIZATION")
     assert (found["g#d1"].title, found["g#d1"].metadata) == ("one.txt", {"creation_date": "2026-01-01"})
     assert found["g#d1"].chunks == (
         Chunk("Acme was founded by Ada Byron.", 0, 7, (acme, ada), (founded,)),
-        Chunk("by Ada Byron. She sold it.", 17, 6, (ada,), (Link(*_said(founded, 7)),)),
+        Chunk("by Ada Byron. She sold it.", 17, 6, (ada,), (Link(*_said(founded, 7.5)),)),
     )
-    assert found["g#d2"].chunks[0].links[0].strength == 1
+    assert found["g#d2"].chunks[0].links[0].strength == 0.4
     assert found["g#text-units"].chunks[0].text == "Of no document."
     assert found["g#without-text-1"].chunks[0].text == "LOST (EVENT): Nowhere.\nLOST and ACME: haunts."
     told = [event.what for event in heard if isinstance(event, Noted)]
     assert told[0].startswith("1 entity and 1 relation have no text that is there")
-    assert told[1].startswith("1 relation had a weight that is not between 1 and 10")
-    assert "community_reports.parquet is left out" in told[2]
+    assert "community_reports.parquet is left out" in told[1]
 
 
-def _said(link: Link, strength: int) -> tuple[Any, ...]:
+def _said(link: Link, strength: float) -> tuple[Any, ...]:
     said = link.source, link.target, link.description, link.keywords, strength
     return *said, link.emphasis, link.spans, link.source_type, link.target_type
 
@@ -452,7 +452,7 @@ def _graph() -> Any:
     graph.add_node(1, name="Ada", type="person", description="A countess.")
     graph.add_node("Byron")
     graph.add_edge(1, "Byron", relation="daughter of", weight=7.4, keywords=["family"])
-    graph.add_edge("Byron", 1, description="Byron never met Ada again.", label="left", weight=40)
+    graph.add_edge("Byron", 1, description="Byron never met Ada again.", label="left", weight=-40)
     return graph
 
 
@@ -460,8 +460,8 @@ EXPECTED = (
     "Ada (person): A countess.\nByron.\nAda daughter of Byron.\nByron left Ada: Byron never met Ada again.",
     [Mention("Ada", "person", "A countess."), Mention("Byron")],
     [
-        Link("Ada", "Byron", "daughter of", ("family",), 7, source_type="person"),
-        Link("Byron", "Ada", "Byron never met Ada again.", ("left",), 10, target_type="person"),
+        Link("Ada", "Byron", "daughter of", ("family",), 7.4, source_type="person"),
+        Link("Byron", "Ada", "Byron never met Ada again.", ("left",), 5, target_type="person"),
     ],
 )
 
@@ -471,7 +471,7 @@ def test_a_networkx_graph_is_stated_in_sentences() -> None:
     read = list(importing.from_networkx(_graph(), "people.gpickle", listener))
     assert [(document.uri, document.title) for document in read] == [("networkx:people.gpickle#1", "people")]
     assert _said_by(read) == EXPECTED
-    assert heard == [Noted("1 edge had a weight that is not between 1 and 10, and has the nearest one that is.")]
+    assert heard == [Noted("1 edge had a weight that is no number above 0, up to a million, and has the usual one.")]
 
 
 def test_graphml_is_stated_in_sentences(tmp_path: Path) -> None:

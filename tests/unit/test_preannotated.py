@@ -133,7 +133,7 @@ def test_a_gzipped_file_reads_like_a_plain_one_and_empty_lines_do_not_count(file
         ('{"uri": "u", "text": "t", "relations": [{"source": "Ada"}]}', "relations 0 target: field required"),
         (
             '{"uri": "u", "text": "t", "relations": [{"source": "a", "target": "b", "strength": "very"}]}',
-            "strength: input should be a valid integer",
+            "strength: input should be a valid number",
         ),
     ],
 )

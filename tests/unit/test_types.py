@@ -30,7 +30,7 @@ def loose(threshold: int) -> ResolutionSettings:
     [
         (emphasised, 1, 9, "emphasis of 'Ada' is {}; it goes from 1 to 9"),
         (linked, 1, 9, "emphasis of 'Ada' -> 'Babbage' is {}; it goes from 1 to 9"),
-        (strong, 1, 10, "strength of 'Ada' -> 'Babbage' is {}; it goes from 1 to 10"),
+        (strong, 1, 1_000_000, "strength of 'Ada' -> 'Babbage' is {}; it goes from 0.001 to 1,000,000"),
         (loose, 70, 100, r"threshold is {}; it goes from 70 \(loose\) to 100 \(equal names only\)"),
     ],
 )

@@ -23,7 +23,7 @@ _AT_ONCE = 500  # rows in a statement
 _COLUMNS: dict[Section, tuple[str, ...]] = {
     "communities": ("id", "level", "parent", "size", "title", "summary", "rating"),
     "entities": ("id", "name", "type", "description", "aliases", "mentions", "degree", "community"),
-    "relations": ("id", "source", "target", "description", "keywords", "weight", "links"),
+    "relations": ("id", "source", "target", "type", "description", "keywords", "weight", "links"),
 }
 _STATEMENTS: dict[Section, str] = {
     "communities": """\
@@ -40,7 +40,8 @@ MERGE (e)-[:MEMBER_OF]->(c)""",
     "relations": """\
 MATCH (a:Entity {id: row.source}), (b:Entity {id: row.target})
 MERGE (a)-[r:RELATED_TO {id: row.id}]->(b)
-SET r.description = row.description, r.keywords = row.keywords, r.weight = row.weight, r.links = row.links""",
+SET r.type = row.type, r.description = row.description,
+    r.keywords = row.keywords, r.weight = row.weight, r.links = row.links""",
 }
 _ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _ESCAPED = re.compile(r"[\\'\n\r\t]")

@@ -20,7 +20,7 @@ _TABLES: dict[Section, dict[str, str]] = {
     },
     "relations": {
         "id": "string", "source": "string", "target": "string", "source_name": "string", "target_name": "string",
-        "description": "string", "keywords": "list<string>", "weight": "int64", "links": "int64",
+        "type": "string", "description": "string", "keywords": "list<string>", "weight": "double", "links": "int64",
     },
     "communities": {
         "id": "string", "level": "int64", "parent": "string", "size": "int64", "relations": "int64", "title": "string",

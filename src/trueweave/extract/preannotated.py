@@ -63,7 +63,7 @@ class _Relation(_Given):
     target: str = Field(min_length=1)
     description: str = ""
     keywords: list[str] = []
-    strength: int = 5
+    strength: float = 5
     emphasis: int = 5
     spans: list[_Pair] = []
     source_type: str = ""

@@ -16,6 +16,7 @@ from trueweave.text.names import key, normalise, pair_key
 Histogram = tuple[int, ...]  # how many mentions had emphasis 1, 2 … 9
 
 EMPTY: Histogram = (0,) * 9
+THOUSANDTHS = 1000  # what strengths and weights are counted in, so that their sums are exact
 DESCRIPTIONS_KEPT = 8
 KEYWORDS_KEPT = 16
 ALIASES_KEPT = 64
@@ -32,8 +33,17 @@ class NameRow(NamedTuple):
     entity: UUID | None
 
 
+class Phrase(NamedTuple):
+    """A description or keyword by its hash, and what it is chosen by: the sum of the emphases with which it was said of
+    a name or a pair of names."""
+
+    hash: UUID
+    value: str
+    weight: int
+
+
 class NamePairRow(NamedTuple):
-    """Two names with the sums over the live links from one to the other."""
+    """Two names with the sums over the live links from one to the other. The weight is in thousandths."""
 
     source: UUID
     target: UUID
@@ -58,13 +68,14 @@ class EntityRow(NamedTuple):
 
 
 class RelationRow(NamedTuple):
-    """A relation as it is stored."""
+    """A relation as it is stored. The weight is in thousandths."""
 
     id: UUID
     source: UUID
     target: UUID
     source_name: str
     target_name: str
+    type: str
     description: str
     keywords: list[str]
     weight: int
@@ -115,19 +126,28 @@ def report_text(title: str, summary: str) -> str:
     return f"{title}\n{summary}"
 
 
-def first_distinct(said: Iterable[tuple[UUID, str]], most: int) -> list[str]:
-    """The first `most` distinct values in the order of their hashes: a choice that depends only on what is there."""
-    return [value for _, value in sorted(dict(said).items())[:most]]
+def chosen(said: Iterable[Phrase], most: int) -> list[str]:
+    """The `most` values that were said with most emphasis, in the order of their hashes: so the text that they make
+    changes when another one is chosen, and not whenever one is said again.
+
+    What several names of an entity have in common counts as with the one that it is said of with most emphasis. A sum
+    over all of them could not be had from the first few of each.
+    """
+    best: dict[UUID, Phrase] = {}
+    for phrase in said:
+        if phrase.hash not in best or phrase.weight > best[phrase.hash].weight:
+            best[phrase.hash] = phrase
+    first = sorted(best.values(), key=lambda phrase: (-phrase.weight, phrase.hash))[:most]
+    return [phrase.value for phrase in sorted(first)]
 
 
-def entity(
-    id_: UUID, names: Sequence[NameRow], said: Iterable[tuple[UUID, str]], label: str | None, degree: int
-) -> EntityRow:
+def entity(id_: UUID, names: Sequence[NameRow], said: Iterable[Phrase], label: str | None, degree: int) -> EntityRow:
     """The entity that these live names make, called as most mentions write it unless a person gave it a label."""
     normal = _winner((normalise(n.written), n.count) for n in names)
-    type_ = _winner((n.type, n.count) for n in names)
+    kind = _winner((n.type.lower(), n.count) for n in names)
+    type_ = _winner((n.type, n.count) for n in names if n.type.lower() == kind)
     name = label or _winner((n.written, n.count) for n in names if normalise(n.written) == normal)
-    description = "\n".join(first_distinct(said, DESCRIPTIONS_KEPT))
+    description = "\n".join(chosen(said, DESCRIPTIONS_KEPT))
     aliases = [written for written in _ranked((n.written, n.count) for n in names) if written != name][:ALIASES_KEPT]
     count, histogram = sum(n.count for n in names), total(n.histogram for n in names)
     text_hash = key("text", entity_text(name, type_, description))
@@ -138,8 +158,9 @@ def relation(
     ends: tuple[UUID, UUID],
     name_pairs: Sequence[NamePairRow],
     written: Mapping[UUID, str],
-    said: Iterable[tuple[UUID, str]],
-    keywords: Iterable[tuple[UUID, str]],
+    said: Iterable[Phrase],
+    keywords: Iterable[Phrase],
+    types: Iterable[Phrase],
 ) -> RelationRow:
     """The relation that these live pairs of names make.
 
@@ -148,13 +169,14 @@ def relation(
     """
     main = min(name_pairs, key=lambda t: (-t.count, written[t.source], written[t.target], t.source, t.target))
     source, target = written[main.source], written[main.target]
-    description = "\n".join(first_distinct(said, DESCRIPTIONS_KEPT))
-    words = first_distinct(keywords, KEYWORDS_KEPT)
+    description = "\n".join(chosen(said, DESCRIPTIONS_KEPT))
+    words = chosen(keywords, KEYWORDS_KEPT)
+    type_ = next(iter(chosen(types, 1)), "")
     weight, count = sum(t.weight for t in name_pairs), sum(t.count for t in name_pairs)
     histogram = total(t.histogram for t in name_pairs)
     text_hash = key("text", relation_text(source, target, description, words))
     return RelationRow(
-        relation_id(*ends), *ends, source, target, description, words, weight, count, histogram, text_hash
+        relation_id(*ends), *ends, source, target, type_, description, words, weight, count, histogram, text_hash
     )
 
 

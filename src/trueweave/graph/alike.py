@@ -157,7 +157,7 @@ def _allowance(settings: ResolutionSettings) -> int:
 
 
 def _group(form: str, type_: str, settings: ResolutionSettings) -> int:
-    type_ = type_ if settings.same == "name_and_type" else ""
+    type_ = type_.lower() if settings.same == "name_and_type" else ""
     return crc32(f"{type_}\x00{digits(form)}".encode())
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from trueweave.errors import InvalidDocument
+from trueweave.graph.aggregate import THOUSANDTHS
 from trueweave.text.names import key, name_id, storable, tidy
 from trueweave.types import Chunk, Document, Json, Link, Mention, Place, Span
 
@@ -48,7 +49,7 @@ class LinkRow(NamedTuple):
     description: str
     description_hash: UUID
     keywords: list[str]
-    strength: int
+    strength: int  # in thousandths
     emphasis: int
     spans: list[int]
 
@@ -144,6 +145,8 @@ def _defaults(kind: type) -> list[tuple[str, Any]]:
 def _plain(value: Any) -> Any:
     if isinstance(value, Mention | Link):
         return _said(value)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)  # 7.0 is 7
     return [_plain(one) for one in value] if isinstance(value, tuple) else value
 
 
@@ -210,7 +213,7 @@ def _link_rows(
         said = storable(link.description).strip()
         yield LinkRow(
             document, chunk_id, n, *_ends(link, names), said, _hash(said), _words(link),
-            link.strength, link.emphasis, _flat(link.spans, chunk, uri),
+            round(link.strength * THOUSANDTHS), link.emphasis, _flat(link.spans, chunk, uri),
         )  # fmt: skip
 
 

@@ -17,10 +17,12 @@ K = TypeVar("K")
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What is settled together: versions of documents that come (+1) or go (-1), and names to be resolved again."""
+    """What is settled together: versions of documents that come (+1) or go (-1), names to be resolved again, and pairs
+    of names whose relation is to be worked out again."""
 
     documents: dict[UUID, int]
     dirty_names: tuple[UUID, ...] = ()
+    dirty_pairs: tuple[Pair, ...] = ()
 
     @property
     def coming(self) -> list[UUID]:
@@ -31,17 +33,19 @@ class Batch:
         return [id_ for id_, sign in self.documents.items() if sign < 0]
 
     def __bool__(self) -> bool:
-        return bool(self.documents or self.dirty_names)
+        return bool(self.documents or self.dirty_names or self.dirty_pairs)
 
 
 class PhraseCount(NamedTuple):
-    """How much more (or less) often something is said of a name or a pair of names. Kind: d(escription), k(eyword)."""
+    """How much more (or less) often something is said of a name or a pair of names, and with how much more emphasis.
+    Kind: d(escription), k(eyword) or t(ype), which is a first keyword and counts by votes."""
 
     owner: UUID
     kind: str
     hash: UUID
     value: str
     count: int  # type: ignore[assignment]  # hides tuple.count
+    weight: int
 
 
 class ChangedText(NamedTuple):

@@ -30,7 +30,7 @@ class RelationFact(NamedTuple):
     source_name: str
     target_name: str
     description: str
-    weight: int
+    weight: float
     chunk: UUID | None
 
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from trueweave.events import Listener
+from trueweave.graph.aggregate import THOUSANDTHS
 from trueweave.importing.statements import Statement, documents, of_entity, of_relation
 from trueweave.importing.telling import counted, note
 from trueweave.text.names import tidy
 from trueweave.types import Document, Link, Mention
 
 WITHOUT_TEXT = "without-text-"  # in the uris of documents with what no text was found for
-_STRONGEST, _USUAL = 10, 5
+_USUAL, _MOST = 5.0, 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Annotations:
         self._types: defaultdict[str, list[str]] = defaultdict(list)
         self._unattached_entities: list[Mention] = []
         self._unattached_relations: list[GivenRelation] = []
-        self._missing = self._nameless = self._out_of_range = 0
+        self._missing = self._nameless = self._without_weight = 0
 
     def add_entity(self, entity: Mention, chunks: Sequence[str]) -> None:
         """Say that these chunks mention an entity."""
@@ -64,7 +64,7 @@ class Annotations:
             self._nameless += 1
             return
         known = self._known(chunks)
-        self._out_of_range += is_out_of_range(relation.weight, len(known) or 1)
+        self._without_weight += is_no_weight(relation.weight)
         if not known:
             self._unattached_relations.append(relation)
         shared: dict[Link, Link] = {}  # one object for all chunks in which it is the same
@@ -98,12 +98,9 @@ class Annotations:
         if self._nameless:
             told = counted(self._nameless, "entity or relation", "entities or relations")
             note(listener, f"{told} without a name were left out.")
-        if self._out_of_range:
-            told = counted(self._out_of_range, "relation")
-            note(
-                listener,
-                f"{told} had a weight that is not between 1 and 10 for each text, and has the nearest one that is.",
-            )
+        if self._without_weight:
+            told = counted(self._without_weight, "relation")
+            note(listener, f"{told} had a weight that is no number above 0, up to a million, and has the usual one.")
 
     def _known(self, chunks: Sequence[str]) -> list[str]:
         known = [chunk for chunk in dict.fromkeys(chunks) if chunk in self._chunks]
@@ -111,7 +108,7 @@ class Annotations:
             self._missing += len(dict.fromkeys(chunks)) - len(known)
         return known
 
-    def _link(self, relation: GivenRelation, strength: int, chunk: str | None) -> Link:
+    def _link(self, relation: GivenRelation, strength: float, chunk: str | None) -> Link:
         source_type, target_type = (self._type(end, chunk) for end in (relation.source, relation.target))
         said = relation.source, relation.target, relation.description, relation.keywords, strength
         return Link(*said, source_type=source_type, target_type=target_type)
@@ -131,18 +128,17 @@ class Annotations:
             yield of_relation(self._link(relation, strengths(relation.weight, 1)[0], None))
 
 
-def strengths(weight: float | None, chunks: int) -> list[int]:
-    """The strengths of a relation's links, one for each chunk: as equal as can be, and with the weight as their sum, as
-    far as each can be from 1 to 10. Without a weight, 5 each."""
-    if weight is None or math.isnan(weight):
+def strengths(weight: float | None, chunks: int) -> list[float]:
+    """The strengths of a relation's links, one for each chunk: as equal as can be, and with the weight as their sum, to
+    three decimals. Without a weight, or with one that is no positive number, 5 each."""
+    if weight is None or is_no_weight(weight):
         return [_USUAL] * chunks
     if not chunks:
         return []
-    total = round(min(max(weight, chunks), _STRONGEST * chunks))
-    each, more = divmod(total, chunks)
-    return [each + 1] * more + [each] * (chunks - more)
+    each, more = divmod(max(round(weight * THOUSANDTHS), chunks), chunks)
+    return [(each + (n < more)) / THOUSANDTHS for n in range(chunks)]
 
 
-def is_out_of_range(weight: float | None, chunks: int) -> bool:
-    """Whether the strengths cannot add up to the weight."""
-    return weight is not None and (math.isnan(weight) or not chunks - 0.5 <= weight <= _STRONGEST * chunks + 0.5)
+def is_no_weight(weight: float | None) -> bool:
+    """Whether a weight was given that no strengths add up to."""
+    return weight is not None and not 0 < weight <= _MOST

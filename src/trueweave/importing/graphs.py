@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from trueweave.events import Listener
-from trueweave.importing.annotations import is_out_of_range, strengths
+from trueweave.importing.annotations import is_no_weight, strengths
 from trueweave.importing.statements import Statement, documents, of_entity, of_relation
 from trueweave.importing.telling import counted, note
 from trueweave.text.names import tidy
@@ -37,14 +37,14 @@ def stated(elements: Elements, uri: str, title: str, listener: Listener | None =
     if seen.nameless:
         told = counted(seen.nameless, "node or edge", "nodes or edges")
         note(listener, f"{told} without a name were left out.")
-    if seen.out_of_range:
-        told = counted(seen.out_of_range, "edge")
-        note(listener, f"{told} had a weight that is not between 1 and 10, and has the nearest one that is.")
+    if seen.without_weight:
+        told = counted(seen.without_weight, "edge")
+        note(listener, f"{told} had a weight that is no number above 0, up to a million, and has the usual one.")
 
 
 class _Seen:
     def __init__(self) -> None:
-        self.nameless = self.out_of_range = 0
+        self.nameless = self.without_weight = 0
         self._known: dict[Any, tuple[str, str]] = {}
 
     def statements(self, elements: Elements) -> Iterator[Statement]:
@@ -68,7 +68,7 @@ class _Seen:
         predicate, description = _text(values, _PREDICATE), _text(values, _DESCRIPTION)
         keywords = dict.fromkeys((*([predicate] if predicate and description else []), *keywords_in(values)))
         weight = number(next((values[key] for key in _WEIGHT if key in values), None))
-        self.out_of_range += is_out_of_range(weight, 1)
+        self.without_weight += is_no_weight(weight)
         said = description or predicate, tuple(keywords), strengths(weight, 1)[0]
         return of_relation(Link(name, other, *said, source_type=type_, target_type=other_type), predicate)
 

@@ -6,7 +6,7 @@ thousand mentions is as cheap to add to as one with ten.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from uuid import UUID, uuid4
@@ -17,6 +17,7 @@ from trueweave.graph.aggregate import (
     EntityRow,
     NamePairRow,
     NameRow,
+    Phrase,
     RelationRow,
     entity,
     entity_text,
@@ -30,7 +31,7 @@ from trueweave.graph.plan import Batch, ChangedText, Pair, PhraseCount, Plan, Su
 from trueweave.store.postgres import view
 from trueweave.store.postgres.db import Transaction
 
-Said = Mapping[UUID, list[tuple[UUID, str]]]
+Said = Mapping[UUID, list[Phrase]]
 
 
 @dataclass(slots=True)
@@ -71,12 +72,12 @@ class Planner:
         batch = self._batch
         deltas = await view.name_deltas(self._tx, batch)
         phrase_counts = await view.phrase_count_deltas(self._tx, batch)
-        of_names, of_pairs, words = _sorted_out(phrase_counts, deltas)
+        of_names, of_pairs = _sorted_out(phrase_counts, deltas)
         names = await self._gather(deltas)
         await self._resolve(names)
         core = set(names.before)
         old_name_pairs, name_pairs = await self._name_pairs(await view.name_pair_deltas(self._tx, batch), names)
-        relations = await self._relations(old_name_pairs, name_pairs, names, of_pairs, words)
+        relations = await self._relations(old_name_pairs, name_pairs, names, of_pairs)
         entities, gone_entities, texts = await self._entities(names, core, relations.degrees, of_names)
         chunks, gone_chunks, chunk_texts = await view.chunk_changes(self._tx, batch)
         return Plan(
@@ -140,8 +141,9 @@ class Planner:
     async def _name_pairs(
         self, deltas: Mapping[Pair, Sums], names: _Names
     ) -> tuple[dict[Pair, NamePairRow], dict[Pair, NamePairRow]]:
-        """The pairs of names that were added to, and all pairs of names that change their entity: before and after."""
-        old = await view.name_pairs(self._tx, deltas)
+        """The pairs of names that were added to or are to be worked out again, and all pairs of names that change their
+        entity: before and after."""
+        old = await view.name_pairs(self._tx, {*deltas, *self._batch.dirty_pairs})
         old |= await view.name_pairs_of_names(self._tx, names.moved)
         ends = await view.names(self._tx, {end for pair in old for end in pair}.difference(names.before))
         names.before |= ends
@@ -162,7 +164,6 @@ class Planner:
         name_pairs: Mapping[Pair, NamePairRow],
         names: _Names,
         of_pairs: list[PhraseCount],
-        words_of_pairs: list[PhraseCount],
     ) -> _Relations:
         """The relations that those pairs of names belonged to or belong to now, added up anew over all their pairs."""
         affected = {t.relation for t in (*old_name_pairs.values(), *name_pairs.values()) if t.relation}
@@ -176,14 +177,15 @@ class Planner:
         spelling = {id_: row.written for id_, row in {**ends, **names.before}.items()}
         known = {name_pair_id(*pair) for pair in {**stored, **old_name_pairs}}
         said = await self._said("d", known, DESCRIPTIONS_KEPT, of_pairs)
-        words = await self._said("k", known, KEYWORDS_KEPT, words_of_pairs)
+        words = await self._said("k", known, KEYWORDS_KEPT, of_pairs)
+        types = await self._said("t", known, 1, of_pairs)
         written: list[RelationRow] = []
         degrees: defaultdict[UUID, int] = defaultdict(int)
         for id_, group in groups.items():
             before = old.get(id_)
             pair = (before.source, before.target) if before else _ends(group[0], names)
             owners = [name_pair_id(t.source, t.target) for t in group]
-            row = relation(pair, group, spelling, _all(said, owners), _all(words, owners))
+            row = relation(pair, group, spelling, *(_all(some, owners) for some in (said, words, types)))
             if row != before:
                 written.append(row)
             if before is None:
@@ -235,41 +237,36 @@ class Planner:
         return rows, gone, texts
 
     async def _said(self, kind: str, known: Collection[UUID], most: int, phrase_counts: list[PhraseCount]) -> Said:
-        """The first things said of each owner as they will be; `known` are those of whom something was said before.
+        """What will be said of each owner with most weight; `known` are those of whom something was said before.
 
-        As many more are read as the batch can take away, so the first `most` are among them whatever it takes.
+        What the batch changes is read, and as many more as it changes, so the first `most` are among them whatever it
+        does.
         """
-        taken: defaultdict[UUID, int] = defaultdict(int)
-        for phrase_count in phrase_counts:
-            if phrase_count.count < 0:
-                taken[phrase_count.owner] += 1
-        stored = await view.said(self._tx, kind, {owner: most + taken[owner] for owner in known})
-        counts: defaultdict[UUID, dict[UUID, tuple[str, int]]] = defaultdict(dict)
-        for owner, hash_, value, count in stored:
-            counts[owner][hash_] = value, count
-        for phrase_count in phrase_counts:
-            of_owner = counts[phrase_count.owner]
-            before = of_owner.get(phrase_count.hash)
-            of_owner[phrase_count.hash] = phrase_count.value, (before[1] if before else 0) + phrase_count.count
+        changing = [one for one in phrase_counts if one.kind == kind]
+        changes = Counter(one.owner for one in changing)
+        stored = await view.said(self._tx, kind, {owner: most + changes[owner] for owner in known}, changing)
+        sums: defaultdict[UUID, dict[UUID, PhraseCount]] = defaultdict(dict)
+        for one in (*stored, *changing):
+            before = sums[one.owner].get(one.hash)
+            count, weight = (
+                (one.count + before.count, one.weight + before.weight) if before else (one.count, one.weight)
+            )
+            sums[one.owner][one.hash] = one._replace(count=count, weight=weight)
         return {
-            owner: [(hash_, value) for hash_, (value, count) in of_owner.items() if count > 0]
-            for owner, of_owner in counts.items()
+            owner: [Phrase(one.hash, one.value, one.weight) for one in of_owner.values() if one.count > 0]
+            for owner, of_owner in sums.items()
         }
 
 
 def _sorted_out(
     phrase_counts: Iterable[PhraseCount], names: Collection[UUID]
-) -> tuple[list[PhraseCount], list[PhraseCount], list[PhraseCount]]:
-    """Descriptions of names, descriptions of pairs of names, and keywords of those."""
+) -> tuple[list[PhraseCount], list[PhraseCount]]:
+    """What is said of names, and what of pairs of names."""
     of_names: list[PhraseCount] = []
     of_pairs: list[PhraseCount] = []
-    words: list[PhraseCount] = []
     for phrase_count in phrase_counts:
-        if phrase_count.kind == "k":
-            words.append(phrase_count)
-        else:
-            (of_names if phrase_count.owner in names else of_pairs).append(phrase_count)
-    return of_names, of_pairs, words
+        (of_names if phrase_count.owner in names else of_pairs).append(phrase_count)
+    return of_names, of_pairs
 
 
 def _ends(name_pair: NamePairRow, names: _Names) -> Pair:
@@ -279,7 +276,7 @@ def _ends(name_pair: NamePairRow, names: _Names) -> Pair:
     return source, target
 
 
-def _all(said: Said, owners: Iterable[UUID]) -> Iterable[tuple[UUID, str]]:
+def _all(said: Said, owners: Iterable[UUID]) -> Iterable[Phrase]:
     for owner in owners:
         yield from said.get(owner, ())
 

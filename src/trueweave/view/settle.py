@@ -156,8 +156,9 @@ async def _claimed(tx: Transaction, owner: UUID, *, large: bool) -> _Claim | Non
             return _Claim(owner, _batch(rows), tuple(sorted(mine)), sum(size for *_, size in rows))
     if not large:
         names = [name for (name,) in await tx.rows("settle.due_names", limit=NAMES_AT_ONCE)]
-        if names and await leases.take(tx, owner, "names"):
-            return _Claim(owner, Batch({}, tuple(names)), rows=len(names))
+        pairs = [] if names else [tuple(row) for row in await tx.rows("settle.due_pairs", limit=NAMES_AT_ONCE)]
+        if (names or pairs) and await leases.take(tx, owner, "names"):
+            return _Claim(owner, Batch({}, tuple(names), tuple(pairs)), rows=len(names) + len(pairs))
     return None
 
 

@@ -11,7 +11,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from trueweave.cli.render.entities import described_entities
-from trueweave.cli.render.lines import count, indented, one_line
+from trueweave.cli.render.lines import count, decimal, indented, one_line
 from trueweave.cli.render.tables import TextTable, table
 
 if TYPE_CHECKING:
@@ -124,10 +124,10 @@ def _headed(what: str, number: int) -> list[RenderableType]:
 
 
 def _relations(evidence: Evidence) -> TextTable:
-    made = table("from", "to", ">weight", "~description")
+    made = table("from", "to", "type", ">weight", "~description")
     for relation in evidence.relations[:_MOST]:
         described = relation.summary or relation.description
-        made.add_row(relation.source_name, relation.target_name, f"{relation.weight:,}", described)
+        made.add_row(relation.source_name, relation.target_name, relation.type, decimal(relation.weight), described)
     return made
 
 

@@ -51,3 +51,8 @@ def one_line(text: str, longest: int = 200) -> str:
 def path_from_here(file: Path) -> Path:
     """A path as it is best typed: from here, if it is within."""
     return file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
+
+
+def decimal(value: float) -> str:
+    """A number with as many of three decimals as it needs."""
+    return f"{value:,.3f}".rstrip("0").rstrip(".")

@@ -271,6 +271,7 @@ def _relation(one: ProjectedRelation, types: NameVocabulary) -> Row:
     properties = {
         "source_name": relation.source_name,
         "target_name": relation.target_name,
+        "relation_type": relation.type,
         "keywords": list(relation.keywords),
         "weight": relation.weight,
         "description": relation.description,
@@ -288,9 +289,9 @@ def _relation(one: ProjectedRelation, types: NameVocabulary) -> Row:
 
 
 def _type_word(relation: Relation) -> str:
-    """What a relation is called: its first keyword; else what is said of it, if that is short, as in given triples."""
-    if relation.keywords:
-        return relation.keywords[0]
+    """What a relation is called: its type; else what is said of it, if that is short, as in given triples."""
+    if relation.type:
+        return relation.type
     said = relation.description
     return said if len(said) <= _SHORT and "\n" not in said else ""
 

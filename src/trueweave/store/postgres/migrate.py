@@ -1,4 +1,5 @@
-"""Applying migrations: numbered plain SQL, in order, each once, by whoever comes first."""
+"""Applying migrations: numbered plain SQL, in order, each once, by whoever comes first. What SQL cannot work out is in
+upgrades.py."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ import logging
 from psycopg import Error, errors
 
 from trueweave.errors import DatabaseError
-from trueweave.store.postgres import schema
+from trueweave.store.postgres import schema, upgrades
 from trueweave.store.postgres.connections import NONE, Connection, connect, location, unusable
 
 _LOCK = 0x54525545  # "TRUE": one process migrates, the others wait
@@ -75,6 +76,8 @@ async def _migrate(connection: Connection, url: str) -> list[str]:
         if migration.name in lacking:
             async with connection.transaction():
                 await connection.execute(migration.sql)
+                if migration.name in upgrades.STEPS:
+                    await upgrades.run(connection, migration.name)
                 await connection.execute("INSERT INTO migration VALUES (%s, %s, %s)", migration[:3])
             about = {"event": "migration.applied", "migration": migration.name, "database": location(url)}
             _log.info("applied migration %s to the database at %s", migration.name, location(url), extra=about)

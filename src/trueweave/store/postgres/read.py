@@ -8,6 +8,7 @@ from uuid import UUID
 
 from psycopg import sql
 
+from trueweave.graph.aggregate import THOUSANDTHS
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.document_filter import FilterShape
 from trueweave.store.postgres.queries import QUERIES
@@ -92,7 +93,8 @@ def relation(
     count: int,
     histogram: list[int],
     summary: str,
+    type_: str,
 ) -> Relation:
     """A relation from the columns of a row."""
-    said = description, tuple(keywords), weight, count, tuple(histogram), summary
+    said = description, tuple(keywords), weight / THOUSANDTHS, count, tuple(histogram), summary, type_
     return Relation(id_, source, target, source_name, target_name, *said)

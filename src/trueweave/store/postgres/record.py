@@ -10,6 +10,7 @@ from uuid import UUID
 
 from psycopg.errors import UniqueViolation
 
+from trueweave.graph.aggregate import THOUSANDTHS
 from trueweave.graph.contribution import Contribution, DocumentRow, Made, MentionRow
 from trueweave.store.postgres.binary_params import Ids
 from trueweave.store.postgres.connections import Row
@@ -24,7 +25,7 @@ from trueweave.types import Chunk, Document, Link, Mention, Place
 _DOCUMENT = ("uuid", "text", "text", "uuid", "text", "text", "uuid", "text[]", "int4", "uuid")
 _CHUNK = ("uuid", "uuid", "int4", "int4", "int4", "text", "uuid")
 _MENTION = ("uuid", "uuid", "int4", "uuid", "text", "text", "text", "uuid", "int2", "int4[]")
-_LINK = ("uuid", "uuid", "int4", "uuid", "uuid", "text", "uuid", "text[]", "int2", "int2", "int4[]")
+_LINK = ("uuid", "uuid", "int4", "uuid", "uuid", "text", "uuid", "text[]", "int8", "int2", "int4[]")
 _NAME = ("uuid", "text", "text", "int8")
 _TRIES = 5
 _LARGE = 20_000  # mentions and links, which may take longer to store than a statement may as a rule
@@ -209,7 +210,7 @@ def _chunks(chunks: list[Row], mentions: list[Row], links: list[Row]) -> dict[UU
     linked: dict[tuple[UUID, UUID], list[Link]] = {}
     for document, chunk, source, target, said, keywords, strength, emphasis, spans in links:
         (s, s_type), (t, t_type) = written[source], written[target]
-        link = Link(s, t, said, tuple(keywords), strength, emphasis, _pairs(spans), s_type, t_type)
+        link = Link(s, t, said, tuple(keywords), strength / THOUSANDTHS, emphasis, _pairs(spans), s_type, t_type)
         linked.setdefault((document, chunk), []).append(link)
     found: dict[UUID, list[Chunk]] = {}
     for document, id_, start, tokens, text in chunks:

@@ -84,17 +84,22 @@ async def change_settings(workspace: Workspace, to: ResolutionSettings) -> None:
         if await settings(tx) == to:
             return
         await tx.run("resolve.change_settings", mode=to.mode, threshold=to.threshold, same=to.same)
-        await tx.run("resolve.forget_alike")
-        await tx.run("resolve.forget_keys")
-        await tx.run("record.stage")
-        after = UUID(int=0)
-        while page := await tx.rows("resolve.names_after", after=after, limit=10 * _BATCH):
-            await stage_keys(tx, page, to)
-            after = page[-1][0]
-        await tx.run("record.insert_keys")
-        await tx.run("resolve.match_all_again")
-        await tx.run("resolve.mark_all_dirty")
+        await match_all_again(tx, to)
         await count_change(tx)
+
+
+async def match_all_again(tx: Transaction, how: ResolutionSettings) -> None:
+    """Forget which names are alike, and have all of them look for others again."""
+    await tx.run("resolve.forget_alike")
+    await tx.run("resolve.forget_keys")
+    await tx.run("record.stage")
+    after = UUID(int=0)
+    while page := await tx.rows("resolve.names_after", after=after, limit=10 * _BATCH):
+        await stage_keys(tx, page, how)
+        after = page[-1][0]
+    await tx.run("record.insert_keys")
+    await tx.run("resolve.match_all_again")
+    await tx.run("resolve.mark_all_dirty")
 
 
 async def add_rule(

@@ -243,12 +243,13 @@ def _entity(alias: str, shape: FilterShape) -> str:
 def _relation(alias: str, shape: FilterShape) -> str:
     """The columns of a relation, likewise."""
     if shape.is_all:
-        own = {what: f"{alias}.{what}" for what in ("source_name", "target_name", "description", "keywords")}
+        own = {what: f"{alias}.{what}" for what in ("source_name", "target_name", "type", "description", "keywords")}
         return _piece("relation_columns", r=alias, summary=_piece("summary", of=alias), **own)
     visible = shape.visible("l.document")
-    said, keywords = (_piece(f"relation_{what}", r=alias, l_visible=visible) for what in ("said", "keywords"))
+    told = {"description": "said", "keywords": "keywords", "type": "type"}
+    own = {column: _piece(f"relation_{piece}", r=alias, l_visible=visible) for column, piece in told.items()}
     ends = {f"{end}_name": _called(f"{alias}.{end}", "written", shape) for end in ("source", "target")}
-    return _piece("relation_columns", r=alias, description=said, keywords=keywords, summary="''", **ends)
+    return _piece("relation_columns", r=alias, summary="''", **own, **ends)
 
 
 def _called(id_: str, what: str, shape: FilterShape) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
@@ -37,9 +38,26 @@ async def phrase_count_deltas(tx: Transaction, batch: Batch) -> list[PhraseCount
     described = await tx.rows("settle.name_pair_description_deltas", **signed)
     worded = await tx.rows("settle.name_pair_keyword_deltas", **signed)
     return [
-        *(PhraseCount(name, "d", hash_, value, count) for name, hash_, value, count in named),
-        *(PhraseCount(name_pair_id(s, t), "d", hash_, value, count) for s, t, hash_, value, count in described),
-        *(PhraseCount(name_pair_id(s, t), "k", key("said", word), word, count) for s, t, word, count in worded),
+        *(PhraseCount(name, "d", *rest) for name, *rest in named),
+        *(PhraseCount(name_pair_id(s, t), "d", *rest) for s, t, *rest in described),
+        *(
+            PhraseCount(name_pair_id(s, t), "k", key("said", word), word, count, weight)
+            for s, t, word, count, weight, _ in worded
+            if count or weight
+        ),
+        *first_keywords((s, t, word, first) for s, t, word, _, _, first in worded),
+    ]
+
+
+def first_keywords(rows: Iterable[tuple[UUID, UUID, str, int]]) -> list[PhraseCount]:
+    """How many more (or fewer) links of a pair of names give a keyword first, whatever its case."""
+    votes: defaultdict[tuple[UUID, str], int] = defaultdict(int)
+    for source, target, word, count in rows:
+        votes[name_pair_id(source, target), word.lower()] += count
+    return [
+        PhraseCount(owner, "t", key("said", word), word, count, count)
+        for (owner, word), count in votes.items()
+        if count
     ]
 
 
@@ -81,7 +99,7 @@ async def entities(tx: Transaction, ids: Iterable[UUID]) -> dict[UUID, EntityRow
 
 async def relations(tx: Transaction, ids: Iterable[UUID]) -> dict[UUID, RelationRow]:
     rows = await _rows_of(tx, "settle.relations", relations=ids)
-    return {row[0]: RelationRow._make((*row[:9], tuple(row[9]), row[10])) for row in rows}
+    return {row[0]: RelationRow._make((*row[:10], tuple(row[10]), row[11])) for row in rows}
 
 
 async def name_pairs(tx: Transaction, pairs: Collection[Pair]) -> dict[Pair, NamePairRow]:
@@ -99,12 +117,21 @@ async def name_pairs_of_relations(tx: Transaction, ids: Iterable[UUID]) -> dict[
     return _name_pairs(await _rows_of(tx, "settle.name_pairs_of_relations", relations=ids))
 
 
-async def said(tx: Transaction, kind: str, most: Mapping[UUID, int]) -> list[tuple[UUID, UUID, str, int]]:
-    """The first things said of each owner, as (owner, hash, value, count)."""
+async def said(
+    tx: Transaction, kind: str, most: Mapping[UUID, int], changing: Collection[PhraseCount]
+) -> list[PhraseCount]:
+    """What was said of each owner with most weight, so many of each, and what a batch is about to change."""
     if not most:
         return []
-    rows = await tx.rows("settle.said", kind=kind, owners=Ids(most), limits=Numbers(most.values()))
-    return [(owner, hash_, value, count) for owner, hash_, value, count in rows]
+    rows = await tx.rows(
+        "settle.said",
+        kind=kind,
+        owners=Ids(most),
+        limits=Numbers(most.values()),
+        changing=Ids(one.owner for one in changing),
+        hashes=Ids(one.hash for one in changing),
+    )
+    return [PhraseCount(owner, kind, *rest) for owner, *rest in rows]
 
 
 async def write(tx: Transaction, plan: Plan) -> None:
@@ -115,14 +142,14 @@ async def write(tx: Transaction, plan: Plan) -> None:
     await _write(tx, "settle.remove_name_pairs", ("source", "target"), plan.gone_name_pairs)
     name_pairs = [(t.source, t.target, t.count, t.weight, _literal(t.histogram), t.relation) for t in plan.name_pairs]
     await _write(tx, "settle.write_name_pairs", NamePairRow._fields, name_pairs)
-    await _write(tx, "settle.write_phrase_counts", PhraseCount._fields, plan.phrase_counts)
+    await write_phrase_counts(tx, plan.phrase_counts)
     less = [t[:3] for t in plan.phrase_counts if t.count < 0]
     await _write(tx, "settle.remove_phrase_counts", ("owner", "kind", "hash"), less)
     await _write(tx, "settle.remove_entities", ("ids",), [(id_,) for id_ in plan.gone_entities])
     entities = [(*e[:4], _quoted(e.aliases), e.count, _literal(e.histogram), *e[7:]) for e in plan.entities]
     await _write(tx, "settle.write_entities", EntityRow._fields, entities)
     await _write(tx, "settle.remove_relations", ("ids",), [(id_,) for id_ in plan.gone_relations])
-    relations = [(*r[:6], _quoted(r.keywords), *r[7:9], _literal(r.histogram), r.text_hash) for r in plan.relations]
+    relations = [(*r[:7], _quoted(r.keywords), *r[8:10], _literal(r.histogram), r.text_hash) for r in plan.relations]
     await _write(tx, "settle.write_relations", RelationRow._fields, relations)
     await _want_summaries(tx, plan)
     await _write_documents(tx, plan.batch)
@@ -131,6 +158,11 @@ async def write(tx: Transaction, plan: Plan) -> None:
         await tx.run("link.changed", documents=Ids(plan.batch.coming), gone=Ids(plan.gone_chunks))
     if plan.chunks or plan.gone_chunks:
         await tx.run("text.index", coming=Ids(plan.chunks), going=Ids(plan.gone_chunks))
+
+
+async def write_phrase_counts(tx: Transaction, phrase_counts: Sequence[PhraseCount]) -> None:
+    """Add to how often things are said."""
+    await _write(tx, "settle.write_phrase_counts", PhraseCount._fields, phrase_counts)
 
 
 async def _note_stale(tx: Transaction, plan: Plan) -> None:
@@ -162,6 +194,7 @@ async def _write_documents(tx: Transaction, batch: Batch) -> None:
             await tx.run(f"settle.remove_{table}", ids=batch.going)
     if batch.dirty_names:
         await tx.run("settle.clear_dirty_names", names=list(batch.dirty_names))
+    await _write(tx, "settle.clear_dirty_pairs", ("source", "target"), batch.dirty_pairs)
 
 
 async def _write_outbox(tx: Transaction, plan: Plan) -> None:

@@ -24,7 +24,7 @@ from trueweave.trace import count_statement
 from trueweave.types import Entity, Place, Relation, VectorKind
 
 _TRIES = 3
-_RELATION_COLUMNS, _ENTITY_COLUMNS = 11, 9
+_RELATION_COLUMNS, _ENTITY_COLUMNS = 12, 9
 
 
 class VectorLayoutCache:

@@ -14,7 +14,7 @@ SELECT a.entity, a.id::uuid, md5(concat_ws(E'\x1f', a.id, e.type, e.text_hash)):
 FROM stable_id a JOIN entity e ON e.id = a.entity LEFT JOIN member m ON m.entity = a.entity ORDER BY a.id COLLATE "C"
 
 -- name: edges
-SELECT source, target, weight::float8, text_hash FROM relation
+SELECT source, target, weight::float8 / 1000, text_hash FROM relation
 
 -- name: hierarchy
 SELECT library, seed, resolution, most, entities, alone, modularity, found,
@@ -169,7 +169,7 @@ ORDER BY u.n, e.degree DESC, e.name COLLATE "C", e.id
 -- name: facts_relations
 -- The relations within communities, the heaviest first, each with a chunk that states it. With `between`, those alone
 -- whose ends are in different parts.
-SELECT u.n, r.id, r.source, r.target, r.source_name, r.target_name, coalesce(s.text, r.description), r.weight, l.chunk
+SELECT u.n, r.id, r.source, r.target, r.source_name, r.target_name, coalesce(s.text, r.description), r.weight::float8 / 1000, l.chunk
 FROM unnest(%(ns)s::bigint[], %(lasts)s::bigint[]) AS u (n, last)
 CROSS JOIN LATERAL (
     SELECT r.* FROM (SELECT entity, leaf FROM member WHERE leaf BETWEEN u.n AND u.last OFFSET 0) m

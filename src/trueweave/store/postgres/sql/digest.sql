@@ -20,13 +20,13 @@ FROM entity e LEFT JOIN stable_id a ON a.entity = e.id ORDER BY a.id COLLATE "C"
 
 -- name: relations
 SELECT key, line FROM (
-    SELECT s.id || ' ' || t.id, jsonb_build_array(r.source_name, r.target_name, r.description, r.keywords, r.weight, r.count, r.histogram)::text
+    SELECT s.id || ' ' || t.id, jsonb_build_array(r.source_name, r.target_name, r.type, r.description, r.keywords, r.weight, r.count, r.histogram)::text
     FROM relation r LEFT JOIN stable_id s ON s.entity = r.source LEFT JOIN stable_id t ON t.entity = r.target
 ) AS lines (key, line) ORDER BY key COLLATE "C"
 
 -- name: phrase_counts
 SELECT key, line FROM (
-    SELECT owner::text || ' ' || kind::text || ' ' || hash::text, jsonb_build_array(value, count)::text FROM phrase_count
+    SELECT owner::text || ' ' || kind::text || ' ' || hash::text, jsonb_build_array(value, count, weight)::text FROM phrase_count
 ) AS lines (key, line) ORDER BY key COLLATE "C"
 
 -- name: words

@@ -11,6 +11,7 @@ FROM entity e LEFT JOIN member m ON m.entity = e.id LEFT JOIN community c ON c.n
 
 -- name: relations
 SELECT jsonb_build_object('id', r.id, 'source', r.source, 'target', r.target, 'source_name', r.source_name,
-    'target_name', r.target_name, 'description', r.description, 'keywords', r.keywords, 'weight', r.weight,
+    'target_name', r.target_name, 'description', r.description, 'type', r.type, 'keywords', r.keywords,
+    'weight', r.weight::float8 / 1000,
     'links', r.count)
 FROM relation r ORDER BY r.id

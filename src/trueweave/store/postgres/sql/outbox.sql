@@ -55,7 +55,7 @@ CROSS JOIN LATERAL (SELECT id, uri, title, metadata, visible FROM document WHERE
 SELECT c.id, c.document, c.n, c.text,
     (SELECT coalesce(jsonb_agg(jsonb_build_array(m.name, m.emphasis) ORDER BY m.name), '[]') FROM mention m
      WHERE m.document = c.document AND m.chunk = c.id),
-    (SELECT coalesce(jsonb_agg(jsonb_build_array(l.source, l.target, l.strength) ORDER BY l.source, l.target), '[]')
+    (SELECT coalesce(jsonb_agg(jsonb_build_array(l.source, l.target, l.strength::float8 / 1000) ORDER BY l.source, l.target), '[]')
      FROM link l WHERE l.document = c.document AND l.chunk = c.id)
 FROM unnest(%(ids)s::uuid[]) AS u (id)
 CROSS JOIN LATERAL (

@@ -4,14 +4,14 @@ SELECT (SELECT count(*) FROM document WHERE visible),
        (SELECT count(*) FROM entity),
        (SELECT count(*) FROM relation),
        (SELECT count(DISTINCT uri) FROM document WHERE current <> visible),
-       (SELECT count(*) FROM dirty_name),
+       (SELECT count(*) FROM dirty_name) + (SELECT count(*) FROM dirty_pair),
        (SELECT s.model FROM workspace w JOIN space s ON s.id = w.space)
 
 -- name: waiting
 -- What is stored and not in the view yet: documents, names after a change of rules, texts to be searched for names; and
 -- how the communities were found, unless that was for the graph as it is.
 SELECT (SELECT count(DISTINCT uri) FROM document WHERE current <> visible),
-       (SELECT count(*) FROM dirty_name),
+       (SELECT count(*) FROM dirty_name) + (SELECT count(*) FROM dirty_pair),
        (SELECT count(*) FROM pending_link),
        (SELECT found::text FROM hierarchy)
 
@@ -36,7 +36,7 @@ ORDER BY e.count DESC, e.name COLLATE "C", e.id
 
 -- name: relations_of
 SELECT r.id, r.source, r.target, r.source_name, r.target_name, r.description, r.keywords, r.weight, r.count, r.histogram,
-       coalesce(s.text, '')
+       coalesce(s.text, ''), r.type
 FROM (SELECT * FROM relation WHERE source = ANY(%(ids)s)
       UNION
       SELECT * FROM relation WHERE target = ANY(%(ids)s)

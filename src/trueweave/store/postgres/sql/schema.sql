@@ -990,6 +990,17 @@ ALTER TABLE ONLY trueweave.dirty_name FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.dirty_name IS 'Names whose entity must be found again because a rule or a setting changed.';
 
+CREATE TABLE trueweave.dirty_pair (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    source uuid NOT NULL,
+    target uuid NOT NULL
+);
+ALTER TABLE ONLY trueweave.dirty_pair ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.dirty_pair FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.dirty_pair IS 'Pairs of names whose relation must be worked out again because a rule or the way of choosing changed.';
+
 CREATE TABLE trueweave.document (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
     id uuid NOT NULL,
@@ -1157,17 +1168,19 @@ CREATE TABLE trueweave.link (
     description text NOT NULL,
     description_hash uuid NOT NULL,
     keywords text[] NOT NULL,
-    strength smallint NOT NULL,
+    strength bigint NOT NULL,
     emphasis smallint NOT NULL,
     spans integer[] NOT NULL,
     CONSTRAINT link_emphasis_check CHECK (((emphasis >= 1) AND (emphasis <= 9))),
-    CONSTRAINT link_strength_check CHECK (((strength >= 1) AND (strength <= 10)))
+    CONSTRAINT link_strength_check CHECK ((strength > 0))
 );
 ALTER TABLE ONLY trueweave.link ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.link FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.link IS 'One relation as one chunk speaks of it, between two names that the chunk mentions.';
+
+COMMENT ON COLUMN trueweave.link.strength IS 'In thousandths, so that sums are exact.';
 
 CREATE TABLE trueweave.member (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1255,6 +1268,8 @@ ALTER TABLE ONLY trueweave.name_pair ALTER COLUMN workspace SET STATISTICS 0;
 ALTER TABLE ONLY trueweave.name_pair FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.name_pair IS 'Two names with the sums over the live links between them, and the relation they belong to (none when both are one entity).';
+
+COMMENT ON COLUMN trueweave.name_pair.weight IS 'The sum of the strengths, in thousandths.';
 
 CREATE TABLE trueweave.occurrence (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1371,13 +1386,16 @@ CREATE TABLE trueweave.phrase_count (
     hash uuid NOT NULL,
     value text NOT NULL,
     count bigint NOT NULL,
-    CONSTRAINT phrase_count_kind_check CHECK ((kind = ANY (ARRAY['d'::"char", 'k'::"char"])))
+    weight bigint NOT NULL,
+    CONSTRAINT phrase_count_kind_check CHECK ((kind = ANY (ARRAY['d'::"char", 'k'::"char", 't'::"char"])))
 );
 ALTER TABLE ONLY trueweave.phrase_count ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.phrase_count FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.phrase_count IS 'How often each distinct description (d) or keyword (k) was said of a name or a pair of names.';
+COMMENT ON TABLE trueweave.phrase_count IS 'How often each distinct description (d), keyword (k) or first keyword (t, in lower case) was said of a name or a pair of names.';
+
+COMMENT ON COLUMN trueweave.phrase_count.weight IS 'What it is chosen by: the sum of the emphases with which it was said, or for a first keyword the count.';
 
 CREATE TABLE trueweave.process (
     id integer NOT NULL,
@@ -1473,13 +1491,18 @@ CREATE TABLE trueweave.relation (
     weight bigint NOT NULL,
     count bigint NOT NULL,
     histogram bigint[] NOT NULL,
-    text_hash uuid NOT NULL
+    text_hash uuid NOT NULL,
+    type text NOT NULL
 );
 ALTER TABLE ONLY trueweave.relation ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.relation FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.relation IS 'All pairs of names from one entity to another. The id follows from the two entities.';
+
+COMMENT ON COLUMN trueweave.relation.weight IS 'The sum of the strengths, in thousandths.';
+
+COMMENT ON COLUMN trueweave.relation.type IS 'The keyword that most links give first, in lower case.';
 
 CREATE TABLE trueweave.reply (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1822,6 +1845,9 @@ ALTER TABLE ONLY trueweave.corpus
 ALTER TABLE ONLY trueweave.dirty_name
     ADD CONSTRAINT dirty_name_pkey PRIMARY KEY (workspace, name);
 
+ALTER TABLE ONLY trueweave.dirty_pair
+    ADD CONSTRAINT dirty_pair_pkey PRIMARY KEY (workspace, source, target);
+
 ALTER TABLE ONLY trueweave.document
     ADD CONSTRAINT document_pkey PRIMARY KEY (workspace, id);
 
@@ -2023,6 +2049,8 @@ CREATE INDEX occurrence_phrase ON trueweave.occurrence USING btree (phrase, defi
 
 CREATE INDEX ordered_facet_documents ON trueweave.ordered_facet USING btree (key, place, document, workspace);
 
+CREATE INDEX phrase_count_weight ON trueweave.phrase_count USING btree (owner, kind, weight DESC, hash, workspace);
+
 CREATE INDEX phrase_first ON trueweave.phrase USING btree (first, words DESC, workspace);
 
 CREATE INDEX relation_long ON trueweave.relation USING btree (text_hash, workspace) WHERE (length(description) > 2000);
@@ -2072,6 +2100,8 @@ ALTER TABLE trueweave.consumer ENABLE ROW LEVEL SECURITY;
 ALTER TABLE trueweave.corpus ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.dirty_name ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.dirty_pair ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.document ENABLE ROW LEVEL SECURITY;
 
@@ -2130,6 +2160,8 @@ CREATE POLICY reader ON trueweave.consumer AS RESTRICTIVE TO trueweave_reader US
 CREATE POLICY reader ON trueweave.corpus AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.dirty_name AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
+CREATE POLICY reader ON trueweave.dirty_pair AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.document AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
@@ -2258,6 +2290,8 @@ CREATE POLICY workspace ON trueweave.consumer USING ((workspace = (current_setti
 CREATE POLICY workspace ON trueweave.corpus USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.dirty_name USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.dirty_pair USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.document USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
@@ -2483,6 +2517,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.consumer TO trueweave_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.corpus TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.dirty_name TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.dirty_pair TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.document TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.document TO trueweave_reader;

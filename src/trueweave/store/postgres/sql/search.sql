@@ -131,7 +131,7 @@ CROSS JOIN LATERAL (SELECT e.* FROM entity e WHERE e.id = hit.id OFFSET 0) AS e
 
 -- name: relation_columns
 {r}.id, {r}.source, {r}.target, {source_name}, {target_name}, {description}, {keywords}, {r}.weight, {r}.count,
-{r}.histogram, {summary}
+{r}.histogram, {summary}, {type}
 
 -- name: entity_called
 -- The most frequent name or type of an entity in visible documents.
@@ -148,26 +148,40 @@ CROSS JOIN LATERAL (SELECT e.* FROM entity e WHERE e.id = r.target OFFSET 0) AS 
 coalesce((SELECT y.text FROM summary y WHERE y.hash = {of}.text_hash), '')
 
 -- name: entity_said
--- What visible documents say of an entity, by the rule of the view: the first distinct descriptions by their hashes.
+-- What visible documents say of an entity, by the rule of the view: the descriptions with most emphasis.
 (SELECT coalesce(string_agg(said.description, E'\n' ORDER BY said.hash), '') FROM (
-    SELECT DISTINCT ON (m.hash) m.hash, m.description FROM name n CROSS JOIN LATERAL (
-        SELECT document, description_hash AS hash, description FROM mention
-        WHERE name = n.id ORDER BY emphasis DESC, chunk LIMIT {reach}) AS m
-    WHERE n.entity = {e}.id AND m.description <> '' AND {m_visible} ORDER BY m.hash LIMIT {kept}) AS said)
+    SELECT each.hash, min(each.description) AS description FROM (
+        SELECT m.hash, min(m.description) AS description, sum(m.emphasis) AS emphasis FROM name n CROSS JOIN LATERAL (
+            SELECT document, description_hash AS hash, description, emphasis FROM mention
+            WHERE name = n.id ORDER BY emphasis DESC, chunk LIMIT {reach}) AS m
+        WHERE n.entity = {e}.id AND m.description <> '' AND {m_visible} GROUP BY n.id, m.hash) AS each
+    GROUP BY each.hash ORDER BY max(each.emphasis) DESC, each.hash LIMIT {kept}) AS said)
 
 -- name: relation_said
 (SELECT coalesce(string_agg(said.description, E'\n' ORDER BY said.hash), '') FROM (
-    SELECT DISTINCT ON (l.hash) l.hash, l.description FROM name_pair t CROSS JOIN LATERAL (
-        SELECT document, description_hash AS hash, description FROM link
-        WHERE source = t.source AND target = t.target ORDER BY strength DESC, chunk LIMIT {reach}) AS l
-    WHERE t.relation = {r}.id AND l.description <> '' AND {l_visible} ORDER BY l.hash LIMIT {kept}) AS said)
+    SELECT each.hash, min(each.description) AS description FROM (
+        SELECT l.hash, min(l.description) AS description, sum(l.emphasis) AS emphasis
+        FROM name_pair t CROSS JOIN LATERAL (
+            SELECT document, description_hash AS hash, description, emphasis FROM link
+            WHERE source = t.source AND target = t.target ORDER BY strength DESC, chunk LIMIT {reach}) AS l
+        WHERE t.relation = {r}.id AND l.description <> '' AND {l_visible} GROUP BY t.source, t.target, l.hash) AS each
+    GROUP BY each.hash ORDER BY max(each.emphasis) DESC, each.hash LIMIT {kept}) AS said)
 
 -- name: relation_keywords
-ARRAY(SELECT DISTINCT k.word FROM name_pair t CROSS JOIN LATERAL (
-        SELECT document, keywords FROM link
+ARRAY(SELECT k.word FROM name_pair t CROSS JOIN LATERAL (
+        SELECT document, keywords, emphasis FROM link
         WHERE source = t.source AND target = t.target ORDER BY strength DESC, chunk LIMIT {reach}) AS l
     CROSS JOIN unnest(l.keywords) AS k (word)
-    WHERE t.relation = {r}.id AND {l_visible} ORDER BY k.word LIMIT {keywords_kept})
+    WHERE t.relation = {r}.id AND {l_visible}
+    GROUP BY k.word ORDER BY sum(l.emphasis) DESC, k.word COLLATE "C" LIMIT {keywords_kept})
+
+-- name: relation_type
+-- The keyword that most links of visible documents give first.
+coalesce((SELECT lower(l.keywords[1]) FROM name_pair t CROSS JOIN LATERAL (
+        SELECT document, keywords FROM link
+        WHERE source = t.source AND target = t.target ORDER BY strength DESC, chunk LIMIT {reach}) AS l
+    WHERE t.relation = {r}.id AND l.keywords <> '{{}}' AND {l_visible}
+    GROUP BY 1 ORDER BY count(*) DESC, lower(l.keywords[1]) COLLATE "C" LIMIT 1), '')
 
 -- name: matching
 SELECT hit.id, hit.score, {columns}

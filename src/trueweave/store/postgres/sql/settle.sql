@@ -18,7 +18,7 @@ SELECT EXISTS (SELECT FROM document d WHERE current <> visible AND size > %(smal
 -- name: any_due
 SELECT EXISTS (SELECT FROM document d WHERE current <> visible
                AND NOT EXISTS (SELECT FROM failed_work WHERE kind = 'settle' AND subject IN ('', d.uri)))
-    OR (EXISTS (SELECT FROM dirty_name) AND NOT EXISTS (SELECT FROM failed_work WHERE kind = 'names' OR (kind = 'settle' AND subject = '')))
+    OR ((EXISTS (SELECT FROM dirty_name) OR EXISTS (SELECT FROM dirty_pair)) AND NOT EXISTS (SELECT FROM failed_work WHERE kind = 'names' OR (kind = 'settle' AND subject = '')))
     OR (EXISTS (SELECT FROM pending_link) AND NOT EXISTS (SELECT FROM failed_work WHERE kind = 'link'))
 
 -- name: due_versions
@@ -31,6 +31,12 @@ SELECT name FROM dirty_name
 WHERE NOT EXISTS (SELECT FROM failed_work WHERE kind = 'names' OR (kind = 'settle' AND subject = ''))
     AND NOT EXISTS (SELECT FROM workspace WHERE paused_until > now())
 ORDER BY name LIMIT %(limit)s
+
+-- name: due_pairs
+SELECT source, target FROM dirty_pair
+WHERE NOT EXISTS (SELECT FROM failed_work WHERE kind = 'names' OR (kind = 'settle' AND subject = ''))
+    AND NOT EXISTS (SELECT FROM workspace WHERE paused_until > now())
+ORDER BY source, target LIMIT %(limit)s
 
 -- name: pending_matches
 SELECT DISTINCT u.name
@@ -59,25 +65,28 @@ CROSS JOIN LATERAL (SELECT source, target, emphasis, strength FROM link WHERE do
 GROUP BY l.source, l.target, l.emphasis
 
 -- name: name_description_deltas
-SELECT m.name, m.description_hash, m.description, sum(d.sign)::bigint
+SELECT m.name, m.description_hash, m.description, sum(d.sign)::bigint, sum(d.sign * m.emphasis)::bigint
 FROM unnest(%(documents)s::uuid[], %(signs)s::bigint[]) AS d (id, sign)
-CROSS JOIN LATERAL (SELECT name, description_hash, description FROM mention WHERE document = d.id OFFSET 0) m
+CROSS JOIN LATERAL (SELECT name, description_hash, description, emphasis FROM mention WHERE document = d.id OFFSET 0) m
 WHERE m.description <> ''
-GROUP BY 1, 2, 3 HAVING sum(d.sign) <> 0
+GROUP BY 1, 2, 3 HAVING sum(d.sign) <> 0 OR sum(d.sign * m.emphasis) <> 0
 
 -- name: name_pair_description_deltas
-SELECT l.source, l.target, l.description_hash, l.description, sum(d.sign)::bigint
+SELECT l.source, l.target, l.description_hash, l.description, sum(d.sign)::bigint, sum(d.sign * l.emphasis)::bigint
 FROM unnest(%(documents)s::uuid[], %(signs)s::bigint[]) AS d (id, sign)
-CROSS JOIN LATERAL (SELECT source, target, description_hash, description FROM link WHERE document = d.id OFFSET 0) l
+CROSS JOIN LATERAL (
+    SELECT source, target, description_hash, description, emphasis FROM link WHERE document = d.id OFFSET 0) l
 WHERE l.description <> ''
-GROUP BY 1, 2, 3, 4 HAVING sum(d.sign) <> 0
+GROUP BY 1, 2, 3, 4 HAVING sum(d.sign) <> 0 OR sum(d.sign * l.emphasis) <> 0
 
 -- name: name_pair_keyword_deltas
-SELECT l.source, l.target, k.keyword, sum(d.sign)::bigint
+SELECT l.source, l.target, k.keyword, sum(d.sign)::bigint, sum(d.sign * l.emphasis)::bigint,
+    coalesce(sum(d.sign) FILTER (WHERE k.n = 1), 0)::bigint
 FROM unnest(%(documents)s::uuid[], %(signs)s::bigint[]) AS d (id, sign)
-CROSS JOIN LATERAL (SELECT source, target, keywords FROM link WHERE document = d.id OFFSET 0) l
-CROSS JOIN unnest(l.keywords) AS k (keyword)
-GROUP BY 1, 2, 3 HAVING sum(d.sign) <> 0
+CROSS JOIN LATERAL (SELECT source, target, keywords, emphasis FROM link WHERE document = d.id OFFSET 0) l
+CROSS JOIN unnest(l.keywords) WITH ORDINALITY AS k (keyword, n)
+GROUP BY 1, 2, 3
+HAVING sum(d.sign) <> 0 OR sum(d.sign * l.emphasis) <> 0 OR sum(d.sign) FILTER (WHERE k.n = 1) <> 0
 
 -- name: names
 SELECT n.* FROM unnest(%(names)s::uuid[]) AS u (id)
@@ -152,16 +161,22 @@ CROSS JOIN LATERAL (SELECT source, target, count, weight, histogram, relation FR
 -- name: relations
 SELECT r.* FROM unnest(%(relations)s::uuid[]) AS u (id)
 CROSS JOIN LATERAL (
-    SELECT id, source, target, source_name, target_name, description, keywords, weight, count, histogram, text_hash
+    SELECT id, source, target, source_name, target_name, type, description, keywords, weight, count, histogram, text_hash
     FROM relation WHERE id = u.id OFFSET 0) r
 
 -- name: said
--- The first descriptions or keywords of each owner, and as many more as are about to be taken away.
-SELECT o.owner, t.hash, t.value, t.count
+-- The descriptions or keywords of each owner with most weight, and those that are about to change.
+SELECT o.owner, t.hash, t.value, t.count, t.weight
 FROM unnest(%(owners)s::uuid[], %(limits)s::bigint[]) AS o (owner, most)
 CROSS JOIN LATERAL (
-    SELECT hash, value, count FROM phrase_count
-    WHERE owner = o.owner AND kind = %(kind)s::"char" ORDER BY hash LIMIT o.most) t
+    SELECT hash, value, count, weight FROM phrase_count
+    WHERE owner = o.owner AND kind = %(kind)s::"char" ORDER BY weight DESC, hash LIMIT o.most) t
+UNION
+SELECT c.owner, t.hash, t.value, t.count, t.weight
+FROM unnest(%(changing)s::uuid[], %(hashes)s::uuid[]) AS c (owner, hash)
+CROSS JOIN LATERAL (
+    SELECT hash, value, count, weight FROM phrase_count
+    WHERE owner = c.owner AND kind = %(kind)s::"char" AND hash = c.hash OFFSET 0) t
 
 -- name: write_names
 -- All rows exist; an upsert finds each by its primary key, where an UPDATE with a join might scan.
@@ -191,11 +206,12 @@ DELETE FROM name_pair t USING unnest(%(source)s::uuid[], %(target)s::uuid[]) AS 
 WHERE t.source = u.source AND t.target = u.target
 
 -- name: write_phrase_counts
-INSERT INTO phrase_count (owner, kind, hash, value, count)
-SELECT owner, kind::"char", hash, value, count
-FROM unnest(%(owner)s::uuid[], %(kind)s::text[], %(hash)s::uuid[], %(value)s::text[], %(count)s::bigint[])
-    AS u (owner, kind, hash, value, count)
-ON CONFLICT (workspace, owner, kind, hash) DO UPDATE SET count = phrase_count.count + excluded.count
+INSERT INTO phrase_count (owner, kind, hash, value, count, weight)
+SELECT owner, kind::"char", hash, value, count, weight
+FROM unnest(%(owner)s::uuid[], %(kind)s::text[], %(hash)s::uuid[], %(value)s::text[], %(count)s::bigint[],
+    %(weight)s::bigint[]) AS u (owner, kind, hash, value, count, weight)
+ON CONFLICT (workspace, owner, kind, hash) DO UPDATE
+SET count = phrase_count.count + excluded.count, weight = phrase_count.weight + excluded.weight
 
 -- name: remove_phrase_counts
 DELETE FROM phrase_count t USING unnest(%(owner)s::uuid[], %(kind)s::text[], %(hash)s::uuid[]) AS u (owner, kind, hash)
@@ -215,15 +231,17 @@ SET name = excluded.name, type = excluded.type, description = excluded.descripti
 DELETE FROM entity WHERE id = ANY(%(ids)s)
 
 -- name: write_relations
-INSERT INTO relation (id, source, target, source_name, target_name, description, keywords, weight, count, histogram, text_hash)
-SELECT id, source, target, source_name, target_name, description, keywords::text[], weight, count, histogram::bigint[], text_hash
+INSERT INTO relation
+    (id, source, target, source_name, target_name, type, description, keywords, weight, count, histogram, text_hash)
+SELECT id, source, target, source_name, target_name, type, description, keywords::text[], weight, count,
+    histogram::bigint[], text_hash
 FROM unnest(%(id)s::uuid[], %(source)s::uuid[], %(target)s::uuid[], %(source_name)s::text[], %(target_name)s::text[],
-    %(description)s::text[], %(keywords)s::text[], %(weight)s::bigint[], %(count)s::bigint[], %(histogram)s::text[],
+    %(type)s::text[], %(description)s::text[], %(keywords)s::text[], %(weight)s::bigint[], %(count)s::bigint[], %(histogram)s::text[],
     %(text_hash)s::uuid[])
-    AS u (id, source, target, source_name, target_name, description, keywords, weight, count, histogram, text_hash)
+    AS u (id, source, target, source_name, target_name, type, description, keywords, weight, count, histogram, text_hash)
 ON CONFLICT (workspace, id) DO UPDATE
-SET source_name = excluded.source_name, target_name = excluded.target_name, description = excluded.description,
-    keywords = excluded.keywords, weight = excluded.weight, count = excluded.count, histogram = excluded.histogram,
+SET source_name = excluded.source_name, target_name = excluded.target_name, type = excluded.type,
+    description = excluded.description, keywords = excluded.keywords, weight = excluded.weight, count = excluded.count, histogram = excluded.histogram,
     text_hash = excluded.text_hash
 
 -- name: remove_relations
@@ -256,6 +274,10 @@ DELETE FROM document WHERE id = ANY(%(ids)s)
 
 -- name: clear_dirty_names
 DELETE FROM dirty_name WHERE name = ANY(%(names)s)
+
+-- name: clear_dirty_pairs
+DELETE FROM dirty_pair d USING unnest(%(source)s::uuid[], %(target)s::uuid[]) AS u (source, target)
+WHERE d.source = u.source AND d.target = u.target
 
 -- name: note_stale
 -- Texts that are about to change or go, if there are replies or summaries made from them.
