@@ -33,25 +33,67 @@ async def assert_view_is_right(trueweave: AsyncTrueweave) -> None:
         for link in chunk.links:
             ends = NameKey(link.source, link.source_type), NameKey(link.target, link.target_type)
             tied[ends].append(link)
-    groups = _groups(set(mentioned), await trueweave.rules.all(), await trueweave.rules.resolution())
+    rules = await trueweave.rules.all()
+    groups = _groups(set(mentioned), rules, await trueweave.rules.resolution())
     entity_of = {name: group for group in groups for name in group}
+    facts = _Facts(rules, groups)
     between: defaultdict[tuple[Names, Names], list[list[Link]]] = defaultdict(list)
     for (source, target), links in tied.items():
-        if entity_of[source] != entity_of[target]:
+        if entity_of[source] != entity_of[target] and not facts.hide(entity_of[source], entity_of[target]):
             between[entity_of[source], entity_of[target]].append(links)
     degrees = Counter(end for pair in between for end in pair)
-    expected = {group: (sum(mentioned[name] for name in group), degrees[group]) for group in groups}
+    expected = {
+        group: (sum(mentioned[name] for name in group), degrees[group])
+        for group in groups
+        if group not in facts.suppressed
+    }
 
-    stored = await _stored(trueweave)
+    stored = await _stored(trueweave, facts.suppressed)
     assert {names: (e.count, e.degree) for names, e in stored.items()} == expected
     by_id = {e.id: names for names, e in stored.items()}
     relations = await trueweave.graph.relations(*by_id, limit=10_000) if by_id else []
     assert {
         (by_id[r.source], by_id[r.target]): (r.weight, r.type, set(r.keywords), set(r.description.split("\n")))
         for r in relations
-    } == {pair: _relation(links) for pair, links in between.items()}
+    } == {pair: facts.corrected(pair, _relation(links)) for pair, links in between.items()}
     for names, found in stored.items():
-        assert set(found.description.split("\n")) == _emphasised([told[name] for name in names])
+        described = facts.of_entity(names, "describe")
+        expected_lines = {described} if described else _emphasised([told[name] for name in names])
+        assert set(found.description.split("\n")) == expected_lines
+        for kind, value in (("rename", found.name), ("retype", found.type)):
+            decided = facts.of_entity(names, kind)
+            assert decided in (None, value)
+
+
+class _Facts:
+    """What people decided about entities and relations; the last rule counts."""
+
+    def __init__(self, rules: list[Rule], groups: set[Names]) -> None:
+        self._entities: dict[tuple[Names, str], str] = {}
+        self._relations: dict[tuple[Names, Names, str], str] = {}
+        names = {name for group in groups for name in group}
+        for rule in rules:
+            sources = {group for group in groups if group & _spoken_of(rule.names, names)}
+            if rule.target is None:
+                self._entities |= {(group, rule.kind): rule.label for group in sources}
+            else:
+                targets = {group for group in groups if group & _spoken_of((rule.target,), names)}
+                self._relations |= {(*pair, rule.kind): rule.label for pair in product(sources, targets)}
+        self.suppressed = {group for group, kind in self._entities if kind == "suppress"}
+
+    def of_entity(self, group: Names, kind: str) -> str | None:
+        return self._entities.get((group, kind))
+
+    def hide(self, source: Names, target: Names) -> bool:
+        return bool({source, target} & self.suppressed) or (source, target, "suppress") in self._relations
+
+    def corrected(
+        self, pair: tuple[Names, Names], found: tuple[float, str, set[str], set[str]]
+    ) -> tuple[float, str, set[str], set[str]]:
+        weight, type_, words, descriptions = found
+        described = self._relations.get((*pair, "describe"))
+        retyped = self._relations.get((*pair, "retype"), type_)
+        return weight, retyped, words, {described} if described else descriptions
 
 
 def _relation(of_pairs: list[list[Link]]) -> tuple[float, str, set[str], set[str]]:
@@ -85,12 +127,12 @@ def _first(sums: list[Counter[str]], most: int) -> set[str]:
 def _groups(names: set[NameKey], rules: list[Rule], how: ResolutionSettings) -> set[Names]:
     linked = {pair: 0 for pair in combinations(names, 2) if _alike(*pair, how)}
     for order, rule in enumerate(rules, 1):
-        if rule.kind != "rename":
-            for a, b in product(_spoken_of(rule, names), repeat=2):
+        if rule.kind in ("merge", "split"):
+            for a, b in product(_spoken_of(rule.names, names), repeat=2):
                 linked[a, b] = max(order, linked.get((a, b), 0))
     for order, rule in enumerate(rules, 1):
         if rule.kind == "split":
-            inside = _spoken_of(rule, names)
+            inside = _spoken_of(rule.names, names)
             linked = {
                 (a, b): laid for (a, b), laid in linked.items() if laid >= order or (a in inside) == (b in inside)
             }
@@ -101,9 +143,9 @@ def _groups(names: set[NameKey], rules: list[Rule], how: ResolutionSettings) -> 
     return set(group.values())
 
 
-def _spoken_of(rule: Rule, names: set[NameKey]) -> Names:
-    """The names that a rule speaks of: without a type, those of all types."""
-    wanted = set(rule.names)
+def _spoken_of(given: Sequence[NameKey], names: set[NameKey]) -> Names:
+    """The names that a rule gives: without a type, those of all types."""
+    wanted = set(given)
     return frozenset(name for name in names if name in wanted or NameKey(name.name) in wanted)
 
 
@@ -117,12 +159,14 @@ def _alike(a: NameKey, b: NameKey, how: ResolutionSettings) -> bool:
     return x == y or (same_digits and fuzz.ratio(x, y) > how.threshold)
 
 
-async def _stored(trueweave: AsyncTrueweave) -> dict[Names, Entity]:
+async def _stored(trueweave: AsyncTrueweave, suppressed: set[Names]) -> dict[Names, Entity]:
     entities = {e.id: e for e in await trueweave.graph.entities(limit=10_000)}
     members: defaultdict[UUID, set[NameKey]] = defaultdict(set)
     async with trueweave.workspace.transaction() as tx:
         rows = await (await tx.execute("SELECT entity, written, type FROM name WHERE entity IS NOT NULL")).fetchall()
     for id_, written, type_ in rows:
         members[id_].add(NameKey(written, type_))
-    assert set(members) == set(entities)
-    return {frozenset(names): entities[id_] for id_, names in members.items()}
+    there = {id_: frozenset(names) for id_, names in members.items()}
+    assert {names for id_, names in there.items() if id_ not in entities} == suppressed
+    assert set(entities) <= set(there)
+    return {there[id_]: entity for id_, entity in entities.items()}

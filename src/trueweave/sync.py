@@ -64,6 +64,8 @@ from trueweave.types import (
     FailedWork,
     Hierarchy,
     Hit,
+    Link,
+    Mention,
     Message,
     NameKey,
     Note,
@@ -551,24 +553,47 @@ class CommunitiesGroup(_Group):
 class RulesGroup(_Group):
     """The rules of a workspace: `trueweave.rules`."""
 
-    def merge(self, *names: NameKey, id: UUID | None = None) -> Rule:
+    def merge(self, *names: NameKey, by: str = "", id: UUID | None = None) -> Rule:
         """Let these names be one entity from now on, whatever documents come."""
-        return self._wait_for(lambda trueweave: trueweave.rules.merge(*names, id=id))
+        return self._wait_for(lambda trueweave: trueweave.rules.merge(*names, by=by, id=id))
 
-    def split(self, *names: NameKey, id: UUID | None = None) -> Rule:
+    def split(self, *names: NameKey, by: str = "", id: UUID | None = None) -> Rule:
         """Let these names be an entity of their own, apart from all that they are alike to."""
-        return self._wait_for(lambda trueweave: trueweave.rules.split(*names, id=id))
+        return self._wait_for(lambda trueweave: trueweave.rules.split(*names, by=by, id=id))
 
-    def rename(self, name: NameKey, label: str, id: UUID | None = None) -> Rule:
+    def rename(self, name: NameKey, label: str, *, by: str = "", id: UUID | None = None) -> Rule:
         """Let the entity of this name be called `label`."""
-        return self._wait_for(lambda trueweave: trueweave.rules.rename(name, label, id))
+        return self._wait_for(lambda trueweave: trueweave.rules.rename(name, label, by=by, id=id))
+
+    def retype(
+        self, name: NameKey, type: str, *, target: NameKey | None = None, by: str = "", id: UUID | None = None
+    ) -> Rule:
+        """Let the entity of this name be of this type; or with a `target`, the relation from it to that one."""
+        return self._wait_for(lambda trueweave: trueweave.rules.retype(name, type, target=target, by=by, id=id))
+
+    def describe(
+        self, name: NameKey, text: str, *, target: NameKey | None = None, by: str = "", id: UUID | None = None
+    ) -> Rule:
+        """Let this be the description of the entity of this name, in place of what documents say; or with a `target`,
+        of the relation from it to that one."""
+        return self._wait_for(lambda trueweave: trueweave.rules.describe(name, text, target=target, by=by, id=id))
+
+    def suppress(self, name: NameKey, *, target: NameKey | None = None, by: str = "", id: UUID | None = None) -> Rule:
+        """Let there be no entity of this name, and no relation from or to it; or with a `target`, no relation from it
+        to that one. No fact about it reaches an answer, a report or a copy in another store. Texts keep its words."""
+        return self._wait_for(lambda trueweave: trueweave.rules.suppress(name, target=target, by=by, id=id))
+
+    def add(self, fact: Mention | Link, *, by: str = "", id: UUID | None = None) -> Rule:
+        """Add an entity or a relation that no document tells of. It is stated in a document of its own, which answers
+        can cite."""
+        return self._wait_for(lambda trueweave: trueweave.rules.add(fact, by=by, id=id))
 
     def undo(self, rule: UUID) -> None:
-        """Take a rule back."""
+        """Take a rule back, as if it had never been made."""
         self._wait_for(lambda trueweave: trueweave.rules.undo(rule))
 
     def all(self) -> list[Rule]:
-        """All rules, in the order in which they were laid down."""
+        """All rules, in the order in which they were made, and facts that were added after them."""
         return self._wait_for(lambda trueweave: trueweave.rules.all())
 
     def suggestions(self, threshold: int | None = None, *, limit: int = 20, rejected: bool = False) -> list[Suggestion]:

@@ -19,7 +19,7 @@ from trueweave.errors import ConfigError, InvalidDocument
 
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 Span = tuple[int, int]
-RuleKind = Literal["merge", "split", "rename"]
+RuleKind = Literal["merge", "split", "rename", "retype", "describe", "suppress", "add"]
 Resolution = Literal["fuzzy", "exact", "off"]
 Sameness = Literal["name_and_type", "name"]
 Metric = Literal["cosine", "l2", "inner"]
@@ -393,12 +393,19 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A person's decision about names. Part of the settings: it survives any rebuild and can be undone."""
+    """A person's decision about names and facts. Part of the settings: it survives any rebuild and can be undone.
+
+    With a `target` it is about the relation from the entity of its one name to that of the target. `by` is who made it,
+    as far as that was said.
+    """
 
     id: UUID
     kind: RuleKind
     names: tuple[NameKey, ...]
     label: str = ""
+    target: NameKey | None = None
+    by: str = ""
+    made: datetime | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

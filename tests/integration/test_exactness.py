@@ -1,9 +1,9 @@
 """The law of the index: whatever happened, it equals one built from scratch from what is there now.
 
-Random histories of inserts, updates, deletes, batch deletes, rules, accepted suggestions, changes of resolution and of
-model, of communities found in between, by one or two writers at once, with connections that break between any two
-statements. After each the digest must equal that of a fresh build from the surviving documents, stored in another order
-and in other batches.
+Random histories of inserts, updates, deletes, batch deletes, rules about names and facts, accepted suggestions, changes
+of resolution and of model, of communities found in between, by one or two writers at once, with connections that break
+between any two statements. After each the digest must equal that of a fresh build from the surviving documents, stored
+in another order and in other batches.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import FULL
 from tests.oracle import assert_view_is_right
-from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey, ResolutionSettings
+from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey, ResolutionSettings, Rule
 from trueweave.errors import DatabaseUnavailable, RuleError
 from trueweave.graph.contribution import contribution
 from trueweave.store.postgres import digest, leases, record, resolution, suggestions
@@ -47,6 +47,7 @@ TYPES = ("", "person", "Person", "place")
 names = st.builds(NameKey, st.sampled_from(NAMES), st.sampled_from(TYPES))
 descriptions = st.sampled_from(("", *(f"thing {n}" for n in range(12))))  # more than are kept
 keywords = st.lists(st.sampled_from(("k", "K", "l", "m")), max_size=2).map(tuple)
+labels = st.sampled_from(("Label", "Other label"))
 strengths = st.sampled_from((1, 5, 10, 0.1, 0.25, 1234.567))
 # Texts that spell names which other documents bring and take away, one inside another too.
 spelt = st.lists(st.sampled_from((*NAMES, "Northern Line", "Ada Marten Aldous", "and")), min_size=1, max_size=4)
@@ -118,7 +119,11 @@ step = st.one_of(
     steps("remove", st.lists(uris, min_size=2, max_size=4)),
     steps("merge", st.lists(names, min_size=2, max_size=3, unique=True)),
     steps("split", st.lists(names, min_size=1, max_size=2, unique=True)),
-    steps("rename", st.tuples(names, st.sampled_from(("Label", "Other label")))),
+    steps("rename", st.tuples(names, st.none(), labels)),
+    steps("retype", st.tuples(names, st.none() | names, labels)),
+    steps("describe", st.tuples(names, st.none() | names, labels)),
+    steps("suppress", st.tuples(names, st.none() | names, st.just(""))),
+    steps("suppress", st.tuples(names, st.none() | names, st.just(""))),
     steps("accept", st.integers(0, 10)),
     steps("undo", st.integers(0, 10)),
     steps(
@@ -170,11 +175,13 @@ class Writer:
             case "remove":
                 await record.withdraw(workspace, step.what)
             case "merge" | "split":
-                await resolution.add_rule(workspace, step.verb, step.what, id_=rule_id)
+                await resolution.add_rule(workspace, Rule(rule_id, step.verb, tuple(step.what)))
                 self.rules.append(rule_id)
-            case "rename":
-                await resolution.add_rule(workspace, "rename", step.what[:1], step.what[1], rule_id)
-                self.rules.append(rule_id)
+            case "rename" | "retype" | "describe" | "suppress":
+                name, target, label = step.what
+                with suppress(RuleError):  # a relation of a name to itself
+                    await resolution.add_rule(workspace, Rule(rule_id, step.verb, (name,), label, target))
+                    self.rules.append(rule_id)
             case "accept":
                 if found := await self.trueweave.rules.suggestions(80):
                     which = str(found[step.what % len(found)].id)
@@ -256,7 +263,7 @@ class World:
     async def _add_rule(self, fresh: AsyncTrueweave, rules: list[Any], how: ResolutionSettings) -> None:
         await resolution.change_settings(fresh.workspace, how)
         for rule in rules:
-            await resolution.add_rule(fresh.workspace, rule.kind, rule.names, rule.label)
+            await resolution.add_rule(fresh.workspace, rule)
 
 
 async def _until_settled(trueweave: AsyncTrueweave) -> None:

@@ -15,7 +15,7 @@ import pytest
 from openai import OpenAIError
 
 from tests.integration.test_database_away import Failing, opened
-from trueweave import AsyncTrueweave, Chunk, Document, NameKey, ResolutionSettings, Source, TrueweaveError
+from trueweave import AsyncTrueweave, Chunk, Document, Mention, NameKey, ResolutionSettings, Source, TrueweaveError
 from trueweave.config import Settings
 from trueweave.errors import DatabaseError, DatabaseUnavailable, ModelUnavailable
 from trueweave.store.postgres.connections import Timeouts
@@ -55,11 +55,13 @@ CALLS: dict[str, Call] = {
     "change_resolution": lambda it: it.rules.change_resolution(ResolutionSettings("off", 90, "name")),
     "change_settings": lambda it: it.maintenance.change_settings({"model": "openai/other"}),
     "change_space": lambda it: it.maintenance.change_space(HashEmbedder(8)),
+    "add_fact": lambda it: it.rules.add(Mention("Ada")),
     "changes": lambda it: it.graph.changes(),
     "clock": lambda it: it.maintenance.clock(),
     "communities": lambda it: it.communities.select(),
     "community": lambda it: it.communities.get(uuid4()),
     "compare": lambda it: it.compare("Who?", ["naive"]),
+    "describe": lambda it: it.rules.describe(NAME, "A countess."),
     "digest": lambda it: it.maintenance.digest(),
     "document": lambda it: it.document("a"),
     "documents": lambda it: it.documents().asend(None),
@@ -105,6 +107,7 @@ CALLS: dict[str, Call] = {
     "rename": lambda it: it.rules.rename(NAME, "Countess"),
     "report": lambda it: it.communities.report(uuid4()),
     "resolution": lambda it: it.rules.resolution(),
+    "retype": lambda it: it.rules.retype(NAME, "person"),
     "retired_communities": lambda it: it.communities.retired(MOMENT),
     "retrieve": lambda it: it.retrieve("Who?", "naive"),
     "rules": lambda it: it.rules.all(),
@@ -116,7 +119,9 @@ CALLS: dict[str, Call] = {
     "state": lambda it: it.maintenance.state(),
     "status": lambda it: it.status(),
     "stream": lambda it: it.stream("Who?").asend(None),
+    "suppress": lambda it: it.rules.suppress(NAME),
     "suggestions": lambda it: it.rules.suggestions(),
+    "try_extract": lambda it: it.try_extract(Source("a", "Ada met Charles.")),
     "undo": lambda it: it.rules.undo(uuid4()),
     "verify": lambda it: it.maintenance.verify(),
 }

@@ -55,6 +55,7 @@ async def _tenant(database: Database, name: str) -> AsyncTrueweave:
         await tx.execute("INSERT INTO spend VALUES (DEFAULT, gen_random_uuid(), 's', 'd', 'm', 1, 1, NULL, 'done', 1)")
         await tx.execute("INSERT INTO summary VALUES (DEFAULT, gen_random_uuid(), 'entity', gen_random_uuid())")
         await tx.execute("INSERT INTO dirty_name (name) VALUES (gen_random_uuid())")
+        await tx.execute("INSERT INTO dirty_pair (source, target) VALUES (gen_random_uuid(), gen_random_uuid())")
         await tx.execute("INSERT INTO pending_match (name) VALUES (gen_random_uuid())")
         await tx.execute("INSERT INTO retired_community VALUES (DEFAULT, gen_random_uuid(), 0, 3, 't', now())")
         await tx.execute("INSERT INTO pending_link (chunk) VALUES (gen_random_uuid())")

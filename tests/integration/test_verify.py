@@ -3,11 +3,12 @@
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from itertools import combinations
+from uuid import uuid4
 
 import psycopg
 import pytest
 
-from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey
+from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey, Rule
 from trueweave.config import Settings
 from trueweave.engine import maintenance
 from trueweave.graph.contribution import contribution
@@ -77,7 +78,7 @@ async def test_the_view_is_compared_with_the_documents_that_it_shows(index: Asyn
 
 async def test_what_a_rule_that_waits_would_change_is_left_out(index: AsyncTrueweave) -> None:
     names = [NameKey("miller"), NameKey("smith")]
-    await resolution.add_rule(index.workspace, "merge", names)
+    await resolution.add_rule(index.workspace, Rule(uuid4(), "merge", tuple(names)))
     verdict = await index.maintenance.verify()
     assert (verdict.exact, verdict.waiting_names) == (True, 2)
     assert set(verdict.left_out) == {"names", "entities", "relations", "communities", "vectors"}

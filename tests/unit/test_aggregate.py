@@ -48,7 +48,7 @@ def said(*values: str) -> list[Phrase]:
 
 
 def made(*names: NameRow, label: str | None = None) -> EntityRow:
-    return entity(A, names, said("first", "second"), label, degree=7)
+    return entity(A, names, said("first", "second"), 7, label)
 
 
 def related(*name_pairs: NamePairRow) -> RelationRow:
@@ -158,6 +158,11 @@ def test_a_label_outweighs_the_count_and_leaves_the_other_names_as_aliases() -> 
     assert labelled.aliases == ["Ada", "Ada Lovelace"]
 
 
+def test_a_person_may_give_an_entity_another_type() -> None:
+    row = entity(A, [name("Ada", 9, "place")], said(), 0, type_label="person")
+    assert (row.type, row.text_hash) == ("person", key("text", entity_text("Ada", "person", "")))
+
+
 def test_an_entity_adds_up_its_names_and_hashes_the_text_that_is_embedded() -> None:
     row = made(name("Ada", 2, "person"), name("Lovelace", 1, "person"))
     assert (row.id, row.count, row.histogram, row.degree) == (A, 3, (0, 0, 0, 0, 2, 0, 0, 0, 0), 7)
@@ -183,7 +188,7 @@ def test_a_relation_names_its_ends_as_its_most_frequent_tie_does(times: tuple[in
 
 def test_what_people_read_is_bounded_however_much_was_said() -> None:
     much = said(*map(str, range(100)))
-    row = entity(A, [name(f"{n:03}") for n in range(100)], much, None, 0)
+    row = entity(A, [name(f"{n:03}") for n in range(100)], much, 0)
     assert (len(row.description.split("\n")), len(row.aliases)) == (DESCRIPTIONS_KEPT, ALIASES_KEPT)
     name_pair = NamePairRow(A, B, 1, 1, ONE, None)
     assert len(relation((A, B), [name_pair], {A: "a", B: "b"}, much, much, much).keywords) == KEYWORDS_KEPT

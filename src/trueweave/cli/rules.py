@@ -1,8 +1,9 @@
-"""`trueweave rules`: which names are one entity, and what it is called."""
+"""`trueweave rules`: which names are one entity, what it is called, and corrections of facts."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable
+from getpass import getuser
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,23 +13,25 @@ from trueweave.cli.render.console import spinner
 from trueweave.cli.render.rules import (
     AddedRule,
     accepted_lines,
+    fact_text,
     name_key,
     names_text,
     rule_notes,
     rule_table,
     suggestion_lines,
+    undo_line,
 )
 from trueweave.cli.reply import replying
 from trueweave.cli.session import in_workspace, load_settings
 from trueweave.errors import RuleError
-from trueweave.types import NameKey, Rule
+from trueweave.types import Link, Mention, NameKey, Rule
 
 if TYPE_CHECKING:
     from trueweave.engine import AsyncTrueweave
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="""Say which names are one entity, and what it is called.
+    help="""Say which names are one entity and what it is called, and correct facts.
 
     A name is written as documents write it, and means every entity of that name, now and later. Its type after two
     colons means that one alone: "Ada Lovelace::person". `trueweave entities` shows both. A name that has two colons in
@@ -86,6 +89,102 @@ def rename(
         reply(added.as_json(), f"{names_text(added.rule.names)} is called {added.rule.label} now.", *rule_notes(added))
 
 
+Target = Annotated[
+    NameKey | None,
+    typer.Option("--to", parser=name_key, metavar=NAME, help="Speak of the relation from NAME to this one instead."),
+]
+By = Annotated[str, typer.Option("--by", help="Who says so. Without it, the user of this machine.")]
+
+
+@app.command()
+def retype(
+    name: Name,
+    type_: Annotated[str, typer.Argument(metavar="TYPE", help="Its type.")],
+    to: Target = None,
+    by: By = "",
+    workspace: Workspace = None,
+    database_url: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
+    """Give the entity of this name, or a relation of it, another type."""
+    with replying(json) as reply:
+        settings = load_settings(database_url, workspace)
+        added = in_workspace(
+            lambda trueweave: _add_rule(trueweave, trueweave.rules.retype(name, type_, target=to, by=by or _user())),
+            settings,
+        )
+        reply(added.as_json(), f"{fact_text(added.rule)} is of type {added.rule.label} now.", *rule_notes(added))
+
+
+@app.command()
+def describe(
+    name: Name,
+    text: Annotated[str, typer.Argument(help="The description.")],
+    to: Target = None,
+    by: By = "",
+    workspace: Workspace = None,
+    database_url: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
+    """Describe the entity of this name, or a relation of it, in place of what documents say."""
+    with replying(json) as reply:
+        settings = load_settings(database_url, workspace)
+        added = in_workspace(
+            lambda trueweave: _add_rule(trueweave, trueweave.rules.describe(name, text, target=to, by=by or _user())),
+            settings,
+        )
+        reply(added.as_json(), f"{fact_text(added.rule)} is described by you now.", *rule_notes(added))
+
+
+@app.command()
+def suppress(
+    name: Name,
+    to: Target = None,
+    by: By = "",
+    workspace: Workspace = None,
+    database_url: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
+    """Take the entity of this name, or a relation of it, out of the graph.
+
+    No fact about it reaches an answer or a report. The texts that mention it stay as they are.
+    """
+    with replying(json) as reply:
+        settings = load_settings(database_url, workspace)
+        added = in_workspace(
+            lambda trueweave: _add_rule(trueweave, trueweave.rules.suppress(name, target=to, by=by or _user())),
+            settings,
+        )
+        reply(added.as_json(), f"{fact_text(added.rule)} is suppressed now.", *rule_notes(added))
+
+
+@app.command()
+def add(
+    name: Name,
+    text: Annotated[str, typer.Argument(help="What is so.")],
+    to: Target = None,
+    type_: Annotated[str, typer.Option("--type", help="The type of the relation.")] = "",
+    by: By = "",
+    workspace: Workspace = None,
+    database_url: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
+    """Add an entity, or a relation with --to, that no document tells of.
+
+    It is stated in a document of its own, which answers can cite.
+    """
+    if type_ and to is None:
+        raise typer.BadParameter("a relation has one: name its other end with --to.", param_hint="--type")
+    words = (type_,) if type_ else ()
+    fact: Link | Mention = Mention(name.name, name.type, text)
+    if to:
+        fact = Link(name.name, to.name, text, words, source_type=name.type, target_type=to.type)
+    with replying(json) as reply:
+        settings = load_settings(database_url, workspace)
+        rule = in_workspace(lambda trueweave: trueweave.rules.add(fact, by=by or _user()), settings)
+        reply({"rule": rule}, f"Added: {rule.label}", undo_line(rule))
+
+
 @app.command()
 def undo(
     rule: Annotated[str, typer.Argument(metavar="ID", help="The rule's id, or how it begins.")],
@@ -105,7 +204,15 @@ def undo(
 
     with replying(json) as reply:
         undone = in_workspace(find_and_undo, load_settings(database_url, workspace))
-        reply({"undone": undone}, f"Undone: {undone.kind} {names_text(undone.names)}.")
+        reply({"undone": undone}, f"Undone: {undone.kind} {fact_text(undone)}.")
+
+
+def _user() -> str:
+    """The user of this machine, who makes a rule unless another is named."""
+    try:
+        return getuser()
+    except (KeyError, OSError):  # one without a name, as in some containers
+        return ""
 
 
 async def _add_rule(trueweave: AsyncTrueweave, laying: Awaitable[Rule]) -> AddedRule:

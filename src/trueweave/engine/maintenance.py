@@ -88,7 +88,7 @@ class AsyncMaintenanceGroup:
                 beside = AsyncTrueweave(made, settings=without)
                 await beside.rules.change_resolution(how)
                 for rule in rules:
-                    await resolution.add_rule(made, rule.kind, rule.names, rule.label)
+                    await resolution.add_rule(made, rule)
                 async for documents in record.read(self._core.workspace, visible=True):
                     await beside.add_documents(documents, progress)
                 if found:

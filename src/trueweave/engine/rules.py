@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from trueweave.engine.core import OpenWorkspace
-from trueweave.store.postgres import resolution, suggestions
+from trueweave.errors import RuleError
+from trueweave.graph.contribution import contribution
+from trueweave.importing.statements import of_entity, of_relation
+from trueweave.store.postgres import record, resolution, suggestions
 from trueweave.store.postgres.public_errors import own_errors
-from trueweave.types import NameKey, ResolutionSettings, Rule, RuleKind, Suggestion
+from trueweave.text.tokens import count
+from trueweave.types import Chunk, Document, Link, Mention, NameKey, ResolutionSettings, Rule, Suggestion
 
 _SUGGESTIONS_AT_ONCE = 1000
 
@@ -20,34 +24,69 @@ class AsyncRulesGroup:
     def __init__(self, core: OpenWorkspace) -> None:
         self._core = core
 
-    async def merge(self, *names: NameKey, id: UUID | None = None) -> Rule:
+    # With an `id` of the caller's, making the same rule twice is making it once. `by` says who makes it.
+
+    async def merge(self, *names: NameKey, by: str = "", id: UUID | None = None) -> Rule:
         """Let these names be one entity from now on, whatever documents come."""
-        return await self._add_rule("merge", names, id=id)
+        return await self._make(Rule(id or uuid4(), "merge", names, by=by))
 
-    async def split(self, *names: NameKey, id: UUID | None = None) -> Rule:
+    async def split(self, *names: NameKey, by: str = "", id: UUID | None = None) -> Rule:
         """Let these names be an entity of their own, apart from all that they are alike to."""
-        return await self._add_rule("split", names, id=id)
+        return await self._make(Rule(id or uuid4(), "split", names, by=by))
 
-    async def rename(self, name: NameKey, label: str, id: UUID | None = None) -> Rule:
+    async def rename(self, name: NameKey, label: str, *, by: str = "", id: UUID | None = None) -> Rule:
         """Let the entity of this name be called `label`."""
-        return await self._add_rule("rename", (name,), label, id)
+        return await self._make(Rule(id or uuid4(), "rename", (name,), label, by=by))
 
-    async def _add_rule(
-        self, kind: RuleKind, names: Sequence[NameKey], label: str = "", id: UUID | None = None
+    async def retype(
+        self, name: NameKey, type: str, *, target: NameKey | None = None, by: str = "", id: UUID | None = None
     ) -> Rule:
-        rule = await resolution.add_rule(self._core.workspace, kind, names, label, id)
+        """Let the entity of this name be of this type; or with a `target`, the relation from it to that one."""
+        return await self._make(Rule(id or uuid4(), "retype", (name,), type, target, by))
+
+    async def describe(
+        self, name: NameKey, text: str, *, target: NameKey | None = None, by: str = "", id: UUID | None = None
+    ) -> Rule:
+        """Let this be the description of the entity of this name, in place of what documents say; or with a `target`,
+        of the relation from it to that one."""
+        return await self._make(Rule(id or uuid4(), "describe", (name,), text, target, by))
+
+    async def suppress(
+        self, name: NameKey, *, target: NameKey | None = None, by: str = "", id: UUID | None = None
+    ) -> Rule:
+        """Let there be no entity of this name, and no relation from or to it; or with a `target`, no relation from it
+        to that one. No fact about it reaches an answer, a report or a copy in another store. Texts keep its words."""
+        return await self._make(Rule(id or uuid4(), "suppress", (name,), "", target, by))
+
+    async def add(self, fact: Mention | Link, *, by: str = "", id: UUID | None = None) -> Rule:
+        """Add an entity or a relation that no document tells of. It is stated in a document of its own, which answers
+        can cite."""
+        made = id or uuid4()
+        stated = of_entity(fact) if isinstance(fact, Mention) else of_relation(fact, next(iter(fact.keywords), ""))
+        chunk = Chunk(stated.text, 0, count(stated.text), stated.mentions, stated.links)
+        document = Document(f"{resolution.FACT}{made}", (chunk,), "Added by hand", {"added_by": by} if by else {})
+        stored = await record.store(self._core.workspace, [contribution(document)])
+        await resolution.find_alike(self._core.workspace, stored.names)
+        await self._core.settle()
+        return next(rule for rule in await self.all() if rule.id == made)
+
+    async def _make(self, rule: Rule) -> Rule:
+        rule = await resolution.add_rule(self._core.workspace, rule)
         await self._core.settle()
         return rule
 
     async def undo(self, rule: UUID) -> None:
-        """Take a rule back."""
-        await resolution.undo_rule(self._core.workspace, rule)
+        """Take a rule back, as if it had never been made."""
+        workspace = self._core.workspace
+        undone = await resolution.undo_rule(workspace, rule)
+        if not undone and not await record.withdraw(workspace, [f"{resolution.FACT}{rule}"]):
+            raise RuleError(f"there is no rule {rule} in this workspace; `trueweave rules list` shows those there are")
         await self._core.settle()
 
     async def all(self) -> list[Rule]:
-        """All rules, in the order in which they were laid down."""
+        """All rules, in the order in which they were made, and facts that were added after them."""
         async with self._core.workspace.transaction() as tx:
-            return await resolution.rules(tx)
+            return [*await resolution.rules(tx), *await resolution.added_facts(tx)]
 
     async def suggestions(
         self, threshold: int | None = None, *, limit: int = 20, rejected: bool = False

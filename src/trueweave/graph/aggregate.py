@@ -141,11 +141,19 @@ def chosen(said: Iterable[Phrase], most: int) -> list[str]:
     return [phrase.value for phrase in sorted(first)]
 
 
-def entity(id_: UUID, names: Sequence[NameRow], said: Iterable[Phrase], label: str | None, degree: int) -> EntityRow:
-    """The entity that these live names make, called as most mentions write it unless a person gave it a label."""
+def entity(
+    id_: UUID,
+    names: Sequence[NameRow],
+    said: Iterable[Phrase],
+    degree: int,
+    label: str | None = None,
+    type_label: str | None = None,
+) -> EntityRow:
+    """The entity that these live names make, called as most mentions write it and of the type that most give, unless a
+    person gave it another name or type."""
     normal = _winner((normalise(n.written), n.count) for n in names)
     kind = _winner((n.type.lower(), n.count) for n in names)
-    type_ = _winner((n.type, n.count) for n in names if n.type.lower() == kind)
+    type_ = type_label or _winner((n.type, n.count) for n in names if n.type.lower() == kind)
     name = label or _winner((n.written, n.count) for n in names if normalise(n.written) == normal)
     description = "\n".join(chosen(said, DESCRIPTIONS_KEPT))
     aliases = [written for written in _ranked((n.written, n.count) for n in names) if written != name][:ALIASES_KEPT]

@@ -60,7 +60,7 @@ def _uncut(alike: Iterable[tuple[UUID, UUID]], rules: Sequence[NameRule]) -> Ite
 
     yield from (pair for pair in alike if not cut(*pair, 0))
     for rule in rules:
-        if rule.kind != "rename":
+        if rule.kind in ("merge", "split"):
             yield from (pair for pair in combinations(rule.names, 2) if not cut(*pair, rule.order))
 
 

@@ -27,9 +27,11 @@ from trueweave.graph.aggregate import (
     relation_text,
 )
 from trueweave.graph.components import NameRule, components, inherit
+from trueweave.graph.facts import FactDecisions, facts
 from trueweave.graph.plan import Batch, ChangedText, Pair, PhraseCount, Plan, Sums, changed_name, changed_name_pair
 from trueweave.store.postgres import view
 from trueweave.store.postgres.db import Transaction
+from trueweave.types import RuleKind
 
 Said = Mapping[UUID, list[Phrase]]
 
@@ -75,10 +77,11 @@ class Planner:
         of_names, of_pairs = _sorted_out(phrase_counts, deltas)
         names = await self._gather(deltas)
         await self._resolve(names)
+        facts = await self._facts(names)
         core = set(names.before)
-        old_name_pairs, name_pairs = await self._name_pairs(await view.name_pair_deltas(self._tx, batch), names)
-        relations = await self._relations(old_name_pairs, name_pairs, names, of_pairs)
-        entities, gone_entities, texts = await self._entities(names, core, relations.degrees, of_names)
+        old_name_pairs, name_pairs = await self._name_pairs(await view.name_pair_deltas(self._tx, batch), names, facts)
+        relations = await self._relations(old_name_pairs, name_pairs, names, of_pairs, facts)
+        entities, gone_entities, texts = await self._entities(names, core, relations.degrees, of_names, facts)
         chunks, gone_chunks, chunk_texts = await view.chunk_changes(self._tx, batch)
         return Plan(
             batch,
@@ -138,8 +141,21 @@ class Planner:
             if not row.count and row.entity is not None:
                 names.after[name] = row._replace(entity=None)
 
+    async def _facts(self, names: _Names) -> FactDecisions:
+        """What rules say of entities and relations once the names have their entities.
+
+        Where a name that such a rule speaks of comes to another entity, the relations of all names of both are others.
+        """
+        rules = await view.fact_rules(self._tx)
+        shaken: set[UUID | None] = set()
+        for rule in rules:
+            if rule.name in names.after and names.before[rule.name].entity != names.entity(rule.name):
+                shaken |= {names.before[rule.name].entity, names.entity(rule.name)} - {None}
+        names.moved |= {id_ for id_ in names.after if shaken & {names.before[id_].entity, names.entity(id_)}}
+        return facts(r._replace(entity=names.entity(r.name)) if r.name in names.after else r for r in rules)
+
     async def _name_pairs(
-        self, deltas: Mapping[Pair, Sums], names: _Names
+        self, deltas: Mapping[Pair, Sums], names: _Names, facts: FactDecisions
     ) -> tuple[dict[Pair, NamePairRow], dict[Pair, NamePairRow]]:
         """The pairs of names that were added to or are to be worked out again, and all pairs of names that change their
         entity: before and after."""
@@ -152,7 +168,7 @@ class Planner:
         for pair in {**old, **deltas}:
             name_pair = changed_name_pair(pair, old.get(pair), deltas.get(pair))
             source, target = names.entity(pair[0]), names.entity(pair[1])
-            apart = name_pair.count and source != target
+            apart = name_pair.count and source and target and source != target and not facts.hide(source, target)
             name_pairs[pair] = name_pair._replace(
                 relation=relation_id(source, target) if apart and source and target else None
             )
@@ -164,6 +180,7 @@ class Planner:
         name_pairs: Mapping[Pair, NamePairRow],
         names: _Names,
         of_pairs: list[PhraseCount],
+        facts: FactDecisions,
     ) -> _Relations:
         """The relations that those pairs of names belonged to or belong to now, added up anew over all their pairs."""
         affected = {t.relation for t in (*old_name_pairs.values(), *name_pairs.values()) if t.relation}
@@ -185,7 +202,15 @@ class Planner:
             before = old.get(id_)
             pair = (before.source, before.target) if before else _ends(group[0], names)
             owners = [name_pair_id(t.source, t.target) for t in group]
-            row = relation(pair, group, spelling, *(_all(some, owners) for some in (said, words, types)))
+            decided = facts.relations.get(pair, {})
+            row = relation(
+                pair,
+                group,
+                spelling,
+                _decided(decided.get("describe")) or _all(said, owners),
+                _all(words, owners),
+                _decided(decided.get("retype")) or _all(types, owners),
+            )
             if row != before:
                 written.append(row)
             if before is None:
@@ -198,7 +223,12 @@ class Planner:
         return _Relations(written, [row.id for row in gone], old, degrees)
 
     async def _entities(
-        self, names: _Names, core: Collection[UUID], degrees: Mapping[UUID, int], phrase_counts: list[PhraseCount]
+        self,
+        names: _Names,
+        core: Collection[UUID],
+        degrees: Mapping[UUID, int],
+        phrase_counts: list[PhraseCount],
+        facts: FactDecisions,
     ) -> tuple[list[EntityRow], list[UUID], list[ChangedText]]:
         """The entities whose names, or whose number of relations, changed; those that are no more; texts to embed."""
         dirty: set[UUID] = set()
@@ -211,21 +241,24 @@ class Planner:
         groups: defaultdict[UUID, list[NameRow]] = defaultdict(list)
         for id_ in core:
             row = names.after[id_]
-            if row.entity in dirty:
+            if row.entity in dirty and row.entity not in facts.suppressed:
                 groups[row.entity].append(row)
         old = await view.entities(self._tx, dirty.union(degrees))
         known = {row.id for group in groups.values() for row in group if names.before[row.id].count}
         said = await self._said("d", known, DESCRIPTIONS_KEPT, phrase_counts)
-        labels = _labels(names.rules)
+        labels, types, told = (_labels(names.rules, kind) for kind in ("rename", "retype", "describe"))
+        # One that was suppressed has no row to tell how many relations it has.
+        back = [id_ for id_, group in groups.items() if any(names.before[n.id].entity == id_ for n in group)]
+        related = await view.degrees(self._tx, [id_ for id_ in back if id_ not in old])
         rows: list[EntityRow] = []
         for id_, group in groups.items():
-            degree = (old[id_].degree if id_ in old else 0) + degrees.get(id_, 0)
-            label = max((labels[n.id] for n in group if n.id in labels), default=(0, None))[1]
-            rows.append(entity(id_, group, _all(said, [n.id for n in group]), label, degree))
+            degree = (old[id_].degree if id_ in old else related.get(id_, 0)) + degrees.get(id_, 0)
+            described = _decided(_latest(told, group)) or _all(said, [n.id for n in group])
+            rows.append(entity(id_, group, described, degree, _latest(labels, group), _latest(types, group)))
         rows += [
             old[id_]._replace(degree=old[id_].degree + change)
             for id_, change in degrees.items()
-            if id_ not in dirty and change
+            if id_ not in dirty and change and id_ in old
         ]
         rows = [row for row in rows if row != old.get(row.id)]
         gone = [id_ for id_ in dirty if id_ in old and id_ not in groups]
@@ -281,14 +314,23 @@ def _all(said: Said, owners: Iterable[UUID]) -> Iterable[Phrase]:
         yield from said.get(owner, ())
 
 
-def _labels(rules: Iterable[NameRule]) -> dict[UUID, tuple[int, str]]:
-    """What people call the entity of a name: the latest rename counts."""
+def _labels(rules: Iterable[NameRule], kind: RuleKind) -> dict[UUID, tuple[int, str]]:
+    """What people decided for the entity of a name by rules of a kind: the latest counts."""
     labels: dict[UUID, tuple[int, str]] = {}
     for rule in rules:
-        if rule.kind == "rename":
+        if rule.kind == kind:
             for name in rule.names:
                 labels[name] = max(labels.get(name, (0, "")), (rule.order, rule.label))
     return labels
+
+
+def _latest(labels: Mapping[UUID, tuple[int, str]], names: Iterable[NameRow]) -> str | None:
+    return max((labels[name.id] for name in names if name.id in labels), default=(0, None))[1]
+
+
+def _decided(said: str | None) -> list[Phrase]:
+    """What a person said, in place of all that documents say."""
+    return [Phrase(UUID(int=0), said, 1)] if said else []
 
 
 def _relation_texts(relations: _Relations) -> Iterable[ChangedText]:

@@ -53,7 +53,18 @@ def rule_notes(added: AddedRule) -> list[Text]:
     if added.unknown:
         waiting = ", ".join(map(name_text, added.unknown))
         notes.append(warning(f"No document mentions {waiting} yet, written just so; the rule waits for one."))
-    return [*notes, next_step(f"trueweave rules undo {short_id(added.rule.id)}", heading="To take it back")]
+    return [*notes, undo_line(added.rule)]
+
+
+def undo_line(rule: Rule) -> Text:
+    """How to take a rule back."""
+    return next_step(f"trueweave rules undo {short_id(rule.id)}", heading="To take it back")
+
+
+def fact_text(rule: Rule) -> str:
+    """What a rule is about: its names, or a relation."""
+    about = names_text(rule.names)
+    return f"{about} -> {name_text(rule.target)}" if rule.target else about
 
 
 def _with_type(name: NameKey) -> str:
@@ -62,9 +73,10 @@ def _with_type(name: NameKey) -> str:
 
 def rule_table(rules: list[Rule]) -> TextTable:
     """Rules, one a line."""
-    made = table("id", "rule", "names", "label")
+    made = table("id", "rule", "about", "~says", "by", "on")
     for rule in rules:
-        made.add_row(short_id(rule.id), rule.kind, names_text(rule.names), rule.label)
+        on = f"{rule.made:%Y-%m-%d}" if rule.made else ""
+        made.add_row(short_id(rule.id), rule.kind, fact_text(rule), rule.label, rule.by, on)
     return made
 
 

@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain, groupby
-from typing import get_args
-from uuid import UUID, uuid4
+from typing import Any
+from uuid import UUID
 
 import numpy as np
 
 from trueweave.errors import RuleError
 from trueweave.graph.alike import alike, compared, keys, mask, most_changes, probes
+from trueweave.graph.facts import SOURCE, SUPPRESSED, TARGET
 from trueweave.store.postgres.binary_params import Ids, Numbers, Texts
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.locks import count_change, lock_view, names_may_arrive, nothing_moves
 from trueweave.store.postgres.offloop import MUCH, off_loop
-from trueweave.text.names import name_id, tidy
+from trueweave.text.names import name_id, storable, tidy
 from trueweave.types import NameKey, ResolutionSettings, Rule, RuleKind
 
 _BATCH = 1000
 _MOST_NAMES_IN_A_RULE = 100
+_KINDS: tuple[RuleKind, ...] = ("merge", "split", "rename", "retype", "describe", "suppress")
+_LABELLED = {"rename": "the label it shall have", "retype": "its type", "describe": "its description"}
+FACT = "fact:"  # how the uris of documents begin that state what a person added
 
 
 async def settings(tx: Transaction) -> ResolutionSettings:
@@ -102,55 +107,81 @@ async def match_all_again(tx: Transaction, how: ResolutionSettings) -> None:
     await tx.run("resolve.mark_all_dirty")
 
 
-async def add_rule(
-    workspace: Workspace,
-    kind: RuleKind,
-    names: Sequence[NameKey],
-    label: str = "",
-    id_: UUID | None = None,
-) -> Rule:
-    """Lay a rule down. Given an `id_`, laying the same rule down twice is laying it down once."""
-    names = sorted({NameKey(tidy(n.name), tidy(n.type)) for n in names}, key=lambda n: (n.name, n.type))
-    label = tidy(label)
-    _check(kind, names, label)
-    rule = Rule(id_ or uuid4(), kind, tuple(names), label)
+async def add_rule(workspace: Workspace, rule: Rule) -> Rule:
+    """Lay a rule down, and give it as it is stored. Laying one of the same id down twice is laying it down once."""
+    names = sorted({_tidied(name) for name in rule.names}, key=lambda n: (n.name, n.type))
+    label = storable(rule.label).strip() if rule.kind == "describe" else tidy(rule.label)
+    target = _tidied(rule.target) if rule.target else None
+    rule = replace(rule, names=tuple(names), label=label, target=target, by=tidy(rule.by))
+    _check(rule)
     async with workspace.transaction() as tx:
         await insert_rules(tx, (rule,))
     return rule
 
 
+def _tidied(name: NameKey) -> NameKey:
+    return NameKey(tidy(name.name), tidy(name.type))
+
+
 async def insert_rules(tx: Transaction, rules: Sequence[Rule]) -> None:
     """Write rules down in this order, and have the names that they speak of resolved again."""
     await lock_view(tx)
-    kinds, labels = Texts(rule.kind for rule in rules), Texts(rule.label for rule in rules)
-    await tx.run("resolve.rule_insert", ids=Ids(rule.id for rule in rules), kinds=kinds, labels=labels)
-    named = [(rule.id, name) for rule in rules for name in rule.names]
+    await tx.run(
+        "resolve.rule_insert",
+        ids=Ids(rule.id for rule in rules),
+        kinds=Texts(rule.kind for rule in rules),
+        labels=Texts(rule.label for rule in rules),
+        authors=Texts(rule.by for rule in rules),
+        made=[rule.made for rule in rules],
+    )
+    named = [(rule.id, name, _side(rule)) for rule in rules for name in rule.names]
+    named += [(rule.id, rule.target, TARGET) for rule in rules if rule.target]
     await tx.run(
         "resolve.rule_insert_names",
-        rules=Ids(rule for rule, _ in named),
-        names=Ids(name_id(name.name, name.type) for _, name in named),
-        written=Texts(name.name for _, name in named),
-        types=Texts(name.type for _, name in named),
+        rules=Ids(rule for rule, *_ in named),
+        names=Ids(name_id(name.name, name.type) for _, name, _ in named),
+        written=Texts(name.name for _, name, _ in named),
+        types=Texts(name.type for _, name, _ in named),
+        sides=Numbers(side for *_, side in named),
     )
     await _touch(tx, *(rule.id for rule in rules))
 
 
-async def undo_rule(workspace: Workspace, rule: UUID) -> None:
-    """Take a rule back: the names that it spoke of are resolved as if it had never been."""
+def _side(rule: Rule) -> int:
+    """What part the names of a rule have in it, besides that of a target."""
+    if rule.target:
+        return SOURCE
+    return SUPPRESSED if rule.kind == "suppress" else 0
+
+
+async def undo_rule(workspace: Workspace, rule: UUID) -> bool:
+    """Take a rule back, if there is one: the names that it spoke of are resolved as if it had never been."""
     async with workspace.transaction() as tx:
         await lock_view(tx)
         await _touch(tx, rule)
         await tx.run("resolve.rule_delete_names", rule=rule)
-        if not await tx.run("resolve.rule_delete", rule=rule):
-            raise RuleError(f"there is no rule {rule} in this workspace; `trueweave rules list` shows those there are")
+        return bool(await tx.run("resolve.rule_delete", rule=rule))
 
 
 async def rules(tx: Transaction) -> list[Rule]:
     """All rules of the workspace, in the order in which they were laid down."""
     rows = await tx.rows("resolve.rule_list")
+    return [_rule(own, list(group)) for own, group in groupby(rows, key=lambda row: row[:5])]
+
+
+def _rule(own: Sequence[Any], named: Sequence[Row]) -> Rule:
+    id_, kind, label, author, made = own
+    names = [(side, NameKey(written, type_)) for *_, side, written, type_ in named]
+    target = next((name for side, name in names if side == TARGET), None)
+    return Rule(id_, kind, tuple(name for side, name in names if side != TARGET), label, target, author, made)
+
+
+async def added_facts(tx: Transaction) -> list[Rule]:
+    """The facts that people added, which are documents, as rules."""
+    rows = await tx.rows("resolve.added_facts", first=FACT, last=f"{FACT[:-1]}{chr(ord(FACT[-1]) + 1)}")
     return [
-        Rule(id_, kind, tuple(NameKey(written, type_) for *_, written, type_ in group), label)
-        for (id_, kind, label), group in groupby(rows, key=lambda row: row[:3])
+        Rule(UUID(uri.removeprefix(FACT)), "add", tuple(map(NameKey, written, types)), text, by=author or "", made=made)
+        for uri, author, made, text, written, types in rows
     ]
 
 
@@ -194,16 +225,22 @@ def _entries(names: Sequence[Row], how: ResolutionSettings) -> list[tuple[int, U
 async def _touch(tx: Transaction, *rules: UUID) -> None:
     """Have the names that these rules speak of resolved again."""
     await tx.run("resolve.mark_dirty", rules=Ids(rules))
+    await tx.run("resolve.mark_dirty_pairs", rules=Ids(rules))
     await count_change(tx)
 
 
-def _check(kind: RuleKind, names: Sequence[NameKey], label: str) -> None:
-    if kind not in get_args(RuleKind):
-        raise RuleError(f"there is no rule of kind {kind!r}; there are {', '.join(get_args(RuleKind))}")
-    if any(not n.name for n in names):
+def _check(rule: Rule) -> None:
+    kind, names = rule.kind, rule.names
+    if kind not in _KINDS:
+        raise RuleError(f"there is no rule of kind {kind!r}; there are {', '.join(_KINDS)}")
+    if any(not n.name for n in (*names, *([rule.target] if rule.target else ()))):
         raise RuleError(f"a {kind} rule names nothing; give the name as documents write it")
     fewest = 2 if kind == "merge" else 1
     if not fewest <= len(names) <= _MOST_NAMES_IN_A_RULE:
         raise RuleError(f"a {kind} rule takes {fewest} to {_MOST_NAMES_IN_A_RULE} names, not {len(names)}")
-    if kind == "rename" and (len(names) != 1 or not label):
-        raise RuleError("a rename rule takes one name of the entity and the label it shall have")
+    if kind in _LABELLED and (len(names) != 1 or not rule.label):
+        raise RuleError(f"a {kind} rule takes one name of the entity, and {_LABELLED[kind]}")
+    if rule.target and (kind not in ("retype", "describe", "suppress") or len(names) != 1):
+        raise RuleError(f"a {kind} rule is not about a relation; retype, describe and suppress are, with one name")
+    if rule.target in names:
+        raise RuleError(f"{names[0].name} has no relation to itself; name another target")

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from trueweave.graph.aggregate import EntityRow, NamePairRow, NameRow, RelationRow, name_pair_id
 from trueweave.graph.components import NameRule
+from trueweave.graph.facts import FactRule
 from trueweave.graph.plan import Batch, ChangedText, Pair, PhraseCount, Plan, Sums, sums
 from trueweave.store.postgres import outbox
 from trueweave.store.postgres.binary_params import Ids, Numbers, array
@@ -90,6 +91,17 @@ async def rules(tx: Transaction, ids: Iterable[UUID]) -> list[NameRule]:
     """The rules that speak of any of these names, with all the names that they speak of."""
     found = await _rows_of(tx, "settle.rules", names=ids)
     return [NameRule(order, kind, frozenset(spoken_of), label) for order, kind, label, spoken_of in found]
+
+
+async def fact_rules(tx: Transaction) -> list[FactRule]:
+    """The rules about relations, and those that suppress entities: one row for each name that they speak of. People
+    make them, so that there are few."""
+    return [FactRule(*row) for row in await tx.rows("settle.fact_rules")]
+
+
+async def degrees(tx: Transaction, ids: Iterable[UUID]) -> dict[UUID, int]:
+    """How many relations each of these entities has."""
+    return dict(await _rows_of(tx, "settle.degrees", entities=ids))
 
 
 async def entities(tx: Transaction, ids: Iterable[UUID]) -> dict[UUID, EntityRow]:

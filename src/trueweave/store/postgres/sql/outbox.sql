@@ -87,7 +87,8 @@ LEFT JOIN LATERAL (SELECT title, summary FROM report WHERE community = c.id OFFS
 
 -- name: entities_of_names
 SELECT n.id, n.entity FROM unnest(%(ids)s::uuid[]) AS u (id)
-CROSS JOIN LATERAL (SELECT id, entity FROM name WHERE id = u.id OFFSET 0) AS n WHERE n.entity IS NOT NULL
+CROSS JOIN LATERAL (SELECT id, entity FROM name WHERE id = u.id OFFSET 0) AS n
+WHERE EXISTS (SELECT FROM entity e WHERE e.id = n.entity OFFSET 0)  -- one that is suppressed has none
 
 -- name: relations_of_pairs
 SELECT t.source, t.target, t.relation FROM unnest(%(sources)s::uuid[], %(targets)s::uuid[]) AS u (source, target)

@@ -50,13 +50,16 @@ INSERT INTO dirty_name (name) SELECT id FROM name WHERE entity IS NOT NULL ON CO
 SELECT id, written, type FROM name WHERE id > %(after)s ORDER BY id LIMIT %(limit)s
 
 -- name: rule_insert
-INSERT INTO rule (id, kind, label)
-SELECT id, kind, label FROM unnest(%(ids)s::uuid[], %(kinds)s::text[], %(labels)s::text[]) WITH ORDINALITY AS u (id, kind, label, n)
+INSERT INTO rule (id, kind, label, author, made)
+SELECT id, kind, label, author, coalesce(made, now())
+FROM unnest(%(ids)s::uuid[], %(kinds)s::text[], %(labels)s::text[], %(authors)s::text[], %(made)s::timestamptz[])
+    WITH ORDINALITY AS u (id, kind, label, author, made, n)
 ORDER BY n ON CONFLICT DO NOTHING
 
 -- name: rule_insert_names
-INSERT INTO rule_name (rule, name, written, type)
-SELECT * FROM unnest(%(rules)s::uuid[], %(names)s::uuid[], %(written)s::text[], %(types)s::text[]) ON CONFLICT DO NOTHING
+INSERT INTO rule_name (rule, name, written, type, side)
+SELECT * FROM unnest(%(rules)s::uuid[], %(names)s::uuid[], %(written)s::text[], %(types)s::text[], %(sides)s::bigint[])
+ON CONFLICT DO NOTHING
 
 -- name: rule_delete
 DELETE FROM rule WHERE id = %(rule)s
@@ -65,8 +68,38 @@ DELETE FROM rule WHERE id = %(rule)s
 DELETE FROM rule_name WHERE rule = %(rule)s
 
 -- name: rule_list
-SELECT r.id, r.kind, r.label, n.written, n.type FROM rule r JOIN rule_name n ON n.rule = r.id
+SELECT r.id, r.kind, r.label, r.author, r.made, n.side, n.written, n.type FROM rule r JOIN rule_name n ON n.rule = r.id
 ORDER BY r.ordinal, n.written COLLATE "C", n.type COLLATE "C"
+
+-- name: mark_dirty_pairs
+-- The pairs of names that rules about facts speak of: all pairs of an entity that is suppressed, or those of a relation.
+WITH spoken AS MATERIALIZED (
+    SELECT r.rule, r.side, n.entity
+    FROM (SELECT rule, name, written_hash, side FROM rule_name WHERE rule = ANY(%(rules)s) AND side > 0 OFFSET 0) AS r
+    CROSS JOIN LATERAL (
+        SELECT entity FROM name WHERE id = r.name UNION SELECT entity FROM name WHERE written_hash = r.written_hash) AS n
+    WHERE n.entity IS NOT NULL),
+own AS MATERIALIZED (
+    SELECT s.rule, s.side, n.id FROM spoken s
+    CROSS JOIN LATERAL (SELECT id FROM name WHERE entity = s.entity OFFSET 0) AS n)
+INSERT INTO dirty_pair (source, target)
+SELECT p.source, p.target FROM own CROSS JOIN LATERAL (
+    SELECT source, target FROM name_pair WHERE source = own.id
+    UNION ALL SELECT source, target FROM name_pair WHERE target = own.id) AS p
+WHERE own.side = 3
+UNION
+SELECT p.source, p.target FROM own
+CROSS JOIN LATERAL (SELECT source, target FROM name_pair WHERE source = own.id OFFSET 0) AS p
+WHERE own.side = 1 AND EXISTS (SELECT FROM own AS other WHERE other.rule = own.rule AND other.side = 2 AND other.id = p.target)
+ORDER BY 1, 2 ON CONFLICT DO NOTHING
+
+-- name: added_facts
+-- The facts that people added, as documents.
+SELECT d.uri, d.metadata->>'added_by', d.added, c.text,
+    ARRAY(SELECT m.written FROM mention m WHERE m.document = d.id ORDER BY m.n),
+    ARRAY(SELECT m.type FROM mention m WHERE m.document = d.id ORDER BY m.n)
+FROM document d CROSS JOIN LATERAL (SELECT text FROM chunk WHERE document = d.id ORDER BY n LIMIT 1) AS c
+WHERE d.uri >= %(first)s AND d.uri < %(last)s AND d.current ORDER BY d.added, d.uri
 
 -- name: mark_dirty
 -- The names that these rules speak of.

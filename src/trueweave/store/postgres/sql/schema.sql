@@ -1566,13 +1566,16 @@ CREATE TABLE trueweave.rule (
     kind text NOT NULL,
     label text NOT NULL,
     made timestamp with time zone DEFAULT now() NOT NULL,
-    CONSTRAINT rule_kind_check CHECK ((kind = ANY (ARRAY['merge'::text, 'split'::text, 'rename'::text])))
+    author text DEFAULT ''::text NOT NULL,
+    CONSTRAINT rule_kind_check CHECK ((kind = ANY (ARRAY['merge'::text, 'split'::text, 'rename'::text, 'retype'::text, 'describe'::text, 'suppress'::text])))
 );
 ALTER TABLE ONLY trueweave.rule ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.rule FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.rule IS 'A person''s merge, split or rename; a later one outweighs an earlier one.';
+COMMENT ON TABLE trueweave.rule IS 'What a person decided about names, entities and relations; a later one outweighs an earlier one.';
+
+COMMENT ON COLUMN trueweave.rule.author IS 'Who made it, as far as that was said.';
 
 CREATE TABLE trueweave.rule_name (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1584,7 +1587,9 @@ CREATE TABLE trueweave.rule_name (
 CASE
     WHEN (type = ''::text) THEN (md5(written))::uuid
     ELSE NULL::uuid
-END) STORED
+END) STORED,
+    side smallint DEFAULT 0 NOT NULL,
+    CONSTRAINT rule_name_side_check CHECK (((side >= 0) AND (side <= 3)))
 );
 ALTER TABLE ONLY trueweave.rule_name ALTER COLUMN workspace SET STATISTICS 0;
 
@@ -1593,6 +1598,8 @@ ALTER TABLE ONLY trueweave.rule_name FORCE ROW LEVEL SECURITY;
 COMMENT ON TABLE trueweave.rule_name IS 'The names that a rule speaks of, whether or not a document mentions them now.';
 
 COMMENT ON COLUMN trueweave.rule_name.written_hash IS 'Where the rule gives no type: it speaks of every name that is written so, whatever its type.';
+
+COMMENT ON COLUMN trueweave.rule_name.side IS 'In a rule about a relation, 1 for its source and 2 for its target; 3 for an entity that is suppressed.';
 
 ALTER TABLE trueweave.rule ALTER COLUMN ordinal ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME trueweave.rule_ordinal_seq
@@ -2066,6 +2073,8 @@ CREATE INDEX reply_text ON trueweave.reply USING btree (text_hash, workspace) WH
 CREATE INDEX retired_community_gone ON trueweave.retired_community USING btree (gone, workspace);
 
 CREATE INDEX rule_name_rule ON trueweave.rule_name USING btree (rule, workspace);
+
+CREATE INDEX rule_name_side ON trueweave.rule_name USING btree (rule, workspace) WHERE (side > 0);
 
 CREATE INDEX rule_name_written_hash ON trueweave.rule_name USING btree (written_hash, workspace) WHERE (written_hash IS NOT NULL);
 

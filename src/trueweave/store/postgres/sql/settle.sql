@@ -123,11 +123,12 @@ CROSS JOIN LATERAL (SELECT a, b FROM alike WHERE a = u.id AND a < b OFFSET 0) p
 -- A rule that gives a name without a type (its hash is there) speaks of the names of all types that are written so.
 SELECT r.ordinal, r.kind, r.label, array_agg(n.name)
 FROM (SELECT m.rule FROM unnest(%(names)s::uuid[]) AS u (id)
-      CROSS JOIN LATERAL (SELECT rule FROM rule_name WHERE name = u.id OFFSET 0) AS m
+      CROSS JOIN LATERAL (SELECT rule FROM rule_name WHERE name = u.id AND side = 0 OFFSET 0) AS m
       UNION
       SELECT m.rule FROM unnest(%(names)s::uuid[]) AS u (id)
       CROSS JOIN LATERAL (SELECT written_hash FROM name WHERE id = u.id OFFSET 0) AS w
-      CROSS JOIN LATERAL (SELECT rule FROM rule_name WHERE written_hash = w.written_hash OFFSET 0) AS m) AS own
+      CROSS JOIN LATERAL (
+          SELECT rule FROM rule_name WHERE written_hash = w.written_hash AND side = 0 OFFSET 0) AS m) AS own
 CROSS JOIN LATERAL (SELECT ordinal, kind, label FROM rule WHERE id = own.rule OFFSET 0) AS r
 CROSS JOIN LATERAL (
     SELECT name FROM rule_name WHERE rule = own.rule AND written_hash IS NULL
@@ -135,6 +136,20 @@ CROSS JOIN LATERAL (
     SELECT n.id FROM (SELECT written_hash FROM rule_name WHERE rule = own.rule OFFSET 0) AS w
     CROSS JOIN LATERAL (SELECT id FROM name WHERE written_hash = w.written_hash OFFSET 0) AS n) AS n
 GROUP BY r.ordinal, r.kind, r.label
+
+-- name: fact_rules
+-- The rules about relations, and those that suppress entities, with the names that they speak of and their entities.
+SELECT r.ordinal, r.kind, r.label, m.side, n.id, n.entity
+FROM (SELECT rule, name, written_hash, side FROM rule_name WHERE side > 0) AS m
+CROSS JOIN LATERAL (SELECT ordinal, kind, label FROM rule WHERE id = m.rule OFFSET 0) AS r
+CROSS JOIN LATERAL (
+    SELECT id, entity FROM name WHERE id = m.name
+    UNION
+    SELECT id, entity FROM name WHERE written_hash = m.written_hash) AS n
+
+-- name: degrees
+SELECT u.id, (SELECT count(*) FROM relation WHERE source = u.id) + (SELECT count(*) FROM relation WHERE target = u.id)
+FROM unnest(%(entities)s::uuid[]) AS u (id)
 
 -- name: entities
 SELECT e.* FROM unnest(%(entities)s::uuid[]) AS u (id)
