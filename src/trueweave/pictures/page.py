@@ -76,7 +76,7 @@ def _edge(one: Relation, picture: GraphPicture, numbers: dict[UUID, int]) -> dic
         "a": numbers[one.source],
         "b": numbers[one.target],
         "weight": one.weight,
-        "type": getattr(one, "type", ""),
+        "type": one.type,
         "keywords": ", ".join(one.keywords[:10]),
         "text": (one.summary or one.description)[:_LONGEST],
         "marked": one.id in picture.marked,

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from trueweave.cli.render.dates import local_time
 from trueweave.cli.render.evidence import copies_line, excerpt
-from trueweave.cli.render.lines import count, indented, next_step, one_line, short_id, warning
+from trueweave.cli.render.lines import count, decimal, indented, next_step, one_line, short_id, warning
 from trueweave.cli.render.tables import TextTable, pairs, table
 
 if TYPE_CHECKING:
@@ -37,20 +37,11 @@ def heading(what: str, shown: int, there: int | None = None) -> list[RenderableT
 
 def relation_table(found: Sequence[Relation]) -> TextTable:
     """Relations with their ends, and what is said of them."""
-    typed = any(map(_type, found))
+    typed = any(one.type for one in found)
     made = table("from", "to", *(["type"] if typed else []), ">weight", "~description")
     for one in found:
-        made.add_row(one.source_name, one.target_name, *([_type(one)] if typed else []), _weight(one), said(one))
+        made.add_row(one.source_name, one.target_name, *([one.type] if typed else []), decimal(one.weight), said(one))
     return made
-
-
-def _type(one: Relation) -> str:
-    return str(getattr(one, "type", ""))
-
-
-def _weight(one: Relation) -> str:
-    """The weight without decimals that tell nothing."""
-    return f"{one.weight:,.10g}"
 
 
 def said(one: Relation) -> str:
@@ -82,13 +73,13 @@ def entity_lines(found: EntityDetails) -> list[RenderableType]:
 
 def _relations_of(one: Entity, found: Sequence[Relation]) -> TextTable:
     """Relations as one end sees them."""
-    typed = any(map(_type, found))
+    typed = any(relation.type for relation in found)
     made = table("", "with", *(["type"] if typed else []), ">weight", "~description")
     for relation in found:
         leaves = relation.source == one.id
         other = relation.target_name if leaves else relation.source_name
-        cells = ("→" if leaves else "←", other, *([_type(relation)] if typed else []))
-        made.add_row(*cells, _weight(relation), said(relation))
+        cells = ("→" if leaves else "←", other, *([relation.type] if typed else []))
+        made.add_row(*cells, decimal(relation.weight), said(relation))
     return made
 
 
@@ -156,7 +147,7 @@ def path_lines(found: EntityPath) -> list[RenderableType]:
 def _step(step: PathStep) -> list[RenderableType]:
     one = step.relation
     ends = f"{one_line(one.source_name)} → {one_line(one.target_name)}"
-    told_of = ", ".join(filter(None, (_type(one), f"weight {_weight(one)}")))
+    told_of = ", ".join(filter(None, (one.type, f"weight {decimal(one.weight)}")))
     head = Text.assemble((ends, "bold"), (f"  {told_of}", "dim"))
     told = [indented(one_line(described, _SHORT))] if (described := said(one)) else []
     parts: list[RenderableType] = [head, *told]
