@@ -38,7 +38,7 @@ _SIZES = {1: {}, 20: {"min_chunk_size": 100, "max_chunk_size": 170}}  # with whi
 STAGES = {
     "trueweave.store.postgres.sources:submit": "submit",
     "trueweave.store.postgres.sources:begin": "take from the queue",
-    "trueweave.ingest.stages:chunk": "chunking",
+    "trueweave.text.chunking:StructureChunker.chunk": "chunking",
     "trueweave.extract.llm:LLMExtractor._extract": "extraction",
     "trueweave.extract.llm:read": "extraction: reading replies",
     "trueweave.extract.findings:ExtractionBuilder.add": "extraction: findings",
