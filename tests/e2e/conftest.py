@@ -106,7 +106,12 @@ def typed(
     ) as process:
         os.close(theirs)
         shown = _converse(ours, dict(answers))
-        assert process.wait(60) == code, shown
+        try:
+            ended = process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()  # or it would be waited for without end
+            pytest.fail(f"it did not end. It showed:\n{shown}")
+        assert ended == code, shown
     os.close(ours)
     return re.sub(r"\x1b\[[\d;?]*[a-zA-Z]", "", shown)
 

@@ -143,7 +143,7 @@ def test_verify_finds_what_was_changed_by_hand(trueweave: Trueweave, url: str) -
     found = answer(trueweave("verify", "--json", code=1))
     [difference] = found["differences"]
     assert not found["exact"]
-    assert json.loads(difference["index"])[4] == json.loads(difference["rebuilt"])[4] + 1
+    assert json.loads(difference["index"])[5] == json.loads(difference["rebuilt"])[5] + 1
 
 
 def test_status_tells_which_documents_would_be_worked_otherwise_now(trueweave: Trueweave, tmp_path: Path) -> None:

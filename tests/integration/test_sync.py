@@ -190,6 +190,10 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         trueweave.rules.undo(rule.id)
         trueweave.rules.undo(trueweave.rules.split(NameKey("London")).id)
         trueweave.rules.undo(trueweave.rules.rename(NameKey("London"), "Londinium").id)
+        trueweave.rules.undo(trueweave.rules.retype(NameKey("London"), "city").id)
+        trueweave.rules.undo(trueweave.rules.describe(NameKey("London"), "A city.").id)
+        trueweave.rules.undo(trueweave.rules.suppress(NameKey("London")).id)
+        trueweave.rules.undo(trueweave.rules.add(Mention("Paris", "place", "A city.")).id)
         london, paris = NameKey("London"), NameKey("Paris")
         assert trueweave.rules.mentioned([london, paris]) == {london: (london,), paris: ()}
         assert trueweave.rules.suggestions(100) == []
@@ -218,6 +222,14 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         [ada, *_] = [entity for entity in trueweave.graph.entities() if entity.name == "Ada Lovelace"]
         assert trueweave.graph.relations(ada.id)[0].description
         assert trueweave.graph.neighbours(ada.id)
+        assert trueweave.graph.entity("Ada Lovelace").entity == ada
+        assert trueweave.graph.search_entities("Ada Lovelace").items
+        assert trueweave.graph.search_relations("Ada Lovelace").items
+        assert trueweave.graph.path(ada.id, trueweave.graph.neighbours(ada.id)[0].id)
+        assert trueweave.graph.picture(ada.id).entities
+        assert trueweave.document("a").uri == "a"
+        assert trueweave.try_extract(Source("text", TEXT)).chunk.text
+        assert trueweave.conversation().ask("Whom did Ada work with?").text
         vector = asyncio.run(HashEmbedder(32).embed([TEXT], "document"))[0]
         assert len(trueweave.graph.nearest("chunk", vector, 2)) == 2
         assert trueweave.graph.changes(limit=3)
