@@ -26,7 +26,7 @@ from uuid import UUID
 
 from trueweave.config import Settings
 from trueweave.engine import AsyncTrueweave, Progress, unseen
-from trueweave.engine.conversation import ConversationHistory
+from trueweave.engine.conversation import ConversationState
 from trueweave.errors import TrueweaveError
 from trueweave.events import Added, Listener, Refused, Reported, ignore
 from trueweave.evidence import (
@@ -40,7 +40,6 @@ from trueweave.evidence import (
     Filter,
     Hits,
     Passage,
-    Usage,
 )
 from trueweave.ingest.own import MakeChunker, MakeExtractor
 from trueweave.pictures import GraphPicture
@@ -347,7 +346,7 @@ class _Group:
         return made
 
 
-class Conversation:
+class Conversation(ConversationState):
     """Questions one after the other, each understood from what was said before. Made by `trueweave.conversation`.
 
     `method` may be set anew between two questions. An answer that was not heard to its end is not part of the
@@ -362,24 +361,8 @@ class Conversation:
         filter: Filter | None = None,
         history: Sequence[Message] = (),
     ) -> None:
-        self.method = method
+        super().__init__(method, filter, history)
         self._trueweave = trueweave
-        self._filter = filter
-        self._history = ConversationHistory(history)
-
-    @property
-    def history(self) -> tuple[Message, ...]:
-        """What was said so far, the newest of it."""
-        return self._history.said
-
-    @property
-    def usage(self) -> Usage:
-        """What all questions took so far."""
-        return self._history.usage
-
-    def clear(self) -> None:
-        """Begin anew: what was said before is forgotten."""
-        self._history.said = ()
 
     def ask(self, question: str, *, listener: Listener = ignore) -> Answer:
         """The answer to a question, every citation checked; without a language model, an answer that has no text and
@@ -392,7 +375,7 @@ class Conversation:
             context_only=not self._trueweave.has_model,
             listener=listener,
         )
-        self._history.add(question, answer)
+        self._add(question, answer)
         return answer
 
     def stream(self, question: str, *, listener: Listener = ignore) -> Iterator[str | Answer]:
@@ -404,7 +387,7 @@ class Conversation:
             question, self.method, filter=self._filter, history=self.history, listener=listener
         ):
             if isinstance(piece, Answer):
-                self._history.add(question, piece)
+                self._add(question, piece)
             yield piece
 
 

@@ -223,6 +223,11 @@ class NameKey:
     name: str
     type: str = ""
 
+    @property
+    def typed(self) -> str:
+        """NAME or NAME::TYPE, as commands take it."""
+        return f"{self.name}::{self.type}" if self.type or "::" in self.name else self.name
+
 
 @dataclass(frozen=True, slots=True)
 class ResolutionSettings:

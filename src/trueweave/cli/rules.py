@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from getpass import getuser
 from typing import TYPE_CHECKING, Annotated
 
@@ -28,6 +29,9 @@ from trueweave.types import Link, Mention, NameKey, Rule
 
 if TYPE_CHECKING:
     from trueweave.engine import AsyncTrueweave
+    from trueweave.engine.rules import AsyncRulesGroup
+
+    _MakeRule = Callable[[Callable[[AsyncRulesGroup], Awaitable[Rule]], Callable[[Rule], str]], None]
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -56,10 +60,8 @@ def list_(workspace: Workspace = None, database_url: DatabaseUrl = None, json: J
 @app.command()
 def merge(names: Names, workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
     """Make these names one entity."""
-    with replying(json) as reply:
-        settings = load_settings(database_url, workspace)
-        added = in_workspace(lambda trueweave: _add_rule(trueweave, trueweave.rules.merge(*names)), settings)
-        reply(added.as_json(), f"{names_text(added.rule.names)} are one entity now.", *rule_notes(added))
+    with _making(workspace, database_url, json) as make:
+        make(lambda rules: rules.merge(*names), lambda rule: f"{fact_text(rule)} are one entity now.")
 
 
 @app.command()
@@ -68,10 +70,8 @@ def split(names: Names, workspace: Workspace = None, database_url: DatabaseUrl =
 
     They are one entity from now on, apart from all other names, however similar.
     """
-    with replying(json) as reply:
-        settings = load_settings(database_url, workspace)
-        added = in_workspace(lambda trueweave: _add_rule(trueweave, trueweave.rules.split(*names)), settings)
-        reply(added.as_json(), f"{names_text(added.rule.names)}: an entity apart from now on.", *rule_notes(added))
+    with _making(workspace, database_url, json) as make:
+        make(lambda rules: rules.split(*names), lambda rule: f"{fact_text(rule)}: an entity apart from now on.")
 
 
 @app.command()
@@ -83,10 +83,8 @@ def rename(
     json: Json = False,
 ) -> None:
     """Call the entity of this name LABEL."""
-    with replying(json) as reply:
-        settings = load_settings(database_url, workspace)
-        added = in_workspace(lambda trueweave: _add_rule(trueweave, trueweave.rules.rename(name, label)), settings)
-        reply(added.as_json(), f"{names_text(added.rule.names)} is called {added.rule.label} now.", *rule_notes(added))
+    with _making(workspace, database_url, json) as make:
+        make(lambda rules: rules.rename(name, label), lambda rule: f"{fact_text(rule)} is called {rule.label} now.")
 
 
 Target = Annotated[
@@ -107,13 +105,11 @@ def retype(
     json: Json = False,
 ) -> None:
     """Give the entity of this name, or a relation of it, another type."""
-    with replying(json) as reply:
-        settings = load_settings(database_url, workspace)
-        added = in_workspace(
-            lambda trueweave: _add_rule(trueweave, trueweave.rules.retype(name, type_, target=to, by=by or _user())),
-            settings,
+    with _making(workspace, database_url, json) as make:
+        make(
+            lambda rules: rules.retype(name, type_, target=to, by=by or _user()),
+            lambda rule: f"{fact_text(rule)} is of type {rule.label} now.",
         )
-        reply(added.as_json(), f"{fact_text(added.rule)} is of type {added.rule.label} now.", *rule_notes(added))
 
 
 @app.command()
@@ -127,13 +123,11 @@ def describe(
     json: Json = False,
 ) -> None:
     """Describe the entity of this name, or a relation of it, in place of what documents say."""
-    with replying(json) as reply:
-        settings = load_settings(database_url, workspace)
-        added = in_workspace(
-            lambda trueweave: _add_rule(trueweave, trueweave.rules.describe(name, text, target=to, by=by or _user())),
-            settings,
+    with _making(workspace, database_url, json) as make:
+        make(
+            lambda rules: rules.describe(name, text, target=to, by=by or _user()),
+            lambda rule: f"{fact_text(rule)} is described by you now.",
         )
-        reply(added.as_json(), f"{fact_text(added.rule)} is described by you now.", *rule_notes(added))
 
 
 @app.command()
@@ -149,13 +143,11 @@ def suppress(
 
     No fact about it reaches an answer or a report. The texts that mention it stay as they are.
     """
-    with replying(json) as reply:
-        settings = load_settings(database_url, workspace)
-        added = in_workspace(
-            lambda trueweave: _add_rule(trueweave, trueweave.rules.suppress(name, target=to, by=by or _user())),
-            settings,
+    with _making(workspace, database_url, json) as make:
+        make(
+            lambda rules: rules.suppress(name, target=to, by=by or _user()),
+            lambda rule: f"{fact_text(rule)} is suppressed now.",
         )
-        reply(added.as_json(), f"{fact_text(added.rule)} is suppressed now.", *rule_notes(added))
 
 
 @app.command()
@@ -215,9 +207,21 @@ def _user() -> str:
         return ""
 
 
-async def _add_rule(trueweave: AsyncTrueweave, laying: Awaitable[Rule]) -> AddedRule:
-    rule = await laying
-    return AddedRule(rule, await trueweave.rules.mentioned(rule.names))
+@contextmanager
+def _making(workspace: str | None, database_url: str | None, json: bool) -> Iterator[_MakeRule]:
+    """What makes a rule and tells what it does, which of its names documents mention, and how to take it back."""
+    with replying(json) as reply:
+        settings = load_settings(database_url, workspace)
+
+        def make(by: Callable[[AsyncRulesGroup], Awaitable[Rule]], told: Callable[[Rule], str]) -> None:
+            async def added(trueweave: AsyncTrueweave) -> AddedRule:
+                rule = await by(trueweave.rules)
+                return AddedRule(rule, await trueweave.rules.mentioned(rule.names))
+
+            made = in_workspace(added, settings)
+            reply(made.as_json(), told(made.rule), *rule_notes(made))
+
+        yield make
 
 
 Which = Annotated[

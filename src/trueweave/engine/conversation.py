@@ -18,22 +18,38 @@ if TYPE_CHECKING:
 _KEPT = 6000  # tokens of what was said; a model is shown less
 
 
-class ConversationHistory:
-    """What was said so far, the newest of it, and what it took."""
+class ConversationState:
+    """What a conversation has, however it is asked: its method and filter, what was said so far, and what it took."""
 
-    def __init__(self, history: Sequence[Message]) -> None:
-        self.said = tuple(history)
-        self.usage = Usage()
+    def __init__(self, method: str | Method | None, filter: Filter | None, history: Sequence[Message]) -> None:
+        self.method = method
+        self._filter = filter
+        self._said = tuple(history)
+        self._usage = Usage()
 
-    def add(self, question: str, answer: Answer) -> None:
+    @property
+    def history(self) -> tuple[Message, ...]:
+        """What was said so far, the newest of it."""
+        return self._said
+
+    @property
+    def usage(self) -> Usage:
+        """What all questions took so far."""
+        return self._usage
+
+    def clear(self) -> None:
+        """Begin anew: what was said before is forgotten."""
+        self._said = ()
+
+    def _add(self, question: str, answer: Answer) -> None:
         """Keep a question and its answer; of what was said long ago, no more than there is room for."""
         from trueweave.answering.conversation import trimmed
 
-        self.said = trimmed((*self.said, Message("user", question), Message("assistant", answer.text)), _KEPT)
-        self.usage += answer.usage
+        self._said = trimmed((*self._said, Message("user", question), Message("assistant", answer.text)), _KEPT)
+        self._usage += answer.usage
 
 
-class AsyncConversation:
+class AsyncConversation(ConversationState):
     """Questions one after the other, each understood from what was said before. Made by `trueweave.conversation`.
 
     `method` may be set anew between two questions. An answer that was not heard to its end is not part of the
@@ -48,25 +64,9 @@ class AsyncConversation:
         filter: Filter | None,
         history: Sequence[Message],
     ) -> None:
-        self.method = method
+        super().__init__(method, filter, history)
         self._trueweave = trueweave
         self._hand_out = hand_out
-        self._filter = filter
-        self._history = ConversationHistory(history)
-
-    @property
-    def history(self) -> tuple[Message, ...]:
-        """What was said so far, the newest of it."""
-        return self._history.said
-
-    @property
-    def usage(self) -> Usage:
-        """What all questions took so far."""
-        return self._history.usage
-
-    def clear(self) -> None:
-        """Begin anew: what was said before is forgotten."""
-        self._history.said = ()
 
     async def ask(self, question: str, *, listener: Listener = ignore) -> Answer:
         """The answer to a question, every citation checked; without a language model, an answer that has no text and
@@ -79,7 +79,7 @@ class AsyncConversation:
             context_only=not self._trueweave.has_model,
             listener=listener,
         )
-        self._history.add(question, answer)
+        self._add(question, answer)
         return answer
 
     def stream(self, question: str, *, listener: Listener = ignore) -> Stream[str | Answer]:
@@ -96,5 +96,5 @@ class AsyncConversation:
         async with aclosing(stream):
             async for piece in stream:
                 if isinstance(piece, Answer):
-                    self._history.add(question, piece)
+                    self._add(question, piece)
                 yield piece

@@ -56,7 +56,7 @@ async def _entity_id(core: OpenWorkspace, key: NameKey) -> UUID:
 
 
 def _unknown(key: NameKey, near: Sequence[NameKey]) -> UnknownEntity:
-    names = tuple(f"{one.name}::{one.type}" if one.type else one.name for one in near)
+    names = tuple(one.typed for one in near)
     told = f"Near it: {', '.join(names)}." if names else "No name is like it."
     what = f"{key.name!r} of type {key.type!r}" if key.type else f"{key.name!r}"
     return UnknownEntity(f"no document mentions {what}. {told} `trueweave entities TEXT` searches for others.", names)
@@ -68,10 +68,11 @@ def _ambiguous(key: NameKey, entities: Sequence[Entity], number: int) -> Ambiguo
         f"{one.name} ({one.type or 'no type'}, {one.count:,} mentions, id {str(one.id)[:8]})" for one in ordered
     )
     more = f"; and {number - len(entities):,} more" if number > len(entities) else ""
-    example = next((f"by its type, as in {one.name}::{one.type}, or " for one in ordered if one.type), "")
+    names = [NameKey(one.name, one.type) for one in ordered]
+    example = next((f"by its type, as in {one.typed}, or " for one in names if one.type), "")
     return AmbiguousName(
         f"{number:,} entities are called {key.name!r}: {told}{more}. Say which {example}by its id.",
-        tuple(f"{one.name}::{one.type}" if one.type else one.name for one in ordered),
+        tuple(one.typed for one in names),
     )
 
 

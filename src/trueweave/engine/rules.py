@@ -64,11 +64,13 @@ class AsyncRulesGroup:
         made = id or uuid4()
         stated = of_entity(fact) if isinstance(fact, Mention) else of_relation(fact, next(iter(fact.keywords), ""))
         chunk = Chunk(stated.text, 0, count(stated.text), stated.mentions, stated.links)
-        document = Document(f"{resolution.FACT}{made}", (chunk,), "Added by hand", {"added_by": by} if by else {})
+        document = Document(resolution.fact_uri(made), (chunk,), "Added by hand", {"added_by": by} if by else {})
         stored = await record.store(self._core.workspace, [contribution(document)])
         await resolution.find_alike(self._core.workspace, stored.names)
         await self._core.settle()
-        return next(rule for rule in await self.all() if rule.id == made)
+        async with self._core.workspace.transaction() as tx:
+            [rule] = await resolution.added_facts(tx, made)
+        return rule
 
     async def _make(self, rule: Rule) -> Rule:
         rule = await resolution.add_rule(self._core.workspace, rule)
@@ -79,7 +81,7 @@ class AsyncRulesGroup:
         """Take a rule back, as if it had never been made."""
         workspace = self._core.workspace
         undone = await resolution.undo_rule(workspace, rule)
-        if not undone and not await record.withdraw(workspace, [f"{resolution.FACT}{rule}"]):
+        if not undone and not await record.withdraw(workspace, [resolution.fact_uri(rule)]):
             raise RuleError(f"there is no rule {rule} in this workspace; `trueweave rules list` shows those there are")
         await self._core.settle()
 

@@ -39,7 +39,7 @@ class FactDecisions:
         return is_suppressed or "suppress" in self.relations.get((source, target), {})
 
 
-def facts(rules: Iterable[FactRule]) -> FactDecisions:
+def decisions(rules: Iterable[FactRule]) -> FactDecisions:
     """What these rules come to; a later one outweighs an earlier one."""
     ends: defaultdict[tuple[int, RuleKind, str], tuple[set[UUID], set[UUID]]] = defaultdict(lambda: (set(), set()))
     suppressed: set[UUID] = set()

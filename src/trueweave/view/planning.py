@@ -27,7 +27,7 @@ from trueweave.graph.aggregate import (
     relation_text,
 )
 from trueweave.graph.components import NameRule, components, inherit
-from trueweave.graph.facts import FactDecisions, facts
+from trueweave.graph.facts import FactDecisions, decisions
 from trueweave.graph.plan import Batch, ChangedText, Pair, PhraseCount, Plan, Sums, changed_name, changed_name_pair
 from trueweave.store.postgres import view
 from trueweave.store.postgres.db import Transaction
@@ -151,8 +151,9 @@ class Planner:
         for rule in rules:
             if rule.name in names.after and names.before[rule.name].entity != names.entity(rule.name):
                 shaken |= {names.before[rule.name].entity, names.entity(rule.name)} - {None}
-        names.moved |= {id_ for id_ in names.after if shaken & {names.before[id_].entity, names.entity(id_)}}
-        return facts(r._replace(entity=names.entity(r.name)) if r.name in names.after else r for r in rules)
+        if shaken:
+            names.moved |= {id_ for id_ in names.after if shaken & {names.before[id_].entity, names.entity(id_)}}
+        return decisions(r._replace(entity=names.entity(r.name)) if r.name in names.after else r for r in rules)
 
     async def _name_pairs(
         self, deltas: Mapping[Pair, Sums], names: _Names, facts: FactDecisions
@@ -167,11 +168,8 @@ class Planner:
         name_pairs: dict[Pair, NamePairRow] = {}
         for pair in {**old, **deltas}:
             name_pair = changed_name_pair(pair, old.get(pair), deltas.get(pair))
-            source, target = names.entity(pair[0]), names.entity(pair[1])
-            apart = name_pair.count and source and target and source != target and not facts.hide(source, target)
-            name_pairs[pair] = name_pair._replace(
-                relation=relation_id(source, target) if apart and source and target else None
-            )
+            related = _related(names.entity(pair[0]), names.entity(pair[1]), facts) if name_pair.count else None
+            name_pairs[pair] = name_pair._replace(relation=related)
         return old, name_pairs
 
     async def _relations(
@@ -300,6 +298,13 @@ def _sorted_out(
     for phrase_count in phrase_counts:
         (of_names if phrase_count.owner in names else of_pairs).append(phrase_count)
     return of_names, of_pairs
+
+
+def _related(source: UUID | None, target: UUID | None, facts: FactDecisions) -> UUID | None:
+    """The relation from one entity to another; none within one, to one that is no more, or that is not to be there."""
+    if source is None or target is None or source == target or facts.hide(source, target):
+        return None
+    return relation_id(source, target)
 
 
 def _ends(name_pair: NamePairRow, names: _Names) -> Pair:

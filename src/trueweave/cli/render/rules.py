@@ -19,14 +19,9 @@ def name_key(text: str) -> NameKey:
     return NameKey(name, type_) if colons else NameKey(text)
 
 
-def name_text(key: NameKey) -> str:
-    """NAME or NAME::TYPE, as `name_key` takes it."""
-    return f"{key.name}::{key.type}" if key.type or "::" in key.name else key.name
-
-
 def names_text(names: Iterable[NameKey]) -> str:
     """Names for a sentence."""
-    return " and ".join(map(name_text, names))
+    return " and ".join(name.typed for name in names)
 
 
 @dataclass(frozen=True)
@@ -51,7 +46,7 @@ def rule_notes(added: AddedRule) -> list[Text]:
     found = [name for matched in added.matched.values() for name in matched]
     notes = [Text(f"In the documents now: {', '.join(map(_with_type, found))}.")] if found else []
     if added.unknown:
-        waiting = ", ".join(map(name_text, added.unknown))
+        waiting = ", ".join(name.typed for name in added.unknown)
         notes.append(warning(f"No document mentions {waiting} yet, written just so; the rule waits for one."))
     return [*notes, undo_line(added.rule)]
 
@@ -64,7 +59,7 @@ def undo_line(rule: Rule) -> Text:
 def fact_text(rule: Rule) -> str:
     """What a rule is about: its names, or a relation."""
     about = names_text(rule.names)
-    return f"{about} -> {name_text(rule.target)}" if rule.target else about
+    return f"{about} -> {rule.target.typed}" if rule.target else about
 
 
 def _with_type(name: NameKey) -> str:
@@ -105,4 +100,4 @@ def suggestion_lines(found: list[Suggestion]) -> Iterator[RenderableType]:
 
 
 def _side(name: SuggestedName) -> str:
-    return f"{name_text(name.name)} ({count(name.mentions, 'mention')})"
+    return f"{name.name.typed} ({count(name.mentions, 'mention')})"

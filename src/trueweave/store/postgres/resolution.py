@@ -147,6 +147,11 @@ async def insert_rules(tx: Transaction, rules: Sequence[Rule]) -> None:
     await _touch(tx, *(rule.id for rule in rules))
 
 
+def fact_uri(id_: UUID) -> str:
+    """The uri of the document that states what a person added."""
+    return f"{FACT}{id_}"
+
+
 def _side(rule: Rule) -> int:
     """What part the names of a rule have in it, besides that of a target."""
     if rule.target:
@@ -176,9 +181,10 @@ def _rule(own: Sequence[Any], named: Sequence[Row]) -> Rule:
     return Rule(id_, kind, tuple(name for side, name in names if side != TARGET), label, target, author, made)
 
 
-async def added_facts(tx: Transaction) -> list[Rule]:
-    """The facts that people added, which are documents, as rules."""
-    rows = await tx.rows("resolve.added_facts", first=FACT, last=f"{FACT[:-1]}{chr(ord(FACT[-1]) + 1)}")
+async def added_facts(tx: Transaction, id_: UUID | None = None) -> list[Rule]:
+    """The facts that people added, which are documents, as rules; or the one of this id."""
+    first = fact_uri(id_) if id_ else FACT
+    rows = await tx.rows("resolve.added_facts", first=first, last=f"{first[:-1]}{chr(ord(first[-1]) + 1)}")
     return [
         Rule(UUID(uri.removeprefix(FACT)), "add", tuple(map(NameKey, written, types)), text, by=author or "", made=made)
         for uri, author, made, text, written, types in rows
