@@ -36,9 +36,9 @@ def reply(asked: Asked) -> str:
     return f'The bridge was opened in 1912 [{mark} "opened in 1912"]. It is pink.'
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def url(databases: Databases) -> Iterator[str]:
-    """One database for all that is asked here."""
+    """A database for each test: replies kept from another test would change the number of calls."""
     made = databases.make()
 
     async def fill() -> None:
