@@ -14,10 +14,10 @@ import pytest
 from tests.clocks import FastClock
 from trueweave.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
 from trueweave.events import Event, Noted, in_run
+from trueweave.models.failures import UselessReply
 from trueweave.models.names import endpoint
 from trueweave.models.openai import OpenAIChat, OpenAIEmbedder
 from trueweave.models.retry import Patience, Retrying, RetryingEmbedder
-from trueweave.models.server import UselessReply
 from trueweave.testing import HashEmbedder
 from trueweave.testing.model_server import Asked, Fault, ModelServer, Trouble
 from trueweave.text import tokens

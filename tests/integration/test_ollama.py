@@ -7,9 +7,9 @@ import pytest
 
 from trueweave.errors import ModelRefused
 from trueweave.models import open_chat
+from trueweave.models.failures import UselessReply
 from trueweave.models.names import endpoint
 from trueweave.models.ollama import OllamaChat
-from trueweave.models.server import UselessReply
 from trueweave.testing.model_server import Asked, Fault, ModelServer, Trouble
 from trueweave.types import Message, Prompt, Purpose, Reply
 

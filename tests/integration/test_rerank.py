@@ -20,11 +20,11 @@ from trueweave.config import Settings
 from trueweave.errors import BadReply, ConfigError, ModelError, ModelRefused, ModelUnavailable
 from trueweave.factory import ModelFactory, WorkspaceModels
 from trueweave.models import open_chat
+from trueweave.models.failures import UselessReply
 from trueweave.models.local import LocalModel
 from trueweave.models.names import endpoint
 from trueweave.models.rerank import LLMReranker, OnnxReranker, RerankServer
 from trueweave.models.retry import Patience, RetryingReranker
-from trueweave.models.server import UselessReply
 from trueweave.store.postgres import ledger
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.testing.model_server import Asked, Fault, ModelServer, Ranker, Script, Trouble, overlap

@@ -17,9 +17,9 @@ from trueweave.factory import ModelFactory, WorkspaceModels
 from trueweave.models import open_chat
 from trueweave.models.budget import most_tokens
 from trueweave.models.cache import CachedLLM, prompt_key
+from trueweave.models.failures import UselessReply
 from trueweave.models.names import endpoint
 from trueweave.models.retry import Patience, Retrying
-from trueweave.models.server import UselessReply
 from trueweave.models.usage import prompt_tokens
 from trueweave.models.wrappers import ReplyStream
 from trueweave.protocols import StreamingLLM

@@ -8,8 +8,8 @@ import pytest
 
 from trueweave.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
 from trueweave.events import in_run
+from trueweave.models.failures import asked_wait
 from trueweave.models.retry import Clock, Patience, Retrying, RetryingEmbedder
-from trueweave.models.server import asked_wait
 from trueweave.protocols import Vectors
 from trueweave.testing import HashEmbedder
 from trueweave.types import Message, Prompt, Purpose, Reply, TextRole

@@ -14,9 +14,10 @@ from contextlib import aclosing
 from typing import Any
 
 from trueweave.errors import ModelRefused
+from trueweave.models.chat import DEADLINE, cut, reply_bytes, stream_bytes
+from trueweave.models.failures import CutPrompt, UselessReply
 from trueweave.models.names import Endpoint
-from trueweave.models.openai import DEADLINE, cut, reply_bytes, stream_bytes
-from trueweave.models.server import CutPrompt, Server, UselessReply
+from trueweave.models.server import Server
 from trueweave.models.usage import counted, prompt_tokens
 from trueweave.models.wrappers import Stream
 from trueweave.text import tokens
@@ -42,7 +43,7 @@ class OllamaChat:
         return self.endpoint.name
 
     async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
-        """The model's whole reply. Raises ModelUnavailable, UselessReply or ModelRefused: see server.py."""
+        """The model's whole reply. Raises ModelUnavailable, UselessReply or ModelRefused: see failures.py."""
         body = await self._body(prompt, stream=False)
         found = await self._server.post(self._path("chat"), body, reply_bytes(prompt))
         return await self._reply(found, prompt)

@@ -6,7 +6,6 @@ import base64
 import json
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -14,20 +13,16 @@ import numpy as np
 
 from trueweave.errors import ModelError
 from trueweave.events import Noted, tell
+from trueweave.models.chat import DEADLINE, ChatRequest, ServerChat, counted_reply, cut
+from trueweave.models.failures import CutPrompt, UselessReply
 from trueweave.models.names import Endpoint
-from trueweave.models.server import MOST_BYTES, CutPrompt, Server, Unsupported, UselessReply
-from trueweave.models.usage import counted, prompt_tokens
-from trueweave.models.wrappers import Stream
+from trueweave.models.server import MOST_BYTES, Server
+from trueweave.models.usage import counted
 from trueweave.protocols import Vectors
 from trueweave.text import tokens
-from trueweave.types import Finish, Metric, Prompt, Purpose, Reply, TextRole
-
-DEADLINE = 300.0  # seconds for one call, from the first byte sent to the last received
-CUT_FROM = 500  # tokens; a prompt shorter than this is not cut by any server
+from trueweave.types import Metric, Prompt, Reply, TextRole
 
 _CHAT = "/chat/completions"
-_BYTES_PER_TOKEN = 64  # of a reply in JSON, generously
-_BYTES_PER_EVENT = 1024  # of a stream, for one token; more generously still
 _BYTES_PER_NUMBER = 32
 # Where servers say how many tokens a model takes: vLLM, OpenRouter, Groq, Mistral.
 _CONTEXT_KEYS = ("max_model_len", "context_length", "context_window", "max_context_length")
@@ -52,7 +47,7 @@ class _Dialect:
         return self
 
 
-class OpenAIChat:
+class OpenAIChat(ServerChat[_Dialect]):
     """A chat model behind OpenAI's API.
 
     Tokens are those that the server counted. A server that counts none is counted for, offline, with OpenAI's own
@@ -61,45 +56,8 @@ class OpenAIChat:
     """
 
     def __init__(self, endpoint: Endpoint, *, deadline: float = DEADLINE) -> None:
-        self.endpoint = endpoint
         self._server = Server(endpoint, deadline)
-        self._dialect = _Dialect()
-
-    @property
-    def model(self) -> str:
-        return self.endpoint.name
-
-    async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
-        """The model's whole reply. Raises ModelUnavailable, UselessReply or ModelRefused: see server.py."""
-        while True:
-            dialect = self._dialect
-            try:
-                found = await self._server.post(_CHAT, self._body(prompt, dialect), reply_bytes(prompt))
-            except Unsupported as error:
-                self._learn_from(error, dialect)
-            else:
-                return read_reply(self.endpoint, prompt, found)
-
-    async def stream(self, prompt: Prompt, purpose: Purpose) -> Stream:
-        """The pieces of the reply as they come, and at the end the whole of it, or the same errors."""
-        heard: list[dict[str, Any]] = []
-        while True:
-            dialect = self._dialect
-            body = self._body(prompt, dialect) | {"stream": True}
-            if dialect.takes_stream_options:
-                body["stream_options"] = {"include_usage": True}
-            try:
-                async with aclosing(self._server.events(_CHAT, body, stream_bytes(prompt), _is_last)) as events:
-                    async for event in events:
-                        heard.append(event)
-                        if piece := _said(event, "content"):
-                            yield piece
-                break
-            except Unsupported as error:
-                if heard:
-                    raise
-                self._learn_from(error, dialect)
-        yield read_reply(self.endpoint, prompt, _joined(heard))
+        super().__init__(endpoint, self._server, _Dialect())
 
     async def context_length(self) -> int | None:
         """How many tokens prompt and reply may have together; None where the server does not say."""
@@ -110,17 +68,7 @@ class OpenAIChat:
         ours = [entry for entry in listed or () if isinstance(entry, dict) and entry.get("id") == self.endpoint.model]
         return next((size for entry in ours for key in _CONTEXT_KEYS if (size := _whole(entry, key))), None)
 
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._server.close()
-
-    def _learn_from(self, error: Unsupported, spoken: _Dialect) -> None:
-        """Change later requests so that the server accepts them. Raises the error when there is no other way to ask."""
-        self._dialect = self._dialect.without(error.parameter)
-        if self._dialect == spoken:
-            raise error
-
-    def _body(self, prompt: Prompt, dialect: _Dialect) -> dict[str, Any]:
+    def _request(self, prompt: Prompt, dialect: _Dialect, *, stream: bool) -> ChatRequest:
         body: dict[str, Any] = {
             "model": self.endpoint.model,
             "messages": [{"role": message.role, "content": message.content} for message in prompt.messages],
@@ -131,20 +79,26 @@ class OpenAIChat:
         if prompt.schema:
             form = {"name": "reply", "strict": True, "schema": json.loads(prompt.schema)}
             body["response_format"] = {"type": "json_schema", "json_schema": form}
-        return body
+        if stream:
+            body["stream"] = True
+        if stream and dialect.takes_stream_options:
+            body["stream_options"] = {"include_usage": True}
+        return ChatRequest(_CHAT, body)
+
+    def _read(self, prompt: Prompt, found: Mapping[str, Any]) -> Reply:
+        return read_reply(self.endpoint, prompt, found)
+
+    def _piece(self, event: Mapping[str, Any]) -> str:
+        return _said(event, "content")
+
+    def _is_last(self, event: Mapping[str, Any]) -> bool:
+        return _is_last(event)
+
+    def _joined(self, events: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+        return _joined(events)
 
 
-def reply_bytes(prompt: Prompt) -> int:
-    """A bound on the bytes of a reply to this prompt."""
-    return MOST_BYTES // 4 + _BYTES_PER_TOKEN * prompt.max_tokens
-
-
-def stream_bytes(prompt: Prompt) -> int:
-    """A bound on the bytes of a streamed reply to this prompt."""
-    return MOST_BYTES // 4 + _BYTES_PER_EVENT * prompt.max_tokens
-
-
-def read_reply(endpoint: Endpoint, prompt: Prompt, found: dict[str, Any]) -> Reply:
+def read_reply(endpoint: Endpoint, prompt: Prompt, found: Mapping[str, Any]) -> Reply:
     """The reply in what a server answered to a chat request."""
     usage = found.get("usage")
     said = usage if isinstance(usage, dict) else {}
@@ -162,14 +116,8 @@ def read_reply(endpoint: Endpoint, prompt: Prompt, found: dict[str, Any]) -> Rep
             charged=True,
         )
     text = str(message.get("content") or "")
-    sent = prompt_tokens(prompt)
-    seen = counted(said.get("prompt_tokens"), sent, "tokens of the prompt")
-    written = counted(said.get("completion_tokens"), tokens.count(text), "tokens of the reply")
-    if problem := cut(sent, seen.tokens):
-        raise CutPrompt(f"{endpoint} {problem} Give the server a context that is long enough.")
-    finish: Finish = "length" if choice.get("finish_reason") == "length" else "stop"
-    problems = tuple(one.problem for one in (seen, written) if one.problem)
-    return Reply(text, seen.tokens, written.tokens, finish, problems=problems)
+    counts = said.get("prompt_tokens"), said.get("completion_tokens")
+    return counted_reply(endpoint, prompt, text, counts, is_cut_short=choice.get("finish_reason") == "length")
 
 
 def _choice(event: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -198,16 +146,6 @@ def _joined(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     finish = next((_choice(event)["finish_reason"] for event in events if _is_last(event)), None)
     usage = next((event["usage"] for event in reversed(events) if event.get("usage")), None)
     return {"choices": [{"message": message, "finish_reason": finish}], "usage": usage}
-
-
-def cut(sent: int, seen: int) -> str:
-    """What is wrong when a server counted far fewer tokens than were sent; empty when nothing is.
-
-    Tokens differ between models, by less than half.
-    """
-    if sent < CUT_FROM or 2 * seen >= sent:
-        return ""
-    return f"saw only {seen:,} of about {sent:,} tokens: it cuts prompts off without a word."
 
 
 class OpenAIEmbedder:
@@ -278,7 +216,7 @@ class OpenAIEmbedder:
         return self.endpoint.name
 
     async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
-        """One row per text, in order. Raises ModelUnavailable, UselessReply or ModelRefused: see server.py."""
+        """One row per text, in order. Raises ModelUnavailable, UselessReply or ModelRefused: see failures.py."""
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
         if any(tokens.count(text) > self._most_tokens for text in texts if len(text) > self._most_tokens):
             most = f"{self._most_tokens:,} tokens"

@@ -13,10 +13,11 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, Field, ValidationError
 
 from trueweave.errors import BadReply, ConfigError
+from trueweave.models.chat import DEADLINE
+from trueweave.models.failures import UselessReply
 from trueweave.models.local import BATCH_TOKENS, LocalModel, Mask
 from trueweave.models.names import Endpoint
-from trueweave.models.openai import DEADLINE
-from trueweave.models.server import MOST_BYTES, Server, UselessReply
+from trueweave.models.server import MOST_BYTES, Server
 from trueweave.prompts import BUILT_IN, PromptSet, fence, object_schema
 from trueweave.protocols import LLM, Vectors
 from trueweave.types import Message, Prompt, Purpose, Reply
@@ -45,7 +46,7 @@ class RerankServer:
         return self.endpoint.name
 
     async def score(self, question: str, texts: Sequence[str]) -> list[float]:
-        """One score per text, in order. Raises ModelUnavailable, UselessReply or ModelRefused: see server.py."""
+        """One score per text, in order. Raises ModelUnavailable, UselessReply or ModelRefused: see failures.py."""
         if not texts:
             return []
         # Servers refuse empty texts.
