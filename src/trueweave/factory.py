@@ -27,15 +27,16 @@ from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.stages import made_by
 from trueweave.ingest.summaries import Summarise
 from trueweave.ingest.trial import TrialLog
+from trueweave.models import ChatModel
 from trueweave.models.budget import BudgetedEmbedder, BudgetedLLM, BudgetedReranker
 from trueweave.models.cache import CachedEmbedder, CachedLLM
 from trueweave.models.clean import CleanLLM
 from trueweave.models.entailment import OnnxEntailment
 from trueweave.models.limits import LimitedEmbedder, LimitedLLM, LimitedReranker
 from trueweave.models.names import Endpoint, endpoint, provider_of
-from trueweave.models.ollama import CONTEXT, OllamaChat
+from trueweave.models.ollama import CONTEXT
 from trueweave.models.onnx import OnnxEmbedder
-from trueweave.models.openai import OpenAIChat, OpenAIEmbedder
+from trueweave.models.openai import OpenAIEmbedder
 from trueweave.models.prefixes import PrefixedEmbedder, Prefixes
 from trueweave.models.rerank import LLMReranker, OnnxReranker, RerankServer
 from trueweave.models.retry import Clock, Patience, Retrying, RetryingEmbedder, RetryingReranker, patiently
@@ -154,7 +155,7 @@ class ModelFactory:
         self._opening = asyncio.Lock()
         self._closing = AsyncExitStack()
         self._is_alive = False
-        self._chats: dict[tuple[Endpoint, int, float], OpenAIChat | OllamaChat] = {}
+        self._chats: dict[tuple[Endpoint, int, float], ChatModel] = {}
         self._opened: dict[tuple[object, ...], asyncio.Task[Any]] = {}
         self._pipelines: dict[str, NlpExtractor] = {}
         self._limiters: dict[tuple[str, RateLimits], SharedRateLimiter] = {}
@@ -192,7 +193,7 @@ class ModelFactory:
         where one that was `given` takes the place of that of the settings."""
         return WorkspaceModels(self, workspace, settings, await self.liveness(), prompts, given)
 
-    def chat(self, where: Endpoint, context: int, deadline: float) -> OpenAIChat | OllamaChat:
+    def chat(self, where: Endpoint, context: int, deadline: float) -> ChatModel:
         """The client of a chat model."""
         key = where, context, deadline
         if key not in self._chats:

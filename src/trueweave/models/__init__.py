@@ -3,25 +3,75 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Protocol
 
 from trueweave.errors import ConfigError
 from trueweave.models import catalogue, hub
+from trueweave.models.chat import DEADLINE
 from trueweave.models.entailment import OnnxEntailment
 from trueweave.models.names import Endpoint
 from trueweave.models.ollama import CONTEXT, OllamaChat
 from trueweave.models.onnx import MOST_AT_ONCE, OnnxEmbedder
-from trueweave.models.openai import DEADLINE, OpenAIChat, OpenAIEmbedder
+from trueweave.models.openai import OpenAIChat, OpenAIEmbedder
 from trueweave.models.prefixes import NO_PREFIXES, Prefixes
 from trueweave.models.rerank import OnnxReranker, RerankServer
+from trueweave.protocols import StreamingLLM
+
+_ONLY_CHAT = ("anthropic", "bedrock")
 
 
-def open_chat(endpoint: Endpoint, *, context: int = CONTEXT, deadline: float = DEADLINE) -> OpenAIChat | OllamaChat:
+class ChatModel(StreamingLLM, Protocol):
+    """The client of a chat model on a server."""
+
+    async def context_length(self) -> int | None:
+        """How many tokens prompt and reply may have together; None where nothing says."""
+        ...
+
+    async def close(self) -> None:
+        """Close the connections."""
+        ...
+
+
+def open_chat(endpoint: Endpoint, *, context: int = CONTEXT, deadline: float = DEADLINE) -> ChatModel:
     """The chat model at an endpoint. `context` is what Ollama loads it with; other servers have their own."""
     if endpoint.provider.name in ("onnx", "local"):
         raise ConfigError(f"{endpoint} embeds; it cannot chat. Choose another model to extract with.")
     if endpoint.provider.name == "ollama":
         return OllamaChat(endpoint, context=context, deadline=deadline)
+    if endpoint.provider.name == "anthropic":
+        return _anthropic(endpoint, deadline)
+    if endpoint.provider.name == "bedrock":
+        return _bedrock(endpoint, deadline)
     return OpenAIChat(endpoint, deadline=deadline)
+
+
+def _anthropic(endpoint: Endpoint, deadline: float) -> ChatModel:
+    try:
+        from trueweave.models.anthropic import AnthropicChat
+    except ModuleNotFoundError as error:
+        if error.name != "anthropic":
+            raise
+        raise ConfigError(f'{endpoint.name} needs the SDK of Anthropic: pip install "trueweave[anthropic]"') from error
+    return AnthropicChat(endpoint, deadline=deadline)
+
+
+def _bedrock(endpoint: Endpoint, deadline: float) -> ChatModel:
+    try:
+        from trueweave.models.bedrock import BedrockChat
+    except ModuleNotFoundError as error:
+        if error.name not in ("boto3", "botocore"):
+            raise
+        raise ConfigError(f'{endpoint.name} needs boto3: pip install "trueweave[bedrock]"') from error
+    return BedrockChat(endpoint, deadline=deadline)
+
+
+def _check_serves(endpoint: Endpoint, what: str) -> None:
+    """Raise ConfigError for a provider whose models only chat, as far as Trueweave can use them."""
+    if endpoint.provider.name in _ONLY_CHAT:
+        raise ConfigError(
+            f"{endpoint.name} cannot {what}: of {endpoint.provider.name}, Trueweave uses chat models alone. "
+            "Choose a model of another provider."
+        )
 
 
 async def open_embedder(
@@ -39,6 +89,7 @@ async def open_embedder(
     A model on this machine puts the prefixes before its texts, those of `local/` their own ones without any; for one on
     a server, `PrefixedEmbedder` does.
     """
+    _check_serves(endpoint, "embed")
     if endpoint.provider.name == "local":
         model = catalogue.named(endpoint.model)
         return await OnnxEmbedder.open(
@@ -58,6 +109,7 @@ async def open_embedder(
 
 async def open_reranker(endpoint: Endpoint, *, deadline: float = DEADLINE) -> RerankServer | OnnxReranker:
     """The model at an endpoint that reranks. `onnx/PATH` is a folder here."""
+    _check_serves(endpoint, "rerank")
     if endpoint.provider.name == "local":
         raise ConfigError(f"{endpoint} embeds; it cannot rerank. Name onnx/ and a cross-encoder's folder, or a server.")
     if endpoint.provider.name == "onnx":
