@@ -103,6 +103,8 @@ class ProviderServer(ABC):
         match self.case:
             case "redirect":
                 return whole(307, {}, [("Location", ELSEWHERE)])
+            case "huge-error":
+                return HttpReply(400, endless(b'{"message": "'), None)
             case "hang":
                 return HttpReply(200, self._until_left(reader, ()), None)
             case "endless" if not streams:

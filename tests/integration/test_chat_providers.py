@@ -54,6 +54,7 @@ OUTCOMES: dict[str, tuple[type[ModelError], str, bool]] = {
     "broken": (ModelUnavailable, r"answered 500, ", False),
     "overloaded": (ModelUnavailable, r"answered 5(03|29), .*[Oo]verloaded\.", False),
     "too-long": (UselessReply, r"does not take this prompt: 400, .*make chunks smaller", False),
+    "huge-error": (ModelRefused, r"refuses: 400, .*and so on", False),
     "redirect": (ModelRefused, r"redirects to http://localhost(:9)?/elsewhere, and nothing was sent there", False),
     "hang": (ModelUnavailable, r"did not answer in full within 0\.7 s\. .*Raise the deadline", True),
     "endless": (UselessReply, r"did not stop: it sent more than .* bytes", True),
@@ -171,7 +172,7 @@ async def test_what_goes_wrong_is_sorted_alike(
         if case == "rate-limit":
             assert isinstance(raised.value, ModelUnavailable)
             assert raised.value.retry_after == RETRY_AFTER
-        if case in ("hang", "endless"):
+        if case in ("hang", "endless", "huge-error"):
             await asyncio.wait_for(server.left.wait(), 5)
     assert await has_no_reader()
 
