@@ -27,7 +27,7 @@ from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.stages import made_by
 from trueweave.ingest.summaries import Summarise
 from trueweave.ingest.trial import TrialLog
-from trueweave.models import ChatModel
+from trueweave.models import ChatModel, prices
 from trueweave.models.budget import BudgetedEmbedder, BudgetedLLM, BudgetedReranker
 from trueweave.models.cache import CachedEmbedder, CachedLLM
 from trueweave.models.clean import CleanLLM
@@ -136,11 +136,14 @@ def _endpoint(model: str, url: str | None, key_variable: str | None) -> Endpoint
 
 
 def price(settings: Settings, model: str) -> Price | None:
-    """What a model costs: as the settings say, nothing on one's own machine, and otherwise not known."""
+    """What a model costs: as the settings say, nothing on one's own machine, else as the list says that comes with
+    Trueweave, where prices are in its currency; and otherwise not known."""
     if said := settings.prices.get(model):
         return Price(*said)
     provider = provider_of(model)
-    return FREE if provider and provider.local else None
+    if provider and provider.local:
+        return FREE
+    return prices.listed(model) if settings.currency == prices.CURRENCY else None
 
 
 class ModelFactory:

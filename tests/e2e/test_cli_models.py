@@ -1,4 +1,4 @@
-"""Embedding models by name, as a user gets them: `init`, `add` and `ask`, with a hub on loopback."""
+"""Embedding models by name, as a user gets them: `init`, `add` and `ask`, with a hub on loopback; and prices."""
 
 import importlib
 import json
@@ -129,3 +129,31 @@ def test_models_are_listed_and_fetched_ahead(hub: ModelHub, environment: dict[st
     assert json.loads(found.stdout)["evidence"]["passages"]
     refused = home("models", "fetch", "minilm", code=1)
     assert "no model that Trueweave knows by name" in refused.stderr
+
+
+def test_prices_in_force_say_where_they_are_from(environment: dict[str, str], tmp_path: Path) -> None:
+    home = Home(tmp_path, environment, NOWHERE)
+    (tmp_path / "trueweave.toml").write_text(
+        '[prices]\n"ours/any" = [0.5, 2.0]\n"openai/gpt-4.1-mini" = [7, 8.125]\n', encoding="utf-8"
+    )
+    shown = home("models", "prices").stdout
+    rows = [line.split() for line in shown.splitlines()]
+    assert max(len(line) for line in shown.partition("\n\n")[0].splitlines()) <= 80
+    assert ["ours/any", "0.50", "2.00", "yours"] in rows
+    assert ["openai/gpt-4.1-mini", "7.00", "8.125", "yours"] in rows
+    assert ["openai/text-embedding-3-small", "0.02", "0.00", "list"] in rows
+    assert len([row for row in rows if row[:1] == ["openai/gpt-4.1-mini"]]) == 1
+
+    found = answer(home("models", "prices", "--json"))
+    assert found["currency"] == "USD"
+    by_name = {row["model"]: row for row in found["prices"]}
+    assert by_name["ours/any"] == {
+        "model": "ours/any", "tokens_in": "0.5", "tokens_out": "2.0", "from": "settings", "as_of": None
+    }  # fmt: skip
+    assert by_name["openai/text-embedding-3-small"]["from"] == "list"
+    assert by_name["openai/text-embedding-3-small"]["as_of"] == found["list"]["as_of"]
+    assert found["list"]["as_of"] in shown
+
+    euros = {"TRUEWEAVE_CURRENCY": "EUR"}
+    assert len(answer(home("models", "prices", "--json", more=euros))["prices"]) == 2
+    assert "none of its prices is in force" in " ".join(home("models", "prices", more=euros).stdout.split())

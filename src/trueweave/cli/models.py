@@ -1,4 +1,4 @@
-"""`trueweave models`: embedding models known by name."""
+"""`trueweave models`: embedding models known by name, and what models cost."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import typer
 from trueweave.cli.model_files import download
 from trueweave.cli.options import Json
 from trueweave.cli.render.lines import next_step
-from trueweave.cli.render.models import download_line, model_table
+from trueweave.cli.render.models import download_line, model_table, price_notes, price_table
 from trueweave.cli.reply import replying
 from trueweave.cli.session import load_settings
+from trueweave.types import Price
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="""Embedding models known by name, and their files on this machine.
+    help="""Embedding models known by name, their files on this machine, and what models cost.
 
     embedding_model = "local/NAME" in trueweave.toml uses one. It is downloaded when it is first used, from Hugging Face
     or the mirror that HF_ENDPOINT names, and checked.
@@ -83,3 +84,28 @@ def fetch(name: Name, to: To = None, json: Json = False) -> None:
             else next_step(f'embedding_model = "local/{model.name}"', "in trueweave.toml", heading="To use it")
         )
         reply(answer, download_line(model, files), f"It is in {files.folder}", then)
+
+
+@app.command()
+def prices(json: Json = False) -> None:
+    """List what models cost for a million tokens, by your settings or by the list that comes with Trueweave."""
+    with replying(json) as reply:
+        settings = load_settings()
+        from trueweave.models.prices import CURRENCY, price_list
+
+        listed = price_list()
+        theirs = listed.prices if settings.currency == CURRENCY else {}
+        own = {name: Price(*said) for name, said in settings.prices.items()}
+        rows = [
+            {
+                "model": name,
+                "tokens_in": price.tokens_in,
+                "tokens_out": price.tokens_out,
+                "from": "settings" if name in own else "list",
+                "as_of": None if name in own else listed.as_of,
+            }
+            for name, price in {**own, **{name: one for name, one in theirs.items() if name not in own}}.items()
+        ]
+        answer = {"currency": settings.currency, "prices": rows, "list": {"as_of": listed.as_of, "of": listed.source}}
+        then = next_step('"MODEL" = [0.50, 2.00]', "under [prices] in trueweave.toml", heading="To set one")
+        reply(answer, price_table(own, theirs), "", price_notes(settings.currency, listed), "", then)

@@ -1,8 +1,9 @@
-"""Embedding models known by name."""
+"""Embedding models known by name, and what models cost."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -12,6 +13,8 @@ from trueweave.cli.render.tables import TextTable, table
 if TYPE_CHECKING:
     from trueweave.models.catalogue import HubModel
     from trueweave.models.hub import ModelFiles
+    from trueweave.models.prices import PriceList
+    from trueweave.types import Price
 
 
 def model_table(found: Mapping[HubModel, ModelFiles | None], in_use: str) -> TextTable:
@@ -39,3 +42,27 @@ def download_line(model: HubModel, files: ModelFiles) -> Text:
 
 def megabytes(size: float) -> str:
     return f"{size / 1e6:,.1f} MB"
+
+
+def price_table(own: Mapping[str, Price], listed: Mapping[str, Price]) -> TextTable:
+    """Prices in force, one a line: those of the settings, and then those of the list that they do not outweigh."""
+    made = table("model", ">in", ">out", "from")
+    for source, prices in (("yours", own), ("list", {name: one for name, one in listed.items() if name not in own})):
+        for name, price in prices.items():
+            made.add_row(name, _figure(price.tokens_in), _figure(price.tokens_out), source)
+    return made
+
+
+def price_notes(currency: str, listed: PriceList) -> str:
+    """In what the prices are, and of which day the list is."""
+    from trueweave.models.prices import CURRENCY
+
+    told = f"In {currency}, for a million tokens to a model and from it. Models on your own machine cost nothing."
+    if currency != CURRENCY:
+        return f"{told} The list is in {CURRENCY}, so that none of its prices is in force."
+    return f"{told} The list is of {listed.as_of}, from {listed.source}: see what your provider asks today."
+
+
+def _figure(price: Decimal) -> str:
+    """A price with two digits after the point, or as many as it has."""
+    return f"{price:.2f}" if price == price.quantize(Decimal("0.01")) else f"{price.normalize():f}"
