@@ -1,4 +1,5 @@
-"""Writes docs/reference from the settings and the methods themselves. `make docs` fails while it is out of date."""
+"""Writes docs/reference from the settings, the methods and the server themselves. `make docs` fails while it is out of
+date."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import json
 import sys
 from importlib.metadata import distribution
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from written import write_or_check
 
@@ -130,6 +131,56 @@ _ABOUT = {
 }
 
 
+_REST = """# The server's paths
+
+What [the server](../server.md) answers to, with the parameters of each path and the forms of what is sent and answered,
+which `/v1/openapi.json` describes. Errors are `application/problem+json` everywhere. This page is written by
+`make reference`.
+"""
+
+
+def rest_page() -> str:
+    """The page of all paths of the server."""
+    from trueweave.server.app import create_app
+
+    rooms: dict[str, list[str]] = {}
+    for path, methods in create_app(Settings()).openapi()["paths"].items():
+        for method, operation in methods.items():
+            rooms.setdefault(operation["tags"][0], []).append(_operation(method.upper(), path, operation))
+    return _REST + "".join(f"\n## {room}\n{''.join(told)}" for room, told in rooms.items())
+
+
+def _operation(method: str, path: str, one: dict[str, Any]) -> str:
+    told = [f"\n### `{method} {path}`\n\n{' '.join(one['description'].split())}\n"]
+    named = [p for p in one.get("parameters", ()) if p["in"] != "path" and p["name"] != "idempotency-key"]
+    if named:
+        rows = [f"| `{p['name']}` | {_kind(p['schema'])} | {p.get('description', '')} |\n" for p in named]
+        told += ["\n| parameter | | |\n|---|---|---|\n", *rows]
+    body = one.get("requestBody", {}).get("content", {})
+    sent = [f"{_kind(content['schema'])} as `{kind}`" for kind, content in body.items()]
+    good = {status: r for status, r in one["responses"].items() if status.startswith("2")}
+    answered = [
+        f"{status}: {_kind(content['schema'])} as `{kind}`"
+        for status, response in good.items()
+        for kind, content in response.get("content", {}).items()
+    ]
+    facts = [f"Takes {'; '.join(sent)}."] if sent else []
+    facts += [f"Answers {'; '.join(answered)}."] if answered else []
+    if any(p["name"] == "idempotency-key" for p in one.get("parameters", ())):
+        facts.append("Takes an `Idempotency-Key`.")
+    return "".join((*told, f"\n{' '.join(facts)}\n" if facts else ""))
+
+
+def _kind(schema: dict[str, Any]) -> str:
+    """What a schema is, in a word or two."""
+    if "$ref" in schema:
+        return f"`{schema['$ref'].rpartition('/')[2]}`"
+    if "anyOf" in schema:
+        return " or ".join(_kind(one) for one in schema["anyOf"] if one.get("type") != "null")
+    default = f", else {json.dumps(schema['default'])}" if schema.get("default") not in (None, "") else ""
+    return f"{schema.get('format') or schema.get('type', 'anything')}{default}"
+
+
 def settings_page() -> str:
     """The page of all settings."""
     lines = []
@@ -163,7 +214,8 @@ def _cell(text: str) -> str:
 
 
 def main() -> None:
-    write_or_check({FOLDER / "settings.md": settings_page(), FOLDER / "methods.md": methods_page()}, "reference")
+    pages = {"settings.md": settings_page(), "methods.md": methods_page(), "rest.md": rest_page()}
+    write_or_check({FOLDER / name: page for name, page in pages.items()}, "reference")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ ENGINE, TARGET = SOURCES / "engine", SOURCES / "sync.py"
 # An open database is of the loop that opened it, so there is no workspace to be entered in one, and no projection.
 LEFT_OUT = frozenset({"enter", "aclose", "database", "workspace", "worker_dependencies", "clean_up", "projection"})
 PARTS = {"trueweave": "", "documents": "documents", "questions": "questions"}
-GROUPS = ("graph", "communities", "rules", "budget", "projections", "maintenance")
+GROUPS = ("graph", "communities", "rules", "jobs", "budget", "projections", "maintenance")
 
 _HEAD = "# --- written by `make sync` from trueweave/engine: what is below is changed there ---\n"
 _CLASS = '''

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from trueweave.answering import Answering, standalone
 from trueweave.errors import ConfigError, TrueweaveError
-from trueweave.events import Rewritten, tell
+from trueweave.events import Retrieved, Rewritten, tell
 from trueweave.evidence import Answer, Compared, Comparison, Evidence, Filter, Query, Trace
 from trueweave.methods import registry
 from trueweave.methods.combine import reranked
@@ -76,6 +76,7 @@ class Asking:
             tell(Rewritten(looked_for.text))
         rewriting = meter.usage
         evidence = await self._retrieve(looked_for, method, meter)
+        tell(Retrieved(evidence))
         if llm is None or context_only:
             context = answering.context(evidence, history).text
             yield Answer(query.text, "", bool(evidence), (), (), evidence, context, meter.usage)

@@ -42,6 +42,7 @@ OF_THE_PROCESS = frozenset(
         "lock_timeout",
         "idle_timeout",
         "slow_statement_seconds",
+        "max_upload_bytes",
         "data_directory",
         "bench_data",
         "model_folder",
@@ -311,7 +312,11 @@ class Settings(BaseSettings):
         description="Days that a model's replies to questions are kept, vectors of texts, and replies about texts that "
         "have changed since. What was extracted from a text is kept as long as the text.",
     )
-    log_days: int = Field(default=30, ge=1, description="Days that the list of changes is kept.")
+    log_days: int = Field(
+        default=30,
+        ge=1,
+        description="Days that the list of changes is kept, jobs of documents, and the server's audit log.",
+    )
     spend_days: int = Field(
         default=90, ge=1, description="Days that what was spent is kept call by call; after that, in sums by day."
     )
@@ -331,6 +336,9 @@ class Settings(BaseSettings):
     )
     slow_statement_seconds: float = Field(
         default=1.0, ge=0, description="Statements that take so many seconds are logged, at level INFO. 0 is none."
+    )
+    max_upload_bytes: int = Field(
+        default=100 * 2**20, ge=1, description="Bytes that one upload to the server may have, all its files together."
     )
     data_directory: Path | None = Field(
         default=None,

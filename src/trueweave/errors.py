@@ -28,6 +28,7 @@ TrueweaveError
 ├── UnknownWorkspace
 ├── UnknownCommunity
 ├── UnknownDocument
+├── UnknownJob
 ├── UnknownEntity
 │   └── AmbiguousName        several entities have the name
 ├── SpaceMismatch            vectors of one model were about to meet those of another
@@ -173,6 +174,10 @@ class UnknownDocument(TrueweaveError):
     def __init__(self, message: str, near: tuple[str, ...] = ()) -> None:
         super().__init__(message)
         self.near = near
+
+
+class UnknownJob(TrueweaveError):
+    """There is no job of that id."""
 
 
 class UnknownEntity(TrueweaveError):

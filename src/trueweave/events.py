@@ -9,6 +9,8 @@ from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from trueweave.evidence import Evidence
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -155,6 +157,13 @@ class Rewritten:
 
 
 @dataclass(frozen=True, slots=True)
+class Retrieved:
+    """This was found for a question, before anything is answered from it."""
+
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True)
 class WorkFailed:
     """Work other than that on a document failed by a bug of Trueweave. It is marked so, and all else goes on."""
 
@@ -216,6 +225,7 @@ Event = (
     | Waiting
     | Noted
     | Rewritten
+    | Retrieved
     | WorkFailed
 )
 Listener = Callable[[Event], None]

@@ -54,6 +54,7 @@ from trueweave.types import (
     CommunityReport,
     Document,
     DocumentInfo,
+    DocumentState,
     Duplicate,
     EmbeddingEstimate,
     Entity,
@@ -63,9 +64,11 @@ from trueweave.types import (
     FailedWork,
     Hierarchy,
     Hit,
+    IngestJob,
     Link,
     Mention,
     Message,
+    NamedFile,
     NameKey,
     Note,
     OutOfDate,
@@ -610,6 +613,34 @@ class RulesGroup(_Group):
         self._wait_for(lambda trueweave: trueweave.rules.change_resolution(to))
 
 
+class JobsGroup(_Group):
+    """Documents that workers bring in: `trueweave.jobs`."""
+
+    def submit(self, *what: str | Path | Source | NamedFile, listener: Listener = ignore) -> IngestJob:
+        """Hand in files, whole folders and texts for workers, and wait for none of them: they are read here, and are
+        part of the index once `trueweave worker`, or anybody who adds documents, has worked them.
+
+        What is there unchanged is left alone. `get` tells how far they are.
+        """
+        return self._wait_for(lambda trueweave: trueweave.jobs.submit(*what, listener=listener))
+
+    def get(self, id: UUID) -> IngestJob:
+        """The documents that were handed in as this job, and how far they are. UnknownJob where there is none."""
+        return self._wait_for(lambda trueweave: trueweave.jobs.get(id))
+
+    def latest(self, limit: int = 50, *, before: tuple[datetime, UUID] | None = None) -> list[IngestJob]:
+        """Jobs, the latest first. The next page begins before the last one of this: its `made` and its `id`."""
+        return self._wait_for(lambda trueweave: trueweave.jobs.latest(limit, before=before))
+
+    def documents(self, job: UUID, limit: int = 50, *, after: str = "") -> list[DocumentState]:
+        """The documents of a job by uri, and how far each is. The next page begins after the last uri of this one."""
+        return self._wait_for(lambda trueweave: trueweave.jobs.documents(job, limit, after=after))
+
+    def state(self, uri: str) -> DocumentState:
+        """How far one document is, however it was added. UnknownDocument where there is none."""
+        return self._wait_for(lambda trueweave: trueweave.jobs.state(uri))
+
+
 class BudgetGroup(_Group):
     """The budget of a workspace: `trueweave.budget`."""
 
@@ -862,7 +893,9 @@ class Trueweave(_Waiting):
         uri."""
         return self._wait_for(lambda trueweave: trueweave.matching(*what))
 
-    def estimate(self, *what: str | Path | Source, listener: Listener = ignore, refresh: bool = False) -> Estimate:
+    def estimate(
+        self, *what: str | Path | Source | NamedFile, listener: Listener = ignore, refresh: bool = False
+    ) -> Estimate:
         """What adding these would take, in documents, chunks, tokens and money. Nothing is sent to any model."""
         return self._wait_for(lambda trueweave: trueweave.estimate(*what, listener=listener, refresh=refresh))
 
@@ -1069,6 +1102,11 @@ class Trueweave(_Waiting):
     def rules(self) -> RulesGroup:
         """What is about rules."""
         return RulesGroup(self)
+
+    @property
+    def jobs(self) -> JobsGroup:
+        """What is about jobs."""
+        return JobsGroup(self)
 
     @property
     def budget(self) -> BudgetGroup:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from math import isfinite
+from pathlib import Path
 from typing import Any, Literal
 from uuid import UUID
 
@@ -81,6 +82,19 @@ class Source:
             f"{self.uri!r} holds a NUL or half a character; take it out",
         )
         _require_metadata(self.uri, self.metadata)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFile:
+    """A file that goes by a uri of its own, and not by its path: its documents and all messages name it so. Its ending
+    tells how it is read."""
+
+    path: Path
+    uri: str
+
+    def __post_init__(self) -> None:
+        _require_uri(self.uri)
+        _require(not _UNSTORABLE.search(self.uri), f"{self.uri!r} holds a NUL or half a character; take it out")
 
 
 @dataclass(frozen=True, slots=True)
@@ -683,6 +697,43 @@ class FailedDocument:
     uri: str
     error: str
     failures: int
+
+
+JobState = Literal["under way", "done", "failed"]
+WorkState = Literal["waiting", "unsettled", "indexed", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentState:
+    """How far a document is: it waits to be worked, is worked and not settled yet, is part of the index, or failed for
+    good. `error` is that of the last try."""
+
+    uri: str
+    state: WorkState
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class IngestJob:
+    """Documents that were handed in together, and how many of them wait to be worked, are worked and not settled yet,
+    are part of the index, and failed for good. Those that were removed since are in none of these. `refused` says why
+    files, or rows of files, could not be used: the first hundred."""
+
+    id: UUID
+    made: datetime
+    documents: int
+    waiting: int
+    unsettled: int
+    indexed: int
+    failed: int
+    refused: tuple[str, ...] = ()
+
+    @property
+    def state(self) -> JobState:
+        """Whether it is under way; afterwards, whether some of its documents failed."""
+        if self.waiting or self.unsettled:
+            return "under way"
+        return "failed" if self.failed else "done"
 
 
 @dataclass(frozen=True, slots=True)

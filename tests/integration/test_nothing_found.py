@@ -7,11 +7,11 @@ from decimal import Decimal
 import pytest
 
 from trueweave import AsyncTrueweave
-from trueweave.cli.render.answers import answer_json
 from trueweave.cli.render.comparison import comparison_lines
 from trueweave.config import Settings
 from trueweave.errors import BadReply, BudgetReached
 from trueweave.evidence import Filter
+from trueweave.json_forms import answer_json
 from trueweave.methods import Cutoff, Fuse, Keyword, Subgraph
 from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder

@@ -26,7 +26,7 @@ NAME = NameKey("Ada")
 NOWHERE = "http://127.0.0.1:9/v1"  # nobody listens at the port of discard
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 # What waits for a database that is away, as it says; what asks a model first; what opens a database, or needs none.
-WAITING = {"add", "sync", "work", "communities.write_reports", "maintenance.retry"} | {
+WAITING = {"add", "sync", "work", "jobs.submit", "communities.write_reports", "maintenance.retry"} | {
     f"maintenance.{name}" for name in ("clean_up", "ingest_progress", "sweep")
 }
 MODEL_FIRST = {"estimate_reembed", "reembed"}
@@ -78,6 +78,10 @@ CALLS: dict[str, Call] = {
     "failed_work": lambda it: it.maintenance.failed_work(),
     "find_communities": lambda it: it.communities.find(),
     "hierarchy": lambda it: it.communities.hierarchy(),
+    "job": lambda it: it.jobs.get(uuid4()),
+    "job_documents": lambda it: it.jobs.documents(uuid4()),
+    "jobs": lambda it: it.jobs.latest(),
+    "job_state": lambda it: it.jobs.state("a"),
     "list_documents": lambda it: it.list_documents(),
     "matching": lambda it: it.matching("a"),
     "projections_catch_up": lambda it: it.projections.catch_up("chroma"),

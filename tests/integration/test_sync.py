@@ -27,6 +27,7 @@ from trueweave import (
     Document,
     Link,
     Mention,
+    NamedFile,
     NameKey,
     ResolutionSettings,
     Trueweave,
@@ -72,6 +73,7 @@ GROUPS = {
     "graph": sync.GraphGroup,
     "communities": sync.CommunitiesGroup,
     "rules": sync.RulesGroup,
+    "jobs": sync.JobsGroup,
     "budget": sync.BudgetGroup,
     "projections": sync.ProjectionsGroup,
     "maintenance": sync.MaintenanceGroup,
@@ -146,6 +148,12 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         trueweave.plan_sync(tmp_path)
         trueweave.sync(tmp_path)
         assert trueweave.matching("text") == {"text": ["text"]}
+        job = trueweave.jobs.submit(NamedFile(tmp_path / "file.md", "upload:notes"), Source("text", TEXT))
+        assert (job.documents, job.waiting, job.indexed, job.state) == (2, 1, 1, "under way")
+        assert trueweave.jobs.get(job.id) == trueweave.jobs.latest()[0] == job
+        assert [one.state for one in trueweave.jobs.documents(job.id)] == ["indexed", "waiting"]
+        assert trueweave.jobs.state("upload:notes").state == "waiting"
+        assert trueweave.remove(["upload:notes"]) == 1
         assert trueweave.maintenance.out_of_date() == []
         assert trueweave.projections.status() == []
         for call in ("enable", "start", "catch_up", "rebuild", "remove"):

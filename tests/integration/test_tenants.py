@@ -16,8 +16,8 @@ from trueweave.testing import HashEmbedder
 from trueweave.types import VECTOR_KINDS
 
 # Tables that belong to no workspace: which migrations ran, which embedding models there are, how fast models are
-# called, and the numbers of workspaces that are gone.
-COMMON = {"dropped_workspace", "migration", "process", "rate_limit", "reader", "slot", "space"}
+# called, the numbers of workspaces that are gone, and the keys and the audit log of the server.
+COMMON = {"api_key", "audit_log", "dropped_workspace", "migration", "process", "rate_limit", "reader", "slot", "space"}
 
 
 async def _tenant(database: Database, name: str) -> AsyncTrueweave:
@@ -66,6 +66,9 @@ async def _tenant(database: Database, name: str) -> AsyncTrueweave:
         await tx.execute("INSERT INTO consumer (name, position) VALUES ('c', 1)")
         await tx.execute("INSERT INTO projection (store) VALUES ('neo4j')")
         await tx.execute("INSERT INTO failed_work VALUES (DEFAULT, 'settle', 'u', 'u', 'a bug')")
+        await tx.execute("INSERT INTO kept_response VALUES (DEFAULT, 'caller', 'key', 'request')")
+        await tx.execute("INSERT INTO ingest_job (id) VALUES (gen_random_uuid())")
+        await tx.execute("INSERT INTO ingest_job_document VALUES (DEFAULT, gen_random_uuid(), 'u')")
     return trueweave
 
 

@@ -32,6 +32,7 @@ from trueweave.cli import (
     graph,
     import_,
     init,
+    keys,
     methods,
     migrate,
     models,
@@ -46,6 +47,7 @@ from trueweave.cli import (
     resolution,
     retry,
     rules,
+    serve,
     status,
     sweep,
     sync,
@@ -107,6 +109,7 @@ app.command()(path.path)
 app.command()(receipt.receipt)
 app.command()(budget.budget)
 app.command()(worker.worker)
+app.command()(serve.serve)
 app.command()(doctor.doctor)
 app.command()(reembed.reembed)
 app.command()(retry.retry)
@@ -121,3 +124,4 @@ app.add_typer(project.app, name="project")
 app.add_typer(prompts.app, name="prompts")
 app.add_typer(db.app, name="db")
 app.add_typer(workspace.app, name="workspace")
+app.add_typer(keys.app, name="keys")

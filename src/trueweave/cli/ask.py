@@ -25,12 +25,13 @@ from trueweave.cli.questions import (
     tell_waiting,
     write_history,
 )
-from trueweave.cli.render.answers import answer_advice, answer_json, answer_notes, cost_line, no_answer_lines
+from trueweave.cli.render.answers import answer_advice, answer_notes, cost_line, no_answer_lines
 from trueweave.cli.render.console import out, spinner
 from trueweave.cli.render.evidence import evidence_lines
 from trueweave.cli.render.writer import Writer
 from trueweave.cli.reply import INTERRUPTED, CommandReply, replying
 from trueweave.cli.session import in_force, in_workspace, load_settings
+from trueweave.json_forms import answer_json
 
 if TYPE_CHECKING:
     from trueweave.config import Settings

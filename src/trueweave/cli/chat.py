@@ -25,7 +25,7 @@ from trueweave.cli.questions import (
     tell_waiting,
     write_history,
 )
-from trueweave.cli.render.answers import answer_json, answer_notes, cost_line, no_answer_lines, usage_words
+from trueweave.cli.render.answers import answer_notes, cost_line, no_answer_lines, usage_words
 from trueweave.cli.render.console import err, out, print_to, say, spinner
 from trueweave.cli.render.evidence import text_lines
 from trueweave.cli.render.lines import count, warning
@@ -34,6 +34,7 @@ from trueweave.cli.render.writer import Writer
 from trueweave.cli.reply import CommandReply, replying
 from trueweave.cli.session import database, in_force, load_settings
 from trueweave.errors import TrueweaveError
+from trueweave.json_forms import answer_json
 
 if TYPE_CHECKING:
     from trueweave.events import Event

@@ -9,11 +9,12 @@ import typer
 from trueweave.cli.model_files import fetch_model_for_questions
 from trueweave.cli.options import DatabaseUrl, Json, Model, Workspace
 from trueweave.cli.questions import Documents, Question, ShowEvidence, Where, read_filter, read_question, tell_waiting
-from trueweave.cli.render.comparison import comparison_json, comparison_lines
+from trueweave.cli.render.comparison import comparison_lines
 from trueweave.cli.render.console import spinner
 from trueweave.cli.reply import replying
 from trueweave.cli.session import in_force, in_workspace, load_settings
 from trueweave.errors import ConfigError
+from trueweave.json_forms import comparison_json
 
 Methods = Annotated[
     str | None, typer.Option(metavar="A,B,…", help="Which methods, with commas between; all of them without it.")

@@ -16,6 +16,7 @@ from trueweave.events import Listener, in_run
 from trueweave.evidence import Filter
 from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings
 from trueweave.ingest.own import Given, MakeChunker, MakeExtractor
+from trueweave.ingest.seen import Seen
 from trueweave.ingest.worker import Worker, worker_of
 from trueweave.prompts import BUILT_IN, PromptSet
 from trueweave.protocols import ChangeReaders, Chunker, Embedder, Extractor, ProjectionTarget, Readers, StreamingLLM
@@ -26,6 +27,8 @@ from trueweave.store.postgres.liveness import Liveness
 from trueweave.store.postgres.reading import VectorLayoutCache, open_readers
 from trueweave.store.postgres.vectors import Space
 from trueweave.streams import OpenStreams
+from trueweave.text.loading import Files
+from trueweave.text.uris import Naming
 from trueweave.types import Resolution
 from trueweave.view.linking import link
 from trueweave.view.settle import SettleResult, settle
@@ -147,6 +150,10 @@ class OpenWorkspace:
         if self.llm is None and self.settings.model:
             return (await self.models()).chat(self.settings.model)
         return self.llm
+
+    def files(self, seen: Seen) -> Files:
+        """What reads files, and names them. Those that were read to their end are noted."""
+        return Files(Naming(self.settings.project_folder), follow_links=self.settings.follow_links, whole=seen.whole)
 
     def open_readers(self, filter: Filter) -> Readers:
         """The readers of a question with this filter."""

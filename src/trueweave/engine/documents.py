@@ -22,9 +22,9 @@ from trueweave.store.postgres import erasing, read, record, resolution
 from trueweave.store.postgres.document_filter import ALL, scope
 from trueweave.store.postgres.public_errors import own_errors, translated
 from trueweave.streams import Stream
-from trueweave.text.loading import Files, is_folder
+from trueweave.text.loading import is_folder
 from trueweave.text.uris import Naming
-from trueweave.types import Document, DocumentInfo, Estimate, ExtractionTrial, Source, SyncPlan
+from trueweave.types import Document, DocumentInfo, Estimate, ExtractionTrial, NamedFile, Source, SyncPlan
 from trueweave.view.settle import SettleResult, settle
 
 _DOCUMENTS_AT_ONCE = 256
@@ -57,7 +57,7 @@ class DocumentCalls:
         """What `sync` would do. Nothing is changed, and no model is asked."""
         wanted, recipe = self._folders(folders), (await self._core.models()).recipe()
         with Seen() as seen:
-            files = self._files(seen)
+            files = self._core.files(seen)
             counts = await count(self._core.workspace, incoming(folders, files, seen), recipe, listener)
             left = await gone(self._core.workspace, wanted, files.naming, seen)
         return SyncPlan(*counts, tuple(left))
@@ -102,7 +102,7 @@ class DocumentCalls:
             kit = await self._core.worker_dependencies()
             made = models.made(recipe)  # what it lacks is an error, before all else
             worker = await self._core.worker(kit, counted)
-            files = self._files(seen)
+            files = self._core.files(seen)
             coming = incoming(what, files, seen)
             taking = take_in(self._core.workspace, coming, recipe, counted, seen, made.id if refresh else None)
             try:
@@ -134,7 +134,7 @@ class DocumentCalls:
             await asyncio.gather(taking, working, return_exceptions=True)
 
     async def estimate(
-        self, *what: str | Path | Source, listener: Listener = ignore, refresh: bool = False
+        self, *what: str | Path | Source | NamedFile, listener: Listener = ignore, refresh: bool = False
     ) -> Estimate:
         """What adding these would take, in documents, chunks, tokens and money. Nothing is sent to any model."""
         from trueweave.ingest.estimate import estimate
@@ -143,7 +143,7 @@ class DocumentCalls:
         recipe = models.recipe()
         made = models.made(recipe).id if refresh else None
         with Seen() as seen:
-            coming, prices = incoming(what, self._files(seen), seen), models.prices(recipe)
+            coming, prices = incoming(what, self._core.files(seen), seen), models.prices(recipe)
             return await estimate(self._core.workspace, coming, recipe, prices, listener, made)
 
     async def try_extract(
@@ -167,7 +167,7 @@ class DocumentCalls:
         """The first document in a file; UnreadableFile where there is none."""
         with Seen() as seen:
             problem = "it holds no document"
-            for loaded in self._files(seen).sources([path]):
+            for loaded in self._core.files(seen).sources([path]):
                 if isinstance(loaded, Source):
                     return loaded
                 problem = loaded.reason
@@ -185,11 +185,6 @@ class DocumentCalls:
         while True:
             await self.maintenance.clean_up()
             await asyncio.sleep(_SWEPT_EVERY)
-
-    def _files(self, seen: Seen) -> Files:
-        """What reads files, and names them."""
-        naming = Naming(self._core.settings.project_folder)
-        return Files(naming, follow_links=self._core.settings.follow_links, whole=seen.whole)
 
     async def add_documents(
         self,

@@ -14,6 +14,7 @@ from trueweave.engine.core import OpenWorkspace, found_workspace
 from trueweave.engine.database import bundled, opened_database
 from trueweave.engine.documents import DocumentCalls
 from trueweave.engine.graph import AsyncGraphGroup
+from trueweave.engine.jobs import AsyncJobsGroup
 from trueweave.engine.maintenance import AsyncMaintenanceGroup
 from trueweave.engine.projections import AsyncProjectionsGroup
 from trueweave.engine.questions import QuestionCalls
@@ -35,12 +36,13 @@ if TYPE_CHECKING:
 class AsyncTrueweave(DocumentCalls, QuestionCalls):
     """One workspace. Made by `AsyncTrueweave.open`. Many processes may work in it at the same time.
 
-    `graph`, `communities`, `rules`, `budget`, `projections` and `maintenance` have what is about these.
+    `graph`, `communities`, `rules`, `jobs`, `budget`, `projections` and `maintenance` have what is about these.
     """
 
     graph: AsyncGraphGroup
     communities: AsyncCommunitiesGroup
     rules: AsyncRulesGroup
+    jobs: AsyncJobsGroup
     budget: AsyncBudgetGroup
     projections: AsyncProjectionsGroup
     maintenance: AsyncMaintenanceGroup
@@ -62,6 +64,7 @@ class AsyncTrueweave(DocumentCalls, QuestionCalls):
         self.graph = AsyncGraphGroup(core)
         self.communities = AsyncCommunitiesGroup(core)
         self.rules = AsyncRulesGroup(core)
+        self.jobs = AsyncJobsGroup(core)
         self.budget = AsyncBudgetGroup(core)
         self.projections = AsyncProjectionsGroup(core)
         self.maintenance = AsyncMaintenanceGroup(core)

@@ -15,7 +15,7 @@ from trueweave.store.postgres import sources
 from trueweave.store.postgres.db import Workspace
 from trueweave.store.postgres.sources import HandedIn
 from trueweave.text.loading import Files, Loaded
-from trueweave.types import Source
+from trueweave.types import NamedFile, Source
 
 _MOST = 64  # documents submitted at once
 _MOST_CHARACTERS = 4_000_000
@@ -32,7 +32,7 @@ async def take_in(
     """Submit all documents, and tell of each file that could not be read. What was submitted is noted in `seen`. With
     `made`, those that are unchanged are submitted as well where they were made in another way."""
     async for found in batches(incoming, listener):
-        handed_in = await _hand_in(workspace, found, recipe, listener, made)
+        handed_in = await hand_in(workspace, found, recipe, listener, made)
         if seen is not None:
             seen.queue(handed_in.queued)
         listener(Found(handed_in.new, len(found) - handed_in.new))
@@ -82,12 +82,12 @@ async def batches(incoming: Iterable[Loaded], listener: Listener) -> AsyncIterat
             yield found
 
 
-async def _hand_in(
+async def hand_in(
     workspace: Workspace,
     found: Sequence[Source],
     recipe: Recipe,
     listener: Listener,
-    made: UUID | None,
+    made: UUID | None = None,
 ) -> HandedIn:
     """Hand in, and wait while the database is away."""
 
@@ -97,13 +97,13 @@ async def _hand_in(
     return await workspace.retry_while_down(lambda: sources.submit(workspace, found, recipe.packed(), made), told=told)
 
 
-def incoming(what: Iterable[str | Path | Source], files: Files, seen: Seen) -> Iterator[Loaded]:
+def incoming(what: Iterable[str | Path | Source | NamedFile], files: Files, seen: Seen) -> Iterator[Loaded]:
     """The documents in these files, folders and patterns, and those that are documents already, in order.
 
     Of two that have the same uri the first counts, and the other is refused: which of them is meant nobody can tell.
     """
     for n, one in enumerate(what, 1):
-        found = [one] if isinstance(one, Source) else files.sources([one])
+        found = _loaded(one, files)
         for loaded in found:
             if isinstance(loaded, Source):
                 # A file is called by its uri, and so is what is in it if it is one document.
@@ -111,6 +111,12 @@ def incoming(what: Iterable[str | Path | Source], files: Files, seen: Seen) -> I
                 yield seen.clash(loaded.uri, origin) or loaded
             else:
                 yield loaded
+
+
+def _loaded(one: str | Path | Source | NamedFile, files: Files) -> Iterable[Loaded]:
+    if isinstance(one, Source):
+        return [one]
+    return files.named(one) if isinstance(one, NamedFile) else files.sources([one])
 
 
 def _batch(source: Iterator[Loaded]) -> list[Loaded]:

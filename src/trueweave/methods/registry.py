@@ -10,8 +10,10 @@ from importlib.metadata import EntryPoint, entry_points
 from inspect import formatannotation
 from typing import Any, cast
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
+from pydantic_core import core_schema
 
 from trueweave.errors import ConfigError, UnknownMethod
 from trueweave.plugins import Broken, load
@@ -70,6 +72,28 @@ def describe(name: str) -> Description:
     return Description(name, (kind.__doc__ or "").strip().partition("\n")[0], tuple(listed))
 
 
+def schema(name: str) -> dict[str, Any]:
+    """The parameters of a method as a JSON schema. One that is a method is given by its name."""
+    kind = _class(name)
+    if not is_dataclass(kind):
+        return {"type": "object", "properties": {}}
+    return TypeAdapter(kind).json_schema(schema_generator=_ParameterSchema)
+
+
+class _ParameterSchema(GenerateJsonSchema):
+    ignored_warning_kinds: set[JsonSchemaWarningKind] = {"non-serializable-default", "skipped-choice"}  # noqa: RUF012 (as its base has it)
+
+    def encode_default(self, dft: Any) -> Any:
+        """A default as it would be given: methods by their names."""
+        if isinstance(dft, tuple | list):
+            return [self.encode_default(one) for one in dft]
+        return name_of(dft) if isinstance(dft, Method) else super().encode_default(dft)
+
+    def is_instance_schema(self, schema: core_schema.IsInstanceSchema) -> dict[str, Any]:
+        """A part of a method that is a method."""
+        return {"type": "string", "description": "the name of a method"}
+
+
 def broken() -> list[Broken]:
     """The methods that are installed and cannot be used, and why."""
     return [Broken(name, str(found)) for name, found in _methods().items() if isinstance(found, ConfigError)]
@@ -116,6 +140,8 @@ def _own(entry: EntryPoint) -> bool:
 
 def _value(given: object, type_: str) -> object:
     """What text stands for: methods by their names, and otherwise JSON, so that null and lists can be typed as well."""
+    if isinstance(given, list) and "tuple[Method" in type_ and all(isinstance(one, str) for one in given):
+        return tuple(make(one) for one in given)
     if not isinstance(given, str):
         return given
     if "Method" in type_:

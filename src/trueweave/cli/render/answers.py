@@ -5,13 +5,12 @@ from __future__ import annotations
 import shlex
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 from rich.text import Text
 
-from trueweave.cli.render.evidence import copies_line, evidence_json, text_lines, trace_json
+from trueweave.cli.render.evidence import copies_line, text_lines
 from trueweave.cli.render.lines import count, indented, next_step, one_line, warning
 from trueweave.types import money
 
@@ -95,41 +94,6 @@ def usage_words(usage: Usage, currency: str) -> list[str]:
         words.append("price not known" if usage.price is None else money(usage.price, currency))
     kept = f"{usage.kept:,} {'reply' if usage.kept == 1 else 'replies'} kept from before"
     return [*words, *([kept] if usage.kept else [])]
-
-
-def answer_json(answer: Answer, *, is_answered: bool) -> dict[str, object]:
-    """An answer as JSON. `answer` and `known` are null where no model was asked."""
-    return {
-        "question": answer.question,
-        "method": answer.evidence.trace.method,
-        "answer": answer.text if is_answered else None,
-        "known": answer.known if is_answered else None,
-        "number": answer.number,
-        "reasoning": answer.reasoning,
-        "finish": answer.finish,
-        "citations": [_cited(one) for one in answer.citations],
-        "sentences": [{**asdict(one), "vouched": one.vouched} for one in answer.sentences],
-        "checks": answer.checks,
-        "repairs": answer.repairs,
-        "context": answer.context,
-        "evidence": evidence_json(answer.evidence),
-        "trace": trace_json(answer.evidence.trace),
-        "usage": answer.usage,
-    }
-
-
-def _cited(one: Citation) -> dict[str, object]:
-    passage = one.passage
-    place: dict[str, object] = {"uri": passage.uri, "title": passage.title, "page": one.page, "headings": one.headings}
-    words = {"quote": one.quote, "start": one.start, "end": one.end, "verbatim": one.verbatim}
-    return {
-        "mark": one.mark,
-        "passage": passage.id,
-        "source": one.source,
-        **place,
-        **words,
-        "also": [copy.uri for copy in passage.also],
-    }
 
 
 def _quote(one: Citation) -> str:

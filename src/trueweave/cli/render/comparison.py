@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 from rich.text import Text
 
-from trueweave.cli.render.answers import answer_json, check_lines
-from trueweave.cli.render.evidence import evidence_json, evidence_lines, trace_json
+from trueweave.cli.render.answers import check_lines
+from trueweave.cli.render.evidence import evidence_lines
 from trueweave.cli.render.lines import count, indented, next_step, warning
 from trueweave.cli.render.tables import TextTable, table
 from trueweave.types import money
@@ -33,31 +33,6 @@ def comparison_lines(found: Comparison, currency: str, *, show_evidence: bool = 
             text += ["", Text(f"What {row.method} found", style="bold"), *evidence_lines(row.evidence, found.question)]
     text += [*_empty(usable), *_unusable(found.rows)]
     return [*text, "", next_step("trueweave ask QUESTION --method NAME", "asks one of them")] if usable else text
-
-
-def comparison_json(found: Comparison) -> dict[str, object]:
-    """A comparison for programs. `overlap` has the share of passages in common for each pair of methods."""
-    usable = [row for row in found.rows if not row.problem]
-    pairs = [(a, b) for n, a in enumerate(usable) for b in usable[n + 1 :]]
-    return {
-        "question": found.question,
-        "methods": [_row(row) for row in found.rows],
-        "overlap": [{"methods": (a.method, b.method), "share": found.overlap(a, b)} for a, b in pairs],
-    }
-
-
-def _row(row: Compared) -> dict[str, object]:
-    if row.problem:
-        return {"method": row.method, "problem": row.problem}
-    if row.answer:
-        return {**answer_json(row.answer, is_answered=True), "problem": ""}
-    return {
-        "method": row.method,
-        "evidence": evidence_json(row.evidence),
-        "trace": trace_json(row.evidence.trace),
-        "usage": row.usage,
-        "problem": "",
-    }
 
 
 def _figures(rows: Sequence[Compared], currency: str) -> TextTable:

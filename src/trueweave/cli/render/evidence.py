@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
@@ -104,18 +103,6 @@ def excerpt(text: str, question: str) -> str:
     start = best[0] if best[0] <= last else max((s for s in starts if s <= max(last, 0)), default=0)
     part = one_line(text[start:], _EXCERPT)
     return f"… {part}" if text[:start].strip() else part
-
-
-def evidence_json(evidence: Evidence) -> dict[str, object]:
-    """Evidence for programs, without its trace."""
-    found = asdict(evidence)
-    del found["trace"]
-    return found
-
-
-def trace_json(found: Trace) -> dict[str, object]:
-    """A trace for programs."""
-    return {**asdict(found), "statements": found.statements}
 
 
 def _headed(what: str, number: int) -> list[RenderableType]:

@@ -177,9 +177,15 @@ async def listed(
     limit: int,
 ) -> list[Community]:
     """Communities of a level, within another, or changed since then; the largest first."""
-    wanted = {"level": level, "within": within, "id": id_, "since": since, "limit": limit}
+    wanted = {"level": level, "within": within, "ids": None if id_ is None else [id_], "since": since, "limit": limit}
     rows = await tx.rows("community.listed", **wanted, least=LEAST_MEMBERS)
     return [_community(row) for row in rows]
+
+
+async def with_ids(tx: Transaction, ids: Sequence[UUID]) -> list[Community]:
+    """The communities of these ids, the largest first."""
+    wanted = {"level": None, "within": None, "ids": list(ids), "since": None, "limit": len(ids)}
+    return [_community(row) for row in await tx.rows("community.listed", **wanted, least=LEAST_MEMBERS)]
 
 
 async def beginning(tx: Transaction, start: str) -> list[UUID]:

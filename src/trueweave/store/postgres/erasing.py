@@ -22,6 +22,7 @@ from trueweave.text.names import key
 _DOCUMENTS_AT_ONCE = 100
 _ROWS_AT_ONCE = 5000
 _NOT_AT_ALL = timedelta()
+_RESPONSES_KEPT = timedelta(days=1)
 
 
 class Retention(NamedTuple):
@@ -117,6 +118,8 @@ async def forget_old(workspace: Workspace, kept: Retention) -> Forgotten:
     replies += await _forget_replies(workspace, kept.replies)
     changes = await _all(lambda: _some(workspace, "erase.old_changes", kept.logs))
     calls = await _all(lambda: _some(workspace, "erase.old_calls", kept.calls))
+    await _all(lambda: _some(workspace, "ingest_job.forget_old", kept.logs))
+    await _all(lambda: _some(workspace, "kept_response.forget_old", _RESPONSES_KEPT))
     return Forgotten(replies, changes, calls)
 
 

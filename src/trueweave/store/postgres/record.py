@@ -155,6 +155,7 @@ async def withdraw(workspace: Workspace, uris: Sequence[str]) -> int:
         forgotten = await tx.rows("record.forget_invisible", uris=ordered, keep=[])
         withdrawn = await tx.rows("record.unset_current", uris=ordered, keep=[])
         await tx.run("failed.erase_documents", uris=ordered)
+        await tx.run("ingest_job.forget_documents", uris=ordered)
         return len({uri for (uri,) in (*waiting, *forgotten, *withdrawn)})
 
 

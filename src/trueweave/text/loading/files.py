@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from trueweave.protocols import Loader
 from trueweave.text.loading.installed import loaders, unloaded_loaders
 from trueweave.text.loading.walking import Entry, Pattern, is_folder, walk
 from trueweave.text.uris import Naming
-from trueweave.types import Source
+from trueweave.types import NamedFile, Source
 
 Loaded = Source | Refused | Unreadable | Skipped
 
@@ -46,6 +46,15 @@ class Files:
                 yield from self._named(Path(given))
             else:
                 yield from self._pattern(given)
+
+    def named(self, file: NamedFile) -> Iterator[Loaded]:
+        """The documents in a file that goes by a uri of its own. No message has its path."""
+        path, loader = file.path, self._loader(file.path)
+        if loader is None:
+            yield Unreadable(file.uri, f"{file.uri} cannot be read: {self._no_loader(path)}; convert it to text.")
+            return
+        for one in self._load(path, file.uri, loader):
+            yield _called(one, str(path), file.uri)
 
     def _named(self, path: Path) -> Iterator[Loaded]:
         """What is in a file or folder that was named."""
@@ -118,6 +127,19 @@ class Files:
     def _loader(self, path: Path) -> Loader | None:
         endings = ("".join(path.suffixes[-2:]).lower(), path.suffix.lower())
         return next((self.loaders[ending] for ending in endings if ending in self.loaders), None)
+
+
+def _called(loaded: Loaded, path: str, uri: str) -> Loaded:
+    """The same with the uri of a file in the place of its path."""
+    match loaded:
+        case Source():
+            return replace(loaded, origin=loaded.origin.replace(path, uri))
+        case Refused(place, reason):
+            return Refused(place.replace(path, uri), reason.replace(path, uri))
+        case Unreadable(_, reason):
+            return Unreadable(uri, reason.replace(path, uri))
+        case Skipped():
+            return loaded
 
 
 def _refused(uri: str, error: OSError) -> Unreadable:

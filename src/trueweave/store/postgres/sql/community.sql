@@ -98,7 +98,7 @@ SELECT c.id, c.level, p.id, ARRAY(
 FROM (SELECT * FROM community c
       WHERE (%(level)s::int IS NULL OR c.level = %(level)s)
           AND (%(within)s::uuid IS NULL OR c.parent = (SELECT n FROM community WHERE id = %(within)s))
-          AND (%(id)s::uuid IS NULL OR c.id = %(id)s)
+          AND (%(ids)s::uuid[] IS NULL OR c.id = ANY(%(ids)s))
           AND (%(since)s::timestamptz IS NULL OR c.changed >= %(since)s)
       ORDER BY c.size DESC, c.n LIMIT %(limit)s) c
 LEFT JOIN community p ON p.n = c.parent

@@ -459,6 +459,15 @@ BEGIN
                 ELSE 'english' END;
 END $$;
 
+CREATE FUNCTION trueweave.list_workspaces(only_ids integer[], after_name text, most integer, OUT id integer, OUT name text, OUT created timestamp with time zone) RETURNS SETOF record
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+    SELECT w.id, w.name, w.created FROM workspace w
+    WHERE NOT w.dropped AND w.expires IS NULL AND (only_ids IS NULL OR w.id = ANY(only_ids)) AND w.name COLLATE "C" > after_name
+    ORDER BY w.name COLLATE "C" LIMIT most
+$$;
+
 CREATE FUNCTION trueweave.make_own_table(of_space integer, of_kind text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'trueweave', 'public', 'pg_temp'
@@ -878,6 +887,52 @@ ALTER TABLE ONLY trueweave.alike FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.alike IS 'Pairs of alike names, in both directions, whether or not they are live.';
 
+CREATE TABLE trueweave.api_key (
+    prefix text NOT NULL,
+    secret_hash bytea NOT NULL,
+    name text NOT NULL,
+    scope text NOT NULL,
+    workspaces integer[],
+    created timestamp with time zone DEFAULT now() NOT NULL,
+    expires timestamp with time zone,
+    revoked timestamp with time zone,
+    last_used date,
+    CONSTRAINT api_key_scope_check CHECK ((scope = ANY (ARRAY['read'::text, 'write'::text, 'admin'::text]))),
+    CONSTRAINT api_key_secret_hash_check CHECK ((length(secret_hash) = 32))
+);
+
+COMMENT ON TABLE trueweave.api_key IS 'Keys of the server. They belong to no workspace: a request is identified before it enters one.';
+
+COMMENT ON COLUMN trueweave.api_key.secret_hash IS 'SHA-256 of the secret, which has 256 random bits: there is nothing to be guessed that a slow hash would protect.';
+
+COMMENT ON COLUMN trueweave.api_key.workspaces IS 'The workspaces that it is for, by number, so that one that is made later under the name of a dropped one is not among them; NULL is all.';
+
+COMMENT ON COLUMN trueweave.api_key.last_used IS 'The last day on which it was used.';
+
+CREATE TABLE trueweave.audit_log (
+    id bigint NOT NULL,
+    at timestamp with time zone DEFAULT now() NOT NULL,
+    request text NOT NULL,
+    caller text NOT NULL,
+    method text NOT NULL,
+    route text NOT NULL,
+    workspace integer,
+    status smallint NOT NULL
+);
+
+COMMENT ON TABLE trueweave.audit_log IS 'Writes and refused access of the server: who, what and when. Routes are patterns, so that no name of a document is kept here.';
+
+COMMENT ON COLUMN trueweave.audit_log.caller IS 'The prefix of the key; empty for a request without a valid one.';
+
+ALTER TABLE trueweave.audit_log ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME trueweave.audit_log_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE trueweave.bm25_index (
     workspace integer NOT NULL,
     chunk uuid NOT NULL,
@@ -1127,6 +1182,32 @@ ALTER TABLE ONLY trueweave.hierarchy FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.hierarchy IS 'How and when the communities of a workspace were found, and in how many settled batches its graph had come about. Writing: reports are wanted.';
 
+CREATE TABLE trueweave.ingest_job (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    id uuid NOT NULL,
+    made timestamp with time zone DEFAULT now() NOT NULL,
+    documents integer DEFAULT 0 NOT NULL,
+    refused text[] DEFAULT '{}'::text[] NOT NULL
+);
+ALTER TABLE ONLY trueweave.ingest_job ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.ingest_job FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.ingest_job IS 'Documents that were handed in together, for whoever wants to know how far they are.';
+
+COMMENT ON COLUMN trueweave.ingest_job.refused IS 'Why files and rows of files could not be used, the first of them.';
+
+CREATE TABLE trueweave.ingest_job_document (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    job uuid NOT NULL,
+    uri text NOT NULL
+);
+ALTER TABLE ONLY trueweave.ingest_job_document ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.ingest_job_document FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.ingest_job_document IS 'The documents of an ingest_job. A row goes with its document.';
+
 CREATE TABLE trueweave.job (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
     id bigint NOT NULL,
@@ -1157,6 +1238,20 @@ ALTER TABLE trueweave.job ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
+
+CREATE TABLE trueweave.kept_response (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    caller text NOT NULL,
+    key_hash bytea NOT NULL,
+    request_hash bytea NOT NULL,
+    body jsonb,
+    made timestamp with time zone DEFAULT now() NOT NULL
+);
+ALTER TABLE ONLY trueweave.kept_response ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.kept_response FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.kept_response IS 'What writes with an Idempotency-Key were answered, for a day; no body while one is under way.';
 
 CREATE TABLE trueweave.link (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1828,6 +1923,12 @@ ALTER TABLE trueweave.workspace ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY
 ALTER TABLE ONLY trueweave.alike
     ADD CONSTRAINT alike_pkey PRIMARY KEY (workspace, a, b);
 
+ALTER TABLE ONLY trueweave.api_key
+    ADD CONSTRAINT api_key_pkey PRIMARY KEY (prefix);
+
+ALTER TABLE ONLY trueweave.audit_log
+    ADD CONSTRAINT audit_log_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY trueweave.bm25_index
     ADD CONSTRAINT bm25_index_pkey PRIMARY KEY (workspace, chunk);
 
@@ -1876,8 +1977,17 @@ ALTER TABLE ONLY trueweave.failed_work
 ALTER TABLE ONLY trueweave.hierarchy
     ADD CONSTRAINT hierarchy_pkey PRIMARY KEY (workspace);
 
+ALTER TABLE ONLY trueweave.ingest_job_document
+    ADD CONSTRAINT ingest_job_document_pkey PRIMARY KEY (workspace, job, uri);
+
+ALTER TABLE ONLY trueweave.ingest_job
+    ADD CONSTRAINT ingest_job_pkey PRIMARY KEY (workspace, id);
+
 ALTER TABLE ONLY trueweave.job
     ADD CONSTRAINT job_pkey PRIMARY KEY (workspace, id);
+
+ALTER TABLE ONLY trueweave.kept_response
+    ADD CONSTRAINT kept_response_pkey PRIMARY KEY (workspace, caller, key_hash);
 
 ALTER TABLE ONLY trueweave.link
     ADD CONSTRAINT link_pkey PRIMARY KEY (workspace, document, chunk, n);
@@ -2002,6 +2112,8 @@ ALTER TABLE ONLY trueweave.workspace
 ALTER TABLE ONLY trueweave.workspace
     ADD CONSTRAINT workspace_pkey PRIMARY KEY (id);
 
+CREATE INDEX audit_log_at ON trueweave.audit_log USING btree (at);
+
 CREATE INDEX bm25_index_keys ON trueweave.bm25_index USING gin (keys) WITH (fastupdate=off);
 
 CREATE INDEX chunk_copies ON trueweave.chunk USING btree (text_hash, id, workspace);
@@ -2029,6 +2141,10 @@ CREATE INDEX document_versions ON trueweave.document USING btree (uri, workspace
 CREATE INDEX entity_long ON trueweave.entity USING btree (text_hash, workspace) WHERE (length(description) > 2000);
 
 CREATE INDEX facet_documents ON trueweave.facet USING btree (facet, document, workspace);
+
+CREATE INDEX ingest_job_document_uri ON trueweave.ingest_job_document USING btree (uri, workspace);
+
+CREATE INDEX ingest_job_made ON trueweave.ingest_job USING btree (made DESC, id DESC, workspace);
 
 CREATE INDEX job_by_id ON trueweave.job USING btree (id) INCLUDE (workspace);
 
@@ -2124,7 +2240,13 @@ ALTER TABLE trueweave.failed_work ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.hierarchy ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE trueweave.ingest_job ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.ingest_job_document ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE trueweave.job ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.kept_response ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.link ENABLE ROW LEVEL SECURITY;
 
@@ -2184,7 +2306,13 @@ CREATE POLICY reader ON trueweave.failed_work AS RESTRICTIVE TO trueweave_reader
 
 CREATE POLICY reader ON trueweave.hierarchy AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
+CREATE POLICY reader ON trueweave.ingest_job AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
+CREATE POLICY reader ON trueweave.ingest_job_document AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
 CREATE POLICY reader ON trueweave.job AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
+CREATE POLICY reader ON trueweave.kept_response AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.link AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
@@ -2314,7 +2442,13 @@ CREATE POLICY workspace ON trueweave.failed_work USING ((workspace = (current_se
 
 CREATE POLICY workspace ON trueweave.hierarchy USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
+CREATE POLICY workspace ON trueweave.ingest_job USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.ingest_job_document USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
 CREATE POLICY workspace ON trueweave.job USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
+CREATE POLICY workspace ON trueweave.kept_response USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.link USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
@@ -2442,6 +2576,9 @@ REVOKE ALL ON FUNCTION trueweave.keep_ordered_facets() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION trueweave.language_of(said text, given text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION trueweave.list_workspaces(only_ids integer[], after_name text, most integer, OUT id integer, OUT name text, OUT created timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.list_workspaces(only_ids integer[], after_name text, most integer, OUT id integer, OUT name text, OUT created timestamp with time zone) TO trueweave_app;
+
 REVOKE ALL ON FUNCTION trueweave.make_own_table(of_space integer, of_kind text) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.make_own_table(of_space integer, of_kind text) TO trueweave_app;
 
@@ -2513,6 +2650,10 @@ GRANT ALL ON FUNCTION trueweave.workspaces_after(after integer, most integer) TO
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.alike TO trueweave_app;
 
+GRANT SELECT,INSERT,UPDATE ON TABLE trueweave.api_key TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE ON TABLE trueweave.audit_log TO trueweave_app;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.budget TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.chunk TO trueweave_app;
@@ -2549,7 +2690,13 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.failed_work TO trueweave_ap
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.hierarchy TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.hierarchy TO trueweave_reader;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.ingest_job TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.ingest_job_document TO trueweave_app;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.job TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.kept_response TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.link TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.link TO trueweave_reader;

@@ -1,0 +1,100 @@
+"""`trueweave keys`: make, list and revoke keys of the server."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from trueweave.cli.options import DatabaseUrl, Json
+from trueweave.cli.render.keys import key_table
+from trueweave.cli.render.lines import next_step
+from trueweave.cli.reply import replying
+from trueweave.cli.session import in_database, load_settings
+
+if TYPE_CHECKING:
+    from trueweave.store.postgres.api_keys import ApiKeyInfo, MadeKey
+    from trueweave.store.postgres.db import Database
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="""Make, list and revoke keys of the server.
+
+    To replace a key, make another, give it to whoever uses the old one, and revoke that: both are valid meanwhile.
+    """,
+)
+
+KeyScopeName = Literal["read", "write", "admin"]
+
+_PAGE = 1000
+
+
+@app.command()
+def create(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Whose key it is, or what for.")],
+    scope: Annotated[
+        KeyScopeName,
+        typer.Option(help="read; write: documents and rules, too; admin: keys, budgets and workspaces, too."),
+    ] = "read",
+    workspace: Annotated[
+        list[str] | None,
+        typer.Option("--workspace", "-w", help="A workspace that it is for; may be repeated. Without it, all."),
+    ] = None,
+    days: Annotated[int | None, typer.Option(min=1, max=3650, help="Days after which it expires.")] = None,
+    database_url: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
+    """Make a key, and print it. It is shown only now: nothing is kept of it but a hash."""
+    from trueweave.engine.core import found_workspace
+    from trueweave.store.postgres import api_keys
+
+    async def make(opened: Database) -> MadeKey:
+        ids = [(await found_workspace(opened, one)).workspace.id for one in workspace] if workspace else None
+        expires = datetime.now(UTC) + timedelta(days=days) if days else None
+        return await api_keys.make(opened, name, scope, ids, expires)
+
+    with replying(json) as reply:
+        made = in_database(make, load_settings(database_url))
+        reply(
+            {"prefix": made.prefix, "key": made.token, "name": name, "scope": scope, "workspaces": workspace},
+            f"A key for {name}, shown only now:",
+            made.token,
+            next_step(f"trueweave keys revoke {made.prefix}", "lets it be valid no longer"),
+        )
+
+
+@app.command("list")
+def list_(database_url: DatabaseUrl = None, json: Json = False) -> None:
+    """List all keys, without their secrets."""
+    from trueweave.store.postgres import api_keys
+
+    async def look(opened: Database) -> list[ApiKeyInfo]:
+        found: list[ApiKeyInfo] = []
+        while page := await api_keys.listed(
+            opened, _PAGE, after=(found[-1].created, found[-1].prefix) if found else None
+        ):
+            found += page
+        return found
+
+    with replying(json) as reply:
+        found = in_database(look, load_settings(database_url))
+        none = next_step("trueweave keys create NAME", "there is none yet")
+        reply({"keys": found}, key_table(found) if found else none)
+
+
+@app.command()
+def revoke(
+    prefix: Annotated[str, typer.Argument(metavar="PREFIX", help="The key by its prefix, as it is listed.")],
+    database_url: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
+    """Revoke a key. Servers refuse it within seconds."""
+    from trueweave.errors import ConfigError
+    from trueweave.store.postgres import api_keys
+
+    given = prefix.removeprefix("twk_").partition("_")[0]
+    with replying(json) as reply:
+        if not in_database(lambda opened: api_keys.revoke(opened, given), load_settings(database_url)):
+            raise ConfigError(f"there is no key {given}. `trueweave keys list` shows all.")
+        reply({"revoked": given}, f"The key {given} is valid no longer.")

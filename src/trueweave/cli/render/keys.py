@@ -1,0 +1,31 @@
+"""Keys of the server, for people to read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from trueweave.cli.render.dates import local_time
+from trueweave.cli.render.tables import TextTable, table
+
+if TYPE_CHECKING:
+    from trueweave.store.postgres.api_keys import ApiKeyInfo
+
+
+def key_table(found: Sequence[ApiKeyInfo]) -> TextTable:
+    """Keys, one a line."""
+    made = table("prefix", "name", "scope", "~workspaces", "made", "last used", "state", styles=("cyan",))
+    for one in found:
+        workspaces = "all" if one.workspaces is None else ", ".join(one.workspaces) or "none that is there"
+        used = str(one.last_used) if one.last_used else "never"
+        made.add_row(one.prefix, one.name, one.scope, workspaces, local_time(one.created), used, _state(one))
+    return made
+
+
+def _state(one: ApiKeyInfo) -> str:
+    if one.revoked:
+        return f"revoked {local_time(one.revoked)}"
+    if one.expires is None:
+        return "valid"
+    return f"{'expired' if one.expires < datetime.now(UTC) else 'valid until'} {local_time(one.expires)}"

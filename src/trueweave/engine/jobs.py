@@ -1,0 +1,78 @@
+"""Documents that are handed in for workers, and how far they are."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from uuid import UUID, uuid4
+
+from trueweave.engine.core import OpenWorkspace
+from trueweave.errors import UnknownDocument, UnknownJob
+from trueweave.events import Event, Listener, Refused, Unreadable, ignore
+from trueweave.ingest.intake import batches, hand_in, incoming
+from trueweave.ingest.seen import Seen
+from trueweave.store.postgres import ingest_jobs
+from trueweave.store.postgres.public_errors import own_errors
+from trueweave.types import DocumentState, IngestJob, NamedFile, Source
+
+_REASONS = 100  # that are kept of a job
+
+
+@own_errors
+class AsyncJobsGroup:
+    """Documents that workers bring in: `trueweave.jobs`."""
+
+    def __init__(self, core: OpenWorkspace) -> None:
+        self._core = core
+
+    async def submit(self, *what: str | Path | Source | NamedFile, listener: Listener = ignore) -> IngestJob:
+        """Hand in files, whole folders and texts for workers, and wait for none of them: they are read here, and are
+        part of the index once `trueweave worker`, or anybody who adds documents, has worked them.
+
+        What is there unchanged is left alone. `get` tells how far they are.
+        """
+        id_, reasons = uuid4(), list[str]()
+
+        def heard(event: Event) -> None:
+            if isinstance(event, Refused | Unreadable) and len(reasons) < _REASONS:
+                reasons.append(event.reason)
+            listener(event)
+
+        workspace, recipe = self._core.workspace, (await self._core.models()).recipe()
+        async with workspace.transaction() as tx:
+            await ingest_jobs.make(tx, id_)
+        with Seen() as seen:
+            async for found in batches(incoming(what, self._core.files(seen), seen), heard):
+                await hand_in(workspace, found, recipe, heard)
+                async with workspace.transaction() as tx:
+                    await ingest_jobs.note(tx, id_, [source.uri for source in found])
+        if reasons:
+            async with workspace.transaction() as tx:
+                await ingest_jobs.refuse(tx, id_, reasons)
+        return await self.get(id_)
+
+    async def get(self, id: UUID) -> IngestJob:
+        """The documents that were handed in as this job, and how far they are. UnknownJob where there is none."""
+        async with self._core.workspace.transaction() as tx:
+            found = await ingest_jobs.get(tx, id)
+        if found is None:
+            raise UnknownJob(f"there is no job {id}: it never was, or is kept no longer. See the jobs that there are.")
+        return found
+
+    async def latest(self, limit: int = 50, *, before: tuple[datetime, UUID] | None = None) -> list[IngestJob]:
+        """Jobs, the latest first. The next page begins before the last one of this: its `made` and its `id`."""
+        async with self._core.workspace.transaction() as tx:
+            return await ingest_jobs.latest(tx, limit, before)
+
+    async def documents(self, job: UUID, limit: int = 50, *, after: str = "") -> list[DocumentState]:
+        """The documents of a job by uri, and how far each is. The next page begins after the last uri of this one."""
+        async with self._core.workspace.transaction() as tx:
+            return await ingest_jobs.documents(tx, job, limit, after)
+
+    async def state(self, uri: str) -> DocumentState:
+        """How far one document is, however it was added. UnknownDocument where there is none."""
+        async with self._core.workspace.transaction() as tx:
+            found = await ingest_jobs.states(tx, [uri])
+        if not found:
+            raise UnknownDocument(f"there is no document {uri!r}, and none waits to be worked. Add it.")
+        return found[0]

@@ -1,0 +1,102 @@
+"""Who may do what. A workspace that a caller may not see answers exactly as one that does not exist."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Path, Request
+
+from trueweave.engine import AsyncTrueweave
+from trueweave.errors import UnknownWorkspace
+from trueweave.server.fields import storable_text
+from trueweave.server.problems import Refusal
+from trueweave.server.services import Services
+from trueweave.store.postgres.api_keys import SCOPES, KeyScope
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who makes a request: by the prefix and name of a key, what it may do, and in which workspaces; None is all."""
+
+    id: str
+    name: str
+    scope: KeyScope
+    workspaces: frozenset[int] | None
+
+    def may(self, scope: KeyScope) -> bool:
+        """Whether the scope of the caller includes this one: who may administer may write, and who may write, read."""
+        return SCOPES.index(self.scope) >= SCOPES.index(scope)
+
+    def sees(self, workspace: int) -> bool:
+        """Whether the caller may know of this workspace."""
+        return self.workspaces is None or workspace in self.workspaces
+
+
+EVERYBODY = Caller("", "", "admin", None)
+
+
+def services_of(request: Request) -> Services:
+    """What all requests share."""
+    services: Services = request.app.state.services
+    return services
+
+
+def caller_of(request: Request) -> Caller:
+    """Who makes the request."""
+    caller: Caller = request.state.caller
+    return caller
+
+
+def require(request: Request, scope: KeyScope) -> Caller:
+    """The caller, who must have this scope. A request that may change something is audited."""
+    caller = caller_of(request)
+    if scope != "read":
+        request.state.writes = True
+    if not caller.may(scope):
+        raise Refusal(
+            403, "forbidden", f"This takes the scope {scope}, and the key has {caller.scope}.", "Use another key."
+        )
+    return caller
+
+
+WorkspaceName = Annotated[str, Path(min_length=1, max_length=200, description="The workspace."), storable_text]
+
+
+def entering(scope: KeyScope) -> Callable[..., AsyncIterator[AsyncTrueweave]]:
+    """A dependency: the workspace of the path, open, for a caller who has this scope."""
+
+    async def entered(request: Request, workspace: WorkspaceName) -> AsyncIterator[AsyncTrueweave]:
+        async with entered_workspace(request, workspace, scope) as trueweave:
+            yield trueweave
+
+    return entered
+
+
+@asynccontextmanager
+async def entered_workspace(request: Request, name: str, scope: KeyScope) -> AsyncIterator[AsyncTrueweave]:
+    """A workspace by its name, open, if the caller may enter it with this scope."""
+    try:
+        async with services_of(request).workspaces.lend(name, caller_of(request).sees) as trueweave:
+            request.state.workspace = trueweave.workspace.id
+            require(request, scope)
+            yield trueweave
+    except UnknownWorkspace:
+        request.state.refused = True
+        raise
+
+
+Reading = Annotated[AsyncTrueweave, Depends(entering("read"))]
+Writing = Annotated[AsyncTrueweave, Depends(entering("write"))]
+Administering = Annotated[AsyncTrueweave, Depends(entering("admin"))]
+AnyCaller = Annotated[Caller, Depends(caller_of)]
+
+
+def _administrator(request: Request) -> Caller:
+    return require(request, "admin")
+
+
+Administrator = Annotated[Caller, Depends(_administrator)]
+Shared = Annotated[Services, Depends(services_of)]

@@ -1,0 +1,117 @@
+"""The application: all rooms behind one entrance."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
+from starlette.types import ASGIApp
+
+from trueweave.config import Settings
+from trueweave.server import problems
+from trueweave.server.entrance import Entrance, Limits
+from trueweave.server.routes import (
+    communities,
+    documents,
+    graph,
+    health,
+    jobs,
+    keys,
+    openai,
+    questions,
+    rules,
+    spend,
+    workspaces,
+)
+from trueweave.server.services import Services, opened_services
+
+_ABOUT = (
+    "A knowledge graph woven with a vector index from documents, that answers questions with checked citations. "
+    "Errors are application/problem+json. Lists have cursors. Writes take an Idempotency-Key."
+)
+
+
+class ServerApp(FastAPI):
+    """FastAPI behind the entrance, which also sees what goes wrong in the application itself."""
+
+    def __init__(self, *, authenticated: bool, limits: Limits, **more: Any) -> None:
+        super().__init__(**more)
+        self._entered: Callable[[ASGIApp], ASGIApp] = lambda app: Entrance(
+            app, self._services, authenticated=authenticated, limits=limits
+        )
+
+    def _services(self) -> Services:
+        services: Services = self.state.services
+        return services
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """All that a request passes through."""
+        return self._entered(super().build_middleware_stack())
+
+    def openapi(self) -> dict[str, Any]:
+        """The description of the server."""
+        if not self.openapi_schema:
+            made = super().openapi()
+            problems.add_schemas(made)
+            schemes = made["components"].setdefault("securitySchemes", {})
+            schemes["key"] = {"type": "http", "scheme": "bearer", "description": "A key: `twk_…`"}
+            made["security"] = [{"key": []}]
+        assert self.openapi_schema
+        return self.openapi_schema
+
+
+def create_app(
+    settings: Settings | None = None, *, authenticated: bool = True, works: bool = False, limits: Limits | None = None
+) -> FastAPI:
+    """The server for the database of these settings.
+
+    Without `authenticated` everybody who reaches it may do everything, by loopback addresses only. With `works` it
+    works documents that wait, too, so that no worker is needed beside it.
+    """
+    settings = settings or Settings.load()
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with opened_services(settings, works=works) as services:
+            app.state.services = services
+            yield
+
+    app = ServerApp(
+        authenticated=authenticated,
+        limits=limits or Limits(upload=settings.max_upload_bytes),
+        title="Trueweave",
+        description=_ABOUT,
+        version=version("trueweave"),
+        openapi_url="/v1/openapi.json",
+        docs_url=None,  # these load programs from elsewhere
+        redoc_url=None,
+        lifespan=lifespan,
+        generate_unique_id_function=_operation,
+        redirect_slashes=False,
+    )
+    problems.install(app)
+    for router in (
+        health.router,
+        workspaces.router,
+        documents.router,
+        questions.router,
+        questions.methods_router,
+        graph.router,
+        communities.router,
+        rules.router,
+        jobs.router,
+        spend.router,
+        keys.router,
+        openai.router,
+    ):
+        app.include_router(router)
+    return app
+
+
+def _operation(route: APIRoute) -> str:
+    """The name of an operation is that of its function."""
+    return route.name

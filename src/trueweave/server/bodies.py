@@ -1,0 +1,535 @@
+"""What requests and responses hold. Where `--json` of a command has a form, it is the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, JsonValue, StrictBool, StrictInt
+
+from trueweave.errors import ConfigError
+from trueweave.evidence import (
+    AnswerOptions,
+    Check,
+    CheckStatus,
+    Filter,
+    Passage,
+    Path,
+    Repair,
+    Report,
+    Scalar,
+    SearchedBy,
+    Step,
+    Usage,
+)
+from trueweave.ranges import Range, RangeBounds
+from trueweave.server.fields import Line, Name, Question, Text, Uri
+from trueweave.server.problems import Refusal
+from trueweave.types import (
+    Community,
+    CommunityReport,
+    Entity,
+    Finish,
+    IngestJob,
+    JobState,
+    Message,
+    NameKey,
+    Relation,
+    RuleKind,
+    Status,
+)
+
+
+class _Request(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+# --- questions ----------------------------------------------------------------------------------------
+
+
+class RangeBody(_Request):
+    """All numbers, or all moments in ISO 8601, from `low` to `high`; `bounds` says whether the ends are included."""
+
+    low: StrictInt | FiniteFloat | Line | None = None
+    high: StrictInt | FiniteFloat | Line | None = None
+    bounds: RangeBounds = "[]"
+
+
+_Value = StrictBool | StrictInt | FiniteFloat | Line | RangeBody
+
+
+class FilterBody(_Request):
+    """Which documents may speak: those of these uris, if any are given, with one of these values, or one in one of
+    these ranges, under each of these keys of their metadata."""
+
+    uris: Annotated[list[Uri], Field(max_length=1000)] = []
+    metadata: Annotated[
+        dict[Name, _Value | Annotated[list[_Value], Field(min_length=1, max_length=100)]], Field(max_length=20)
+    ] = {}
+
+    def filter(self) -> Filter:
+        """The filter that is meant; one that makes no sense is refused."""
+        try:
+            wanted = {
+                key: [_value(one) for one in (value if isinstance(value, list) else [value])]
+                for key, value in self.metadata.items()
+            }
+        except ConfigError as error:
+            raise Refusal(422, "invalid_filter", str(error), "Change the filter.") from error
+        return Filter(tuple(self.uris), wanted)
+
+
+def _value(given: _Value) -> Scalar | Range:
+    return Range(given.low, given.high, given.bounds) if isinstance(given, RangeBody) else given
+
+
+class MessageBody(_Request):
+    """Something that was said before."""
+
+    role: Literal["user", "assistant"]
+    content: Text
+
+
+class OptionsBody(_Request):
+    """How one question is to be answered."""
+
+    instructions: Text = ""
+    language: Line = ""
+    length: Annotated[int, Field(ge=16, le=100_000)] | None = None
+    temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
+
+    def options(self) -> AnswerOptions:
+        """The same for the engine."""
+        return AnswerOptions(self.instructions, self.language, self.length, self.temperature)
+
+
+class RetrieveBody(_Request):
+    """What is looked for, by which method with which parameters, and in which documents."""
+
+    question: Question
+    method: Line | None = Field(default=None, description="`GET /v1/methods` lists them; the workspace's own if none.")
+    parameters: Annotated[dict[Line, JsonValue], Field(max_length=50)] = {}
+    filter: FilterBody = FilterBody()
+    rerank: bool = False
+
+
+class AskBody(RetrieveBody):
+    """A question, and how it is to be answered."""
+
+    history: Annotated[list[MessageBody], Field(max_length=200)] = []
+    use_cot: bool = False
+    numerical_answer: bool = False
+    extractive: bool = False
+    repair: bool | None = None
+    verifiers: Annotated[list[Literal["rules", "llm"]], Field(max_length=2)] | None = None
+    options: OptionsBody = OptionsBody()
+    context_only: bool = False
+
+    def messages(self) -> list[Message]:
+        """What was said before, for the engine."""
+        return [Message(one.role, one.content) for one in self.history]
+
+
+class CompareBody(_Request):
+    """A question, and the methods to compare; all of them, if none are given."""
+
+    question: Question
+    methods: Annotated[list[Line], Field(max_length=20)] = []
+    filter: FilterBody = FilterBody()
+    answers: bool = False
+
+
+class EvidenceBody(BaseModel):
+    """What a method found, best first. `reason` says why it is nothing, where the method knows."""
+
+    passages: list[Passage]
+    entities: list[Entity]
+    relations: list[Relation]
+    paths: list[Path]
+    reports: list[Report]
+    reason: str
+
+
+class TraceBody(BaseModel):
+    """How evidence was found, step by step, and what that took."""
+
+    method: str
+    steps: list[Step]
+    seconds: float
+    usage: Usage
+    statements: int
+
+
+class RetrievedBody(BaseModel):
+    """Evidence, and how it was found."""
+
+    question: str
+    method: str
+    evidence: EvidenceBody
+    trace: TraceBody
+    usage: Usage
+
+
+class CitationBody(BaseModel):
+    """A passage that an answer names by its mark, and the words in it that the answer rests on. `start` and `end` are
+    where they are in the document."""
+
+    mark: int
+    passage: UUID
+    source: str
+    uri: str
+    title: str
+    page: str
+    headings: list[str]
+    quote: str
+    start: int
+    end: int
+    verbatim: bool
+    also: list[str]
+
+
+class SentenceBody(BaseModel):
+    """A sentence of an answer, and the result of checking it."""
+
+    text: str
+    start: int
+    end: int
+    marks: list[int]
+    status: CheckStatus
+    reason: str
+    basis: str
+    verifier: str
+    claims: bool
+    vouched: bool
+
+
+class AnswerBody(BaseModel):
+    """An answer, sentence by sentence, with what it cites and what it rests on. `answer` and `known` are null where no
+    model was asked."""
+
+    question: str
+    method: str
+    answer: str | None
+    known: bool | None
+    number: Decimal | None
+    reasoning: str
+    finish: Finish
+    citations: list[CitationBody]
+    sentences: list[SentenceBody]
+    checks: list[Check]
+    repairs: list[Repair]
+    context: str
+    evidence: EvidenceBody
+    trace: TraceBody
+    usage: Usage
+
+
+class ComparedBody(BaseModel):
+    """What one method found, and answered if that was wanted; `problem` says why it cannot be used, where it cannot."""
+
+    method: str
+    problem: str
+    evidence: EvidenceBody | None = None
+    trace: TraceBody | None = None
+    usage: Usage | None = None
+    answer: str | None = None
+    known: bool | None = None
+    citations: list[CitationBody] | None = None
+    sentences: list[SentenceBody] | None = None
+
+
+class OverlapBody(BaseModel):
+    """Which share of the passages of two methods both found."""
+
+    methods: tuple[str, str]
+    share: float
+
+
+class ComparisonBody(BaseModel):
+    """Methods side by side on one question."""
+
+    question: str
+    methods: list[ComparedBody]
+    overlap: list[OverlapBody]
+
+
+# --- documents ----------------------------------------------------------------------------------------
+
+
+class TextDocument(_Request):
+    """A document as text. Another with the same uri replaces it."""
+
+    uri: Uri
+    text: Text
+    title: Text = ""
+    metadata: dict[str, JsonValue] = {}
+
+
+class TextDocuments(_Request):
+    """Documents to be added together."""
+
+    documents: Annotated[list[TextDocument], Field(min_length=1, max_length=1000)]
+
+
+class UrisBody(_Request):
+    """Documents by their uris."""
+
+    uris: Annotated[list[Uri], Field(min_length=1, max_length=1000)]
+
+
+class RemovedBody(BaseModel):
+    """How many documents were removed."""
+
+    removed: int
+
+
+class AnnotatedBody(BaseModel):
+    """How many documents were read and how many of them were new or changed; and why rows could not be used, the first
+    hundred."""
+
+    documents: int
+    new: int
+    refused: list[str]
+
+
+class JobBody(BaseModel):
+    """Documents that were handed in together, and how far they are."""
+
+    id: UUID
+    state: JobState
+    made: datetime
+    documents: int
+    waiting: int
+    unsettled: int
+    indexed: int
+    failed: int
+    refused: list[str]
+
+    @classmethod
+    def of(cls, job: IngestJob) -> JobBody:
+        """A job as it is answered."""
+        return cls(
+            id=job.id,
+            state=job.state,
+            made=job.made,
+            documents=job.documents,
+            waiting=job.waiting,
+            unsettled=job.unsettled,
+            indexed=job.indexed,
+            failed=job.failed,
+            refused=list(job.refused),
+        )
+
+
+class SpanBody(BaseModel):
+    """A chunk of a document: an exact span of its text, and where that is."""
+
+    id: UUID
+    text: str
+    start: int
+    end: int
+    page: str
+    headings: list[str]
+
+
+class MentionedBody(BaseModel):
+    """An entity, and how often a document mentions it."""
+
+    entity: Entity
+    mentions: int
+
+
+class DocumentBody(BaseModel):
+    """A document: some of its chunks in their order, of `chunks` in all, and the entities that it mentions most."""
+
+    uri: str
+    title: str
+    metadata: dict[str, JsonValue]
+    added: datetime
+    notes: list[str]
+    chunks: int
+    spans: list[SpanBody]
+    entities: list[MentionedBody]
+
+
+# --- the graph ----------------------------------------------------------------------------------------
+
+
+class EntityBody(BaseModel):
+    """An entity with its heaviest relations, and passages that mention it."""
+
+    entity: Entity
+    relations: list[Relation]
+    passages: list[Passage]
+
+
+class FoundEntities(BaseModel):
+    """Entities that fit a text, best first, with their scores, and how they were looked for."""
+
+    entities: list[Entity]
+    scores: list[float]
+    by: list[SearchedBy]
+
+
+class FoundRelations(BaseModel):
+    """Relations that fit a text, best first, with their scores, and how they were looked for."""
+
+    relations: list[Relation]
+    scores: list[float]
+    by: list[SearchedBy]
+
+
+class NeighboursBody(BaseModel):
+    """Entities around others, nearer ones first."""
+
+    entities: list[Entity]
+
+
+class StepBody(BaseModel):
+    """One relation on a path, and passages that state it."""
+
+    relation: Relation
+    forward: bool
+    passages: list[Passage]
+
+
+class WayBody(BaseModel):
+    """A path: each step leads from one of its entities to the next."""
+
+    entities: list[Entity]
+    steps: list[StepBody]
+
+
+class PathBody(BaseModel):
+    """A shortest path; null where none was found."""
+
+    path: WayBody | None
+
+
+class CommunityBody(BaseModel):
+    """A community with what is written about it, if anything is, and its members, those with most relations first."""
+
+    community: Community
+    report: CommunityReport | None
+    members: list[Entity]
+
+
+class NameBody(_Request):
+    """A name as documents write it. Without a type, all names written so."""
+
+    name: Name
+    type: Line = ""
+
+    def key(self) -> NameKey:
+        """The same for the engine."""
+        return NameKey(self.name, self.type)
+
+
+class RuleRequest(_Request):
+    """A decision about names and facts.
+
+    `merge` and `split` take several names, the others one. `label` is the new name, type or description, and for `add`
+    what is so. With a `target` the rule is about the relation from the name to it, and `type` is that of the relation
+    which is added.
+    """
+
+    kind: RuleKind
+    names: Annotated[list[NameBody], Field(min_length=1, max_length=100)]
+    label: Text = ""
+    target: NameBody | None = None
+    type: Line = ""
+
+
+class RuleBody(BaseModel):
+    """A rule: what it says, who made it, and when."""
+
+    id: UUID
+    kind: RuleKind
+    names: list[NameBody]
+    label: str
+    target: NameBody | None
+    by: str
+    made: datetime | None
+
+
+# --- workspaces, keys and money -----------------------------------------------------------------------
+
+
+class WorkspaceRequest(_Request):
+    """A workspace to be made."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")
+
+
+class WorkspaceBody(BaseModel):
+    """A workspace by its name, and when it was made."""
+
+    name: str
+    created: datetime
+
+
+class WorkspaceDetails(BaseModel):
+    """How large a workspace is, what waits in it, how questions are answered where no method is named, and whether
+    there is a language model to answer with."""
+
+    name: str
+    status: Status
+    method: str
+    has_model: bool
+
+
+class DroppedBody(BaseModel):
+    """A workspace that is gone, and how many documents it had."""
+
+    dropped: str
+    documents: int
+
+
+class KeyRequest(_Request):
+    """A key to be made. Without `workspaces` it is for all that its maker may use."""
+
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+    scope: Literal["read", "write", "admin"] = "read"
+    workspaces: Annotated[list[Name], Field(min_length=1, max_length=1000)] | None = None
+    expires_in_days: Annotated[int, Field(ge=1, le=3650)] | None = None
+
+
+class KeyBody(BaseModel):
+    """A key as it is listed. `workspaces` is null where it is for all."""
+
+    prefix: str
+    name: str
+    scope: Literal["read", "write", "admin"]
+    workspaces: list[str] | None
+    created: datetime
+    expires: datetime | None
+    revoked: datetime | None
+    last_used: str | None
+
+
+class NewKeyBody(BaseModel):
+    """A new key. It is shown only now: nothing is kept of it but a hash."""
+
+    prefix: str
+    key: str
+
+
+class RevokedBody(BaseModel):
+    """A key that is valid no longer."""
+
+    revoked: str
+
+
+class BudgetRequest(_Request):
+    """What may be spent from now on: so much money, or so many tokens; with neither, as much as it takes."""
+
+    price: Annotated[Decimal, Field(ge=0, le=1_000_000_000, max_digits=20)] | None = None
+    tokens: Annotated[int, Field(ge=0, le=10**15)] | None = None
+
+
+def listed(names: Sequence[NameKey]) -> list[NameBody]:
+    """Names as they are answered."""
+    return [NameBody(name=one.name, type=one.type) for one in names]

@@ -1,0 +1,194 @@
+"""The entrance: every request gets an id, is identified by its key, bounded in size, logged, and audited if need be.
+
+It stands before all else, so that nothing of a body is read for a caller who is not known.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from ipaddress import ip_address
+from uuid import uuid4
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from trueweave.errors import TrueweaveError
+from trueweave.server.access import EVERYBODY, Caller
+from trueweave.server.problems import Refusal, response_of
+from trueweave.server.services import Services
+from trueweave.store.postgres.audit import AuditEntry
+
+UPLOADS = re.compile(r"/(documents|estimate)/(files|annotated)/?$")
+OPEN = frozenset({"/healthz", "/readyz", "/v1/openapi.json"})
+
+_log = logging.getLogger("trueweave.server.requests")
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_REFUSED = (401, 403)
+_LINGER, _LINGER_SECONDS = 8 * 2**20, 2.0
+_HANG_UP = {"Connection": "close"}  # so that a body without end is not listened to
+_HEADERS = {"X-Content-Type-Options": "nosniff", "Cache-Control": "private, no-cache"}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many bytes a body may have: of JSON, and of an upload."""
+
+    body: int = 16 * 2**20
+    upload: int = 100 * 2**20
+
+
+class Entrance:
+    """An application behind the entrance. Without `authenticated`, whoever reaches it may do everything."""
+
+    def __init__(self, app: ASGIApp, services: Callable[[], Services], *, authenticated: bool, limits: Limits) -> None:
+        self._app = app
+        self._services = services
+        self._is_authenticated = authenticated
+        self._limits = limits
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        given = headers.get("x-request-id", "")
+        request_id = given if _REQUEST_ID.fullmatch(given) else uuid4().hex
+        state = scope.setdefault("state", {})
+        state["request_id"] = request_id
+        began, status = time.perf_counter(), 500
+
+        async def answer(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                sent = MutableHeaders(scope=message)
+                sent["X-Request-Id"] = request_id
+                for name, value in _HEADERS.items():
+                    sent.setdefault(name, value)
+            await send(message)
+
+        try:
+            try:
+                state["caller"] = await self._caller(scope, headers)
+                self._check_length(scope, headers)
+            except (Refusal, TrueweaveError) as error:
+                response = response_of(error, request_id)
+                if not {"content-length", "transfer-encoding"}.isdisjoint(headers.keys()):
+                    await _drain(receive)
+                    response.headers["Connection"] = "close"
+                await response(scope, receive, answer)
+                return
+            await self._app(scope, self._bounded(scope, receive), answer)
+        finally:
+            self._told(scope, status, time.perf_counter() - began)
+
+    async def _caller(self, scope: Scope, headers: Headers) -> Caller | None:
+        if scope["path"] in OPEN:
+            return None
+        if not self._is_authenticated:
+            _check_local(headers)
+            return EVERYBODY
+        kind, _, token = headers.get("authorization", "").partition(" ")
+        found = await self._services().keys.find(token.strip()) if kind.lower() == "bearer" else None
+        if found is None:
+            raise Refusal(
+                401,
+                "unauthorized",
+                "There is no valid key: it is missing, unknown, revoked or expired.",
+                "Send one as `Authorization: Bearer twk_…`. `trueweave keys create` makes one.",
+                {"WWW-Authenticate": "Bearer"},
+            )
+        return Caller(found.prefix, found.name, found.scope, found.workspaces)
+
+    def _most(self, scope: Scope) -> int:
+        return self._limits.upload if UPLOADS.search(scope["path"]) else self._limits.body
+
+    def _check_length(self, scope: Scope, headers: Headers) -> None:
+        said = headers.get("content-length", "")
+        if said.isdigit() and int(said) > self._most(scope):
+            raise _too_large(self._most(scope))
+
+    def _bounded(self, scope: Scope, receive: Receive) -> Receive:
+        most, seen = self._most(scope), 0
+
+        async def bounded() -> Message:
+            nonlocal seen
+            message = await receive()
+            if message["type"] == "http.request":
+                seen += len(message.get("body", b""))
+                if seen > most:
+                    if message.get("more_body"):
+                        await _drain(receive)
+                    raise _too_large(most)
+            return message
+
+        return bounded
+
+    def _told(self, scope: Scope, status: int, seconds: float) -> None:
+        state, caller = scope["state"], scope["state"].get("caller")
+        route = getattr(scope.get("route"), "path", "") or "(none)"
+        workspace = state.get("workspace")
+        fields = {"request": state["request_id"], "method": scope["method"], "route": route, "status": status}
+        more = {"seconds": round(seconds, 4), "workspace": workspace, "caller": caller.id if caller else ""}
+        _log.info(
+            "%s %s %s %d in %.0f ms",
+            state["request_id"],
+            scope["method"],
+            route,
+            status,
+            1000 * seconds,
+            extra={"event": "request", **fields, **more},
+        )
+        if state.get("writes") or state.get("refused") or status in _REFUSED:
+            who = caller.id if caller else ""
+            entry = AuditEntry(datetime.now(UTC), state["request_id"], who, scope["method"], route, workspace, status)
+            self._services().audit.add(entry)
+
+
+async def _drain(receive: Receive) -> None:
+    """Let a little of a body that is not wanted pass, as who is still sending does not hear why it was refused."""
+    seen = 0
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_LINGER_SECONDS):
+            while seen < _LINGER:
+                message = await receive()
+                seen += len(message.get("body", b""))
+                if not message.get("more_body"):
+                    return
+
+
+def _too_large(most: int) -> Refusal:
+    return Refusal(413, "too_large", f"The body has more than {most:,} bytes.", "Send less at once.", _HANG_UP)
+
+
+def _check_local(headers: Headers) -> None:
+    """Without keys, pages in the browser of whoever runs the server must not reach it, nor by a name for it."""
+    if not is_loopback(_host(headers.get("host", ""))):
+        raise Refusal(403, "forbidden", "Without keys this server answers to 127.0.0.1 and localhost alone.")
+    origin = headers.get("origin")
+    if origin and _host(origin.partition("://")[2]) != _host(headers.get("host", "")):
+        raise Refusal(403, "forbidden", "Without keys this server does not answer to pages of other origins.")
+
+
+def _host(address: str) -> str:
+    """The host of HOST, HOST:PORT or [HOST]:PORT."""
+    if address.startswith("["):
+        return address[1:].partition("]")[0]
+    return address.partition(":")[0].lower()
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address is that of this machine for itself alone."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,84 @@
+"""Idempotency-Key: a write that is sent again with the same key is carried out once, and answered as the first time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any
+
+from fastapi import Depends, Header, Request, Response
+from fastapi.encoders import jsonable_encoder
+
+from trueweave.engine import AsyncTrueweave
+from trueweave.server.access import caller_of
+from trueweave.server.problems import Refusal
+from trueweave.store.postgres import kept_responses
+from trueweave.store.postgres.public_errors import translated
+
+_REPLAYED = "Idempotent-Replayed"
+
+
+class Once:
+    """Carries a request out once for each key of its caller in a workspace, for a day."""
+
+    def __init__(self, key: str | None, request: Request, response: Response) -> None:
+        self._key = key
+        self._request = request
+        self._response = response
+
+    async def __call__(self, trueweave: AsyncTrueweave, body: object, act: Callable[[], Awaitable[Any]]) -> Any:
+        """What `act` gives, as JSON; or what it gave when the same request was sent before."""
+        if self._key is None:
+            return await act()
+        workspace, caller = trueweave.workspace, caller_of(self._request).id
+        key = hashlib.sha256(self._key.encode()).digest()
+        request = hashlib.sha256(self._said(body)).digest()
+        with translated():
+            known = await kept_responses.begin(workspace, caller, key, request)
+        if known:
+            return self._answered(known.is_same, known.body)
+        try:
+            made = jsonable_encoder(await act())
+        except BaseException:
+            with translated():
+                await kept_responses.forget(workspace, caller, key)
+            raise
+        with translated():
+            await kept_responses.keep(workspace, caller, key, made)
+        return made
+
+    def _said(self, body: object) -> bytes:
+        route = self._request.scope["route"].path
+        asked = [self._request.method, route, sorted(self._request.query_params.multi_items())]
+        asked += [self._request.path_params]
+        return json.dumps([asked, jsonable_encoder(body)], sort_keys=True).encode()
+
+    def _answered(self, is_same: bool, body: Any) -> Any:
+        if not is_same:
+            raise Refusal(
+                422,
+                "idempotency_key_reused",
+                "Another request was sent with this Idempotency-Key.",
+                "Use a new key for each request.",
+            )
+        if body is None:
+            raise Refusal(
+                409, "under_way", "The same request is being carried out.", "Send it again later.", {"Retry-After": "1"}
+            )
+        self._response.headers[_REPLAYED] = "true"
+        return body
+
+
+def _once(
+    request: Request,
+    response: Response,
+    idempotency_key: Annotated[
+        str | None,
+        Header(min_length=1, max_length=255, description="Makes it safe to send the request again, for a day."),
+    ] = None,
+) -> Once:
+    return Once(idempotency_key, request, response)
+
+
+Idempotent = Annotated[Once, Depends(_once)]

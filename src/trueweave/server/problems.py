@@ -1,0 +1,225 @@
+"""Problems: every error as application/problem+json (RFC 9457), with a code, a sentence and what to do next.
+
+What went wrong inside, such as in the database or at a model's server, is told to the log alone: its messages name
+addresses and files that are no caller's business.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from trueweave import errors
+from trueweave.errors import TrueweaveError
+
+MEDIA_TYPE = "application/problem+json"
+
+_log = logging.getLogger(__name__)
+_MOST_ERRORS = 20
+_IN_LOG = "Whoever runs the server finds the reason in its log, under the request id."
+_LATER = "Try again later."
+
+
+class FieldProblem(BaseModel):
+    """What is wrong with one part of a request."""
+
+    where: str
+    problem: str
+
+
+class ProblemBody(BaseModel):
+    """What went wrong, to what, and what to do next."""
+
+    type: str = Field(description="A name of the kind of problem that does not change.")
+    title: str
+    status: int
+    detail: str
+    code: str = Field(description="The kind of problem, for programs.")
+    next_step: str = ""
+    request_id: str = ""
+    near: list[str] = Field(default=[], description="Names like the one that is not there.")
+    errors: list[FieldProblem] = []
+
+
+class Refusal(HTTPException):
+    """A request that is refused for a reason of the server's own."""
+
+    def __init__(
+        self, status: int, code: str, detail: str, next_step: str = "", headers: dict[str, str] | None = None
+    ) -> None:
+        super().__init__(status, detail, headers)
+        self.code = code
+        self.next_step = next_step
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """How a class of errors is answered. With a `detail`, that is told, and the message logged."""
+
+    status: int
+    code: str
+    next_step: str
+    detail: str = ""
+
+    @property
+    def shown(self) -> bool:
+        return not self.detail
+
+
+KINDS: dict[type[TrueweaveError], _Kind] = {
+    errors.TrueweaveError: _Kind(500, "internal", _IN_LOG, "The request failed."),
+    errors.ConfigError: _Kind(409, "not_configured", "Ask whoever runs the server to change the settings."),
+    errors.PriceUnknown: _Kind(409, "price_unknown", "Ask whoever runs the server to set the price of the model."),
+    errors.NoVectors: _Kind(409, "no_vectors", "Use the method keyword, which needs none."),
+    errors.NoReports: _Kind(409, "no_reports", "Use another method until reports are written."),
+    errors.UnknownMethod: _Kind(422, "unknown_method", "GET /v1/methods lists methods and their parameters."),
+    errors.InvalidDocument: _Kind(422, "invalid_document", "Change the document and send it again."),
+    errors.UnreadableFile: _Kind(422, "unreadable_file", "Save the file again, or as text, and send it again."),
+    errors.NotText: _Kind(422, "not_text", "Save the file as UTF-8 and send it again."),
+    errors.PluginFailed: _Kind(500, "plugin_failed", _IN_LOG, "An extractor or chunker of this server failed."),
+    errors.ModelError: _Kind(502, "model_failed", _IN_LOG, "The model could not do what was asked."),
+    errors.ModelUnavailable: _Kind(503, "model_unavailable", _LATER, "The model did not answer."),
+    errors.ModelFilesMissing: _Kind(503, "model_files_missing", _IN_LOG, "The files of a model are missing here."),
+    errors.ModelRefused: _Kind(502, "model_refused", _IN_LOG, "The model's server refuses the calls of this one."),
+    errors.BadReply: _Kind(
+        502, "model_reply_unusable", "Ask again, or in other words.", "The model's reply is unusable."
+    ),
+    errors.BudgetReached: _Kind(402, "budget_reached", "Raise the budget of the workspace."),
+    errors.DatabaseError: _Kind(500, "database_error", _IN_LOG, "The database could not do what was asked."),
+    errors.DatabaseUnavailable: _Kind(503, "database_unavailable", _LATER, "The database did not answer."),
+    errors.EmbeddedServerError: _Kind(503, "database_unavailable", _LATER, "The database did not answer."),
+    errors.EmbeddedServerMissing: _Kind(503, "database_unavailable", _IN_LOG, "There is no database."),
+    errors.DiskFull: _Kind(503, "disk_full", _IN_LOG, "The disk of the database is full."),
+    errors.SchemaMismatch: _Kind(503, "schema_mismatch", _IN_LOG, "The database is of another version."),
+    errors.SchemaOutdated: _Kind(503, "schema_mismatch", _IN_LOG, "The database is of an older version."),
+    errors.SchemaNewer: _Kind(503, "schema_mismatch", _IN_LOG, "The database is of a newer version."),
+    errors.NotIsolated: _Kind(500, "not_isolated", _IN_LOG, "The database does not keep workspaces apart."),
+    errors.UnknownWorkspace: _Kind(
+        404,
+        "unknown_workspace",
+        "GET /v1/workspaces lists those that this key may use.",
+        "There is no such workspace, or this key may not use it.",
+    ),
+    errors.UnknownCommunity: _Kind(404, "unknown_community", "List the communities of the workspace."),
+    errors.UnknownDocument: _Kind(404, "unknown_document", "List the documents of the workspace."),
+    errors.UnknownJob: _Kind(404, "unknown_job", "List the jobs of the workspace."),
+    errors.UnknownEntity: _Kind(404, "unknown_entity", "Search the entities of the workspace."),
+    errors.AmbiguousName: _Kind(409, "ambiguous_name", "Say which, as NAME::TYPE or by its id."),
+    errors.SpaceMismatch: _Kind(409, "space_mismatch", "Ask whoever runs the server to embed everything again."),
+    errors.ChangesGone: _Kind(410, "changes_gone", _IN_LOG),
+    errors.StoreError: _Kind(502, "store_failed", _IN_LOG, "A store of copies could not do what was asked."),
+    errors.StoreUnavailable: _Kind(503, "store_unavailable", _LATER, "A store of copies did not answer."),
+    errors.ProjectionMissing: _Kind(503, "copy_missing", _IN_LOG, "A store has no complete copy of the workspace."),
+    errors.ProjectionBehind: _Kind(503, "copy_behind", _LATER, "A store's copy of the workspace is behind."),
+    errors.RuleError: _Kind(422, "invalid_rule", "Change the rule and send it again."),
+    errors.Defect: _Kind(500, "internal", _IN_LOG, "The request failed by a bug."),
+}
+
+_CODES = {
+    400: ("bad_request", "Change the request."),
+    401: ("unauthorized", "Send a valid key as `Authorization: Bearer twk_…`."),
+    403: ("forbidden", "Use a key with a wider scope."),
+    404: ("not_found", "GET /v1/openapi.json lists all paths."),
+    405: ("method_not_allowed", "GET /v1/openapi.json lists all paths with their methods."),
+    413: ("too_large", "Send less at once."),
+    415: ("unsupported_media_type", "Send the content type that the path takes."),
+}
+
+
+def problem_of(error: Exception, request_id: str = "") -> ProblemBody:
+    """An error as a problem. What must not be shown is in the log."""
+    match error:
+        case TrueweaveError():
+            kind = KINDS[next(one for one in type(error).__mro__ if one in KINDS)]
+            if kind.status >= 500:
+                _log.warning(
+                    "%s: %s",
+                    kind.code,
+                    error,
+                    extra={"event": "request.problem", "request": request_id, "code": kind.code},
+                )
+            detail = str(error) if kind.shown else kind.detail
+            near = list(getattr(error, "near", ()))
+            return _problem(kind.status, kind.code, detail, kind.next_step, request_id, near=near)
+        case Refusal():
+            return _problem(error.status_code, error.code, error.detail, error.next_step, request_id)
+        case RequestValidationError():
+            found = [_field(one) for one in error.errors()[:_MOST_ERRORS]]
+            told = "; ".join(f"{one.where}: {one.problem}" for one in found[:3])
+            next_step = "GET /v1/openapi.json says what each path takes."
+            return _problem(
+                422, "invalid_request", f"The request is not valid: {told}.", next_step, request_id, errors=found
+            )
+        case HTTPException():
+            code, next_step = _CODES.get(error.status_code, ("error", ""))
+            return _problem(error.status_code, code, f"{error.detail}.".replace("..", "."), next_step, request_id)
+        case _:
+            return _problem(500, "internal", "The request failed by a bug.", _IN_LOG, request_id)
+
+
+def _problem(status: int, code: str, detail: str, next_step: str, request_id: str, **more: Any) -> ProblemBody:
+    return ProblemBody(
+        type=f"urn:trueweave:problem:{code}",
+        title=HTTPStatus(status).phrase,
+        status=status,
+        detail=detail,
+        code=code,
+        next_step=next_step,
+        request_id=request_id,
+        **more,
+    )
+
+
+def _field(error: Any) -> FieldProblem:
+    return FieldProblem(where=".".join(map(str, error["loc"])), problem=str(error["msg"]))
+
+
+def response_of(error: Exception, request_id: str = "", *, for_openai: bool = False) -> JSONResponse:
+    """The response to a request that failed. Clients of OpenAI look for what is wrong under `error`, too."""
+    found = problem_of(error, request_id)
+    body = found.model_dump()
+    if for_openai:
+        body["error"] = {"message": f"{found.detail} ({found.code})", "type": found.code, "code": found.code}
+    headers = dict(getattr(error, "headers", None) or {})
+    if found.status == 503:
+        headers["Retry-After"] = str(max(1, round(getattr(error, "retry_after", None) or 5)))
+    return JSONResponse(body, found.status, headers, MEDIA_TYPE)
+
+
+def request_id_of(request: Request) -> str:
+    """The id of a request, which the entrance gave it."""
+    return str(getattr(request.state, "request_id", ""))
+
+
+def install(app: FastAPI) -> None:
+    """Have an application answer all errors as problems."""
+
+    async def answer(request: Request, error: Exception) -> JSONResponse:
+        return response_of(error, request_id_of(request), for_openai=request.url.path.startswith("/v1/chat/"))
+
+    for kind in (TrueweaveError, HTTPException, RequestValidationError, Exception):
+        app.add_exception_handler(kind, answer)
+
+
+_CONTENT = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemBody"}}}
+RESPONSES: dict[int | str, dict[str, Any]] = {
+    "4XX": {"description": "The request cannot be carried out as it is.", "content": _CONTENT},
+    "5XX": {"description": "The server, its database or a model failed.", "content": _CONTENT},
+}
+
+
+def add_schemas(openapi: dict[str, Any]) -> None:
+    """Add the form of problems to a description of the server."""
+    schema = ProblemBody.model_json_schema(ref_template="#/components/schemas/{model}")
+    known = openapi.setdefault("components", {}).setdefault("schemas", {})
+    known |= schema.pop("$defs", {})
+    known["ProblemBody"] = schema

@@ -1,0 +1,1 @@
+"""The rooms of the server, one file for each."""

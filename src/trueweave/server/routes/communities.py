@@ -1,0 +1,76 @@
+"""Communities: listed, and shown with what is written about them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel
+
+from trueweave.server.access import Reading, Writing
+from trueweave.server.bodies import CommunityBody
+from trueweave.server.fields import Cursor, Limit
+from trueweave.server.idempotency import Idempotent
+from trueweave.server.pages import ListPage, Pager
+from trueweave.server.problems import RESPONSES
+from trueweave.server.tagging import TaggedRoute
+from trueweave.store.postgres import pages
+from trueweave.store.postgres.public_errors import translated
+from trueweave.types import Community, CommunityChanges, Hierarchy
+
+router = APIRouter(
+    prefix="/v1/workspaces/{workspace}/communities", tags=["communities"], responses=RESPONSES, route_class=TaggedRoute
+)
+
+
+class HierarchyBody(BaseModel):
+    """The communities as a whole, level by level; null where none were looked for yet."""
+
+    hierarchy: Hierarchy | None
+
+
+@router.get("", response_model=ListPage[Community])
+async def list_communities(
+    trueweave: Reading,
+    limit: Limit = 50,
+    cursor: Cursor = "",
+    level: Annotated[
+        int | None, Query(ge=0, le=100, description="Only those of this level, 0 being outermost.")
+    ] = None,
+    within: Annotated[UUID | None, Query(description="Only those right within this one.")] = None,
+) -> Any:
+    """Communities, the largest first."""
+    pager: Pager[tuple[int, UUID]] = Pager(tuple[int, UUID], "communities", trueweave.workspace.id, level, within)
+    with translated():
+        async with trueweave.workspace.transaction() as tx:
+            found = await pages.communities(tx, limit + 1, level=level, within=within, after=pager.position(cursor))
+    return pager.page(found, limit, lambda one: (one.size, one.id))
+
+
+@router.get("/hierarchy")
+async def get_hierarchy(trueweave: Reading) -> HierarchyBody:
+    """How many communities there are on each level, how they were found, and whether the graph has changed since."""
+    return HierarchyBody(hierarchy=await trueweave.communities.hierarchy())
+
+
+@router.post("/find")
+async def find_communities(trueweave: Writing, once: Idempotent) -> CommunityChanges:
+    """Find the communities of the graph as it is now. No model is asked."""
+    found: CommunityChanges = await once(trueweave, None, trueweave.communities.find)
+    return found
+
+
+@router.get("/{community}")
+async def get_community(
+    community: UUID,
+    trueweave: Reading,
+    members: Annotated[int, Query(ge=0, le=200, description="How many of its members.")] = 50,
+) -> CommunityBody:
+    """A community with its report and its members."""
+    found = await trueweave.communities.get(community)
+    return CommunityBody(
+        community=found,
+        report=await trueweave.communities.report(found.id),
+        members=await trueweave.communities.members(found.id, members),
+    )

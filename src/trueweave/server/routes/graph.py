@@ -1,0 +1,119 @@
+"""The graph: entities and relations, listed and searched; what is around them, and paths between them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+
+from trueweave.evidence import EntityPath
+from trueweave.server.access import Reading
+from trueweave.server.bodies import (
+    EntityBody,
+    FoundEntities,
+    FoundRelations,
+    NeighboursBody,
+    PathBody,
+    StepBody,
+    WayBody,
+)
+from trueweave.server.fields import Cursor, EntityName, Limit, Line, Name, name_or_id
+from trueweave.server.pages import ListPage, Pager
+from trueweave.server.problems import RESPONSES
+from trueweave.server.tagging import TaggedRoute
+from trueweave.store.postgres import pages
+from trueweave.store.postgres.public_errors import translated
+from trueweave.types import Entity, Relation
+
+router = APIRouter(prefix="/v1/workspaces/{workspace}", tags=["graph"], responses=RESPONSES, route_class=TaggedRoute)
+
+OfType = Annotated[Line, Query(description="Only entities of this type.")]
+Sought = Annotated[Name, Query(description="What is looked for.")]
+Most = Annotated[int, Query(ge=0, le=100)]
+
+
+@router.get("/entities", response_model=ListPage[Entity])
+async def list_entities(trueweave: Reading, limit: Limit = 50, cursor: Cursor = "", type: OfType = "") -> Any:
+    """The entities that documents mention most."""
+    pager: Pager[tuple[int, str, UUID]] = Pager(tuple[int, str, UUID], "entities", trueweave.workspace.id, type)
+    with translated():
+        async with trueweave.workspace.transaction() as tx:
+            found = await pages.entities(tx, limit + 1, type_=type, after=pager.position(cursor))
+    return pager.page(found, limit, lambda one: (one.count, one.name, one.id))
+
+
+@router.get("/entities/search", response_model=FoundEntities)
+async def search_entities(trueweave: Reading, text: Sought, limit: Limit = 10, type: OfType = "") -> Any:
+    """The entities that fit a text best: by meaning and by words, or by words alone where nothing is embedded."""
+    hits = await trueweave.graph.search_entities(text, limit, type=type)
+    return {
+        "entities": [one.item for one in hits.items],
+        "scores": [one.score for one in hits.items],
+        "by": list(hits.by),
+    }
+
+
+@router.get("/entity")
+async def get_entity(trueweave: Reading, name: EntityName, relations: Most = 10, passages: Most = 5) -> EntityBody:
+    """An entity: what is said of it, its heaviest relations, and passages that mention it."""
+    found = await trueweave.graph.entity(name_or_id(name), relations=relations, passages=passages)
+    return EntityBody(entity=found.entity, relations=list(found.relations), passages=list(found.passages))
+
+
+@router.get("/relations", response_model=ListPage[Relation])
+async def list_relations(
+    trueweave: Reading,
+    limit: Limit = 50,
+    cursor: Cursor = "",
+    entity: Annotated[Line, Query(description="Only relations of this entity, by name or id.")] = "",
+) -> Any:
+    """The heaviest relations: of all entities, or of one."""
+    pager: Pager[tuple[float, UUID]] = Pager(tuple[float, UUID], "relations", trueweave.workspace.id, entity)
+    after = pager.position(cursor)
+    of = (await trueweave.graph.entity(name_or_id(entity), relations=0, passages=0)).entity.id if entity else None
+    with translated():
+        async with trueweave.workspace.transaction() as tx:
+            found = await pages.relations(tx, limit + 1, of=of, after=after)
+    return pager.page(found, limit, lambda one: (one.weight, one.id))
+
+
+@router.get("/relations/search", response_model=FoundRelations)
+async def search_relations(trueweave: Reading, text: Sought, limit: Limit = 10) -> Any:
+    """The relations that fit a text best."""
+    hits = await trueweave.graph.search_relations(text, limit)
+    return {
+        "relations": [one.item for one in hits.items],
+        "scores": [one.score for one in hits.items],
+        "by": list(hits.by),
+    }
+
+
+@router.get("/neighbours")
+async def list_neighbours(
+    trueweave: Reading,
+    entity: EntityName,
+    hops: Annotated[int, Query(ge=1, le=3, description="Over how many relations.")] = 1,
+    limit: Limit = 50,
+) -> NeighboursBody:
+    """The entities around one: nearer ones first, then those more heavily related."""
+    found = await trueweave.graph.neighbours(name_or_id(entity), hops=hops, limit=limit)
+    return NeighboursBody(entities=found)
+
+
+@router.get("/path")
+async def find_path(
+    trueweave: Reading,
+    start: EntityName,
+    end: EntityName,
+    longest: Annotated[int, Query(ge=1, le=12, description="How many relations it may have.")] = 6,
+    passages: Annotated[int, Query(ge=0, le=20, description="How many passages for each relation.")] = 2,
+) -> PathBody:
+    """A shortest path from one entity to another, with passages that state each of its relations."""
+    found = await trueweave.graph.path(name_or_id(start), name_or_id(end), longest=longest, passages=passages)
+    return PathBody(path=_way(found) if found else None)
+
+
+def _way(found: EntityPath) -> WayBody:
+    steps = [StepBody(relation=one.relation, forward=one.forward, passages=list(one.passages)) for one in found.steps]
+    return WayBody(entities=list(found.entities), steps=steps)

@@ -1,0 +1,47 @@
+"""Whether the server lives, is ready, and which version it is."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+from fastapi import APIRouter
+from pydantic import BaseModel
+
+from trueweave.server.access import AnyCaller, Shared
+from trueweave.server.problems import RESPONSES
+from trueweave.store.postgres import api_keys
+from trueweave.store.postgres.public_errors import translated
+
+router = APIRouter(tags=["health"], responses=RESPONSES)
+
+
+class HealthBody(BaseModel):
+    """The server lives, or is ready."""
+
+    status: str
+
+
+class VersionBody(BaseModel):
+    """The version of Trueweave."""
+
+    version: str
+
+
+@router.get("/healthz")
+async def healthz() -> HealthBody:
+    """Whether the server lives. The database is not asked."""
+    return HealthBody(status="ok")
+
+
+@router.get("/readyz")
+async def readyz(shared: Shared) -> HealthBody:
+    """Whether requests can be answered: the database is there and of the right version."""
+    with translated():
+        await api_keys.any_valid(shared.database)
+    return HealthBody(status="ready")
+
+
+@router.get("/v1/version")
+async def get_version(_: AnyCaller) -> VersionBody:
+    """The version of Trueweave."""
+    return VersionBody(version=version("trueweave"))

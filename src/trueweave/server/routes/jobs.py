@@ -1,0 +1,83 @@
+"""Jobs: documents that were handed in together, how far they are, and events while that goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from fastapi import APIRouter, Request
+
+from trueweave.engine import AsyncTrueweave
+from trueweave.errors import TrueweaveError
+from trueweave.server.access import Reading, Shared
+from trueweave.server.bodies import JobBody
+from trueweave.server.fields import Cursor, Limit
+from trueweave.server.pages import ListPage, Pager
+from trueweave.server.problems import RESPONSES, problem_of, request_id_of
+from trueweave.server.streaming import MEDIA_TYPE, EventStream, event
+from trueweave.types import DocumentState, IngestJob
+
+router = APIRouter(prefix="/v1/workspaces/{workspace}/jobs", tags=["jobs"], responses=RESPONSES)
+
+_LOOK_AGAIN = 0.5  # seconds
+_SHARE = 10  # looking takes no more than this part of the time
+_EVENTS: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Events: `progress` (a job) whenever something changed, and `done` (a job) at the end.",
+        "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
+    }
+}
+
+
+@router.get("")
+async def list_jobs(trueweave: Reading, limit: Limit = 50, cursor: Cursor = "") -> ListPage[JobBody]:
+    """Jobs, the latest first."""
+    pager: Pager[tuple[datetime, UUID]] = Pager(tuple[datetime, UUID], "jobs", trueweave.workspace.id)
+    found = await trueweave.jobs.latest(limit + 1, before=pager.position(cursor))
+    page = pager.page(found, limit, lambda one: (one.made, one.id))
+    return ListPage(items=[JobBody.of(one) for one in page["items"]], next=page["next"])
+
+
+@router.get("/{job}")
+async def get_job(job: UUID, trueweave: Reading) -> JobBody:
+    """How far the documents of a job are."""
+    return JobBody.of(await trueweave.jobs.get(job))
+
+
+@router.get("/{job}/documents", response_model=ListPage[DocumentState])
+async def list_job_documents(job: UUID, trueweave: Reading, limit: Limit = 50, cursor: Cursor = "") -> Any:
+    """The documents of a job by uri, and how far each is."""
+    await trueweave.jobs.get(job)
+    pager: Pager[str] = Pager(str, "job documents", trueweave.workspace.id, job)
+    found = await trueweave.jobs.documents(job, limit + 1, after=pager.position(cursor) or "")
+    return pager.page(found, limit, lambda one: one.uri)
+
+
+@router.get("/{job}/events", status_code=200, response_class=EventStream, responses=_EVENTS)
+async def follow_job(request: Request, job: UUID, trueweave: Reading, shared: Shared) -> EventStream:
+    """How far the documents of a job are, whenever that changes, until they are done."""
+    found = await trueweave.jobs.get(job)
+    return EventStream(_events(trueweave, found, shared.stopping, request_id_of(request)))
+
+
+async def _events(
+    trueweave: AsyncTrueweave, job: IngestJob, stopping: asyncio.Event, request_id: str
+) -> AsyncGenerator[bytes, None]:
+    told: IngestJob | None = None
+    while job.state == "under way" and not stopping.is_set():
+        if job != told:
+            yield event("progress", JobBody.of(job))
+            told = job
+        await asyncio.sleep(_LOOK_AGAIN)
+        began = time.monotonic()
+        try:
+            job = await trueweave.jobs.get(job.id)
+        except TrueweaveError as error:
+            yield event("problem", problem_of(error, request_id))
+            return
+        await asyncio.sleep((time.monotonic() - began) * _SHARE)
+    yield event("progress" if job.state == "under way" else "done", JobBody.of(job))

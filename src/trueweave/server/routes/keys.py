@@ -1,0 +1,81 @@
+"""Keys: made, listed and revoked by who may administer. One for some workspaces manages keys for none but these."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path
+
+from trueweave.errors import UnknownWorkspace
+from trueweave.server.access import Administrator, Caller, Shared
+from trueweave.server.bodies import KeyBody, KeyRequest, NewKeyBody, RevokedBody
+from trueweave.server.fields import Cursor, Limit
+from trueweave.server.pages import ListPage, Pager
+from trueweave.server.problems import RESPONSES, Refusal
+from trueweave.server.services import Services
+from trueweave.store.postgres import api_keys
+from trueweave.store.postgres.public_errors import translated
+
+router = APIRouter(prefix="/v1/keys", tags=["keys"], responses=RESPONSES)
+
+Prefix = Annotated[str, Path(pattern="^[0-9a-f]{12}$", description="The public prefix of the key.")]
+
+
+@router.get("")
+async def list_keys(caller: Administrator, shared: Shared, limit: Limit = 50, cursor: Cursor = "") -> ListPage[KeyBody]:
+    """Keys in the order in which they were made. No secret is among this."""
+    pager: Pager[tuple[datetime, str]] = Pager(tuple[datetime, str], "keys", caller.id)
+    with translated():
+        found = await api_keys.listed(
+            shared.database, limit + 1, within=caller.workspaces, after=pager.position(cursor)
+        )
+    page = pager.page(found, limit, lambda one: (one.created, one.prefix))
+    return ListPage(items=[_body(one) for one in page["items"]], next=page["next"])
+
+
+@router.post("", status_code=201)
+async def create_key(body: KeyRequest, caller: Administrator, shared: Shared) -> NewKeyBody:
+    """Make a key. It is in the response, and shown only there."""
+    workspaces = await _workspaces(body.workspaces, caller, shared)
+    expires = datetime.now(UTC) + timedelta(days=body.expires_in_days) if body.expires_in_days else None
+    with translated():
+        made = await api_keys.make(shared.database, body.name, body.scope, workspaces, expires)
+    return NewKeyBody(prefix=made.prefix, key=made.token)
+
+
+@router.delete("/{prefix}")
+async def revoke_key(prefix: Prefix, caller: Administrator, shared: Shared) -> RevokedBody:
+    """Revoke a key. It is refused from now on; by other processes, within seconds."""
+    with translated():
+        if not await api_keys.revoke(shared.database, prefix, within=caller.workspaces):
+            raise Refusal(404, "unknown_key", "There is no such key.", "GET /v1/keys lists them.")
+    shared.keys.forget(prefix)
+    return RevokedBody(revoked=prefix)
+
+
+async def _workspaces(names: list[str] | None, caller: Caller, shared: Services) -> list[int] | None:
+    """The numbers of the workspaces that a new key is for. The caller must see each of them."""
+    if names is None:
+        return None if caller.workspaces is None else sorted(caller.workspaces)
+    ids = []
+    for name in dict.fromkeys(names):
+        with translated():
+            found = await shared.database.open_workspace(name, make=False)
+        if found is None or not caller.sees(found.workspace.id):
+            raise UnknownWorkspace(f"there is no workspace {name!r} for this caller")
+        ids.append(found.workspace.id)
+    return ids
+
+
+def _body(one: Any) -> KeyBody:
+    return KeyBody(
+        prefix=one.prefix,
+        name=one.name,
+        scope=one.scope,
+        workspaces=None if one.workspaces is None else list(one.workspaces),
+        created=one.created,
+        expires=one.expires,
+        revoked=one.revoked,
+        last_used=str(one.last_used) if one.last_used else None,
+    )

@@ -1,0 +1,235 @@
+"""OpenAI's protocol: `/v1/chat/completions` and `/v1/models`, so that clients of it work by another base URL.
+
+The name of the model chooses the workspace and the method: `trueweave/WORKSPACE` or `trueweave/WORKSPACE/METHOD`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from typing import Annotated, Any, Literal
+from uuid import uuid4
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import BaseModel, ConfigDict, Field
+
+from trueweave.engine import AsyncTrueweave
+from trueweave.errors import TrueweaveError
+from trueweave.evidence import Answer, AnswerOptions, Usage
+from trueweave.methods import registry
+from trueweave.query_context import Method
+from trueweave.server.access import AnyCaller, Shared, entered_workspace
+from trueweave.server.fields import Text
+from trueweave.server.problems import RESPONSES, Refusal, problem_of, request_id_of
+from trueweave.server.routes.questions import pieces_of
+from trueweave.server.streaming import MEDIA_TYPE, EventStream, event, while_there
+from trueweave.store.postgres import api_keys
+from trueweave.store.postgres.public_errors import translated
+from trueweave.types import Message
+
+router = APIRouter(prefix="/v1", tags=["openai"], responses=RESPONSES)
+
+_PREFIX = "trueweave/"
+_MOST_WORKSPACES = 100
+_LEAST_TOKENS = 16
+_STREAM: dict[int | str, dict[str, Any]] = {200: {"content": {MEDIA_TYPE: {"schema": {"type": "string"}}}}}
+
+
+class ChatPart(BaseModel):
+    """A part of a message. Only text counts."""
+
+    model_config = ConfigDict(extra="allow")
+    type: str
+    text: Text = ""
+
+
+class ChatMessage(BaseModel):
+    """A message of a conversation."""
+
+    model_config = ConfigDict(extra="allow")
+    role: Literal["system", "developer", "user", "assistant", "tool"]
+    content: Text | list[ChatPart] | None = None
+
+    @property
+    def said(self) -> str:
+        """Its text."""
+        if isinstance(self.content, list):
+            return "\n".join(part.text for part in self.content if part.text)
+        return self.content or ""
+
+
+class ChatStreamOptions(BaseModel):
+    """What a stream is to have besides."""
+
+    model_config = ConfigDict(extra="allow")
+    include_usage: bool = False
+
+
+class CompletionRequest(BaseModel):
+    """A question as OpenAI's clients put it. What is not listed here is ignored."""
+
+    model_config = ConfigDict(extra="allow")
+    model: Text = Field(description="`trueweave/WORKSPACE` or `trueweave/WORKSPACE/METHOD`.")
+    messages: Annotated[list[ChatMessage], Field(min_length=1, max_length=500)]
+    stream: bool = False
+    stream_options: ChatStreamOptions | None = None
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    max_tokens: Annotated[int, Field(ge=1, le=100_000)] | None = None
+    max_completion_tokens: Annotated[int, Field(ge=1, le=100_000)] | None = None
+
+
+class ChatReply(BaseModel):
+    """What is answered."""
+
+    role: Literal["assistant"] = "assistant"
+    content: str
+
+
+class ChatChoice(BaseModel):
+    """The one answer that there is."""
+
+    index: int = 0
+    message: ChatReply
+    finish_reason: Literal["stop", "length"]
+
+
+class ChatUsage(BaseModel):
+    """What models took for it, all calls together."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+
+
+class ChatCompletion(BaseModel):
+    """An answer in OpenAI's form."""
+
+    id: str
+    object: Literal["chat.completion"] = "chat.completion"
+    created: int
+    model: str
+    choices: list[ChatChoice]
+    usage: ChatUsage
+
+
+class ModelCard(BaseModel):
+    """A workspace, or a workspace with a method, as a model."""
+
+    id: str
+    object: Literal["model"] = "model"
+    created: int
+    owned_by: str = "trueweave"
+
+
+class ModelList(BaseModel):
+    """What the caller may ask."""
+
+    object: Literal["list"] = "list"
+    data: list[ModelCard]
+
+
+@router.get("/models")
+async def list_models(caller: AnyCaller, shared: Shared) -> ModelList:
+    """The workspaces that the caller may ask, each alone and with each method: the first hundred."""
+    with translated():
+        found = await api_keys.workspaces(shared.database, _MOST_WORKSPACES, only=caller.workspaces)
+    methods = ["", *(f"/{name}" for name in registry.names())]
+    return ModelList(
+        data=[
+            ModelCard(id=f"{_PREFIX}{one.name}{method}", created=int(one.created.timestamp()))
+            for one in found
+            if "/" not in one.name
+            for method in methods
+        ]
+    )
+
+
+async def _entered(request: Request, body: CompletionRequest) -> AsyncIterator[AsyncTrueweave]:
+    """The workspace that the model's name stands for."""
+    name = body.model.removeprefix(_PREFIX).partition("/")[0] if body.model.startswith(_PREFIX) else ""
+    async with entered_workspace(request, name, "read") as trueweave:
+        yield trueweave
+
+
+@router.post("/chat/completions", response_model=ChatCompletion, responses=_STREAM)
+async def complete_chat(
+    request: Request, body: CompletionRequest, trueweave: Annotated[AsyncTrueweave, Depends(_entered)]
+) -> Any:
+    """Answer the last message of a user from the documents of a workspace; what it cites is listed at its end.
+
+    The messages before it are the conversation, and those of the system further instructions.
+    """
+    named = body.model.removeprefix(_PREFIX).partition("/")[2]
+    method = registry.make(named or trueweave.method)
+    question, history = _question(body)
+    options = AnswerOptions(_instructions(body), length=_length(body), temperature=body.temperature or 0.0)
+    head = {"id": f"chatcmpl-{uuid4().hex}", "created": int(time.time()), "model": body.model}
+    if body.stream:
+        stream = _chunks(trueweave, question, method, history, options, body, head, request_id_of(request))
+        return EventStream(stream)
+    answer = await while_there(request, trueweave.ask(question, method, history=history, options=options))
+    choice = ChatChoice(message=ChatReply(content=answer.text + _sources(answer)), finish_reason=answer.finish)
+    return ChatCompletion(**head, choices=[choice], usage=_usage(answer.usage))
+
+
+async def _chunks(
+    trueweave: AsyncTrueweave,
+    question: str,
+    method: Method,
+    history: list[Message],
+    options: AnswerOptions,
+    body: CompletionRequest,
+    head: dict[str, Any],
+    request_id: str,
+) -> AsyncGenerator[bytes, None]:
+    def chunk(delta: dict[str, str], finish: str | None = None) -> bytes:
+        choices = [{"index": 0, "delta": delta, "finish_reason": finish}]
+        return event("", {**head, "object": "chat.completion.chunk", "choices": choices})
+
+    yield chunk({"role": "assistant", "content": ""})
+    async with aclosing(pieces_of(trueweave, question, method, history=history, options=options)) as pieces:
+        async for piece in pieces:
+            match piece:
+                case str():
+                    yield chunk({"content": piece})
+                case Answer():
+                    if sources := _sources(piece):
+                        yield chunk({"content": sources})
+                    yield chunk({}, piece.finish)
+                    if body.stream_options and body.stream_options.include_usage:
+                        usage = _usage(piece.usage)
+                        yield event("", {**head, "object": "chat.completion.chunk", "choices": [], "usage": usage})
+                case TrueweaveError():
+                    found = problem_of(piece, request_id)
+                    yield event("", {"error": {"message": found.detail, "type": found.code, "code": found.code}})
+                    return
+    yield b"data: [DONE]\n\n"
+
+
+def _question(body: CompletionRequest) -> tuple[str, list[Message]]:
+    """What is asked, and what was said before."""
+    said = [Message(one.role, one.said) for one in body.messages if one.role in ("user", "assistant") and one.said]
+    if not said or said[-1].role != "user":
+        raise Refusal(422, "invalid_request", "The last message is not one of a user.", "End with a question.")
+    return said[-1].content, said[:-1]
+
+
+def _instructions(body: CompletionRequest) -> str:
+    return "\n\n".join(one.said for one in body.messages if one.role in ("system", "developer") and one.said)
+
+
+def _length(body: CompletionRequest) -> int | None:
+    wanted = body.max_completion_tokens or body.max_tokens
+    return None if wanted is None else max(wanted, _LEAST_TOKENS)
+
+
+def _sources(answer: Answer) -> str:
+    """A short list of what is cited, by mark."""
+    cited = {one.mark: f"[{one.mark}] {one.source} ({one.passage.uri})" for one in answer.citations}
+    return "\n\nSources:\n" + "\n".join(cited[mark] for mark in sorted(cited)) if cited else ""
+
+
+def _usage(usage: Usage) -> ChatUsage:
+    total = usage.tokens_in + usage.tokens_out
+    return ChatUsage(prompt_tokens=usage.tokens_in, completion_tokens=usage.tokens_out, total_tokens=total)

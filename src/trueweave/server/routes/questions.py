@@ -1,0 +1,191 @@
+"""Questions: asked, retrieved for, and methods compared. Answers come whole, or as server-sent events."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, JsonValue
+
+from trueweave.engine import AsyncTrueweave
+from trueweave.errors import TrueweaveError
+from trueweave.events import Event, Retrieved
+from trueweave.evidence import Answer
+from trueweave.json_forms import answer_json, comparison_json, evidence_json, trace_json
+from trueweave.methods import registry
+from trueweave.query_context import Method
+from trueweave.server.access import AnyCaller, Reading
+from trueweave.server.bodies import (
+    AnswerBody,
+    AskBody,
+    CompareBody,
+    ComparisonBody,
+    RetrieveBody,
+    RetrievedBody,
+)
+from trueweave.server.problems import RESPONSES, problem_of, request_id_of
+from trueweave.server.streaming import MEDIA_TYPE, EventStream, event, while_there
+
+router = APIRouter(prefix="/v1/workspaces/{workspace}", tags=["questions"], responses=RESPONSES)
+methods_router = APIRouter(prefix="/v1/methods", tags=["questions"], responses=RESPONSES)
+
+_WAITING = 256  # pieces of an answer that a slow caller has not taken yet
+_STREAM: dict[int | str, dict[str, Any]] = {
+    200: {
+        "content": {
+            MEDIA_TYPE: {
+                "schema": {
+                    "type": "string",
+                    "description": "Events: `evidence` (as of retrieve), `token` ({text}), then `answer` (the form of "
+                    "JSON), or `problem` at any time.",
+                }
+            }
+        }
+    }
+}
+
+
+class MethodBody(BaseModel):
+    """A method: what it does, and its parameters as a JSON schema."""
+
+    name: str
+    summary: str
+    parameters: dict[str, JsonValue]
+
+
+class MethodsBody(BaseModel):
+    """All methods that can be used."""
+
+    methods: list[MethodBody]
+
+
+@methods_router.get("")
+async def list_methods(_: AnyCaller) -> MethodsBody:
+    """All methods, with their parameters as JSON schemas."""
+    found = [registry.describe(name) for name in registry.names()]
+    return MethodsBody(
+        methods=[MethodBody(name=one.name, summary=one.summary, parameters=registry.schema(one.name)) for one in found]
+    )
+
+
+@router.post("/retrieve", response_model=RetrievedBody)
+async def retrieve(request: Request, body: RetrieveBody, trueweave: Reading) -> Any:
+    """What a method finds for a question, and how, without an answer."""
+    found = await while_there(
+        request,
+        trueweave.retrieve(body.question, _method(body, trueweave), filter=body.filter.filter(), rerank=body.rerank),
+    )
+    return {
+        "question": body.question,
+        "method": found.trace.method,
+        "evidence": evidence_json(found),
+        "trace": trace_json(found.trace),
+        "usage": found.trace.usage,
+    }
+
+
+@router.post("/ask", response_model=AnswerBody, responses=_STREAM)
+async def ask(request: Request, body: AskBody, trueweave: Reading) -> Any:
+    """The answer to a question, every citation checked.
+
+    With `Accept: text/event-stream` it comes as events: what was found, the answer in pieces, and the whole of it with
+    checked citations. Who hangs up stops the model.
+    """
+    chosen = _method(body, trueweave)
+    if MEDIA_TYPE in request.headers.get("accept", "") and not body.context_only:
+        return EventStream(_events(trueweave, body, chosen, request_id_of(request)))
+    answer = await while_there(
+        request, trueweave.ask(body.question, chosen, context_only=body.context_only, **_how(body))
+    )
+    return answer_json(answer, is_answered=not body.context_only)
+
+
+@router.post("/compare", response_model=ComparisonBody)
+async def compare(request: Request, body: CompareBody, trueweave: Reading) -> Any:
+    """What methods find for a question, side by side; with answers if they are wanted."""
+    wanted = body.filter.filter()
+    found = await while_there(
+        request, trueweave.compare(body.question, body.methods, filter=wanted, answers=body.answers)
+    )
+    return comparison_json(found)
+
+
+def _method(body: RetrieveBody, trueweave: AsyncTrueweave) -> Method:
+    return registry.make(body.method or trueweave.method, body.parameters)
+
+
+def _how(body: AskBody) -> dict[str, Any]:
+    return {
+        "filter": body.filter.filter(),
+        "history": body.messages(),
+        "use_cot": body.use_cot,
+        "numerical_answer": body.numerical_answer,
+        "extractive": body.extractive,
+        "repair": body.repair,
+        "verifiers": body.verifiers,
+        "options": body.options.options(),
+        "rerank": body.rerank,
+    }
+
+
+Piece = Retrieved | str | Answer | TrueweaveError
+
+
+async def pieces_of(
+    trueweave: AsyncTrueweave, question: str, method: Method, **how: Any
+) -> AsyncGenerator[Piece, None]:
+    """What was found, the answer in pieces, and the whole of it; or the error that ended it."""
+    coming: asyncio.Queue[Piece | None] = asyncio.Queue(_WAITING)
+
+    def heard(told: Event) -> None:
+        if isinstance(told, Retrieved):
+            coming.put_nowait(told)  # it is the first
+
+    async def listen() -> None:
+        try:
+            async with aclosing(trueweave.stream(question, method, listener=heard, **how)) as pieces:
+                async for piece in pieces:
+                    await coming.put(piece)
+        except TrueweaveError as error:
+            await coming.put(error)
+        await coming.put(None)
+
+    listening = asyncio.create_task(listen())
+    try:
+        while (piece := await _piece(coming, listening)) is not None:
+            yield piece
+    finally:
+        listening.cancel()
+        await asyncio.gather(listening, return_exceptions=True)
+
+
+async def _piece(coming: asyncio.Queue[Piece | None], listening: asyncio.Task[None]) -> Piece | None:
+    """The next piece; a bug on the other side is raised here."""
+    getting = asyncio.ensure_future(coming.get())
+    await asyncio.wait((getting, listening), return_when=asyncio.FIRST_COMPLETED)
+    if getting.done():
+        return getting.result()
+    getting.cancel()
+    await listening
+    return coming.get_nowait()
+
+
+async def _events(
+    trueweave: AsyncTrueweave, body: AskBody, method: Method, request_id: str
+) -> AsyncGenerator[bytes, None]:
+    async with aclosing(pieces_of(trueweave, body.question, method, **_how(body))) as pieces:
+        async for piece in pieces:
+            match piece:
+                case Retrieved(evidence):
+                    trace = trace_json(evidence.trace)
+                    found = {"evidence": evidence_json(evidence), "trace": trace, "usage": evidence.trace.usage}
+                    yield event("evidence", {"question": body.question, "method": evidence.trace.method, **found})
+                case str():
+                    yield event("token", {"text": piece})
+                case Answer():
+                    yield event("answer", AnswerBody.model_validate(answer_json(piece, is_answered=True)))
+                case TrueweaveError():
+                    yield event("problem", problem_of(piece, request_id))

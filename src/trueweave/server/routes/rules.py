@@ -1,0 +1,104 @@
+"""Rules: which names are one entity, what it is called, and corrections of facts."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from fastapi import APIRouter
+from pydantic import BaseModel
+
+from trueweave.engine import AsyncTrueweave
+from trueweave.errors import RuleError
+from trueweave.server.access import AnyCaller, Reading, Writing
+from trueweave.server.bodies import NameBody, RuleBody, RuleRequest, listed
+from trueweave.server.fields import Cursor, Limit
+from trueweave.server.idempotency import Idempotent
+from trueweave.server.pages import ListPage, Pager
+from trueweave.server.problems import RESPONSES, Refusal
+from trueweave.server.tagging import TaggedRoute
+from trueweave.types import Link, Mention, Rule
+
+router = APIRouter(
+    prefix="/v1/workspaces/{workspace}/rules", tags=["rules"], responses=RESPONSES, route_class=TaggedRoute
+)
+
+
+class UndoneBody(BaseModel):
+    """A rule that was taken back."""
+
+    undone: UUID
+
+
+@router.get("")
+async def list_rules(trueweave: Reading, limit: Limit = 50, cursor: Cursor = "") -> ListPage[RuleBody]:
+    """All rules, in the order in which they were made, and facts that were added after them."""
+    pager: Pager[UUID] = Pager(UUID, "rules", trueweave.workspace.id)
+    rules, after = await trueweave.rules.all(), pager.position(cursor)
+    first = next((n for n, rule in enumerate(rules, 1) if rule.id == after), len(rules)) if after else 0
+    page = pager.page(rules[first : first + limit + 1], limit, lambda one: one.id)
+    return ListPage(items=[_body(one) for one in page["items"]], next=page["next"])
+
+
+@router.post("", status_code=201)
+async def make_rule(body: RuleRequest, caller: AnyCaller, trueweave: Writing, once: Idempotent) -> RuleBody:
+    """Make a rule. It holds from now on, whatever documents come, and can be taken back."""
+
+    async def act() -> RuleBody:
+        return _body(await _made(body, trueweave, caller.name))
+
+    return RuleBody.model_validate(await once(trueweave, body, act))
+
+
+@router.delete("/{rule}")
+async def undo_rule(rule: UUID, trueweave: Writing) -> UndoneBody:
+    """Take a rule back, as if it had never been made."""
+    try:
+        await trueweave.rules.undo(rule)
+    except RuleError as error:
+        raise Refusal(404, "unknown_rule", f"There is no rule {rule} in this workspace.", "List the rules.") from error
+    return UndoneBody(undone=rule)
+
+
+async def _made(body: RuleRequest, trueweave: AsyncTrueweave, by: str) -> Rule:
+    rules, names = trueweave.rules, [one.key() for one in body.names]
+    target = body.target.key() if body.target else None
+    if body.kind == "merge":
+        return await rules.merge(*names, by=by)
+    if body.kind == "split":
+        return await rules.split(*names, by=by)
+    if len(names) > 1:
+        raise Refusal(422, "invalid_rule", f"A rule to {body.kind} is about one name.", "Make a rule for each name.")
+    more: dict[str, Any] = {"target": target, "by": by}
+    match body.kind:
+        case "rename":
+            return await rules.rename(names[0], body.label, by=by)
+        case "retype":
+            return await rules.retype(names[0], body.label, **more)
+        case "describe":
+            return await rules.describe(names[0], body.label, **more)
+        case "suppress":
+            return await rules.suppress(names[0], **more)
+        case "add":
+            return await rules.add(_fact(body), by=by)
+
+
+def _fact(body: RuleRequest) -> Mention | Link:
+    [name], to = body.names, body.target
+    if to is None:
+        return Mention(name.name, name.type, body.label)
+    words = (body.type,) if body.type else ()
+    return Link(name.name, to.name, body.label, words, source_type=name.type, target_type=to.type)
+
+
+def _body(rule: Rule) -> RuleBody:
+    target = NameBody(name=rule.target.name, type=rule.target.type) if rule.target else None
+    return RuleBody(
+        id=rule.id,
+        kind=rule.kind,
+        names=listed(rule.names),
+        label=rule.label,
+        target=target,
+        by=rule.by,
+        made=rule.made,
+    )

@@ -1,0 +1,63 @@
+"""Money: what a workspace may spend on models, and has spent."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import AwareDatetime, BaseModel
+
+from trueweave.server.access import Administering, Reading
+from trueweave.server.bodies import BudgetRequest
+from trueweave.server.fields import Limit
+from trueweave.server.idempotency import Idempotent
+from trueweave.server.problems import RESPONSES
+from trueweave.types import Budget, Spent, SpentOn
+
+router = APIRouter(prefix="/v1/workspaces/{workspace}", tags=["spend"], responses=RESPONSES)
+
+Since = Annotated[AwareDatetime | None, Query(description="Only what was spent since then.")]
+
+
+class SpendBody(BaseModel):
+    """What was spent by stage and model, and in which currency prices are."""
+
+    currency: str
+    receipt: list[Spent]
+
+
+class SpendByDocument(BaseModel):
+    """What was spent on the costliest documents, by model."""
+
+    currency: str
+    documents: list[SpentOn]
+
+
+@router.get("/spend")
+async def get_spend(trueweave: Reading, since: Since = None) -> SpendBody:
+    """What was spent on models, by stage and model."""
+    return SpendBody(currency=trueweave.settings.currency, receipt=await trueweave.budget.receipt(since))
+
+
+@router.get("/spend/documents")
+async def get_spend_by_document(trueweave: Reading, since: Since = None, limit: Limit = 20) -> SpendByDocument:
+    """What was spent on the costliest documents, by model."""
+    found = await trueweave.budget.receipt_by_document(since, limit)
+    return SpendByDocument(currency=trueweave.settings.currency, documents=found)
+
+
+@router.get("/budget")
+async def get_budget(trueweave: Reading) -> Budget:
+    """What the workspace may spend on models in all, has spent, and holds back for calls under way."""
+    return await trueweave.budget.get()
+
+
+@router.put("/budget")
+async def set_budget(body: BudgetRequest, trueweave: Administering, once: Idempotent) -> Budget:
+    """Let the workspace spend so much more, in money or in tokens; without either, as much as it takes."""
+
+    async def act() -> Budget:
+        return await trueweave.budget.allow(price=body.price, tokens=body.tokens)
+
+    found: Budget = await once(trueweave, body, act)
+    return found

@@ -1,0 +1,58 @@
+"""Running the server: which addresses it may listen on, and how it stops."""
+
+from __future__ import annotations
+
+import logging
+from importlib.util import find_spec
+from types import FrameType
+
+from trueweave.config import Settings
+from trueweave.errors import ConfigError
+
+_GRACE = 30  # seconds that requests under way have to end
+
+
+def check_installed() -> None:
+    """ConfigError where the libraries of the server are missing."""
+    needed = {"fastapi": "fastapi", "uvicorn": "uvicorn", "python_multipart": "python-multipart"}
+    if missing := [name for module, name in needed.items() if find_spec(module) is None]:
+        raise ConfigError(f'the server needs {" and ".join(missing)}: pip install "trueweave[server]"')
+
+
+def check_address(host: str, *, authenticated: bool) -> None:
+    """ConfigError where everybody could reach the server at this address and it would ask nobody for a key."""
+    from trueweave.server.entrance import is_loopback
+
+    if not authenticated and not is_loopback(host):
+        raise ConfigError(
+            f"at {host} others could reach the server, and without keys they could do everything. Make a key with "
+            "`trueweave keys create NAME --scope admin`, or listen on 127.0.0.1."
+        )
+
+
+async def run(settings: Settings, host: str, port: int, *, authenticated: bool, works: bool) -> None:
+    """Serve until a signal comes; then requests under way, streams too, have half a minute to end."""
+    import uvicorn
+
+    from trueweave.server.app import create_app
+
+    check_address(host, authenticated=authenticated)
+    app = create_app(settings, authenticated=authenticated, works=works)
+    config = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        log_level=logging.WARNING,
+        access_log=False,  # the entrance logs requests
+        server_header=False,
+        proxy_headers=False,  # who calls is known by the key, never by an address
+        timeout_graceful_shutdown=_GRACE,
+        lifespan="on",
+    )
+
+    class _Server(uvicorn.Server):
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            app.state.services.stopping.set()  # streams that would go on for long end by themselves
+            super().handle_exit(sig, frame)
+
+    await _Server(config).serve()

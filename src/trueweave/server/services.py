@@ -1,0 +1,153 @@
+"""What all requests of one server share."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from datetime import timedelta
+
+from trueweave.config import Settings
+from trueweave.engine import opened_database
+from trueweave.errors import TrueweaveError
+from trueweave.factory import ModelFactory
+from trueweave.server.workspaces import OpenWorkspaces
+from trueweave.serving import work_for_all
+from trueweave.store.postgres import api_keys, audit
+from trueweave.store.postgres.api_keys import ValidKey
+from trueweave.store.postgres.audit import AuditEntry
+from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.public_errors import translated
+
+_log = logging.getLogger(__name__)
+_KEY_FRESH = 5.0  # seconds for which a key that was looked up is taken to be valid
+_KEYS = 10_000
+_ENTRIES = 10_000
+_AT_ONCE = 500
+_PRUNE_EVERY = 3600.0
+_READERS = 4  # uploads that are read at the same time
+
+
+class KnownKeys:
+    """Keys that were shown lately, so that not every request asks the database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._known: OrderedDict[str, tuple[ValidKey, float]] = OrderedDict()
+
+    async def find(self, token: str) -> ValidKey | None:
+        """Whose key this is; None where it may not be used. One that was revoked a few seconds ago may still count."""
+        found, since = self._known.get(token, (None, 0.0))
+        if found and time.monotonic() - since < _KEY_FRESH:
+            return found
+        with translated():
+            valid = await api_keys.find(self._database, token)
+        self._known.pop(token, None)
+        if valid:
+            self._known[token] = valid, time.monotonic()
+            while len(self._known) > _KEYS:
+                self._known.popitem(last=False)
+        return valid
+
+    def forget(self, prefix: str) -> None:
+        """Look this key up again when it is next shown."""
+        for token in [token for token, (key, _) in self._known.items() if key.prefix == prefix]:
+            del self._known[token]
+
+
+class AuditLog:
+    """Writes down what was written and what was refused, in batches beside the requests themselves."""
+
+    def __init__(self, database: Database, kept: timedelta) -> None:
+        self._database = database
+        self._kept = kept
+        self._waiting: asyncio.Queue[AuditEntry] = asyncio.Queue(_ENTRIES)
+        self._task: asyncio.Task[None] | None = None
+
+    def add(self, entry: AuditEntry) -> None:
+        """Write this down soon. Where the database cannot keep up, it goes to the log of the process instead."""
+        try:
+            self._waiting.put_nowait(entry)
+        except asyncio.QueueFull:
+            _log.error("the audit log is full: %s", entry, extra={"event": "audit.lost"})
+
+    async def run(self) -> None:
+        """Write what comes, until this is cancelled; and prune."""
+        pruned = -_PRUNE_EVERY
+        while True:
+            first = await self._waiting.get()
+            await self._write([first, *self._rest()])
+            if time.monotonic() - pruned > _PRUNE_EVERY:
+                pruned = time.monotonic()
+                await self._try(audit.prune(self._database, self._kept))
+
+    async def flush(self) -> None:
+        """Write all that waits."""
+        while some := self._rest():
+            await self._write(some)
+
+    def _rest(self) -> list[AuditEntry]:
+        some: list[AuditEntry] = []
+        while len(some) < _AT_ONCE and not self._waiting.empty():
+            some.append(self._waiting.get_nowait())
+        return some
+
+    async def _write(self, entries: list[AuditEntry]) -> None:
+        if not await self._try(audit.write(self._database, entries)):
+            for entry in entries:
+                _log.error("not in the audit log: %s", entry, extra={"event": "audit.lost"})
+
+    async def _try(self, act: object) -> bool:
+        try:
+            with translated():
+                await act  # type: ignore[misc]
+        except TrueweaveError as error:
+            _log.error("the audit log cannot be written: %s", error, extra={"event": "audit.failed"})
+            return False
+        return True
+
+
+@dataclass(frozen=True)
+class Services:
+    """The database, the models, the open workspaces, the keys and the logs of one server."""
+
+    settings: Settings
+    database: Database
+    workspaces: OpenWorkspaces
+    keys: KnownKeys
+    audit: AuditLog
+    reading: asyncio.Semaphore
+    stopping: asyncio.Event
+
+
+@asynccontextmanager
+async def opened_services(settings: Settings, *, works: bool) -> AsyncIterator[Services]:
+    """What a server needs, open for as long as it runs. With `works`, it works documents that wait, too."""
+    async with opened_database(settings) as database, ModelFactory(database, settings.lease) as models:
+        services = Services(
+            settings,
+            database,
+            OpenWorkspaces(database, settings, models),
+            KnownKeys(database),
+            AuditLog(database, timedelta(days=settings.log_days)),
+            asyncio.Semaphore(_READERS),
+            asyncio.Event(),
+        )
+        stop = asyncio.Event()
+        auditing = asyncio.create_task(services.audit.run())
+        working = asyncio.create_task(work_for_all(database, settings, stop=stop)) if works else None
+        try:
+            yield services
+        finally:
+            stop.set()
+            auditing.cancel()
+            with suppress(asyncio.CancelledError):
+                await auditing
+            await services.audit.flush()
+            if working:
+                await working
+            await services.workspaces.aclose()

@@ -1,0 +1,103 @@
+"""Server-sent events, and callers who leave: what was begun for them ends."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Coroutine, Mapping
+from contextlib import aclosing
+from typing import Any, TypeVar
+
+from fastapi.encoders import jsonable_encoder
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from trueweave.server.problems import Refusal
+
+T = TypeVar("T")
+
+MEDIA_TYPE = "text/event-stream"
+_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+_QUIET = 15.0  # seconds after which a comment is sent, so that nobody between takes the stream for dead
+
+
+def event(name: str, data: object) -> bytes:
+    """One event. JSON has no line ends."""
+    told = json.dumps(jsonable_encoder(data), ensure_ascii=False)
+    return (f"event: {name}\n" if name else "").encode() + f"data: {told}\n\n".encode(errors="replace")
+
+
+class EventStream(Response):
+    """A response that is written as its pieces come. The pieces end with it: also when the caller leaves before."""
+
+    media_type = MEDIA_TYPE
+
+    def __init__(self, pieces: AsyncGenerator[bytes, None], headers: Mapping[str, str] | None = None) -> None:
+        self._pieces = pieces
+        self.status_code = 200
+        self.background = None
+        self.body = b""
+        self.init_headers({**_HEADERS, **(headers or {})})
+        del self.headers["content-length"]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        writing = asyncio.create_task(self._write(send))
+        leaving = asyncio.create_task(_left(receive))
+        try:
+            await asyncio.wait((writing, leaving), return_when=asyncio.FIRST_COMPLETED)
+            if writing.done():
+                await writing
+        finally:
+            await _end(writing, leaving)
+
+    async def _write(self, send: Send) -> None:
+        async with aclosing(self._pieces) as pieces:
+            coming: asyncio.Task[bytes] | None = None
+            try:
+                while True:
+                    coming = asyncio.ensure_future(_next(pieces)) if coming is None else coming
+                    done, _ = await asyncio.wait((coming,), timeout=_QUIET)
+                    if not done:
+                        await send({"type": "http.response.body", "body": b": \n\n", "more_body": True})
+                        continue
+                    try:
+                        piece = coming.result()
+                    except StopAsyncIteration:
+                        break
+                    coming = None
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+            finally:
+                if coming is not None:
+                    await _end(coming)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _next(pieces: AsyncGenerator[bytes, None]) -> bytes:
+    return await pieces.__anext__()
+
+
+async def _left(receive: Receive) -> None:
+    """Returns when the caller is gone."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _end(*tasks: asyncio.Task[Any]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def while_there(request: Request, act: Coroutine[Any, Any, T]) -> T:
+    """What `act` gives, which is ended when the caller leaves before."""
+    acting = asyncio.create_task(act)
+    leaving = asyncio.create_task(_left(request.receive))
+    try:
+        await asyncio.wait((acting, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if acting.done():
+            return await acting
+    finally:
+        await _end(acting, leaving)
+    raise Refusal(408, "gone", "The caller left before there was an answer.")

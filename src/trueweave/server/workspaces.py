@@ -1,0 +1,105 @@
+"""The workspaces that the server has open: as many as were used last, each opened when it is first asked for."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from trueweave.config import Settings
+from trueweave.engine import AsyncTrueweave
+from trueweave.errors import UnknownWorkspace
+from trueweave.factory import ModelFactory
+from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.public_errors import translated
+
+_FRESH = 60.0  # seconds after which a workspace is opened again, as its settings may have changed
+
+
+@dataclass(eq=False)
+class _Opened:
+    trueweave: AsyncTrueweave
+    since: float
+    users: int = 0
+    is_kept: bool = True
+
+
+class OpenWorkspaces:
+    """Workspaces by name, which share one pool of connections and one set of models.
+
+    At most `most` are kept open while nobody uses them. One that is in use stays open until its last user is done.
+    """
+
+    def __init__(self, database: Database, settings: Settings, models: ModelFactory, most: int = 256) -> None:
+        self._database = database
+        self._settings = settings
+        self._models = models
+        self._most = most
+        self._open: OrderedDict[str, _Opened] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    @asynccontextmanager
+    async def lend(self, name: str, may: Callable[[int], bool]) -> AsyncIterator[AsyncTrueweave]:
+        """The workspace of this name, open for as long as it is needed. UnknownWorkspace where there is none, and in
+        just as long where the caller may not see it."""
+        opened = await self._find(name, may)
+        opened.users += 1
+        try:
+            yield opened.trueweave
+        except UnknownWorkspace:  # it was dropped meanwhile; another may have its name by now
+            await self._let_go(name, opened)
+            raise
+        finally:
+            opened.users -= 1
+            await self._close_if_unused(opened)
+            await self._shrink()
+
+    async def forget(self, name: str) -> None:
+        """Open this workspace anew when it is next asked for."""
+        if opened := self._open.get(name):
+            await self._let_go(name, opened)
+
+    async def aclose(self) -> None:
+        """Close all that nobody uses, and the others with their last users."""
+        for name, opened in list(self._open.items()):
+            await self._let_go(name, opened)
+
+    async def _find(self, name: str, may: Callable[[int], bool]) -> _Opened:
+        found = self._open.get(name)
+        if found and time.monotonic() - found.since < _FRESH and may(found.trueweave.workspace.id):
+            self._open.move_to_end(name)
+            return found
+        with translated():
+            there = await self._database.open_workspace(name, make=False)
+        if there is None or not may(there.workspace.id):
+            raise UnknownWorkspace(f"there is no workspace {name!r} for this caller")
+        trueweave = AsyncTrueweave(there.workspace, settings=self._settings, own=there.settings, models=self._models)
+        made = _Opened(trueweave, time.monotonic())
+        before, self._open[name] = self._open.get(name), made
+        self._open.move_to_end(name)
+        if before:
+            before.is_kept = False
+            await self._close_if_unused(before)
+        return made
+
+    async def _let_go(self, name: str, opened: _Opened) -> None:
+        if self._open.get(name) is opened:
+            del self._open[name]
+        opened.is_kept = False
+        await self._close_if_unused(opened)
+
+    async def _close_if_unused(self, opened: _Opened) -> None:
+        if not opened.users and not opened.is_kept:
+            await asyncio.shield(opened.trueweave.aclose())
+
+    async def _shrink(self) -> None:
+        while len(self._open) > self._most:
+            idle = next((name for name, one in self._open.items() if not one.users), None)
+            if idle is None:
+                return
+            await self._let_go(idle, self._open[idle])

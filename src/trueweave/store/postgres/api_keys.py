@@ -1,0 +1,145 @@
+"""Keys of the server: made, found by their public prefix, listed and revoked.
+
+A secret has 256 random bits and is kept as its SHA-256. A password needs a slow hash, as people choose from few; of
+such secrets there are too many to be tried, so that a fast hash, which costs a request nothing, is right.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Literal, NamedTuple, get_args
+
+from trueweave.errors import ConfigError
+from trueweave.store.postgres.db import Database
+
+KeyScope = Literal["read", "write", "admin"]
+SCOPES: tuple[KeyScope, ...] = get_args(KeyScope)
+
+_FORM = re.compile(r"twk_([0-9a-f]{12})_([0-9A-Za-z_-]{43})")
+_LONGEST_NAME = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKeyInfo:
+    """A key as it is listed. `workspaces` are names; None is all of them."""
+
+    prefix: str
+    name: str
+    scope: KeyScope
+    workspaces: tuple[str, ...] | None
+    created: datetime
+    expires: datetime | None
+    revoked: datetime | None
+    last_used: date | None
+
+
+class MadeKey(NamedTuple):
+    """A new key, and its secret form, which is shown only now."""
+
+    prefix: str
+    token: str
+    created: datetime
+
+
+class ValidKey(NamedTuple):
+    """Who has shown a key that may be used now. `workspaces` are numbers; None is all of them."""
+
+    prefix: str
+    name: str
+    scope: KeyScope
+    workspaces: frozenset[int] | None
+
+
+class WorkspaceRow(NamedTuple):
+    """A workspace as a caller may see it."""
+
+    id: int
+    name: str
+    created: datetime
+
+
+async def make(
+    database: Database,
+    name: str,
+    scope: KeyScope,
+    workspaces: Collection[int] | None,
+    expires: datetime | None = None,
+) -> MadeKey:
+    """Make a key. Nothing of its secret is kept but a hash."""
+    if not name.strip() or len(name) > _LONGEST_NAME:
+        raise ConfigError(f"a key needs a name of 1 to {_LONGEST_NAME} characters, so that one can tell whose it is.")
+    prefix, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
+    async with database.transaction(None) as tx:
+        created = await tx.value(
+            "api_key.make",
+            prefix=prefix,
+            secret_hash=_hash(secret),
+            name=name,
+            scope=scope,
+            workspaces=None if workspaces is None else sorted(workspaces),
+            expires=expires,
+        )
+    return MadeKey(prefix, f"twk_{prefix}_{secret}", created)
+
+
+async def find(database: Database, token: str) -> ValidKey | None:
+    """Whose key this is; None where it is none, or was revoked, or has expired."""
+    if not (parts := _FORM.fullmatch(token)):
+        return None
+    prefix, secret = parts.groups()
+    async with database.transaction(None) as tx:
+        rows = await tx.rows("api_key.find", prefix=prefix)
+        stored, name, scope, workspaces, is_first_today = rows[0] if rows else (bytes(32), "", "read", [], False)
+        if not hmac.compare_digest(bytes(stored), _hash(secret)):
+            return None
+        if is_first_today:
+            await tx.run("api_key.used", prefix=prefix)
+    return ValidKey(prefix, name, scope, None if workspaces is None else frozenset(workspaces))
+
+
+async def listed(
+    database: Database,
+    limit: int,
+    *,
+    within: Collection[int] | None = None,
+    after: tuple[datetime, str] | None = None,
+) -> list[ApiKeyInfo]:
+    """Keys in the order in which they were made: all, or those for none but these workspaces. The next page begins
+    after the last one of this: when it was made, and its prefix."""
+    created, prefix = after or (None, None)
+    ids = None if within is None else sorted(within)
+    async with database.transaction(None) as tx:
+        rows = await tx.rows("api_key.listed", limit=limit, within=ids, after=created, prefix=prefix)
+    return [ApiKeyInfo(p, n, s, None if is_all else tuple(w), *rest) for p, n, s, is_all, w, *rest in rows]
+
+
+async def revoke(database: Database, prefix: str, *, within: Collection[int] | None = None) -> bool:
+    """Let a key be valid no longer; whether there is one of this prefix, among those for these workspaces."""
+    ids = None if within is None else sorted(within)
+    async with database.transaction(None) as tx:
+        return await tx.value("api_key.revoke", prefix=prefix, within=ids) is not None
+
+
+async def any_valid(database: Database) -> bool:
+    """Whether there is a key that may be used now."""
+    async with database.transaction(None) as tx:
+        return bool(await tx.value("api_key.any"))
+
+
+async def workspaces(
+    database: Database, limit: int, *, only: Collection[int] | None = None, after: str = ""
+) -> list[WorkspaceRow]:
+    """Workspaces by name, after this one: all, or those of these numbers."""
+    ids = None if only is None else sorted(only)
+    async with database.transaction(None) as tx:
+        return [WorkspaceRow(*row) for row in await tx.rows("api_key.workspaces", only=ids, after=after, limit=limit)]
+
+
+def _hash(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode()).digest()

@@ -1,0 +1,39 @@
+"""The log of what was written and what was refused by the server."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from trueweave.store.postgres.db import Database
+
+_ROWS_AT_ONCE = 5000
+
+
+class AuditEntry(NamedTuple):
+    """A request: its id, who made it (the prefix of a key), what it was, in which workspace, and how it ended."""
+
+    at: datetime
+    request: str
+    caller: str
+    method: str
+    route: str
+    workspace: int | None
+    status: int
+
+
+async def write(database: Database, entries: Sequence[AuditEntry]) -> None:
+    """Write entries, all in one statement."""
+    columns = [list(column) for column in zip(*entries, strict=True)]
+    names = ("at", "requests", "callers", "methods", "routes", "workspaces", "statuses")
+    async with database.transaction(None) as tx:
+        await tx.run("audit_log.write", **dict(zip(names, columns, strict=True)))
+
+
+async def prune(database: Database, kept: timedelta) -> None:
+    """Take away what is older than this, some at a time."""
+    gone = _ROWS_AT_ONCE
+    while gone == _ROWS_AT_ONCE:
+        async with database.transaction(None) as tx:
+            gone = int(await tx.value("audit_log.prune", kept=kept, limit=_ROWS_AT_ONCE))

@@ -1,0 +1,63 @@
+"""Documents that were handed in together, and how far they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+from trueweave.store.postgres.binary_params import Texts
+from trueweave.store.postgres.db import Transaction
+from trueweave.types import DocumentState, IngestJob
+
+
+async def make(tx: Transaction, id_: UUID) -> None:
+    """A new job without documents."""
+    await tx.run("ingest_job.make", id=id_)
+
+
+async def note(tx: Transaction, id_: UUID, uris: Sequence[str]) -> None:
+    """Add documents to a job."""
+    await tx.run("ingest_job.note", id=id_, uris=Texts(uris))
+
+
+async def refuse(tx: Transaction, id_: UUID, reasons: Sequence[str]) -> None:
+    """Keep why something could not be used."""
+    await tx.run("ingest_job.refuse", id=id_, refused=list(reasons))
+
+
+async def get(tx: Transaction, id_: UUID) -> IngestJob | None:
+    """The job of this id."""
+    found = await tx.rows("ingest_job.listed", id=id_, made=None, before=None, limit=1)
+    return _job(*found[0]) if found else None
+
+
+async def latest(tx: Transaction, limit: int, before: tuple[datetime, UUID] | None = None) -> list[IngestJob]:
+    """Jobs, the latest first; those made before another, which is named by when it was made and by its id."""
+    made, id_ = before or (None, None)
+    return [_job(*row) for row in await tx.rows("ingest_job.listed", id=None, made=made, before=id_, limit=limit)]
+
+
+async def documents(tx: Transaction, id_: UUID, limit: int, after: str = "") -> list[DocumentState]:
+    """The documents of a job by uri, those after this one, and how far each is."""
+    uris = [uri for (uri,) in await tx.rows("ingest_job.documents", id=id_, after=after, limit=limit)]
+    return await states(tx, uris)
+
+
+async def states(tx: Transaction, uris: Sequence[str]) -> list[DocumentState]:
+    """How far each of these documents is, in their order; those that are not there are left out."""
+    found = {uri: DocumentState(uri, *rest) for uri, *rest in await tx.rows("ingest_job.states", uris=Texts(uris))}
+    return [found[uri] for uri in uris if uri in found]
+
+
+def _job(
+    id_: UUID,
+    made: datetime,
+    documents_: int,
+    refused: list[str],
+    waiting: int,
+    unsettled: int,
+    indexed: int,
+    failed: int,
+) -> IngestJob:
+    return IngestJob(id_, made, documents_, waiting, unsettled, indexed, failed, tuple(refused))

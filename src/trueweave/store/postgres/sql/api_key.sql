@@ -1,0 +1,34 @@
+-- Keys of the server. See api_keys.py.
+
+-- name: make
+INSERT INTO api_key (prefix, secret_hash, name, scope, workspaces, expires)
+VALUES (%(prefix)s, %(secret_hash)s, %(name)s, %(scope)s, %(workspaces)s, %(expires)s)
+RETURNING created
+
+-- name: find
+-- A key that may be used now.
+SELECT secret_hash, name, scope, workspaces, last_used IS DISTINCT FROM current_date FROM api_key
+WHERE prefix = %(prefix)s AND revoked IS NULL AND (expires IS NULL OR expires > now())
+
+-- name: used
+UPDATE api_key SET last_used = current_date WHERE prefix = %(prefix)s AND last_used IS DISTINCT FROM current_date
+
+-- name: listed
+-- Keys in the order in which they were made: all, or those for none but these workspaces.
+SELECT k.prefix, k.name, k.scope, k.workspaces IS NULL, w.names, k.created, k.expires, k.revoked, k.last_used
+FROM api_key k
+CROSS JOIN LATERAL (SELECT coalesce(array_agg(name ORDER BY name), '{}') AS names
+    FROM list_workspaces(coalesce(k.workspaces, '{}'), '', 1000)) w
+WHERE (%(within)s::int[] IS NULL OR k.workspaces <@ %(within)s::int[])
+    AND (%(after)s::timestamptz IS NULL OR (k.created, k.prefix) > (%(after)s::timestamptz, %(prefix)s))
+ORDER BY k.created, k.prefix LIMIT %(limit)s
+
+-- name: revoke
+UPDATE api_key SET revoked = coalesce(revoked, now())
+WHERE prefix = %(prefix)s AND (%(within)s::int[] IS NULL OR workspaces <@ %(within)s::int[]) RETURNING prefix
+
+-- name: any
+SELECT EXISTS (SELECT FROM api_key WHERE revoked IS NULL AND (expires IS NULL OR expires > now()))
+
+-- name: workspaces
+SELECT id, name, created FROM list_workspaces(%(only)s::int[], %(after)s, %(limit)s)

@@ -1,0 +1,83 @@
+"""The real server over HTTP on loopback, and clients with keys of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+import httpx2
+import uvicorn
+from fastapi import FastAPI
+
+from tests.servers import free_port
+from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention
+from trueweave.config import Settings
+from trueweave.server.app import create_app
+from trueweave.server.entrance import Limits
+from trueweave.store.postgres import api_keys
+from trueweave.store.postgres.api_keys import KeyScope
+from trueweave.store.postgres.db import Database
+
+TEXT = "Ada Lovelace worked with Charles Babbage in London."
+ANSWER = 'Ada worked with Charles Babbage [1 "worked with Charles Babbage"].'
+
+
+@dataclass(frozen=True)
+class Served:
+    """A server that runs."""
+
+    url: str
+    app: FastAPI
+    database: Database
+
+    async def key(self, scope: KeyScope, *workspaces: str) -> str:
+        """A new key."""
+        found = [await self.database.find_workspace(name, make=True) for name in workspaces]
+        ids = [one.id for one in found if one]
+        return (await api_keys.make(self.database, f"test {scope}", scope, ids if workspaces else None)).token
+
+    def client(self, key: str = "", **headers: str) -> httpx2.AsyncClient:
+        """A client that shows this key."""
+        shown = {"Authorization": f"Bearer {key}"} if key else {}
+        return httpx2.AsyncClient(base_url=self.url, headers={**shown, **headers}, timeout=30)
+
+
+@asynccontextmanager
+async def serving(
+    url: str, *, authenticated: bool = True, works: bool = False, limits: Limits | None = None, **settings: Any
+) -> AsyncIterator[Served]:
+    """The server for a database, on a port of its own."""
+    app = create_app(Settings(database_url=url, **settings), authenticated=authenticated, works=works, limits=limits)
+    port = free_port()
+    config = uvicorn.Config(app, "127.0.0.1", port, log_level="warning", lifespan="on", timeout_graceful_shutdown=5)
+    server = uvicorn.Server(config)
+    running = asyncio.create_task(server.serve())
+    while not server.started:
+        await asyncio.sleep(0.01)
+        if running.done():
+            await running
+            raise RuntimeError("the server did not start")
+    try:
+        async with Database(url) as database:
+            yield Served(f"http://127.0.0.1:{port}", app, database)
+    finally:
+        server.should_exit = True
+        with suppress(asyncio.CancelledError):
+            await running
+
+
+async def fill(database: Database, name: str, *more: str) -> AsyncTrueweave:
+    """A workspace with some documents that tell of Ada, and of what else is said."""
+    trueweave = await AsyncTrueweave.enter(database, name)
+    said = Chunk(
+        TEXT,
+        mentions=(Mention("Ada Lovelace", "person", "a mathematician"), Mention("London", "place")),
+        links=(Link("Ada Lovelace", "Charles Babbage", "worked with", ("work",)), Link("Ada Lovelace", "London")),
+    )
+    chunks = [Chunk(text, mentions=(Mention(text.split()[0]),)) for text in more]
+    texts = [Document(f"{name}/{n}", (chunk,)) for n, chunk in enumerate(chunks)]
+    await trueweave.add_documents([Document(f"{name}/ada", (said,), "Ada", {"year": 1843}), *texts])
+    return trueweave

@@ -1,0 +1,247 @@
+"""Who may do what at the server: keys, scopes, workspaces, what is logged, and what nobody is told."""
+
+import asyncio
+import inspect
+from datetime import UTC, datetime, timedelta
+
+import psycopg
+import pytest
+
+from tests.integration.serving import fill, serving
+from trueweave import errors
+from trueweave.config import Settings
+from trueweave.errors import ConfigError, TrueweaveError
+from trueweave.server import problems
+from trueweave.server.run import check_address
+from trueweave.store.postgres import api_keys, audit
+from trueweave.store.postgres.audit import AuditEntry
+from trueweave.store.postgres.db import Database
+
+WORKSPACE = "/v1/workspaces/mine"
+
+
+async def test_a_request_needs_a_key_that_is_valid(url: str) -> None:
+    async with serving(url) as server:
+        key = await server.key("read")
+        expired = await api_keys.make(server.database, "old", "admin", None, datetime.now(UTC) - timedelta(seconds=1))
+        prefix, secret = key.removeprefix("twk_").split("_", 1)
+        wrong = [
+            "",
+            "nonsense",
+            expired.token,
+            f"twk_{prefix}_{secret[::-1]}",
+            f"twk_{'0' * 12}_{secret}",
+            key[:-1],
+        ]
+        answers = []
+        for token in wrong:
+            async with server.client(token) as client:
+                answer = await client.get("/v1/workspaces")
+                assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
+                assert answer.headers["content-type"] == "application/problem+json"
+                answers.append({**answer.json(), "request_id": ""})
+        assert all(one == answers[0] for one in answers), "nobody learns what is wrong with a key"
+        async with server.client(key) as client:
+            assert (await client.get("/v1/workspaces")).status_code == 200
+            assert (await client.get("/v1/version")).json()["version"]
+            await api_keys.revoke(server.database, prefix)
+            server.app.state.services.keys.forget(prefix)
+            assert (await client.get("/v1/workspaces")).status_code == 401
+        async with server.client() as client:
+            assert (await client.get("/healthz")).json() == {"status": "ok"}
+            assert (await client.get("/readyz")).json() == {"status": "ready"}
+            assert (await client.get("/v1/openapi.json")).json()["openapi"].startswith("3.1")
+
+
+async def test_nothing_of_a_secret_is_kept(url: str, database: Database) -> None:
+    made = await api_keys.make(database, "somebody", "read", None)
+    secret = made.token.rpartition("_")[2]
+    with psycopg.connect(url) as connection:
+        [(row,)] = connection.execute("SELECT k::text FROM trueweave.api_key k").fetchall()
+    assert secret not in row
+    assert len(secret) == 43  # 256 bits
+    found = await api_keys.find(database, made.token)
+    assert found is not None
+    assert (found.prefix, found.scope, found.workspaces) == (made.prefix, "read", None)
+    [listed] = await api_keys.listed(database, 10)
+    assert listed.last_used is not None
+    with pytest.raises(ConfigError, match="needs a name"):
+        await api_keys.make(database, " ", "read", None)
+
+
+async def test_a_scope_includes_those_below_it(url: str) -> None:
+    async with serving(url) as server:
+        await fill(server.database, "mine")
+        for scope, expected in (("read", (200, 403, 403)), ("write", (200, 200, 403)), ("admin", (200, 200, 200))):
+            async with server.client(await server.key(scope, "mine")) as client:  # type: ignore[arg-type]
+                found = (
+                    await client.get(f"{WORKSPACE}/documents"),
+                    await client.post(f"{WORKSPACE}/documents/delete", json={"uris": ["nothing"]}),
+                    await client.put(f"{WORKSPACE}/budget", json={"tokens": 10}),
+                )
+                assert tuple(one.status_code for one in found) == expected
+                if scope == "read":
+                    told = found[1].json()
+                    assert told["code"] == "forbidden"
+                    assert told["detail"] == "This takes the scope write, and the key has read."
+
+
+async def test_keys_are_managed_by_who_may_administer(url: str) -> None:
+    async with serving(url) as server:
+        for name in ("mine", "other"):
+            await server.database.find_workspace(name, make=True)
+        async with server.client(await server.key("admin")) as everything:
+            made = await everything.post("/v1/keys", json={"name": "a", "scope": "admin", "workspaces": ["mine"]})
+            assert made.status_code == 201
+            mine = made.json()
+            assert mine["key"].startswith(f"twk_{mine['prefix']}_")
+            other = (await everything.post("/v1/keys", json={"name": "b", "workspaces": ["other"]})).json()
+            first = (await everything.get("/v1/keys", params={"limit": 2})).json()
+            rest = (await everything.get("/v1/keys", params={"limit": 2, "cursor": first["next"]})).json()
+            assert [one["name"] for one in first["items"] + rest["items"]] == ["test admin", "a", "b"]
+            assert rest["next"] is None
+            assert mine["key"] not in str(first)
+            unknown = await everything.post("/v1/keys", json={"name": "c", "workspaces": ["nowhere"]})
+            assert (unknown.status_code, unknown.json()["code"]) == (404, "unknown_workspace")
+        async with server.client(mine["key"]) as client:
+            hidden = await client.post("/v1/keys", json={"name": "d", "workspaces": ["other"]})
+            nowhere = await client.post("/v1/keys", json={"name": "d", "workspaces": ["nowhere"]})
+            assert {**hidden.json(), "request_id": ""} == {**nowhere.json(), "request_id": ""}
+            assert [one["name"] for one in (await client.get("/v1/keys")).json()["items"]] == ["a"]
+            assert (await client.delete(f"/v1/keys/{other['prefix']}")).status_code == 404
+            assert (await client.post("/v1/workspaces", json={"name": "new"})).status_code == 403
+            narrowed = (await client.post("/v1/keys", json={"name": "e", "expires_in_days": 1})).json()
+            listed = (await client.get("/v1/keys")).json()["items"]
+            assert [one["workspaces"] for one in listed] == [["mine"], ["mine"]]
+            assert (await client.delete(f"/v1/keys/{narrowed['prefix']}")).json() == {"revoked": narrowed["prefix"]}
+        async with server.client(narrowed["key"]) as client:
+            assert (await client.get("/v1/workspaces")).status_code == 401
+
+
+async def test_workspaces_are_made_and_dropped(url: str) -> None:
+    async with serving(url) as server, server.client(await server.key("admin")) as client:
+        assert (await client.post("/v1/workspaces", json={"name": "mine"})).status_code == 201
+        again = await client.post("/v1/workspaces", json={"name": "mine"})
+        assert (again.status_code, again.json()["code"]) == (409, "workspace_exists")
+        await fill(server.database, "mine")
+        found = (await client.get(WORKSPACE)).json()
+        assert (found["name"], found["status"]["documents"], found["has_model"]) == ("mine", 1, False)
+        assert [one["name"] for one in (await client.get("/v1/workspaces")).json()["items"]] == ["mine"]
+        assert (await client.delete(WORKSPACE)).json() == {"dropped": "mine", "documents": 1}
+        assert (await client.get(WORKSPACE)).status_code == 404
+        assert (await client.post("/v1/workspaces", json={"name": "mine"})).status_code == 201
+        assert (await client.get(WORKSPACE)).json()["status"]["documents"] == 0
+
+
+async def test_a_key_for_a_dropped_workspace_is_not_one_for_its_successor(url: str) -> None:
+    async with serving(url) as server:
+        old = await server.key("read", "mine")
+        async with server.client(await server.key("admin")) as client:
+            await client.delete(WORKSPACE)
+            await client.post("/v1/workspaces", json={"name": "mine"})
+        async with server.client(old) as client:
+            assert (await client.get(WORKSPACE)).status_code == 404
+            assert (await client.get("/v1/workspaces")).json() == {"items": [], "next": None}
+
+
+async def test_writes_and_refusals_are_audited(url: str) -> None:
+    async with serving(url) as server:
+        await server.database.find_workspace("other", make=True)
+        key = await server.key("write", "mine")
+        async with server.client(key, **{"X-Request-Id": "my-request"}) as client:
+            answer = await client.post(f"{WORKSPACE}/documents/delete", json={"uris": ["secret-uri"]})
+            assert answer.headers["x-request-id"] == "my-request"
+            await client.get(f"{WORKSPACE}/documents")
+            await client.get("/v1/workspaces/other/documents")
+            await client.put(f"{WORKSPACE}/budget", json={})
+        async with server.client() as client:
+            answer = await client.get("/v1/workspaces", headers={"X-Request-Id": "bad id\tx" * 20})
+            assert len(answer.headers["x-request-id"]) == 32
+    with psycopg.connect(url) as connection:
+        rows = connection.execute(
+            "SELECT caller, method, route, workspace, status FROM trueweave.audit_log ORDER BY id"
+        ).fetchall()
+    who = key.split("_")[1]
+    mine = 2
+    assert rows == [
+        (who, "POST", "/v1/workspaces/{workspace}/documents/delete", mine, 200),
+        (who, "GET", "/v1/workspaces/{workspace}/documents", None, 404),
+        (who, "PUT", "/v1/workspaces/{workspace}/budget", mine, 403),
+        ("", "GET", "(none)", None, 401),
+    ]
+
+
+async def test_the_audit_log_is_pruned(url: str, database: Database) -> None:
+    now = datetime.now(UTC)
+    entries = [AuditEntry(now - timedelta(days=days), "r", "k", "GET", "/", None, 200) for days in (0, 40, 50)]
+    await audit.write(database, entries)
+    await audit.prune(database, timedelta(days=30))
+    with psycopg.connect(url) as connection:
+        assert connection.execute("SELECT count(*) FROM trueweave.audit_log").fetchone() == (1,)
+
+
+async def test_without_keys_only_this_machine_is_answered(url: str) -> None:
+    async with serving(url, authenticated=False) as server, server.client() as client:
+        assert (await client.get("/v1/workspaces")).status_code == 200
+        for headers in ({"Host": "evil.example"}, {"Origin": "https://evil.example"}, {"Origin": "null"}):
+            assert (await client.get("/v1/workspaces", headers=headers)).status_code == 403
+        near = await client.options(
+            "/v1/workspaces", headers={"Origin": server.url, "Access-Control-Request-Method": "GET"}
+        )
+        assert "access-control-allow-origin" not in near.headers
+    check_address("127.0.0.1", authenticated=False)
+    check_address("::1", authenticated=False)
+    check_address("0.0.0.0", authenticated=True)
+    with pytest.raises(ConfigError, match=r"at 0\.0\.0\.0 others could reach the server.*trueweave keys create"):
+        check_address("0.0.0.0", authenticated=False)
+
+
+def test_every_error_has_a_status_and_a_code() -> None:
+    known = {one for one in vars(errors).values() if inspect.isclass(one) and issubclass(one, TrueweaveError)}
+    assert set(problems.KINDS) == known
+
+
+async def test_what_is_inside_stays_inside(url: str, caplog: pytest.LogCaptureFixture) -> None:
+    """A bug and a database that is away tell a caller no more than that, and a log all."""
+    async with serving(url) as server, server.client(await server.key("read")) as client:
+
+        @server.app.get("/v1/bug")
+        async def bug() -> None:
+            raise RuntimeError("the password is swordfish")
+
+        @server.app.get("/v1/away")
+        async def away() -> None:
+            raise errors.DatabaseUnavailable("postgresql://db.internal:5432 did not answer")
+
+        found = await client.get("/v1/bug")
+        assert (found.status_code, found.json()["code"]) == (500, "internal")
+        assert found.json()["request_id"] == found.headers["x-request-id"]
+        assert "swordfish" not in found.text
+        found = await client.get("/v1/away")
+        assert (found.status_code, found.json()["code"], found.headers["retry-after"]) == (
+            503,
+            "database_unavailable",
+            "5",
+        )
+        assert "db.internal" not in found.text
+        assert "db.internal" in caplog.text
+        found = await client.get("/v1/nowhere")
+        assert (found.status_code, found.json()["code"]) == (404, "not_found")
+        found = await client.post("/v1/keys/0", json={})
+        assert (found.status_code, found.json()["title"]) == (405, "Method Not Allowed")
+
+
+async def test_a_workspace_is_closed_when_others_are_used(url: str) -> None:
+    async with serving(url) as server, server.client(await server.key("read")) as client:
+        open_workspaces = server.app.state.services.workspaces
+        open_workspaces._most = 2
+        for n in range(5):
+            await server.database.find_workspace(f"w{n}", make=True)
+        await asyncio.gather(*(client.get(f"/v1/workspaces/w{n}") for n in range(5)))
+        await client.get("/v1/workspaces/w0")
+        assert len(open_workspaces) == 2
+
+
+def test_the_limit_of_uploads_is_of_the_process() -> None:
+    with pytest.raises(ConfigError, match="not a setting of a workspace"):
+        Settings().over({"max_upload_bytes": 1})

@@ -1,0 +1,204 @@
+"""Documents over HTTP: texts, files and annotated lines in; lists, texts with spans and states out; and all gone."""
+
+import asyncio
+import io
+import json
+import zipfile
+from typing import Any
+
+import httpx2
+
+from tests.integration.serving import TEXT, fill, serving
+from trueweave.server.entrance import Limits
+
+ROOM = "/v1/workspaces/mine"
+QUICK: dict[str, Any] = {"extractor": "capitals"}
+
+
+async def done(client: httpx2.AsyncClient, job: dict[str, Any]) -> dict[str, Any]:
+    """The job when it is done, as its events tell."""
+    async with client.stream("GET", f"{ROOM}/jobs/{job['id']}/events") as answer:
+        assert answer.status_code == 200
+        lines = [line async for line in answer.aiter_lines() if line]
+    assert lines[-2] == "event: done"
+    found: dict[str, Any] = json.loads(lines[-1].removeprefix("data: "))
+    return found
+
+
+async def test_texts_become_documents(url: str) -> None:
+    async with serving(url, works=True, **QUICK) as server, server.client(await server.key("write", "mine")) as client:
+        documents = [{"uri": f"letter-{n}", "text": TEXT, "title": "T", "metadata": {"n": n}} for n in range(3)]
+        answer = await client.post(f"{ROOM}/documents", json={"documents": documents})
+        assert answer.status_code == 202
+        job = await done(client, answer.json())
+        assert (job["state"], job["documents"], job["indexed"], job["refused"]) == ("done", 3, 3, [])
+        page = (await client.get(f"{ROOM}/documents", params={"limit": 2})).json()
+        rest = (await client.get(f"{ROOM}/documents", params={"limit": 2, "cursor": page["next"]})).json()
+        assert [one["uri"] for one in page["items"] + rest["items"]] == ["letter-0", "letter-1", "letter-2"]
+        some = await client.get(f"{ROOM}/documents", params={"filter": json.dumps({"metadata": {"n": 1}})})
+        assert [one["uri"] for one in some.json()["items"]] == ["letter-1"]
+        other = await client.get(f"{ROOM}/documents", params={"cursor": page["next"], "noted": True})
+        assert (other.status_code, other.json()["code"]) == (400, "invalid_cursor")
+        whole = await client.get(f"{ROOM}/document", params={"uri": "letter-1"})
+        found = whole.json()
+        assert (found["metadata"], found["chunks"]) == ({"n": 1}, 1)
+        assert [(one["text"], one["start"], one["end"]) for one in found["spans"]] == [(TEXT, 0, len(TEXT))]
+        assert "Ada Lovelace" in {one["entity"]["name"] for one in found["entities"]}
+        again = await client.get(
+            f"{ROOM}/document", params={"uri": "letter-1"}, headers={"If-None-Match": whole.headers["etag"]}
+        )
+        assert (again.status_code, again.content) == (304, b"")
+        state = await client.get(f"{ROOM}/document/status", params={"uri": "letter-1"})
+        assert state.json() == {"uri": "letter-1", "state": "indexed", "error": ""}
+        assert (await client.delete(f"{ROOM}/document", params={"uri": "letter-1"})).json() == {"removed": 1}
+        assert (await client.delete(f"{ROOM}/document", params={"uri": "letter-1"})).status_code == 404
+        near = await client.get(f"{ROOM}/document", params={"uri": "letter-1"})
+        assert (near.status_code, near.json()["code"], near.json()["near"]) == (
+            404,
+            "unknown_document",
+            ["letter-0", "letter-2"],
+        )
+        assert (await client.post(f"{ROOM}/documents/delete", json={"uris": ["letter-0", "x"]})).json() == {
+            "removed": 1
+        }
+        [listed] = (await client.get(f"{ROOM}/jobs")).json()["items"]
+        assert (listed["id"], listed["documents"], listed["indexed"]) == (job["id"], 3, 1)
+        left = (await client.get(f"{ROOM}/jobs/{job['id']}/documents")).json()["items"]
+        assert left == [{"uri": "letter-2", "state": "indexed", "error": ""}]
+
+
+async def test_files_are_called_by_uris_and_read_within_limits(url: str) -> None:
+    bomb = io.BytesIO()
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("word/document.xml", b"0" * (64 << 20))
+    async with serving(url, works=True, **QUICK) as server, server.client(await server.key("write", "mine")) as client:
+        files = [
+            ("file", ("../../etc/notes.md", f"# Notes\n\n{TEXT}".encode())),
+            ("file", ("rows.csv", b"id,text\n7,Ada met Byron.\n8,Ada met Babbage.\n")),
+            ("file", ("bomb.docx", bomb.getvalue())),
+            ("file", ("program.exe", b"MZ")),
+            ("file", ("broken.pdf", b"%PDF-1.4 nothing")),
+            ("file", ("deep.jsonl", b'{"id": 1, "text": "x", "metadata": ' + b"[" * 100_000 + b"\n")),
+        ]
+        answer = await client.post(f"{ROOM}/documents/files", files=files)
+        assert answer.status_code == 202, answer.text
+        job = await done(client, answer.json())
+        assert (job["state"], job["indexed"]) == ("done", 3)
+        told = "\n".join(job["refused"])
+        for name, words in {
+            "bomb.docx": "would unpack to",
+            "program.exe": "no reader for .exe files",
+            "broken.pdf": "cannot be read",
+            "deep.jsonl": "nested too deeply",
+        }.items():
+            assert any(name in one and words in one for one in job["refused"]), (name, told)
+        assert "trueweave-upload" not in told, "no path of the server is shown"
+        uris = [one["uri"] for one in (await client.get(f"{ROOM}/documents")).json()["items"]]
+        assert uris == ["../../etc/notes.md", "rows.csv#7", "rows.csv#8"]
+        named = {"file": ("a.txt", TEXT.encode())}
+        answer = await client.post(f"{ROOM}/documents/files", files=named, data={"uri": "https://example.org/a"})
+        assert (await done(client, answer.json()))["indexed"] == 1
+        assert (await client.get(f"{ROOM}/document", params={"uri": "https://example.org/a"})).status_code == 200
+        estimate = await client.post(f"{ROOM}/estimate/files", files={"file": ("b.txt", TEXT.encode())})
+        assert (estimate.json()["documents"], estimate.json()["price"]) == (1, "0")
+        for wrong in ({"data": {"uri": "x"}}, {"files": named, "data": {"uri": ["x", "y"]}}):
+            answer = await client.post(f"{ROOM}/documents/files", **wrong)
+            assert answer.status_code in (415, 422)
+
+
+async def test_what_is_too_large_is_refused_before_it_is_read(url: str) -> None:
+    sent = 0
+
+    async def endless() -> Any:
+        nonlocal sent
+        yield b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n'
+        while True:
+            sent += 1 << 16
+            yield b"word " * ((1 << 16) // 5)
+            await asyncio.sleep(0)
+
+    limits = Limits(body=1000, upload=1 << 20)
+    async with serving(url, limits=limits) as server, server.client(await server.key("write", "mine")) as client:
+        answer = await client.post(f"{ROOM}/documents", json={"documents": [{"uri": "a", "text": "x" * 2000}]})
+        assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
+        answer = await client.post(f"{ROOM}/documents/files", files={"file": ("a.txt", b"x" * (2 << 20))})
+        assert (answer.status_code, answer.json()["code"]) == (413, "too_large")
+        form = {"Content-Type": "multipart/form-data; boundary=x"}
+        try:
+            answer = await client.post(f"{ROOM}/documents/files", content=endless(), headers=form)
+            assert answer.status_code == 413
+        except httpx2.TransportError:
+            pass  # the server may have hung up before all was sent
+        assert sent < 64 << 20
+        async with server.client() as nobody:
+            try:
+                answer = await nobody.post(f"{ROOM}/documents/files", content=endless(), headers=form)
+                assert answer.status_code == 401
+            except httpx2.TransportError:
+                pass
+        assert (await client.get(f"{ROOM}/documents")).json()["items"] == []
+
+
+async def test_annotated_documents_are_there_at_once(url: str) -> None:
+    rows = [
+        {"uri": "urn:1", "text": TEXT, "entities": ["Ada Lovelace"], "triples": [["Ada Lovelace", "met", "Byron"]]},
+        {"id": "2", "text": "More of Byron.", "entities": ["Byron"]},
+        {"text": "It has no name."},
+    ]
+    async with serving(url) as server, server.client(await server.key("write", "mine")) as client:
+        lines = "\n".join(map(json.dumps, rows))
+        answer = await client.post(
+            f"{ROOM}/documents/annotated", content=lines, headers={"Content-Type": "application/x-ndjson"}
+        )
+        found = answer.json()
+        assert (answer.status_code, found["documents"], found["new"]) == (200, 2, 2)
+        assert found["refused"] == ["annotated, line 3: it has no id. Mend that line and add the file again."]
+        assert [one["uri"] for one in (await client.get(f"{ROOM}/documents")).json()["items"]] == [
+            "annotated#2",
+            "urn:1",
+        ]
+
+
+async def test_a_write_is_carried_out_once_for_each_key(url: str) -> None:
+    body = {"documents": [{"uri": "a", "text": TEXT}]}
+    async with serving(url, **QUICK) as server, server.client(await server.key("write", "mine")) as client:
+        key = {"Idempotency-Key": "one"}
+        first = await client.post(f"{ROOM}/documents", json=body, headers=key)
+        again = await client.post(f"{ROOM}/documents", json=body, headers=key)
+        assert (first.status_code, again.status_code, again.json()) == (202, 202, first.json())
+        assert "idempotent-replayed" not in first.headers
+        assert again.headers["idempotent-replayed"] == "true"
+        other = await client.post(f"{ROOM}/documents", json={"documents": [{"uri": "b", "text": "B"}]}, headers=key)
+        assert (other.status_code, other.json()["code"]) == (422, "idempotency_key_reused")
+        failing = await client.post(
+            f"{ROOM}/rules", json={"kind": "merge", "names": [{"name": "a"}]}, headers={"Idempotency-Key": "two"}
+        )
+        assert failing.status_code == 422
+        retried = await client.post(
+            f"{ROOM}/rules", json={"kind": "split", "names": [{"name": "a"}]}, headers={"Idempotency-Key": "two"}
+        )
+        assert retried.status_code == 201, "what failed keeps no key"
+        both = await asyncio.gather(
+            *(client.post(f"{ROOM}/documents", json=body, headers={"Idempotency-Key": "three"}) for _ in range(4))
+        )
+        assert {one.status_code for one in both} <= {202, 409}
+        assert len({one.json()["id"] for one in both if one.status_code == 202}) == 1
+        assert len((await client.get(f"{ROOM}/jobs")).json()["items"]) == 2
+        async with server.client(await server.key("write", "mine")) as another:
+            mine = await another.post(f"{ROOM}/documents", json=body, headers=key)
+            assert mine.json()["id"] != first.json()["id"], "keys are those of their callers"
+
+
+async def test_a_failed_document_is_listed(url: str) -> None:
+    async with serving(url) as server, server.client(await server.key("write", "mine")) as client:
+        trueweave = await fill(server.database, "mine")
+        job = (await client.post(f"{ROOM}/documents", json={"documents": [{"uri": "a", "text": TEXT}]})).json()
+        assert (job["state"], job["waiting"]) == ("under way", 1)
+        async with trueweave.workspace.transaction() as tx:
+            await tx.execute("UPDATE source SET failed = true, error = 'no good', failures = 3")
+        assert (await client.get(f"{ROOM}/jobs/{job['id']}")).json()["state"] == "failed"
+        [failed] = (await client.get(f"{ROOM}/documents/failed")).json()["items"]
+        assert failed == {"uri": "a", "error": "no good", "failures": 3}
+        twice = {"documents": [{"uri": "a", "text": TEXT}, {"uri": "a", "text": "other"}]}
+        assert (await client.post(f"{ROOM}/documents", json=twice)).status_code == 422
+        assert (await client.post(f"{ROOM}/estimate", json={"documents": twice["documents"][:1]})).status_code == 200

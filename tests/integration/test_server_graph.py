@@ -1,0 +1,150 @@
+"""The graph, communities, rules and money over HTTP, and pages of lists."""
+
+import base64
+import json
+from typing import Any
+
+import httpx2
+
+from tests.integration.serving import fill, serving
+from trueweave import Chunk, Document, Link
+
+ROOM = "/v1/workspaces/mine"
+
+
+async def all_pages(client: httpx2.AsyncClient, path: str, **params: Any) -> list[Any]:
+    """All items of a list, two at a time."""
+    found: list[Any] = []
+    page: dict[str, Any] = {"next": ""}
+    while page["next"] is not None:
+        answer = await client.get(f"{ROOM}{path}", params={"limit": 2, "cursor": page["next"], **params})
+        assert answer.status_code == 200, answer.text
+        page = answer.json()
+        assert len(page["items"]) <= 2
+        found += page["items"]
+    return found
+
+
+async def test_entities_and_relations(url: str) -> None:
+    async with serving(url) as server, server.client(await server.key("read", "mine")) as client:
+        trueweave = await fill(server.database, "mine", "Byron wrote.", "Annabella wrote.")
+        await trueweave.add_documents(
+            [Document("more", (Chunk("Byron met Ada", links=(Link("Byron", "Ada Lovelace", target_type="person"),)),))]
+        )
+        wanted = await trueweave.graph.entities()
+        assert [one["id"] for one in await all_pages(client, "/entities")] == [str(one.id) for one in wanted]
+        assert [one["name"] for one in await all_pages(client, "/entities", type="person")] == ["Ada Lovelace"]
+        relations = await trueweave.graph.relations()
+        assert {one["id"] for one in await all_pages(client, "/relations")} == {str(one.id) for one in relations}
+        of_byron = await all_pages(client, "/relations", entity="Byron")
+        assert [(one["source_name"], one["target_name"]) for one in of_byron] == [("Byron", "Ada Lovelace")]
+
+        found = (await client.get(f"{ROOM}/entity", params={"name": "ada lovelace"})).json()
+        assert (found["entity"]["name"], len(found["relations"])) == ("Ada Lovelace", 3)
+        assert {one["uri"] for one in found["passages"]} == {"mine/ada", "more"}
+        by_id = (await client.get(f"{ROOM}/entity", params={"name": found["entity"]["id"]})).json()
+        assert by_id == found
+        unknown = await client.get(f"{ROOM}/entity", params={"name": "Ada Lovelase"})
+        assert (unknown.status_code, unknown.json()["code"]) == (404, "unknown_entity")
+        assert unknown.json()["near"][0] == "Ada Lovelace::person"
+
+        hits = (await client.get(f"{ROOM}/entities/search", params={"text": "lovelace"})).json()
+        assert ([one["name"] for one in hits["entities"]], hits["by"]) == (["Ada Lovelace"], ["words"])
+        hits = (await client.get(f"{ROOM}/relations/search", params={"text": "worked"})).json()
+        assert [one["target_name"] for one in hits["relations"]] == ["Charles Babbage"]
+        around = (await client.get(f"{ROOM}/neighbours", params={"entity": "Byron", "hops": 2})).json()
+        assert {one["name"] for one in around["entities"]} == {"Ada Lovelace", "Charles Babbage", "London"}
+        path = (await client.get(f"{ROOM}/path", params={"start": "Byron", "end": "London"})).json()["path"]
+        assert [one["name"] for one in path["entities"]] == ["Byron", "Ada Lovelace", "London"]
+        assert path["steps"][0]["forward"]
+        none = await client.get(f"{ROOM}/path", params={"start": "Byron", "end": "Annabella"})
+        assert none.json() == {"path": None}
+
+
+async def test_communities(url: str) -> None:
+    async with serving(url) as server, server.client(await server.key("write", "mine")) as client:
+        trueweave = await fill(server.database, "mine")
+        rings = [("a", "b", "c"), ("d", "e", "f"), ("g", "h", "i")]
+        links = [Link(x, y) for ring in rings for x, y in zip(ring, ring[1:] + ring[:1], strict=True)]
+        await trueweave.add_documents([Document("rings", (Chunk("rings", links=tuple(links)),))])
+        assert (await client.get(f"{ROOM}/communities/hierarchy")).json() == {"hierarchy": None}
+        assert (await client.post(f"{ROOM}/communities/find")).json()["came"] == 4
+        listed = await all_pages(client, "/communities", level=0)
+        assert sorted(one["size"] for one in listed) == [3, 3, 3, 3]
+        assert len({one["id"] for one in listed}) == 4
+        one = (await client.get(f"{ROOM}/communities/{listed[0]['id']}")).json()
+        assert (one["report"], len(one["members"])) == (None, 3)
+        assert (await client.get(f"{ROOM}/communities/hierarchy")).json()["hierarchy"]["levels"]
+        gone = await client.get(f"{ROOM}/communities/00000000-0000-0000-0000-000000000000")
+        assert (gone.status_code, gone.json()["code"]) == (404, "unknown_community")
+
+
+async def test_rules(url: str) -> None:
+    async with serving(url) as server, server.client(await server.key("write", "mine")) as client:
+        trueweave = await fill(server.database, "mine")
+        ada, london = {"name": "Ada Lovelace"}, {"name": "London"}
+        bodies: list[dict[str, Any]] = [
+            {"kind": "merge", "names": [ada, {"name": "Countess"}]},
+            {"kind": "split", "names": [london]},
+            {"kind": "rename", "names": [ada], "label": "Ada King"},
+            {"kind": "retype", "names": [london], "label": "city"},
+            {"kind": "describe", "names": [ada], "target": london, "label": "lived there"},
+            {"kind": "suppress", "names": [{"name": "Charles Babbage"}]},
+            {"kind": "add", "names": [ada], "target": {"name": "Byron"}, "label": "was his daughter", "type": "kin"},
+        ]
+        made = []
+        for body in bodies:
+            answer = await client.post(f"{ROOM}/rules", json=body)
+            assert answer.status_code == 201, answer.text
+            made.append(answer.json())
+        assert [one["kind"] for one in made] == [one["kind"] for one in bodies]
+        assert {one["by"] for one in made} == {"test write"}
+        listed = await all_pages(client, "/rules")
+        assert [one["id"] for one in listed] == [one["id"] for one in made]
+        names = {one.name for one in await trueweave.graph.entities()}
+        assert names == {"Ada King", "London", "Byron"}
+        assert (await client.delete(f"{ROOM}/rules/{made[2]['id']}")).json() == {"undone": made[2]["id"]}
+        again = await client.delete(f"{ROOM}/rules/{made[2]['id']}")
+        assert (again.status_code, again.json()["code"]) == (404, "unknown_rule")
+        two = await client.post(f"{ROOM}/rules", json={"kind": "rename", "names": [ada, london], "label": "x"})
+        assert (two.status_code, two.json()["code"]) == (422, "invalid_rule")
+
+
+async def test_money(url: str) -> None:
+    async with serving(url) as server, server.client(await server.key("admin", "mine")) as client:
+        trueweave = await fill(server.database, "mine")
+        async with trueweave.workspace.transaction() as tx:
+            await tx.execute(
+                "INSERT INTO spend VALUES (DEFAULT, gen_random_uuid(), 'extract', 'd', 'm', 5, 7, 0.25, 'done', 1)"
+            )
+        spent = (await client.get(f"{ROOM}/spend")).json()
+        assert (spent["currency"], [one["stage"] for one in spent["receipt"]]) == ("USD", ["extract"])
+        assert (await client.get(f"{ROOM}/spend", params={"since": "2100-01-01T00:00:00Z"})).json()["receipt"] == []
+        assert (await client.get(f"{ROOM}/spend", params={"since": "yesterday"})).status_code == 422
+        assert (await client.get(f"{ROOM}/spend/documents")).json()["documents"][0]["document"] == "d"
+        assert (await client.put(f"{ROOM}/budget", json={"price": "2.50"})).status_code == 200
+        assert float((await client.get(f"{ROOM}/budget")).json()["price_cap"]) == 2.5
+
+
+async def test_a_cursor_is_taken_by_its_own_list_alone(url: str) -> None:
+    async with serving(url) as server:
+        for name in ("mine", "other"):
+            await fill(server.database, name, "Byron wrote.", "Annabella wrote.")
+        async with server.client(await server.key("read")) as client:
+            cursor = (await client.get(f"{ROOM}/entities", params={"limit": 1})).json()["next"]
+            tag = json.loads(base64.urlsafe_b64decode(cursor))[0]
+            forged = [
+                base64.urlsafe_b64encode(json.dumps([tag, position]).encode()).decode()
+                for position in ("x", [1], ["a", 2, 3], None, [1, "x", "no id"], [10**400, "x", cursor])
+            ]
+            assert (await client.get(f"{ROOM}/entities", params={"cursor": cursor})).status_code == 200
+            for path, given in [
+                (f"{ROOM}/relations", cursor),
+                (f"{ROOM}/documents", cursor),
+                ("/v1/workspaces/other/entities", cursor),
+                *((f"{ROOM}/entities", one) for one in (*forged, "nonsense", "🙂", "e30=")),
+            ]:
+                answer = await client.get(path, params={"cursor": given})
+                assert (answer.status_code, answer.json()["code"]) == (400, "invalid_cursor"), given
+            for limit in (0, 201, "many"):
+                assert (await client.get(f"{ROOM}/entities", params={"limit": limit})).status_code == 422
