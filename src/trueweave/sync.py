@@ -938,18 +938,23 @@ class Trueweave(_Waiting):
         return self._iterate(lambda trueweave: trueweave.documents())
 
     def list_documents(
-        self, limit: int = 50, *, noted: bool = False, after: str = "", filter: Filter | None = None
+        self, limit: int = 50, *, noted: bool = False, after: str = "", prefix: str = "", filter: Filter | None = None
     ) -> list[DocumentInfo]:
-        """The documents that are there and pass a filter, by uri; only those with a note, if that is wanted. The next
-        page begins after the last uri of this one."""
+        """The documents that are there and pass a filter, by uri; only those with a note, or whose uri begins with a
+        `prefix`, if that is wanted. The next page begins after the last uri of this one."""
         return self._wait_for(
-            lambda trueweave: trueweave.list_documents(limit, noted=noted, after=after, filter=filter)
+            lambda trueweave: trueweave.list_documents(limit, noted=noted, after=after, prefix=prefix, filter=filter)
         )
 
-    def document(self, uri: str, *, first: int = 0, chunks: int = 50, entities: int = 20) -> DocumentDetails:
+    def document(
+        self, uri: str, *, first: int = 0, chunks: int = 50, entities: int = 20, start: int = 0
+    ) -> DocumentDetails:
         """The document of this uri: its title and metadata, so many of its chunks from the `first` on, with their
-        places, and the entities that it mentions most. UnknownDocument where there is none, with uris like it."""
-        return self._wait_for(lambda trueweave: trueweave.document(uri, first=first, chunks=chunks, entities=entities))
+        places, and the entities that it mentions most. With a `start`, chunks are counted from the one that this
+        character of the document is in. UnknownDocument where there is none, with uris like it."""
+        return self._wait_for(
+            lambda trueweave: trueweave.document(uri, first=first, chunks=chunks, entities=entities, start=start)
+        )
 
     # --- questions ---------------------------------------------------------------------------------
 

@@ -237,6 +237,12 @@ class NameKey:
     name: str
     type: str = ""
 
+    @classmethod
+    def from_typed(cls, text: str) -> NameKey:
+        """The name and its type from NAME or NAME::TYPE."""
+        name, colons, type_ = text.rpartition("::")
+        return cls(name, type_) if colons else cls(text)
+
     @property
     def typed(self) -> str:
         """NAME or NAME::TYPE, as commands take it."""

@@ -237,6 +237,11 @@ async def test_a_document_is_told_with_its_chunks_places_and_entities(village: A
     part = await village.document("village/mill.md", first=1, chunks=1, entities=2)
     assert [one.start for one in part.passages] == [100]
     assert len(part.entities) == 2
+    for place, starts in {1: [0, 100, 200], 100: [100, 200], 199: [100, 200], 5000: [200]}.items():
+        read = await village.document("village/mill.md", start=place)
+        assert [one.start for one in read.passages] == starts
+    following = await village.document("village/mill.md", start=100, first=1)
+    assert [one.start for one in following.passages] == [200]
 
 
 async def test_a_text_that_another_document_has_is_shown_as_this_ones_own(trueweave: AsyncTrueweave) -> None:
@@ -261,6 +266,8 @@ async def test_documents_are_listed_page_by_page_and_under_a_filter(village: Asy
     old = await village.list_documents(filter=Filter(metadata={"year": 1843}))
     assert [one.uri for one in old] == ["village/mill.md"]
     assert await village.list_documents(filter=Filter(uris=("nowhere",))) == []
+    assert [one.uri for one in await village.list_documents(prefix="village/mi")] == ["village/mill.md"]
+    assert await village.list_documents(prefix="village/%") == await village.list_documents(prefix="illage") == []
 
 
 async def test_what_is_looked_up_is_of_this_workspace_alone(village: AsyncTrueweave) -> None:

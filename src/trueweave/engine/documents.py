@@ -259,19 +259,28 @@ class DocumentCalls:
                     yield document
 
     async def list_documents(
-        self, limit: int = 50, *, noted: bool = False, after: str = "", filter: Filter | None = None
+        self, limit: int = 50, *, noted: bool = False, after: str = "", prefix: str = "", filter: Filter | None = None
     ) -> list[DocumentInfo]:
-        """The documents that are there and pass a filter, by uri; only those with a note, if that is wanted. The next
-        page begins after the last uri of this one."""
+        """The documents that are there and pass a filter, by uri; only those with a note, or whose uri begins with a
+        `prefix`, if that is wanted. The next page begins after the last uri of this one."""
         passing = await scope(self._core.workspace, filter) if filter else ALL
         return await read.documents(
-            self._core.workspace, limit, noted=noted, after=after, shape=passing.shape, params=passing.params
+            self._core.workspace,
+            limit,
+            noted=noted,
+            after=after,
+            prefix=prefix,
+            shape=passing.shape,
+            params=passing.params,
         )
 
-    async def document(self, uri: str, *, first: int = 0, chunks: int = 50, entities: int = 20) -> DocumentDetails:
+    async def document(
+        self, uri: str, *, first: int = 0, chunks: int = 50, entities: int = 20, start: int = 0
+    ) -> DocumentDetails:
         """The document of this uri: its title and metadata, so many of its chunks from the `first` on, with their
-        places, and the entities that it mentions most. UnknownDocument where there is none, with uris like it."""
-        return await document_details(self._core, uri, first, chunks, entities)
+        places, and the entities that it mentions most. With a `start`, chunks are counted from the one that this
+        character of the document is in. UnknownDocument where there is none, with uris like it."""
+        return await document_details(self._core, uri, first, chunks, entities, start)
 
 
 def _usable(

@@ -191,7 +191,9 @@ async def entity_path(core: OpenWorkspace, ends: Sequence[UUID], longest: int, p
 # --- documents ----------------------------------------------------------------------------------------
 
 
-async def document_details(core: OpenWorkspace, uri: str, first: int, chunks: int, entities: int) -> DocumentDetails:
+async def document_details(
+    core: OpenWorkspace, uri: str, first: int, chunks: int, entities: int, start: int
+) -> DocumentDetails:
     """A document with some of its chunks, and what it mentions."""
     async with core.workspace.transaction() as tx:
         found = await lookup.document(tx, uri)
@@ -201,7 +203,7 @@ async def document_details(core: OpenWorkspace, uri: str, first: int, chunks: in
             raise UnknownDocument(
                 " ".join(f"there is no document {uri!r}. {told} `trueweave documents` lists them.".split()), near
             )
-        passages = await lookup.chunks(tx, found, first, chunks)
+        passages = await lookup.chunks(tx, found, first, chunks, start)
         mentioned = await lookup.mentioned(tx, found, entities)
     known = await core.open_readers(Filter()).record.entities(list(mentioned))
     return DocumentDetails(

@@ -15,8 +15,7 @@ from trueweave.types import NameKey, Rule, SuggestedName, Suggestion
 
 def name_key(text: str) -> NameKey:
     """A name and its type from NAME or NAME::TYPE."""
-    name, colons, type_ = text.rpartition("::")
-    return NameKey(name, type_) if colons else NameKey(text)
+    return NameKey.from_typed(text)
 
 
 def names_text(names: Iterable[NameKey]) -> str:

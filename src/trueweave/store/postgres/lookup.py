@@ -178,13 +178,14 @@ async def document(tx: Transaction, uri: str) -> FoundDocument | None:
     return FoundDocument(*rows[0]) if rows else None
 
 
-async def chunks(tx: Transaction, of: FoundDocument, first: int, limit: int) -> list[Passage]:
-    """Chunks of a document in their order, from one on."""
+async def chunks(tx: Transaction, of: FoundDocument, first: int, limit: int, start: int = 0) -> list[Passage]:
+    """Chunks of a document in their order, from one on; counted from the one that the character `start` is in."""
     found = []
-    for id_, text, start, places in await tx.rows("lookup.document_chunks", id=of.id, first=first, limit=limit):
+    rows = await tx.rows("lookup.document_chunks", id=of.id, first=first, limit=limit, start=start)
+    for id_, text, begins, places in rows:
         known = tuple(Place(*place) for place in places or ())
-        page, headings = place_at(known, start)
-        found.append(Passage(id_, of.uri, of.title, text, start, 0.0, page, headings, known))
+        page, headings = place_at(known, begins)
+        found.append(Passage(id_, of.uri, of.title, text, begins, 0.0, page, headings, known))
     return found
 
 

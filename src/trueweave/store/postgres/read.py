@@ -23,12 +23,21 @@ async def status(tx: Transaction) -> Status:
 
 
 async def documents(
-    workspace: Workspace, limit: int, *, noted: bool, after: str, shape: FilterShape, params: Mapping[str, Any]
+    workspace: Workspace,
+    limit: int,
+    *,
+    noted: bool,
+    after: str,
+    prefix: str,
+    shape: FilterShape,
+    params: Mapping[str, Any],
 ) -> list[DocumentInfo]:
     """The documents that are there and pass a filter, by name, from the first behind `after`; only those with a note,
-    if that is wanted."""
+    or whose uri begins with a `prefix`, if that is wanted."""
     query = QUERIES["read.documents"].format(passes="true" if shape.is_all else shape.visible("d.id"))
-    rows = await workspace.read(query.encode(), {"limit": limit, "noted": noted, "after": after, **params})
+    rows = await workspace.read(
+        query.encode(), {"limit": limit, "noted": noted, "after": after, "prefix": prefix, **params}
+    )
     return [DocumentInfo(uri, title, chunks, added, tuple(notes)) for uri, title, chunks, added, notes in rows]
 
 

@@ -81,8 +81,12 @@ SELECT d.id, d.uri, d.title, d.metadata, d.added, d.notes, (SELECT count(*) FROM
 FROM document d WHERE d.uri = %(uri)s AND d.visible
 
 -- name: document_chunks
+-- Chunks that a caller has given without their places all start at 0: then only the count tells them apart.
 SELECT c.id, c.text, c.start, CASE WHEN d.places <> '[]' THEN places_of(d.places, c.start, c.start + length(c.text)) END
-FROM (SELECT * FROM chunk WHERE document = %(id)s AND n >= %(first)s ORDER BY n LIMIT %(limit)s) AS c
+FROM (SELECT * FROM chunk
+      WHERE document = %(id)s AND n >= %(first)s + CASE WHEN %(start)s::int > 0 THEN coalesce(
+          (SELECT max(n) FROM chunk WHERE document = %(id)s AND start <= %(start)s), 0) ELSE 0 END
+      ORDER BY n LIMIT %(limit)s) AS c
 CROSS JOIN LATERAL (SELECT places FROM document WHERE id = c.document OFFSET 0) AS d
 ORDER BY c.n
 

@@ -18,7 +18,7 @@ SELECT (SELECT count(DISTINCT uri) FROM document WHERE current <> visible),
 -- name: documents
 SELECT d.uri, d.title, (SELECT count(*) FROM chunk c WHERE c.document = d.id), d.added, d.notes
 FROM document d
-WHERE d.visible AND d.current AND d.uri > %(after)s AND (d.notes <> '{{}}' OR NOT %(noted)s) AND {passes}
+WHERE d.visible AND d.current AND d.uri > %(after)s AND starts_with(d.uri, %(prefix)s) AND (d.notes <> '{{}}' OR NOT %(noted)s) AND {passes}
 ORDER BY d.uri LIMIT %(limit)s
 
 -- name: state
