@@ -33,6 +33,7 @@ from trueweave.cli import (
     import_,
     init,
     keys,
+    mcp,
     methods,
     migrate,
     models,
@@ -123,5 +124,6 @@ app.add_typer(rules.app, name="rules")
 app.add_typer(project.app, name="project")
 app.add_typer(prompts.app, name="prompts")
 app.add_typer(db.app, name="db")
+app.add_typer(mcp.app, name="mcp")
 app.add_typer(workspace.app, name="workspace")
 app.add_typer(keys.app, name="keys")

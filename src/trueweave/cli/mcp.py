@@ -1,0 +1,77 @@
+"""`trueweave mcp`: tools for agents over stdin and stdout, and the settings by which clients start it."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from trueweave.cli.model_files import fetch_model_for_questions
+from trueweave.cli.options import DatabaseUrl, Json, Workspace
+from trueweave.cli.render.console import say
+from trueweave.cli.render.lines import warning
+from trueweave.cli.reply import replying
+from trueweave.cli.session import in_force, in_workspace, load_settings
+from trueweave.mcp.clients import ClientName
+
+if TYPE_CHECKING:
+    from trueweave.engine import AsyncTrueweave
+
+app = typer.Typer(invoke_without_command=True)
+
+
+@app.callback()
+def mcp(context: typer.Context, workspace: Workspace = None, database_url: DatabaseUrl = None) -> None:
+    """Serve the workspace to an agent by the Model Context Protocol, over stdin and stdout, until stdin is closed.
+
+    The agent can search, read, look up entities and paths, and ask, if a language model is set. It cannot change
+    anything. Clients start this command themselves: `trueweave mcp config` prints what to put into their settings.
+    """
+    if command := context.invoked_subcommand:
+        if (workspace, database_url) != (None, None):
+            context.fail(f"Write the options after the command: trueweave mcp {command} [OPTIONS]")
+        return
+    from trueweave.mcp import require_package
+
+    with replying(as_json=False):
+        require_package()
+        settings = in_force(load_settings(database_url, workspace))
+        fetch_model_for_questions(settings)
+        if sys.stdin.isatty():
+            say("Waiting for an agent on stdin: its client starts this command. Ctrl-C ends it.")
+        in_workspace(_serve, settings)
+
+
+async def _serve(trueweave: AsyncTrueweave) -> None:
+    from trueweave.mcp import serve_stdio
+
+    # The thread that reads stdin cannot be interrupted, and there is nothing to bring to an end.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    await serve_stdio(trueweave)
+
+
+@app.command()
+def config(
+    client: Annotated[ClientName, typer.Option(help="The client to be told.")] = "generic",
+    workspace: Workspace = None,
+    json: Json = False,
+) -> None:
+    """Print what a client is to be told to start `trueweave mcp`, and where that goes.
+
+    It names the trueweave.toml that is in force here. No key and no password is in it.
+    """
+    from trueweave.config import find_file
+    from trueweave.mcp.clients import ServerLaunch, snippet
+
+    with replying(json) as reply:
+        file = find_file()
+        made = snippet(client, ServerLaunch.of(sys.executable, file, workspace))
+        if not json:
+            say(Text(f"Add this to {made.where}", style="dim"))
+            if file is None:
+                say(warning("There is no trueweave.toml here: add what TRUEWEAVE_… variables you need under env."))
+        answer = {"client": made.client, "where": made.where, "settings": made.settings}
+        reply(answer, Text(made.text))

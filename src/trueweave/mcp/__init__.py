@@ -1,0 +1,47 @@
+"""Tools for agents, by the Model Context Protocol: a workspace to be searched, read and asked, never changed.
+
+`make_server` gives a server for any transport of the package `mcp`, and `serve_stdio` serves one over stdin and stdout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from trueweave.errors import ConfigError
+
+if TYPE_CHECKING:
+    from mcp.server import Server
+
+    from trueweave.engine import AsyncTrueweave
+
+__all__ = ["Opening", "make_server", "require_package", "serve_stdio"]
+
+# What opens the workspace that a request is answered from. It is given the HTTP request, or None over stdio.
+Opening = Callable[[Any], AbstractAsyncContextManager["AsyncTrueweave"]]
+
+
+def require_package() -> None:
+    """Raise ConfigError where the package `mcp` is not installed."""
+    if find_spec("mcp") is None:
+        raise ConfigError('tools for agents need the package mcp: pip install "trueweave[mcp]"')
+
+
+def make_server(opening: Opening) -> Server[Any]:
+    """A server with all tools, resources and prompts, which answers each request from the workspace that `opening`
+    gives for it. ConfigError where the package `mcp` is not installed."""
+    require_package()
+    from trueweave.mcp.server import server
+
+    return server(opening)
+
+
+async def serve_stdio(trueweave: AsyncTrueweave) -> None:
+    """Serve one workspace over stdin and stdout, until stdin is closed."""
+    made = make_server(lambda _: nullcontext(trueweave))
+    from mcp.server.stdio import stdio_server
+
+    async with stdio_server() as (incoming, outgoing):
+        await made.run(incoming, outgoing, made.create_initialization_options())

@@ -1,0 +1,214 @@
+"""What tools are called with: every field bounded, and none besides."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Sequence
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic.json_schema import WithJsonSchema
+
+from trueweave.errors import ConfigError
+from trueweave.mcp import bounds
+from trueweave.methods import registry
+from trueweave.text.names import storable
+
+# Methods that ask no model, and keep as many passages as top_k says.
+SEARCH_METHODS = ("fuse", "keyword", "naive", "walk", "weave")
+ASK_METHODS = tuple(registry.names())
+
+
+def _storable(given: str) -> str:
+    if storable(given) != given:
+        raise ValueError("it holds a NUL or half a character; take that out")
+    return given
+
+
+def _check_one_of(names: Sequence[str]) -> AfterValidator:
+    def check(given: str) -> str:
+        if given and given not in names:
+            raise ValueError(f"it is one of {', '.join(names)}")
+        return given
+
+    return AfterValidator(check)
+
+
+def _names_schema(names: Sequence[str]) -> WithJsonSchema:
+    return WithJsonSchema({"type": "string", "enum": list(names)})
+
+
+_Clean = AfterValidator(_storable)
+Text = Annotated[str, Field(min_length=1, max_length=bounds.LONGEST_TEXT, pattern=r"\S"), _Clean]
+Uri = Annotated[str, Field(min_length=1, max_length=bounds.LONGEST_URI), _Clean]
+Name = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=bounds.LONGEST_NAME,
+        pattern=r"\S",
+        description="A name, NAME::TYPE where several entities have it, or an id.",
+    ),
+    _Clean,
+]
+Uris = Annotated[
+    list[Uri], Field(max_length=bounds.MOST_URIS, description="Only from the documents with these uris; else from all.")
+]
+SearchMethod = Annotated[str, _check_one_of(SEARCH_METHODS), _names_schema(SEARCH_METHODS)]
+AskMethod = Annotated[str, _check_one_of(ASK_METHODS), _names_schema(ASK_METHODS)]
+Passages = Annotated[int, Field(ge=0, le=5, description="How many passages to quote.")]
+
+
+class ToolArguments(BaseModel):
+    """The arguments of a tool."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    @classmethod
+    def schema_for_clients(cls) -> dict[str, Any]:
+        """The JSON schema, without titles and without defaults that only say that a field is left out."""
+        schema = without_titles(cls.model_json_schema())
+        del schema["description"]
+        for field in schema["properties"].values():
+            if field.get("default") in ("", []):
+                del field["default"]
+        return schema
+
+
+def without_titles(schema: dict[str, Any]) -> dict[str, Any]:
+    """A JSON schema without the titles that pydantic makes of names, which are read and paid for with every request."""
+
+    def stripped(value: Any, *, names: bool = False) -> Any:
+        if isinstance(value, list):
+            return [stripped(one) for one in value]
+        if not isinstance(value, dict):
+            return value
+        kept = value.items() if names else ((key, one) for key, one in value.items() if key != "title")
+        return {key: stripped(one, names=not names and key in ("properties", "$defs")) for key, one in kept}
+
+    made: dict[str, Any] = stripped(schema)
+    return made
+
+
+class SearchArguments(ToolArguments):
+    """The arguments of `search`."""
+
+    text: Text = Field(description="What to look for: a question, a phrase or words.")
+    limit: int = Field(default=8, ge=1, le=bounds.MOST_PASSAGES, description="How many passages.")
+    method: SearchMethod = Field(
+        default="",
+        description="How to look, if not by meaning and words (fuse): keyword by words alone, naive by meaning alone, "
+        "weave and walk along the graph, for questions whose answer is spread over documents.",
+    )
+    documents: Uris = []
+
+
+class AskArguments(ToolArguments):
+    """The arguments of `ask`."""
+
+    question: Text = Field(description="One question, complete in itself.")
+    method: AskMethod = Field(default="", description="How evidence is found. Leave it out to have one chosen.")
+    documents: Uris = []
+
+
+class EntityArguments(ToolArguments):
+    """The arguments of `entity`."""
+
+    name: Name
+    relations: int = Field(default=10, ge=0, le=bounds.MOST_RELATIONS, description="How many relations to list.")
+    passages: Passages = 3
+
+
+class NeighboursArguments(ToolArguments):
+    """The arguments of `neighbours`."""
+
+    name: Name
+    hops: int = Field(default=1, ge=1, le=3, description="Over how many relations to go.")
+    limit: int = Field(default=20, ge=1, le=bounds.MOST_ENTITIES, description="How many entities.")
+
+
+class PathArguments(ToolArguments):
+    """The arguments of `path`."""
+
+    start: Name
+    end: Name
+    longest: int = Field(default=6, ge=1, le=12, description="How many relations it may have.")
+    passages: Passages = 1
+
+
+class ReportArguments(ToolArguments):
+    """The arguments of `report`."""
+
+    text: Annotated[str, Field(max_length=bounds.LONGEST_TEXT), _Clean] = Field(
+        default="", description="What the reports should be about. Give this or an id."
+    )
+    id: str = Field(
+        default="",
+        pattern=r"^([0-9a-fA-F-]{4,36})?$",
+        description="The id of a community whose report to read in full, or how it begins.",
+    )
+    level: int = Field(
+        default=100,
+        ge=0,
+        le=100,
+        description="With a text: the level of communities, 0 the outermost and broadest; the finest by default.",
+    )
+    limit: int = Field(default=3, ge=1, le=bounds.MOST_REPORTS, description="With a text: how many reports.")
+    start: int = Field(
+        default=0, ge=0, le=bounds.LARGEST_OFFSET, description="With an id: the character of the report to begin at."
+    )
+
+    @model_validator(mode="after")
+    def _either(self) -> Self:
+        if bool(self.text.strip()) == bool(self.id):
+            raise ValueError("give either a text or an id")
+        return self
+
+
+class DocumentsArguments(ToolArguments):
+    """The arguments of `documents`."""
+
+    prefix: Annotated[str, Field(max_length=bounds.LONGEST_URI), _Clean] = Field(
+        default="", description="Only documents whose uri begins with this, as a folder's does."
+    )
+    cursor: str = Field(
+        default="",
+        max_length=bounds.LONGEST_CURSOR,
+        description="next_cursor of the page before, with the same prefix.",
+    )
+    limit: int = Field(default=50, ge=1, le=bounds.MOST_DOCUMENTS, description="How many documents.")
+
+
+class DocumentArguments(ToolArguments):
+    """The arguments of `document`."""
+
+    uri: Uri = Field(description="The document, as search and documents name it.")
+    start: int = Field(
+        default=0, ge=0, le=bounds.LARGEST_OFFSET, description="The character of the document to begin at."
+    )
+    cursor: str = Field(
+        default="", pattern=r"^(\d{1,10}:\d{1,9}:\d{1,10})?$", description="next_cursor of the call before, to read on."
+    )
+    length: int = Field(
+        default=8_000, ge=1, le=bounds.MOST_CHARACTERS, description="How many characters of text to give at most."
+    )
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Self:
+        if self.start and self.cursor:
+            raise ValueError("give either a start or a cursor")
+        return self
+
+
+def cursor_after(uri: str) -> str:
+    """The cursor of what follows a document in a list."""
+    return base64.urlsafe_b64encode(uri.encode()).decode()
+
+
+def uri_before(cursor: str) -> str:
+    """The document that a cursor goes on after; empty for none."""
+    try:
+        return _storable(base64.b64decode(cursor, altchars=b"-_", validate=True).decode())
+    except (binascii.Error, ValueError) as error:
+        raise ConfigError("this is no cursor that a list of documents gave. Begin again without one.") from error

@@ -1,0 +1,83 @@
+"""The tools `search` and `ask`."""
+
+from __future__ import annotations
+
+from trueweave.engine import AsyncTrueweave
+from trueweave.evidence import Answer, Citation, Filter, Sentence
+from trueweave.mcp.arguments import AskArguments, SearchArguments
+from trueweave.mcp.bounds import LONGEST_DESCRIPTION, MOST_CHARACTERS, Room
+from trueweave.mcp.entries import READ_ON, entries, passage_entries, passage_text
+from trueweave.mcp.reply import ToolReply, counted
+from trueweave.mcp.results import AnswerOutput, CitationEntry, SearchOutput, SentenceEntry
+from trueweave.methods import registry
+
+_SHORTER = "Not all of the answer fits into one result: ask for less. `document` gives what is around a citation."
+_FEWER = "Not all of it fits into one result: search for less, or with a smaller limit."
+
+
+async def search(trueweave: AsyncTrueweave, asked: SearchArguments) -> ToolReply:
+    """The passages that fit a text."""
+    passing = Filter(tuple(asked.documents))
+    if asked.method:
+        method = registry.make(asked.method, {"top_k": asked.limit})
+        found = list((await trueweave.retrieve(asked.text, method, filter=passing)).passages)
+    else:
+        found = await trueweave.search(asked.text, asked.limit, filter=passing)
+    shown = passage_entries(found, Room())
+    ways = [READ_ON] if any(one.truncated for one in shown) else []
+    ways += [_FEWER] if len(shown) < len(found) else []
+    output = SearchOutput(passages=shown, truncated=bool(ways), more=" ".join(ways))
+    if not shown:
+        return ToolReply(output, "Nothing was found. `documents` lists what there is; other words may find more.")
+    told = f"{counted(len(shown), 'passage', 'passages')}, the best first."
+    return ToolReply(output, told, tuple(map(passage_text, shown)))
+
+
+async def ask(trueweave: AsyncTrueweave, asked: AskArguments) -> ToolReply:
+    """The answer to a question, with what it cites and what could not be confirmed."""
+    answer = await trueweave.ask(asked.question, asked.method or None, filter=Filter(tuple(asked.documents)))
+    room = Room()
+    text = room.text(answer.text, MOST_CHARACTERS // 2)
+    cited = entries(answer.citations, _citation, room)
+    doubtful = entries(answer.doubtful if answer.known else (), _sentence, room)
+    more = _SHORTER if room.is_cut else ""
+    output = AnswerOutput(
+        answer=text,
+        known=answer.known,
+        citations=cited,
+        unconfirmed=doubtful,
+        method=answer.evidence.trace.method,
+        truncated=bool(more),
+        more=more,
+    )
+    return ToolReply(output, _told(answer), tuple(_quoted(output)))
+
+
+def _told(answer: Answer) -> str:
+    if not answer.known:
+        return "The documents do not answer this, as far as they were searched."
+    told = f"An answer with {counted(len(answer.citations), 'citation', 'citations')}."
+    if answer.doubtful:
+        told += f" {counted(len(answer.doubtful), 'sentence is', 'sentences are')} not confirmed by the check."
+    return f"{told} It was cut off at its longest." if answer.finish == "length" else told
+
+
+def _quoted(output: AnswerOutput) -> list[str]:
+    parts = [output.answer] if output.answer else []
+    parts += [
+        f"[{one.mark}] {one.source}\nuri: {one.uri}, characters {one.start} to {one.end}\n"
+        f"{'quoted' if one.verbatim else 'nearest'}: {one.quote}"
+        for one in output.citations
+    ]
+    return parts + [f"not confirmed: {one.text}\n{one.status}: {one.reason}" for one in output.unconfirmed]
+
+
+def _citation(one: Citation, room: Room) -> CitationEntry:
+    uri = one.passage.uri if room.fits(one.passage.uri) else ""
+    quote = room.text(one.quote, LONGEST_DESCRIPTION)
+    return CitationEntry(one.mark, uri, room.line(one.source), one.start, one.end, quote, one.verbatim)
+
+
+def _sentence(one: Sentence, room: Room) -> SentenceEntry:
+    text = room.text(one.text, LONGEST_DESCRIPTION)
+    return SentenceEntry(text, one.status, room.text(one.reason, LONGEST_DESCRIPTION))

@@ -1,0 +1,187 @@
+"""The tools: what each is called, takes and gives, and when an agent should use it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+
+import mcp_types as protocol
+from pydantic import TypeAdapter, ValidationError
+
+from trueweave.engine import AsyncTrueweave
+from trueweave.errors import BadReply, ConfigError, TrueweaveError, UnknownDocument, UnknownEntity
+from trueweave.mcp import documents, graph, questions, reports
+from trueweave.mcp.arguments import (
+    AskArguments,
+    DocumentArguments,
+    DocumentsArguments,
+    EntityArguments,
+    NeighboursArguments,
+    PathArguments,
+    ReportArguments,
+    SearchArguments,
+    ToolArguments,
+    without_titles,
+)
+from trueweave.mcp.bounds import MOST_CHARACTERS
+from trueweave.mcp.marking import marked
+from trueweave.mcp.reply import ToolReply
+from trueweave.mcp.results import (
+    AnswerOutput,
+    DocumentOutput,
+    DocumentsOutput,
+    EntityOutput,
+    NeighboursOutput,
+    PathOutput,
+    ReportsOutput,
+    SearchOutput,
+    ToolOutput,
+)
+
+A = TypeVar("A", bound=ToolArguments)
+
+# Errors in which there may be names from documents, or what a model wrote of them.
+_QUOTING = UnknownDocument, UnknownEntity, BadReply
+
+
+@dataclass(frozen=True)
+class AgentTool(Generic[A]):
+    """A tool. One that `asks_model` is listed where a language model is set."""
+
+    name: str
+    title: str
+    description: str
+    arguments: type[A]
+    output: type[ToolOutput]
+    act: Callable[[AsyncTrueweave, A], Awaitable[ToolReply]]
+    asks_model: bool = False
+
+    @cached_property
+    def listed(self) -> protocol.Tool:
+        """The tool as clients see it."""
+        return protocol.Tool(
+            name=self.name,
+            title=self.title,
+            description=self.description,
+            input_schema=self.arguments.schema_for_clients(),
+            output_schema=without_titles(self._fields.json_schema(mode="serialization")),
+            annotations=protocol.ToolAnnotations(
+                title=self.title,
+                read_only_hint=True,
+                destructive_hint=False,
+                idempotent_hint=True,
+                open_world_hint=self.asks_model,  # what is found goes to the model of the settings
+            ),
+        )
+
+    def read(self, given: Mapping[str, Any]) -> A:
+        """The arguments of a call. ConfigError says what is wrong with them, for the model to mend."""
+        try:
+            return self.arguments.model_validate(given)
+        except ValidationError as error:
+            raise ConfigError(f"{self.name} cannot be called like this: {_problems(error)}.") from error
+
+    async def call(self, trueweave: AsyncTrueweave, arguments: A) -> protocol.CallToolResult:
+        """What the tool gives in a workspace."""
+        reply = await self.act(trueweave, arguments)
+        return protocol.CallToolResult(
+            content=[protocol.TextContent(type="text", text=reply.text)],
+            structured_content=self._fields.dump_python(reply.output, mode="json"),
+        )
+
+    @cached_property
+    def _fields(self) -> TypeAdapter[Any]:
+        return TypeAdapter(self.output)
+
+
+def failed(error: TrueweaveError) -> protocol.CallToolResult:
+    """An error as the result of a tool, in the words that people read."""
+    sentence = str(error)[:MOST_CHARACTERS]
+    text = marked("This did not work.", [sentence]) if isinstance(error, _QUOTING) else sentence
+    return protocol.CallToolResult(content=[protocol.TextContent(type="text", text=text)], is_error=True)
+
+
+def _problems(error: ValidationError) -> str:
+    """What is wrong with arguments, field by field, without what was given."""
+    told = []
+    for one in error.errors(include_url=False, include_context=False, include_input=False)[:10]:
+        where = ".".join(map(str, one["loc"]))[:100]
+        what = one["msg"].removeprefix("Value error, ")
+        told.append(f"{where}: {what}" if where else what)
+    return "; ".join(told)
+
+
+TOOLS: tuple[AgentTool[Any], ...] = (
+    AgentTool(
+        "search",
+        "Search passages",
+        "Find the passages of the documents that fit a text best, by meaning and by words. Begin with this: it is "
+        "fast, costs nothing, and each passage says where it is from.",
+        SearchArguments,
+        SearchOutput,
+        questions.search,
+    ),
+    AgentTool(
+        "ask",
+        "Ask a question",
+        "Have a question answered from the documents by a language model, every citation checked. It is slower than "
+        "search and may cost money. Sentences that the check does not confirm are listed: do not repeat them as facts.",
+        AskArguments,
+        AnswerOutput,
+        questions.ask,
+        asks_model=True,
+    ),
+    AgentTool(
+        "entity",
+        "Look up an entity",
+        "What the documents say of a person, place, organisation or other thing: its description, its heaviest "
+        "relations and passages that mention it. A name need not have the case or the accents of the documents.",
+        EntityArguments,
+        EntityOutput,
+        graph.entity,
+    ),
+    AgentTool(
+        "neighbours",
+        "List related entities",
+        "The entities that an entity is related to, nearer and more heavily related ones first.",
+        NeighboursArguments,
+        NeighboursOutput,
+        graph.neighbours,
+    ),
+    AgentTool(
+        "path",
+        "Connect two entities",
+        "How two entities are connected: a shortest path of relations between them, and passages that state each step.",
+        PathArguments,
+        PathOutput,
+        graph.path,
+    ),
+    AgentTool(
+        "report",
+        "Read reports on topics",
+        "Reports about groups of related entities, for broad questions on what the documents say as a whole: those "
+        "nearest to a text, or the report with an id in full. They are summaries: confirm details by search.",
+        ReportArguments,
+        ReportsOutput,
+        reports.report,
+    ),
+    AgentTool(
+        "documents",
+        "List documents",
+        "Which documents there are, by uri, page by page.",
+        DocumentsArguments,
+        DocumentsOutput,
+        documents.documents,
+    ),
+    AgentTool(
+        "document",
+        "Read a document",
+        "The text of a document from a character on, with its metadata and what it mentions most. Use it to read on "
+        "around a passage that search found.",
+        DocumentArguments,
+        DocumentOutput,
+        documents.document,
+    ),
+)
