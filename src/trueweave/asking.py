@@ -25,10 +25,11 @@ _NO_DOCUMENT = "no document passes the filter. `trueweave documents` shows which
 
 @dataclass(frozen=True)
 class Models:
-    """The models to ask with; None where there is none."""
+    """The models to ask with; None where there is none. `llm` answers, `searching` is asked what to look for."""
 
     embedder: Embedder | None = None
     llm: StreamingLLM | None = None
+    searching: StreamingLLM | None = None
     reranker: Reranker | None = None
 
 
@@ -47,15 +48,13 @@ class Asking:
     async def _retrieve(self, query: Query, method: Method, meter: Meter) -> Evidence:
         begun, before = time.perf_counter(), meter.usage
         readers = self.open_readers(query.filter)
-        context = QueryContext(readers, self.models.embedder, self._metered(meter), self.models.reranker, self.prompts)
+        llm = _metered(self.models.searching, meter)
+        context = QueryContext(readers, self.models.embedder, llm, self.models.reranker, self.prompts)
         evidence = await method.retrieve(query, context)
         if not evidence and await context.is_empty():
             evidence = replace(evidence, reason=_NO_DOCUMENT)
         took = time.perf_counter() - begun
         return replace(evidence, trace=Trace(registry.name_of(method), context.steps, took, meter.usage - before))
-
-    def _metered(self, meter: Meter) -> MeteredLLM | None:
-        return MeteredLLM(CleanLLM(self.models.llm), meter) if self.models.llm else None
 
     async def stream(
         self, query: Query, method: Method, answering: Answering, history: Sequence[Message] = (), *, context_only: bool
@@ -65,13 +64,15 @@ class Asking:
         With `context_only` the model is not asked: the answer is without text, and has what the model would be shown.
         """
         meter = Meter()
-        llm = self._metered(meter)
+        llm, searching = _metered(self.models.llm, meter), _metered(self.models.searching, meter)
         if llm is None and not context_only:
             raise ConfigError(
                 "no language model is set, so questions cannot be answered. Set one in trueweave.toml, as in model = "
                 '"ollama/llama3.1:8b", or ask for the context only, which shows what was found.'
             )
-        looked_for = replace(query, text=await standalone(query.text, history, llm, self.prompts)) if history else query
+        looked_for = query
+        if history:
+            looked_for = replace(query, text=await standalone(query.text, history, searching, self.prompts))
         if looked_for != query:
             tell(Rewritten(looked_for.text))
         rewriting = meter.usage
@@ -103,6 +104,10 @@ class Asking:
         except TrueweaveError as error:
             return Compared(name, Evidence(), problem=str(error))
         return Compared(name, answer.evidence, answer)
+
+
+def _metered(llm: StreamingLLM | None, meter: Meter) -> MeteredLLM | None:
+    return MeteredLLM(CleanLLM(llm), meter) if llm else None
 
 
 async def whole(pieces: AsyncIterator[str | Answer]) -> Answer:

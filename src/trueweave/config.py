@@ -11,15 +11,15 @@ from collections.abc import Mapping
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from anyascii import anyascii
-from pydantic import Field, PrivateAttr, TypeAdapter, ValidationError, field_validator
+from pydantic import Field, PrivateAttr, StringConstraints, TypeAdapter, ValidationError, field_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from trueweave.errors import ConfigError
-from trueweave.types import Resolution
+from trueweave.types import ModelRole, Resolution
 
 FILE = "trueweave.toml"
 PREFIX = "TRUEWEAVE_"
@@ -368,6 +368,24 @@ class Settings(BaseSettings):
         "have descriptions and themes alone. The type of a relation is its first theme.",
         examples=[{"works for": "somebody is employed there"}],
     )
+    models: dict[ModelRole, str] = Field(
+        default={},
+        description="Language models for one role each, where it is not model: extract finds entities and relations, "
+        "keywords is asked while methods search, answer answers, report writes reports about communities, judge checks "
+        "answers.",
+        examples=[{"answer": "anthropic/claude-sonnet-4-5", "keywords": "ollama/llama3.1:8b"}],
+    )
+    model_urls: dict[str, str] = Field(
+        default={},
+        description="Addresses of language models by their names, or by the names of providers, where neither "
+        "model_url nor the provider's usual one is right. model_url is for the provider of model.",
+        examples=[{"vllm": "http://127.0.0.1:8000/v1"}],
+    )
+    model_key_variables: dict[str, Annotated[str, StringConstraints(pattern=KEY_VARIABLE)]] = Field(
+        default={},
+        description="Likewise, the environment variables that hold their keys.",
+        examples=[{"vllm": "VLLM_API_KEY"}],
+    )
     prices: dict[str, tuple[Decimal, Decimal]] = Field(
         default={},
         description="What a million tokens cost: to the model, and from it. Models on your own machine cost nothing.",
@@ -387,6 +405,19 @@ class Settings(BaseSettings):
     def owner_address(self) -> str | None:
         """The address of PostgreSQL itself with the user who owns the schema; None is the bundled one."""
         return self.owner_database_url or self.direct_database_url or self.database_url
+
+    def model_for(self, role: ModelRole) -> str | None:
+        """The name of the language model for a role: its own, or else the one for all."""
+        return self.models.get(role, self.model)
+
+    @property
+    def chat_models(self) -> dict[str, tuple[ModelRole, ...]]:
+        """The names of all language models, each with what it is for."""
+        found: dict[str, tuple[ModelRole, ...]] = {}
+        for role in get_args(ModelRole):
+            if name := self.model_for(role):
+                found[name] = (*found.get(name, ()), role)
+        return found
 
     @classmethod
     def load(
@@ -415,14 +446,18 @@ class Settings(BaseSettings):
 
     def given(self, changes: Mapping[str, Any]) -> Self:
         """These with what the caller sets himself: no setting of a workspace outweighs that."""
-        made = self.model_copy(update=dict(changes))
-        made._given = self._given | changes.keys()  # noqa: SLF001 (its own)
+        update = _for_all_roles(changes)
+        made = self.model_copy(update=update)
+        made._given = self._given | update.keys()  # noqa: SLF001 (its own)
         return made
 
     def over(self, stored: Mapping[str, Any]) -> Self:
         """These with the settings that a workspace has of its own, where the caller did not give one himself."""
         changes = {name: value for name, value in stored.items() if name not in self._given}
-        return self.model_copy(update=workspace_settings(changes)) if changes else self
+        if not changes:
+            return self
+        found = workspace_settings(changes)
+        return self.model_copy(update=found if "models" in self._given else _for_all_roles(found))
 
     @classmethod
     def settings_customise_sources(
@@ -434,6 +469,11 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         return init_settings, env_settings, InitSettingsSource(settings_cls, _read(find_file()))
+
+
+def _for_all_roles(changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Who names a model and none for a role means it for all roles, whatever a setting that it outweighs says."""
+    return {"models": {}, **changes} if changes.get("model") else dict(changes)
 
 
 def workspace_settings(stored: Mapping[str, Any]) -> dict[str, Any]:

@@ -200,12 +200,30 @@ class EntityPath:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What is known of one community of entities."""
+    """What is known of one community of entities. `passages` are those of the evidence that this rests on, by id."""
 
     id: UUID
     title: str
     text: str
     score: float
+    passages: tuple[UUID, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Keywords:
+    """What a question is about: low-level keywords name specific things, high-level ones themes."""
+
+    low: tuple[str, ...] = ()
+    high: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """An entity that led to a passage, and those of its neighbours in the graph that the passage mentions as well."""
+
+    passage: UUID
+    entity: str
+    neighbours: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +285,8 @@ class Trace:
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What a method found, best first, and how. Where that is nothing for a reason of the method's own, such as a
-    threshold, `reason` says what happened and what to change."""
+    threshold, `reason` says what happened and what to change. Methods that look for keywords tell which, and
+    `connections` say by which entities passages were found."""
 
     passages: tuple[Passage, ...] = ()
     entities: tuple[Entity, ...] = ()
@@ -276,6 +295,8 @@ class Evidence:
     reports: tuple[Report, ...] = ()
     trace: Trace = field(default_factory=Trace)
     reason: str = ""
+    keywords: Keywords = Keywords()
+    connections: tuple[Connection, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.passages or self.entities or self.relations or self.paths or self.reports)

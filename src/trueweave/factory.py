@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from decimal import Decimal
 from functools import partial
@@ -62,19 +62,20 @@ def recipe(settings: Settings, prompts: PromptSet = BUILT_IN) -> Recipe:
         sizes["break_percentile"] = settings.break_percentile
     chosen = settings.extractor
     if chosen == "auto":
-        chosen = "llm" if settings.model else "capitals"
+        chosen = "llm" if settings.model_for("extract") else "capitals"
     if chosen == "nlp":
         return Recipe(extractor=chosen, pipeline=settings.pipeline, **sizes)
     if chosen != "llm":
         return Recipe(extractor=chosen, **sizes)
-    if not settings.model:
+    model = settings.model_for("extract")
+    if not model:
         raise ConfigError(
             'the extractor llm needs a model. Set one in trueweave.toml, as in model = "ollama/llama3.1:8b", or choose '
             "another: --extractor capitals works without any model."
         )
     return Recipe(
         extractor=chosen,
-        model=settings.model,
+        model=model,
         entity_types=settings.entity_types,
         max_gleaning=settings.max_gleaning,
         max_paths_per_chunk=settings.max_paths_per_chunk,
@@ -89,7 +90,24 @@ def recipe(settings: Settings, prompts: PromptSet = BUILT_IN) -> Recipe:
 
 def chat_endpoint(settings: Settings, model: str) -> Endpoint:
     """Where a chat model is, with its key from the environment."""
-    return _endpoint(model, settings.model_url, settings.model_key_variable)
+    url = _of_model(settings, model, settings.model_urls, settings.model_url)
+    return _endpoint(model, url, chat_key_variable(settings, model))
+
+
+def chat_key_variable(settings: Settings, model: str) -> str | None:
+    """The variable that the settings say holds a chat model's key; None where they say nothing of it."""
+    return _of_model(settings, model, settings.model_key_variables, settings.model_key_variable)
+
+
+def _of_model(settings: Settings, model: str, named: Mapping[str, str], common: str | None) -> str | None:
+    """What is named for a chat model or its provider, or else what is set for `model` where that has the same
+    provider: nobody else is sent its key, or asked at its address."""
+    provider, own = _provider_name(model), _provider_name(settings.model or model)
+    return named.get(model) or named.get(provider) or (common if provider == own else None)
+
+
+def _provider_name(model: str) -> str:
+    return model.partition("/")[0]
 
 
 def embedding_endpoint(settings: Settings, model: str) -> Endpoint:
@@ -293,7 +311,7 @@ class WorkspaceModels:
     def wrap(self, llm: StreamingLLM) -> CachedLLM:
         """A chat model with cache, retries, rate limit and budget."""
         paid = BudgetedLLM(CleanLLM(llm), self._ledger, price(self._settings, llm.model), doubted=_noting)
-        limiter = self._limiter(llm.model, self._settings.model_key_variable)
+        limiter = self._limiter(llm.model, chat_key_variable(self._settings, llm.model))
         patient = Retrying(LimitedLLM(paid, limiter), self._patience, waiting=_waiting)
         return CachedLLM(patient, self._kept(llm.model))
 
@@ -333,12 +351,13 @@ class WorkspaceModels:
         return self._rerankers[name]
 
     def _asked_to_rerank(self) -> LLMReranker:
-        if not self._settings.model:
+        model = self._settings.model_for("keywords")
+        if not model:
             raise ConfigError(
                 'the reranker llm needs a model. Set one in trueweave.toml, as in model = "ollama/llama3.1:8b", or '
                 "name a model that reranks."
             )
-        llm = self.chat(self._settings.model)
+        llm = self.chat(model)
         return LLMReranker(llm, forget=llm.forget, prompts=self._prompts)
 
     async def _open_reranker(self, name: str) -> Reranker:
@@ -361,7 +380,8 @@ class WorkspaceModels:
     def _parts(self) -> Parts:
         """Extractors and chunkers of a user's own, made when they are first needed."""
         if self._own_parts is None:
-            llm = self.chat(self._settings.model) if self._settings.model else None
+            model = self._settings.model_for("extract")
+            llm = self.chat(model) if model else None
             self._own_parts = self._parts_with(llm)
         return self._own_parts
 
@@ -399,7 +419,7 @@ class WorkspaceModels:
         if recipe.extractor == "nlp":
             return self._factory.pipeline(recipe.pipeline)
         if recipe.extractor != "llm":
-            own = self._settings.model if log else None
+            own = self._settings.model_for("extract") if log else None
             return (self._parts_with(log.listening(self.chat(own))) if log and own else self._parts).extractor(recipe)
         self._check_prompts(recipe)
         llm = self.chat(recipe.model)
@@ -439,8 +459,8 @@ class WorkspaceModels:
 
     def dependencies(self, embedder: Embedder | None, llm: StreamingLLM | None) -> WorkerDependencies:
         """What a worker works with. Reports are written by this model, or by that of the settings without one."""
-        asks_none = self._given.outweighing(self._settings).extractor == "llm" and not self._settings.model
-        own = None if asks_none else self.recipe()
+        chosen = self._given.outweighing(self._settings).extractor
+        own = None if chosen == "llm" and not self._settings.model_for("extract") else self.recipe()
         return WorkerDependencies(
             self.extractor,
             embedder,
@@ -453,15 +473,16 @@ class WorkspaceModels:
         )
 
     def _summarise(self) -> Summarise | None:
-        chosen = self._given.outweighing(self._settings).extractor
-        if not self._settings.model or chosen not in ("auto", "llm"):
+        chosen, model = self._given.outweighing(self._settings).extractor, self._settings.model_for("extract")
+        if not model or chosen not in ("auto", "llm"):
             return None
-        return Summariser(self.chat(self._settings.model), prompts=self._prompts).summarise
+        return Summariser(self.chat(model), prompts=self._prompts).summarise
 
     def _report_writer(self, given: StreamingLLM | None) -> ReportWriter | None:
-        if given is None and not self._settings.model:
+        model = self._settings.model_for("report")
+        if given is None and not model:
             return None
-        llm = self.wrap(given) if given else self.chat(self._settings.model or "")
+        llm = self.wrap(given) if given else self.chat(model or "")
         most = min(MAX_TOKENS, self._settings.max_reply_tokens)
         return ReportWriter(
             llm, budget=self._settings.report_tokens, max_tokens=most, forget=llm.forget, prompts=self._prompts

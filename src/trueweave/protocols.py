@@ -370,6 +370,10 @@ class RecordReader(Protocol):
         """The relations of these ids, in that order, without those that are gone."""
         ...
 
+    async def mentioned(self, chunks: Sequence[UUID]) -> list[tuple[UUID, UUID]]:
+        """Pairs of a chunk and an entity that it mentions."""
+        ...
+
     async def report_levels(self) -> list[int]:
         """How many reports there are to read at each level of communities, from the outermost on: those of that level,
         and those further out that are not divided further."""

@@ -210,6 +210,13 @@ class QueryContext:
             step.found = len(found)
         return found
 
+    async def mentioned(self, chunks: Sequence[UUID]) -> list[tuple[UUID, UUID]]:
+        """Pairs of a chunk and an entity that it mentions."""
+        with self._log.step("mentioned", f"{len(chunks)} chunks") as step:
+            found = await self._readers.record.mentioned(chunks)
+            step.found = len(found)
+        return found
+
     async def report_levels(self) -> list[int]:
         """How many reports there are to read at each level of communities, from the outermost on: those of that level,
         and those further out that are not divided further."""

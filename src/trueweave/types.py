@@ -24,6 +24,9 @@ RuleKind = Literal["merge", "split", "rename", "retype", "describe", "suppress",
 Resolution = Literal["fuzzy", "exact", "off"]
 Sameness = Literal["name_and_type", "name"]
 Metric = Literal["cosine", "l2", "inner"]
+# What a language model is asked for: entities and relations of texts; keywords and all else that a search needs; the
+# answer; reports about communities; whether an answer is right.
+ModelRole = Literal["extract", "keywords", "answer", "report", "judge"]
 TextRole = Literal["query", "document"]  # what is looked for, and what is found
 VectorKind = Literal["chunk", "entity", "relation", "community"]
 PlaceKind = Literal["page", "heading"]

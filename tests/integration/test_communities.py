@@ -433,7 +433,7 @@ async def test_community_keeps_the_points_that_help_and_the_passages_behind_them
     written = await trueweave.communities.report(report.id)
     assert written is not None
     chunks = {chunk for finding in written.findings[:1] for chunk in finding.chunks}
-    assert {passage.id for passage in found.passages} == chunks
+    assert {passage.id for passage in found.passages} == chunks == set(report.passages)
     assert [step.what for step in found.trace.steps if not step.statements][-1] == "points"
 
 

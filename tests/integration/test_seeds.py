@@ -8,11 +8,12 @@ option that gives the document's.
 import json
 from inspect import signature
 from math import cos, radians
+from typing import Literal
 
 import pytest
 
 from tests.integration.test_methods import Scripted, found, ranking
-from trueweave import AsyncTrueweave
+from trueweave import AsyncTrueweave, Keywords
 from trueweave.graph.aggregate import harmonic_emphasis
 from trueweave.methods import Community, Global, Guess, Hybrid, Local, Naive, Subgraph
 from trueweave.methods.guess import strength
@@ -67,6 +68,27 @@ async def test_local_counts_neighbours_in_the_chunk(graph: AsyncTrueweave) -> No
     by_order = {reach: Local(graph_top_k=3, pick="order", order_range=reach) for reach in (0, 1)}
     assert list(await found(graph, by_order[0])) == ["P1", "P8", "P2"]
     assert list(await found(graph, by_order[1])) == ["P1", "P8", "P3"]  # P3 is one behind, and overtakes P2
+
+
+@pytest.mark.parametrize("pick", ["order", "similarity"])
+async def test_the_result_has_the_keywords_and_the_neighbours_found_in_each_chunk(
+    graph: AsyncTrueweave, pick: Literal["order", "similarity"]
+) -> None:
+    """Section 3.2.2, `connected_nodes[node][chunk_id]["keywords"]`, and section 4.2, where queries return keywords."""
+    found = await graph.retrieve("question", Local(keywords_top_k=2, graph_top_k=8, pick=pick))
+    assert found.keywords == Keywords(("first",), ("theme",))
+    texts = {passage.id: passage.text[:2] for passage in found.passages}
+    told = {(texts[one.passage], one.entity): set(one.neighbours) for one in found.connections}
+    assert told == {
+        ("P1", "Ada"): {"Ben", "Cas"},
+        ("P1", "Ben"): {"Ada"},
+        ("P2", "Ada"): set(),
+        ("P3", "Ben"): {"Dan"},
+        ("P8", "Ada"): {"Lou"},
+    }
+    hybrid = await graph.retrieve("question", Hybrid())
+    assert hybrid.keywords == found.keywords
+    assert hybrid.connections
 
 
 @pytest.mark.parametrize(

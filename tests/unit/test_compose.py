@@ -1,6 +1,7 @@
 """What a model is shown: within the budget, with nothing dropped unsaid, and fences that no document can break."""
 
 import re
+from dataclasses import replace
 from uuid import UUID, uuid4
 
 import pytest
@@ -65,6 +66,23 @@ def test_facts_come_first_then_paths_reports_and_passages() -> None:
     assert context.passages == evidence.passages
     assert not context.left_out
     assert context.tokens == tokens.count(context.text)
+
+
+def test_a_passage_names_the_reports_that_rest_on_it_so_that_what_they_say_can_be_cited() -> None:
+    behind = replace(passage("Ada knew Bab."), id=UUID(int=5))
+    evidence = Evidence(
+        passages=(passage("The bridge is old."), behind),
+        reports=(
+            Report(UUID(int=7), "People", "They knew each other.", 1.0, (behind.id,)),
+            Report(UUID(int=8), "Long " * 40, "They met.", 0.9, (behind.id, UUID(int=99))),
+            Report(UUID(int=9), "Bridges", "They are old.", 0.8),
+        ),
+    )
+    *_, first, second = blocks(compose(evidence, 2000))
+    assert first == "[1] Bridges\nThe bridge is old."
+    head = second.split("\n")[0]
+    assert head.startswith("[2] Bridges (behind the report: People; Long Long")
+    assert len(head) < 150
 
 
 def test_what_has_no_room_is_counted_and_a_passage_that_is_cut_ends_with_a_sentence() -> None:

@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import TypeVar
 
 from trueweave import prompts
-from trueweave.evidence import Evidence, Passage, Path
+from trueweave.evidence import Evidence, Passage, Path, Report
 from trueweave.text import tokens
 from trueweave.text.rows import LONGEST_CELL, line, row
 from trueweave.text.sentences import cut
@@ -33,6 +33,7 @@ FACTS_SHARE = 3  # facts have a third of the room at most
 
 _LETTERS_A_TOKEN = 8  # more than any table has on average
 _LONGEST_NAME = 200
+_LONGEST_TITLE, _MOST_TITLES = 80, 2  # of reports, in the head of a passage
 _SHORTEST_CUT = 24  # tokens; less of a passage is not worth showing, unless it is all that there is
 _ROOM_FOR_MARKS = 32  # tokens, at most, of the two lines round a text
 
@@ -138,14 +139,21 @@ def _divided(budget: int, wanted: Mapping[str, int], weights: Mapping[str, int])
 
 def _sections(evidence: Evidence, most: int) -> list[_Section]:
     """All evidence, where a table of facts has no more than so many tokens."""
-    passages = [_Text(passage.source, passage.text) for passage in evidence.passages]
+    passages = [_Text(_head(passage, evidence.reports), passage.text) for passage in evidence.passages]
     return [
         _table("entities", "Entities: name | type | description", evidence.entities, _entity, most),
         _table("relations", "Relations: source | target | description | keywords", evidence.relations, _relation, most),
         _table("paths", "Paths", evidence.paths, _chain, most),
-        _texts("reports", "Reports", [_Text(report.title, report.text) for report in evidence.reports]),
+        _texts("reports", "Reports", [_Text(line(one.title, _LONGEST_NAME), one.text) for one in evidence.reports]),
         _texts("passages", "Passages", passages, evidence.passages),
     ]
+
+
+def _head(passage: Passage, reports: Sequence[Report]) -> str:
+    """Where a passage is from, and the reports that rest on it, so that what they say can be cited by its number."""
+    named = [line(report.title, _LONGEST_TITLE) for report in reports if passage.id in report.passages]
+    source = line(passage.source, _LONGEST_NAME)
+    return f"{source} (behind the report: {'; '.join(named[:_MOST_TITLES])})" if named else source
 
 
 # --- tables -------------------------------------------------------------------------------------------
@@ -210,7 +218,7 @@ def _runs_back(relation: Relation, before: str, after: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """A text with where it is from."""
+    """A text with where it is from, in one line."""
 
     head: str
     body: str
@@ -218,7 +226,7 @@ class _Text:
     def block(self, number: int, body: str) -> str:
         label = f"[{number}] " if number else ""
         ending = "" if body == self.body else " …"
-        return prompts.fence(f"{label}{line(self.head, _LONGEST_NAME)}\n{body}{ending}")
+        return prompts.fence(f"{label}{self.head}\n{body}{ending}")
 
 
 def _texts(kind: str, title: str, texts: Sequence[_Text], passages: Sequence[Passage] = ()) -> _Section:

@@ -132,7 +132,7 @@ def ask(
             repair=repair,
             options=AnswerOptions(instructions or "", language or "", length, temperature),
             context_only=context_only,
-            is_answered=bool(settings.model) and not context_only,
+            is_answered=bool(settings.model_for("answer")) and not context_only,
             rerank=rerank,
             currency=settings.currency,
         )

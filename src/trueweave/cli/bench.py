@@ -127,7 +127,7 @@ class _Run:
         extractor = "given with the set" if self.is_said else factory.recipe(self.settings).extractor
         return {
             "embedding model": self.settings.embedding_model or "none",
-            "language model": self.settings.model or "none",
+            "language model": ", ".join(self.settings.chat_models) or "none",
             "reranker": self.settings.reranker or "none",
             **({} if self.dataset.passages is None else {"entities": extractor}),
         }
@@ -181,15 +181,16 @@ def _agreed(run: _Run, yes: bool) -> bool:
     from trueweave import factory
     from trueweave.bench import loading
 
-    if run.answers and not run.settings.model:
+    model = run.settings.model_for("answer")
+    if run.answers and not model:
         raise ConfigError(
             '--answers needs a language model. Set one in trueweave.toml, as in model = "ollama/llama3.1:8b", or leave '
             "it out, and what is found is measured alone."
         )
     asks = 0
-    if run.answers and run.settings.model and factory.price(run.settings, run.settings.model) != factory.FREE:
+    if run.answers and model and factory.price(run.settings, model) != factory.FREE:
         asks = len(run.dataset.questions) * len(run.methods)
-        say(f"{count(asks, 'answer')} will be asked of {run.settings.model}, those that are kept excepted.")
+        say(f"{count(asks, 'answer')} will be asked of {model}, those that are kept excepted.")
     if run.dataset.passages is not None and not run.is_said and is_paid(run.settings, of_documents(run.settings)):
         with spinner("Counting …"):
             wanted = list(loading.sources(run.dataset))

@@ -42,7 +42,7 @@ def compare(
     with replying(json) as reply:
         settings = in_force(load_settings(database_url, workspace, model=model))
         fetch_model_for_questions(settings)
-        if answers and not settings.model:
+        if answers and not settings.model_for("answer"):
             raise ConfigError(
                 "no language model is set, so there are no answers to compare. Set one in trueweave.toml, as in model "
                 '= "ollama/llama3.1:8b", or leave --answers out.'

@@ -167,20 +167,24 @@ async def _chat(settings: Settings) -> AsyncIterator[HealthCheck]:
     from trueweave.models.checks import HealthCheck, check_chat
     from trueweave.models.ollama import CONTEXT
 
-    if not settings.model:
+    chosen = settings.chat_models
+    if not chosen:
         yield HealthCheck("language model", None, 'none is set, as in model = "ollama/llama3.1:8b"')
-        return
-    try:
-        where = factory.chat_endpoint(settings, settings.model)
-        chat = models.open_chat(where, context=settings.context_length or CONTEXT, deadline=settings.deadline)
-    except ConfigError as error:
-        yield HealthCheck(f"language model: {settings.model}", False, "", str(error))
-        return
-    try:
-        for check in await check_chat(chat):
-            yield check
-    finally:
-        await chat.close()
+    for name, roles in chosen.items():
+        what = f"language model: {name}"
+        try:
+            where = factory.chat_endpoint(settings, name)
+            chat = models.open_chat(where, context=settings.context_length or CONTEXT, deadline=settings.deadline)
+        except ConfigError as error:
+            yield HealthCheck(what, False, "", str(error))
+            continue
+        if len(chosen) > 1:
+            yield HealthCheck(what, True, f"for {', '.join(roles)}")
+        try:
+            for check in await check_chat(chat):
+                yield check
+        finally:
+            await chat.close()
 
 
 async def _embedding(settings: Settings, space: Space | None) -> AsyncIterator[HealthCheck]:

@@ -18,13 +18,13 @@ def of_documents(settings: Settings) -> list[str]:
 
     asked = factory.recipe(settings)
     # An extractor of a user's own may ask the model that is set.
-    model = asked.model if asked.extractor in BUILT_IN_EXTRACTORS else settings.model
+    model = asked.model if asked.extractor in BUILT_IN_EXTRACTORS else settings.model_for("extract")
     return [name for name in (model, settings.embedding_model) if name]
 
 
 def of_reports(settings: Settings) -> list[str]:
     """The models that are called when reports about communities are written."""
-    return [name for name in (settings.model, settings.embedding_model) if name]
+    return [name for name in (settings.model_for("report"), settings.embedding_model) if name]
 
 
 def is_priced(settings: Settings, models: Sequence[str]) -> bool:

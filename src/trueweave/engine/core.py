@@ -29,7 +29,7 @@ from trueweave.store.postgres.vectors import Space
 from trueweave.streams import OpenStreams
 from trueweave.text.loading import Files
 from trueweave.text.uris import Naming
-from trueweave.types import Resolution
+from trueweave.types import ModelRole, Resolution
 from trueweave.view.linking import link
 from trueweave.view.settle import SettleResult, settle
 
@@ -145,10 +145,10 @@ class OpenWorkspace:
             await self.change_space(embedder)
         self.has_space = True
 
-    async def chat(self) -> StreamingLLM | None:
-        """The language model that was given, or the one of the settings."""
-        if self.llm is None and self.settings.model:
-            return (await self.models()).chat(self.settings.model)
+    async def chat(self, role: ModelRole) -> StreamingLLM | None:
+        """The language model that was given, or the one of the settings for a role."""
+        if self.llm is None and (name := self.settings.model_for(role)):
+            return (await self.models()).chat(name)
         return self.llm
 
     def files(self, seen: Seen) -> Files:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
@@ -180,7 +181,7 @@ class QuestionCalls:
     @property
     def has_model(self) -> bool:
         """Whether there is a language model to answer with."""
-        return self._core.llm is not None or bool(self._core.settings.model)
+        return self._core.llm is not None or bool(self._core.settings.model_for("answer"))
 
     def conversation(
         self,
@@ -227,7 +228,7 @@ class QuestionCalls:
             return RulesVerifier()
         if name != "llm":
             return EntailmentVerifier(await (await self._core.models()).entailment(name))
-        llm = await self._core.chat()
+        llm = await self._core.chat("judge")
         if llm is None:
             raise ConfigError(
                 'the verifier llm needs a model. Set one in trueweave.toml, as in model = "ollama/llama3.1:8b", or '
@@ -258,7 +259,7 @@ class QuestionCalls:
         from trueweave.asking import Asking, Models
 
         # Not `_embedding`: a question is no reason to embed everything.
-        embedder, llm, reranker = await self._embedder(), await self._core.chat(), None
-        if self._core.settings.reranker:
-            reranker = await (await self._core.models()).reranker(self._core.settings.reranker)
-        return Asking(self._core.open_readers, Models(embedder, llm, reranker), await self._core.prompts())
+        models = Models(await self._embedder(), await self._core.chat("answer"), await self._core.chat("keywords"))
+        if name := self._core.settings.reranker:
+            models = replace(models, reranker=await (await self._core.models()).reranker(name))
+        return Asking(self._core.open_readers, models, await self._core.prompts())

@@ -87,8 +87,8 @@ class Community:
         if not best:
             return Evidence(reason=_why_nothing(len(found), level))
         rests_on = [Scored(finding, point.helpfulness / _BEST) for point in best for finding in point.findings]
-        passages = await reports.passages(rests_on, self.top_k, context)
-        return Evidence(tuple(passages), reports=tuple(_told(best)))
+        support = await reports.support(rests_on, self.top_k, context)
+        return Evidence(tuple(support.passages), reports=tuple(_told(best, support)))
 
     def _level(self, sizes: Sequence[int]) -> int:
         if self.level is not None:
@@ -178,10 +178,11 @@ def _points(found: _PointFound, batch: Sequence[ReportFound]) -> Iterator[_Point
         yield _Point(report, found.text, min(max(found.helpfulness, 0.0), _BEST), findings)
 
 
-def _told(points: Sequence[_Point]) -> Iterator[Report]:
-    """A report for each community, with what it says about the question."""
+def _told(points: Sequence[_Point], support: reports.Support) -> Iterator[Report]:
+    """A report for each community, with what it says about the question and the passages that this rests on."""
     for report in {point.report.id: point.report for point in points}.values():
         own = [point for point in points if point.report.id == report.id]
         text = "\n".join(dict.fromkeys(point.text for point in own))
         title = f"{report.title} (before its latest changes)" if report.stale else report.title
-        yield Report(report.id, title, text, own[0].helpfulness / _BEST)
+        behind = support.of(finding for point in own for finding in point.findings)
+        yield Report(report.id, title, text, own[0].helpfulness / _BEST, behind)

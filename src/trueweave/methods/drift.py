@@ -62,7 +62,7 @@ class Drift:
         context.note("follow-ups", *(Scored(asked, 1.0) for asked in further))
         asked = (self.part, *(_Instead(text, self.part) for text in further))
         evidence = await Fuse(parts=asked, top_k=self.top_k).retrieve(query, context)
-        return replace(evidence, reports=tuple(_told(found, plan.answer)))
+        return replace(evidence, reports=tuple(_told(found, plan.answer, reports.Support(evidence.passages))))
 
     async def _plan(self, question: str, found: Sequence[ReportFound], llm: LLM, prompts: PromptSet) -> _Plan:
         texts = (f"{report.title}\n{report.summary}" for report in found)
@@ -92,9 +92,9 @@ class _Instead:
         return await self.part.retrieve(replace(query, text=self.text), context)
 
 
-def _told(found: Sequence[ReportFound], answer: str) -> list[Report]:
+def _told(found: Sequence[ReportFound], answer: str, support: reports.Support) -> list[Report]:
     """The reports, the first of them with what the model made of them all."""
-    told = [Report(one.id, one.title, one.summary, one.score) for one in found]
+    told = [Report(one.id, one.title, one.summary, one.score, support.of(one.findings)) for one in found]
     if told and answer:
         told[0] = replace(told[0], text=f"{answer}\n{told[0].text}")
     return told

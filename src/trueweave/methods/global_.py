@@ -45,15 +45,17 @@ class Global:
     async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
         """The chosen chunks. The relations found go along by the degree of both ends and weight, and their ends as
         entities, those of the nearest relations first."""
-        question, *high = await context.embed([query.text, *(await keywords(query, context)).high])
+        asked = await keywords(query, context)
+        question, *high = await context.embed([query.text, *asked.high])
         near = await context.relations_near(np.stack(high), self.keywords_top_k)
         found = together(near, lambda one: one.relation.id)
         if not found:
-            return Evidence(reason="no relation with a vector is in the documents that were looked at.")
+            reason = "no relation with a vector is in the documents that were looked at."
+            return Evidence(reason=reason, keywords=asked)
         by_order = self.pick == "order"
         passages = await (self._by_order(found, context) if by_order else self._nearest(found, question, context))
         ends = {end.id: end for hit in found.values() for end in (hit.item.source, hit.item.target)}
-        return Evidence(tuple(passages), tuple(ends.values()), _by_degree(found))
+        return Evidence(tuple(passages), tuple(ends.values()), _by_degree(found), keywords=asked)
 
     async def _nearest(self, found: Found, question: Vectors, context: QueryContext) -> list[Passage]:
         """Among the chunks that state the relations, and those that mention their ends."""

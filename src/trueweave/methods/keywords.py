@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from trueweave.errors import BadReply
-from trueweave.evidence import Query, Scored
+from trueweave.evidence import Keywords, Query, Scored
 from trueweave.extract.capitals import CapitalsExtractor
 from trueweave.extract.json_reply import Lenient, Unusable, read
 from trueweave.prompts import PromptSet, fence, object_schema
@@ -22,13 +21,6 @@ _MOST = 10  # keywords of a kind
 _MAX_TOKENS = 400
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 _PURPOSE = Purpose("keywords")
-
-
-class Keywords(NamedTuple):
-    """Low-level keywords name specific things, high-level ones themes. There is at least one of each."""
-
-    low: list[str]
-    high: list[str]
 
 
 class _Found(Lenient):
@@ -51,10 +43,10 @@ async def keywords(query: Query, context: QueryContext) -> Keywords:
 async def _keywords(query: Query, context: QueryContext) -> Keywords:
     found = await _asked(query.text, context.llm, context.prompts) if context.llm else await _looked_for(query.text)
     whole = [query.text]
-    low, high = (_distinct(words) or whole for words in found)
+    low, high = (_distinct(words) or whole for words in (found.low, found.high))
     context.note("low-level keywords", *(Scored(word, 1.0) for word in low))
     context.note("high-level keywords", *(Scored(word, 1.0) for word in high))
-    return Keywords(low, high)
+    return Keywords(tuple(low), tuple(high))
 
 
 async def _asked(question: str, llm: LLM, prompts: PromptSet) -> Keywords:
@@ -70,7 +62,7 @@ async def _asked(question: str, llm: LLM, prompts: PromptSet) -> Keywords:
             f"{llm.model} gave no keywords of the question that can be read: {problem}. Its reply begins "
             f"{reply.text[:200]!r}. Try another model, or a method that needs none, as in --method fuse."
         ) from problem
-    return Keywords(list(found.low_level), list(found.high_level))
+    return Keywords(tuple(found.low_level), tuple(found.high_level))
 
 
 async def _looked_for(question: str) -> Keywords:
@@ -81,7 +73,7 @@ async def _looked_for(question: str) -> Keywords:
     for name in sorted(names, key=len, reverse=True):
         rest = rest.replace(name, "\n")
     phrases = [phrase for line in rest.splitlines() for phrase in _phrases(line)]
-    return Keywords([*names, *phrases], [question])
+    return Keywords((*names, *phrases), (question,))
 
 
 def _phrases(text: str) -> list[str]:
@@ -95,5 +87,5 @@ def _phrases(text: str) -> list[str]:
     return [" ".join(run) for run in runs if run]
 
 
-def _distinct(words: list[str]) -> list[str]:
+def _distinct(words: Sequence[str]) -> list[str]:
     return list({word.lower(): word for word in map(tidy, words) if word}.values())[:_MOST]

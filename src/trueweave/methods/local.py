@@ -12,18 +12,19 @@ import numpy as np
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from trueweave.evidence import Evidence, Query, Scored
+from trueweave.evidence import Evidence, Passage, Query, Scored
 from trueweave.methods.keywords import keywords
 from trueweave.methods.parameters import CHECKED
-from trueweave.methods.picking import FOLLOWED, best_of, by_similarity
+from trueweave.methods.picking import FOLLOWED, best_of, by_similarity, connections
 from trueweave.methods.ranks import RankedHit, together
 from trueweave.protocols import Vectors
 from trueweave.query_context import QueryContext
-from trueweave.types import Entity
+from trueweave.types import Entity, Relation
 
 _SPARE = 10  # times as many chunks as there are places, as several may have the same text
 
 Found = Mapping[UUID, RankedHit[Entity]]
+_Chosen = tuple[list[Passage], list[Relation]]
 
 
 class _Candidate(NamedTuple):
@@ -54,34 +55,45 @@ class Local:
     )
 
     async def retrieve(self, query: Query, context: QueryContext) -> Evidence:
-        """The chosen chunks. Entities go along by their degree, their relations by the degree of both ends and weight.
+        """The chosen chunks. Entities go along by their degree, their relations by the degree of both ends and weight,
+        and for each chunk which of them it mentions.
 
         By order, a passage's score is the reciprocal of its rank.
         """
-        question, *low = await context.embed([query.text, *(await keywords(query, context)).low])
+        asked = await keywords(query, context)
+        question, *low = await context.embed([query.text, *asked.low])
         found = together(await context.entities_near(np.stack(low), self.keywords_top_k), lambda entity: entity.id)
         if not found:
-            return Evidence(reason="no entity with a vector is in the documents that were looked at.")
-        if self.pick == "order":
-            return await self._by_order(found, context)
-        return await self._nearest(found, question, context)
+            reason = "no entity with a vector is in the documents that were looked at."
+            return Evidence(reason=reason, keywords=asked)
+        by_order = self.pick == "order"
+        passages, relations = await (
+            self._by_order(found, context) if by_order else self._nearest(found, question, context)
+        )
+        entities = [hit.item for hit in found.values()]
+        return Evidence(
+            tuple(passages),
+            tuple(sorted(entities, key=lambda entity: -entity.degree)),
+            tuple(relations),
+            keywords=asked,
+            connections=await connections(passages, entities, relations, context),
+        )
 
-    async def _nearest(self, found: Found, question: Vectors, context: QueryContext) -> Evidence:
+    async def _nearest(self, found: Found, question: Vectors, context: QueryContext) -> _Chosen:
         followed = list(found)[:FOLLOWED]
         around, pairs = await gather(context.around(followed, [], 0), context.chunks_of_entities(followed))
         candidates = best_of((chunk, found[entity].score) for entity, chunk in pairs)
         passages = await by_similarity(candidates, question, self.entity_weight, self.graph_top_k, context)
-        return Evidence(tuple(passages), _by_degree(found), tuple(around.relations))
+        return passages, around.relations
 
-    async def _by_order(self, found: Found, context: QueryContext) -> Evidence:
+    async def _by_order(self, found: Found, context: QueryContext) -> _Chosen:
         # An entity that is further behind gets its turn only where those ahead have next to no chunks.
         reach = 2 * (self.graph_top_k + self.order_range)
         followed = [id_ for id_, hit in found.items() if hit.order <= reach]
         around = await context.around(list(found), followed, _SPARE * self.graph_top_k)
         chosen = self._overtaking([_Candidate(found[m.entity].order, m.neighbours, m.chunk) for m in around.mentions])
         best = await context.passages([Scored(c, 1.0) for c in chosen], self.graph_top_k)
-        passages = [replace(passage, score=1 / rank) for rank, passage in enumerate(best, 1)]
-        return Evidence(tuple(passages), _by_degree(found), tuple(around.relations))
+        return [replace(passage, score=1 / rank) for rank, passage in enumerate(best, 1)], around.relations
 
     def _overtaking(self, candidates: Sequence[_Candidate]) -> list[UUID]:
         """Each time the best-connected chunk among those at most `order_range` behind the first that is left."""
@@ -93,7 +105,3 @@ class Local:
             chosen[best.chunk] = None
             left = [c for c in left if c.chunk not in chosen]
         return list(chosen)
-
-
-def _by_degree(found: Found) -> tuple[Entity, ...]:
-    return tuple(sorted((hit.item for hit in found.values()), key=lambda entity: -entity.degree))

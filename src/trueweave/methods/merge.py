@@ -7,7 +7,7 @@ from itertools import chain, zip_longest
 from typing import Protocol, TypeVar
 from uuid import UUID
 
-from trueweave.evidence import Evidence, Passage
+from trueweave.evidence import Evidence, Keywords, Passage
 
 
 class _HasId(Protocol):
@@ -33,6 +33,8 @@ def gathered(evidence: Sequence[Evidence], passages: Iterable[Passage]) -> Evide
         tuple(dict.fromkeys(chain.from_iterable(e.paths for e in evidence))),
         _distinct(in_turn([e.reports for e in evidence])),
         reason=" ".join(dict.fromkeys(e.reason for e in evidence if e.reason)),
+        keywords=next((e.keywords for e in evidence if e.keywords != Keywords()), Keywords()),
+        connections=tuple(dict.fromkeys(chain.from_iterable(e.connections for e in evidence))),
     )
 
 

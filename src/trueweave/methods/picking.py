@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from uuid import UUID
 
-from trueweave.evidence import Passage, Scored
+from trueweave.evidence import Connection, Passage, Scored
 from trueweave.protocols import Vectors
 from trueweave.query_context import QueryContext
+from trueweave.types import Entity, Relation
 
 FOLLOWED = 200  # things found whose chunks are candidates
 _MOST = 2000  # candidates
@@ -31,3 +33,24 @@ async def by_similarity(
     near = await context.rank_chunks(list(candidates), question)
     scored = [Scored(one.item, one.score + weight * candidates[one.item]) for one in near]
     return await context.passages(sorted(scored, key=lambda one: (-one.score, one.item)), limit)
+
+
+async def connections(
+    passages: Sequence[Passage], found: Iterable[Entity], relations: Iterable[Relation], context: QueryContext
+) -> tuple[Connection, ...]:
+    """For each passage the entities found that it mentions, each with those of its neighbours that it mentions too."""
+    inside: defaultdict[UUID, set[UUID]] = defaultdict(set)
+    for chunk, entity in await context.mentioned([passage.id for passage in passages]):
+        inside[chunk].add(entity)
+    neighbours: defaultdict[UUID, dict[UUID, str]] = defaultdict(dict)
+    for one in relations:
+        neighbours[one.source][one.target] = one.target_name
+        neighbours[one.target][one.source] = one.source_name
+    led = list(found)
+    return tuple(
+        Connection(passage.id, entity.name, tuple(n for id_, n in neighbours[entity.id].items() if id_ in there))
+        for passage in passages
+        if (there := inside[passage.id])
+        for entity in led
+        if entity.id in there
+    )

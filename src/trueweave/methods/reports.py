@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 from uuid import UUID
 
 from trueweave.errors import ConfigError, NoReports
@@ -35,20 +36,36 @@ async def nearest(query: Query, context: QueryContext, level: int, limit: int) -
     return await context.reports(level, limit, vector)
 
 
-async def passages(findings: Sequence[Scored[Finding]], limit: int, context: QueryContext) -> list[Passage]:
+class Support(NamedTuple):
+    """The passages that findings rest on, best first, and pairs of a relation and a chunk that states it, where such
+    chunks took the place of others that are gone."""
+
+    passages: Sequence[Passage]
+    stated: Sequence[tuple[UUID, UUID]] = ()
+
+    def of(self, findings: Iterable[Finding]) -> tuple[UUID, ...]:
+        """The passages that some findings rest on, by id."""
+        some = list(findings)
+        relations = {relation for one in some for relation in one.relations}
+        chunks = {chunk for one in some for chunk in one.chunks}
+        chunks |= {chunk for relation, chunk in self.stated if relation in relations}
+        return tuple(passage.id for passage in self.passages if passage.id in chunks)
+
+
+async def support(findings: Sequence[Scored[Finding]], limit: int, context: QueryContext) -> Support:
     """The chunks that findings rest on, those of more and better ones first.
 
     A report that is stale may rest on chunks that are gone: then those that state its relations now take their place.
     """
     weights = _weights((chunk, one.score) for one in findings for chunk in one.item.chunks)
     found = await context.passages(_best(weights), limit)
-    if len(found) < min(limit, len(weights)):
-        relations = _weights((relation, one.score) for one in findings for relation in one.item.relations)
-        there = {passage.id for passage in found}
-        stated = await context.chunks_of_relations([one.item for one in _best(relations)[:limit]])
-        more = _weights((chunk, relations[relation]) for relation, chunk in stated if chunk not in there)
-        found += await context.passages(_best(more), limit - len(found))
-    return found
+    if len(found) >= min(limit, len(weights)):
+        return Support(found)
+    relations = _weights((relation, one.score) for one in findings for relation in one.item.relations)
+    there = {passage.id for passage in found}
+    stated = await context.chunks_of_relations([one.item for one in _best(relations)[:limit]])
+    more = _weights((chunk, relations[relation]) for relation, chunk in stated if chunk not in there)
+    return Support(found + await context.passages(_best(more), limit - len(found)), stated)
 
 
 def _weights(pairs: Iterable[tuple[UUID, float]]) -> dict[UUID, float]:

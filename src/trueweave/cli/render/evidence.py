@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
@@ -14,7 +14,9 @@ from trueweave.cli.render.lines import count, decimal, indented, one_line
 from trueweave.cli.render.tables import TextTable, table
 
 if TYPE_CHECKING:
-    from trueweave.evidence import Evidence, Passage, Path, Report, Scored, Step, Trace
+    from uuid import UUID
+
+    from trueweave.evidence import Connection, Evidence, Passage, Path, Report, Scored, Step, Trace
 
 _EXCERPT = 320  # characters of a passage
 _NAMED = 3  # places where a text stands as well
@@ -37,10 +39,11 @@ def evidence_lines(evidence: Evidence, question: str) -> list[RenderableType]:
 
 def text_lines(evidence: Evidence, question: str) -> list[RenderableType]:
     """Reports, if there are any, and passages."""
-    parts = passage_lines(evidence.passages, question)
+    parts = passage_lines(evidence.passages, question, evidence.connections)
     if not evidence.reports:
         return parts
-    told = [part for report in evidence.reports[:_MOST] for part in ("", *_report(report, question))]
+    numbers = {passage.id: number for number, passage in enumerate(evidence.passages, 1)}
+    told = [part for report in evidence.reports[:_MOST] for part in ("", *_report(report, numbers, question))]
     return [
         *_headed("Reports", len(evidence.reports))[1:],
         *told,
@@ -50,13 +53,17 @@ def text_lines(evidence: Evidence, question: str) -> list[RenderableType]:
     ]
 
 
-def _report(report: Report, question: str) -> list[RenderableType]:
-    head = Text.assemble((one_line(report.title), "bold"), (f"  {report.score:.3f}", "dim"))
+def _report(report: Report, numbers: Mapping[UUID, int], question: str) -> list[RenderableType]:
+    marks = "".join(f" [{numbers[id_]}]" for id_ in report.passages if id_ in numbers)
+    head = Text.assemble((one_line(report.title), "bold"), (marks, "cyan"), (f"  {report.score:.3f}", "dim"))
     return [head, indented(excerpt(report.text, question))]
 
 
-def passage_lines(found: Sequence[Passage], question: str) -> list[RenderableType]:
-    """Passages by their numbers, each with its score, its source and the part that comes nearest to the question."""
+def passage_lines(
+    found: Sequence[Passage], question: str, connections: Sequence[Connection] = ()
+) -> list[RenderableType]:
+    """Passages by their numbers, each with its score, its source, the entities that led to it and the part that comes
+    nearest to the question."""
     parts: list[RenderableType] = []
     for number, passage in enumerate(found, 1):
         parts += [
@@ -65,9 +72,18 @@ def passage_lines(found: Sequence[Passage], question: str) -> list[RenderableTyp
                 (f"[{number}] ", "cyan"), (one_line(passage.source), "bold"), (f"  {passage.score:.3f}", "dim")
             ),
             *copies_line(passage),
+            *_connections_line([one for one in connections if one.passage == passage.id]),
             indented(excerpt(passage.text, question)),
         ]
     return parts
+
+
+def _connections_line(connections: Sequence[Connection]) -> list[RenderableType]:
+    """A line with the entities that led to a passage and the neighbours that were found with them, if any did."""
+    if not connections:
+        return []
+    told = [one_line(", ".join((one.entity, *one.neighbours[:_NAMED])), _LONGEST) for one in connections[:_NAMED]]
+    return [indented(f"by {'; '.join(told)}")]
 
 
 def copies_line(passage: Passage) -> list[RenderableType]:

@@ -25,7 +25,7 @@ def workspace_table(found: list[Found], current: str) -> TextTable:
 def model_advice(settings: Settings) -> list[Text]:
     """What to do for a better index."""
     advice = []
-    if not settings.model:
+    if not settings.model_for("extract"):
         advice.append(
             Text(
                 "Names are found by rules alone. A language model finds more, and how they relate: set one in "
@@ -39,6 +39,6 @@ def model_advice(settings: Settings) -> list[Text]:
                 '(pip install "trueweave[local]").'
             )
         )
-    if settings.model or settings.embedding_model:
+    if settings.chat_models or settings.embedding_model:
         advice.append(next_step("trueweave doctor", "tries the models", heading="To check"))
     return advice

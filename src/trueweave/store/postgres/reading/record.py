@@ -94,6 +94,13 @@ class PostgresRecord:
                 known.setdefault(id_, None)
         return [found for id_ in ids if (found := known[id_]) is not None]
 
+    async def mentioned(self, chunks: Sequence[UUID]) -> list[tuple[UUID, UUID]]:
+        """Pairs of a chunk and an entity that it mentions."""
+        if not chunks:
+            return []
+        rows = await self._session.rows(QUERIES["search.mentioned"].encode(), {"ids": Ids(chunks)})
+        return [(chunk, entity) for chunk, entity in rows]
+
     async def report_levels(self) -> list[int]:
         """How many reports there are to read at each level of communities, from the outermost on."""
         rows = await self._session.rows(QUERIES["search.report_levels"].encode())

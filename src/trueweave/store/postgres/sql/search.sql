@@ -206,6 +206,14 @@ CROSS JOIN LATERAL (
     SELECT c.id FROM (SELECT * FROM chunk WHERE text_hash = h.text_hash ORDER BY id OFFSET 0) AS c
     WHERE EXISTS (SELECT FROM document WHERE id = c.document AND visible) AND {c_visible} LIMIT 1) AS c
 
+-- name: mentioned
+-- The entities that chunks of these ids mention.
+SELECT DISTINCT hit.id, n.entity FROM unnest(%(ids)s::uuid[]) AS hit (id)
+CROSS JOIN LATERAL (SELECT document FROM chunk WHERE id = hit.id LIMIT 1) AS c
+CROSS JOIN LATERAL (SELECT name FROM mention WHERE document = c.document AND chunk = hit.id OFFSET 0) AS m
+CROSS JOIN LATERAL (SELECT entity FROM name WHERE id = m.name OFFSET 0) AS n
+WHERE n.entity IS NOT NULL
+
 -- name: entities
 SELECT {columns} FROM unnest((SELECT %(ids)s::uuid[])) WITH ORDINALITY AS hit (id, n)
 {details}
