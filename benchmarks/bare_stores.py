@@ -104,9 +104,10 @@ class BareNeo4j:
             result = await session.run(statement, params)
             return [record async for record in result]
 
-    async def relations(self, statement: str, copy: str, entities: Sequence[UUID]) -> list[str]:
-        [row] = await self.rows(statement, copy=copy, entities=[str(id_) for id_ in entities])
-        return [id_ for id_, *_ in row["relations"]]
+    async def relations(self, statements: Sequence[tuple[str, dict[str, Any]]]) -> list[str]:
+        """What these statements give, one for each hop."""
+        rows = [row for statement, params in statements for row in await self.rows(statement, **params)]
+        return [id_ for row in rows for id_, *_ in row["relations"]]
 
     async def counts(self) -> tuple[int, int]:
         """Nodes and relationships."""

@@ -29,9 +29,9 @@ from trueweave.bench.datasets import limited
 from trueweave.bench.loading import documents, sources
 from trueweave.bench.types import Dataset, Question
 from trueweave.bench.vectors import KeptEmbedder, kept
-from trueweave.evidence import Query
+from trueweave.evidence import Keywords, Query
 from trueweave.extract.capitals import CapitalsExtractor
-from trueweave.methods.keywords import Keywords, keywords
+from trueweave.methods.keywords import keywords
 from trueweave.query_context import QueryContext
 from trueweave.types import Chunk, Link
 

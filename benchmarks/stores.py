@@ -2,7 +2,7 @@
 
     python benchmarks/stores.py            # 310,116 triples, 100,000 vectors; writes benchmarks/results/stores.json
     python benchmarks/stores.py --vectors 20000 --triples 100000    # a part, which the results say
-    python benchmarks/stores.py --only graph    # or vectors; writes nothing
+    python benchmarks/stores.py --only graph    # or vectors; the figures of the other stay as they are
     python benchmarks/stores.py --smoke    # a few hundred triples, 2,000 vectors; writes nothing
 
 The bare store is the same server, asked by its own driver: for neighbourhoods and by Chroma the same that Trueweave
@@ -56,6 +56,7 @@ from tests.servers import ChromaServer, Neo4jServer, no_neo4j
 
 Figures = dict[str, Any]
 Call = Callable[[int], Awaitable[Sequence[Any]]]
+_Sent = tuple[str, dict[str, Any]]
 
 RESULTS = Path(__file__).parent / "results" / "stores.json"
 TRIPLES, VECTORS = 310_116, 100_000
@@ -244,7 +245,7 @@ class Bench:
         kept: list[Readers] = []
         for hops, seeds in _SHAPES:
             starts = self._starts(url, seeds)
-            statement, copy = await _sent(through(own), starts[0], hops)
+            sent = [await _sent(through(own), some, hops) for some in starts]
 
             async def ours(n: int, hops: int = hops, starts: list[list[UUID]] = starts) -> Sequence[UUID]:
                 kept[:] = [through(own)]
@@ -253,10 +254,8 @@ class Bench:
             async def again(n: int, hops: int = hops, starts: list[list[UUID]] = starts) -> Sequence[UUID]:
                 return await kept[0].graph.neighbourhood(starts[n], hops)
 
-            async def theirs(
-                n: int, statement: str = statement, copy: str = copy, starts: list[list[UUID]] = starts
-            ) -> Sequence[UUID]:
-                return list(map(UUID, await plain.relations(statement, copy, starts[n])))
+            async def theirs(n: int, sent: list[list[_Sent]] = sent) -> Sequence[UUID]:
+                return list(map(UUID, await plain.relations(sent[n])))
 
             measured = await self._in_turns({"trueweave": ours, "again": again, "bare": theirs})
             _check_same(measured)
@@ -317,12 +316,12 @@ async def _opened(
     await clients.aclose()
 
 
-async def _sent(readers: Readers, entities: Sequence[UUID], hops: int) -> tuple[str, str]:
-    """The statement that Neo4j is sent for a neighbourhood, and the copy that it names."""
+async def _sent(readers: Readers, entities: Sequence[UUID], hops: int) -> list[_Sent]:
+    """The statements that Neo4j is sent for a neighbourhood, one for each hop, with their parameters."""
     client = readers.graph._client  # type: ignore[attr-defined]  # noqa: SLF001
     with patch.object(client, "rows", wraps=client.rows) as rows:
         await readers.graph.neighbourhood(entities, hops)
-    return rows.call_args.args[0], rows.call_args.kwargs["copy"]
+    return [(call.args[0], dict(call.kwargs)) for call in rows.call_args_list if "entities" in call.kwargs]
 
 
 def _triples(most: int) -> Iterator[Document]:
@@ -417,28 +416,28 @@ def _tell(what: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--smoke", action="store_true", help="a few hundred triples and 2,000 vectors; writes nothing")
-    parser.add_argument("--only", choices=("graph", "vectors"), help="one part; writes nothing")
+    parser.add_argument("--only", choices=("graph", "vectors"), help="one part; the figures of the other stay")
     parser.add_argument("--triples", type=int, default=TRIPLES, help="how many of Freebase's")
     parser.add_argument("--vectors", type=int, default=VECTORS, help="how many are generated")
     options = parser.parse_args()
     if not corpora.are_there(smoke=options.smoke):
         return
     sizes = (300, 2000, 2, 5) if options.smoke else (options.triples, options.vectors, 15, 100)
-    is_full = sizes[:2] == (TRIPLES, VECTORS)
-    figures: Figures = {"is_full_size": is_full, "full_size": {"triples": TRIPLES, "vectors": VECTORS}}
-    figures["processors"], figures["load_before"] = os.cpu_count(), round(os.getloadavg()[0], 1)
+    full = {"triples": TRIPLES, "vectors": VECTORS}
+    figures: Figures = json.loads(RESULTS.read_text()) if options.only else {}
+    figures |= {"full_size": full, "processors": os.cpu_count()}
     with tempfile.TemporaryDirectory() as root, served(Path(root)) as server:
         bench = Bench(Server(server.url, server.directory), Path(root), *sizes, fast=not options.smoke)
         for name, part in (("vectors", bench.vectors), ("graph", bench.graph)):
             if options.only in (None, name):
                 print(name, file=sys.stderr)
-                started = time.perf_counter()
-                figures[name] = part()
+                started, busy = time.perf_counter(), round(os.getloadavg()[0], 1)
+                figures[name] = {"load_before": busy, **part(), "targets": listed(bench.targets)}
                 print(f"  took {time.perf_counter() - started:.0f} s", file=sys.stderr)
-    figures["targets"] = listed(bench.targets)
-    for target in bench.targets:
-        print(target, file=sys.stderr)
-    if not options.smoke and not options.only:
+                for target in bench.targets:
+                    print(target, file=sys.stderr)
+                bench.targets.clear()
+    if not options.smoke:
         RESULTS.write_text(json.dumps(figures, indent=1) + "\n")
     print(json.dumps(figures))
 

@@ -1,4 +1,4 @@
-"""A copy of the small graph in another store."""
+"""A copy of a workspace in another store."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -6,13 +6,12 @@ from contextlib import asynccontextmanager
 from trueweave.projection.projector import Projector, remove
 from trueweave.protocols import ProjectionTarget
 from trueweave.store.postgres import projections
-from trueweave.testing.small_graph import SmallGraph
+from trueweave.store.postgres.db import Workspace
 
 
 @asynccontextmanager
-async def copied(small_graph: SmallGraph, target: ProjectionTarget) -> AsyncIterator[Callable[[], Awaitable[str]]]:
-    """The small graph copied to a store by a projector; what finds the copy. It is dropped at the end."""
-    workspace = small_graph.trueweave.workspace
+async def copied(workspace: Workspace, target: ProjectionTarget) -> AsyncIterator[Callable[[], Awaitable[str]]]:
+    """A workspace copied to a store by a projector; what finds the copy. It is dropped at the end."""
     async with workspace.transaction() as tx:
         await projections.enable(tx, target.name)
     await Projector(workspace.database, target, only=workspace).catch_up()

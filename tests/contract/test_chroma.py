@@ -18,7 +18,8 @@ from trueweave.testing.small_graph import SmallGraph
 class TestChromaVectors(VectorSearchContract):
     @pytest.fixture
     async def open_vectors(self, small_graph: SmallGraph, address: str) -> AsyncIterator[OpenVectors]:
-        async with aclosing(ChromaClient(address)) as client, copied(small_graph, ChromaTarget(client)) as copy:
+        workspace = small_graph.trueweave.workspace
+        async with aclosing(ChromaClient(address)) as client, copied(workspace, ChromaTarget(client)) as copy:
 
             def opened(filter: Filter) -> ChromaVectors:
                 readers = small_graph.readers(filter)

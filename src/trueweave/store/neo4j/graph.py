@@ -35,11 +35,16 @@ class Neo4jGraph:
 
     async def neighbourhood(self, entities: Sequence[UUID], hops: int) -> list[UUID]:
         """The relations that lead away from these entities, either way, over so many hops."""
-        if not hops:
-            return []
-        row = await self._row("neighbourhood", hops, entities=entities)
-        rows = [(hop, -weight, source, target, id_) for id_, hop, weight, source, target in row["relations"]]
-        return [UUID(id_) for *_, id_ in sorted(rows)]
+        reached = dict.fromkeys(entities)
+        found: dict[str, tuple[int, float, str, str]] = {}
+        for hop in range(1, hops + 1):
+            name, left = "hop" if hop < hops else "last_hop", MOST_RELATIONS - len(found)
+            row = await self._row(name, entities=list(reached), seen=list(found), most=left)
+            found |= {id_: (hop, -weight, source, target) for id_, weight, source, target in row["relations"]}
+            if len(found) == MOST_RELATIONS:
+                break  # those of a further hop would come after all of these
+            reached |= dict.fromkeys(map(UUID, row["others"]))
+        return [UUID(id_) for id_ in sorted(found, key=lambda id_: (found[id_], id_))]
 
     async def chunks_of_entities(self, entities: Sequence[UUID]) -> list[tuple[UUID, UUID]]:
         """Pairs of an entity and a chunk that mentions it."""
@@ -51,9 +56,9 @@ class Neo4jGraph:
         row = await self._row("chunks_of_relations", ids=relations)
         return [(UUID(id_), UUID(chunk)) for id_, chunk in row["pairs"]]
 
-    async def _row(self, name: str, hops: int = 0, **params: Any) -> Row:
+    async def _row(self, name: str, **params: Any) -> Row:
         """The one row of a statement."""
-        nothing: Row = {"relations": [], "mentions": [], "pairs": []}
+        nothing: Row = {"relations": [], "mentions": [], "pairs": [], "others": []}
         given = {key: _ids(value) if isinstance(value, Sequence) else value for key, value in params.items()}
         if not any(value for value in given.values() if isinstance(value, list)):
             return nothing
@@ -65,7 +70,7 @@ class Neo4jGraph:
             given["documents"] = await self._memo.once("listed", lambda: _listed(documents))
         types = self._client.types.get(copy) or await self._read_types(copy)
         while True:
-            statement = _statement(name, types, filtered=documents is not None, hops=hops)
+            statement = _statement(name, types, filtered=documents is not None)
             rows = await self._client.rows(statement, copy=copy, **given)
             if not rows:
                 raise _missing(copy)
@@ -90,7 +95,7 @@ def _missing(copy: str) -> ProjectionMissing:
     )
 
 
-def _statement(name: str, known: Sequence[str], *, filtered: bool, hops: int) -> str:
+def _statement(name: str, known: Sequence[str], *, filtered: bool) -> str:
     types = "|".join(map(escaped, (RELATED, *known)))
     bounds = {"fan_out": FAN_OUT, "names": NAMES}
     c_visible = "c.document IN $documents" if filtered else "true"
@@ -104,9 +109,8 @@ def _statement(name: str, known: Sequence[str], *, filtered: bool, hops: int) ->
     if name == "chunks_of_relations":
         return query(name, c_visible=c_visible, **bounds)
     edges = query("edges", types=types, r_visible=r_visible, **bounds)
-    steps = [query("hop", n=n, before=n - 1, edges=edges, wide=WIDE) for n in range(1, hops + 1)]
-    found = [f"hop_{n}" for n in range(1, hops + 1)]
-    return query(name, hops="\n".join(steps), all=", ".join(found), every=" + ".join(found), most=MOST_RELATIONS)
+    others = "WITH copy, relations, [] AS others" if name == "last_hop" else query("others", edges=edges, wide=WIDE)
+    return query("hop", edges=edges, others=others)
 
 
 def _ids(values: Sequence[UUID]) -> list[str]:

@@ -4,6 +4,9 @@
 // Everything belongs to a copy, and is looked up by (copy, id). An entity is linked to its chunks by MENTIONS, one for each
 // name. EntityName has the entity that a name belongs to, and NamePair the relation of two names: by these, what chunks say
 // follows when names come to other entities, without a chunk being written again.
+//
+// Long lists are parameters, or are collected last. One that a subquery imports is counted for each row that it sorts, and
+// soon that is more memory than a transaction may have.
 
 // name: begin
 MERGE (c:TrueweaveCopy {id: $copy})
@@ -186,15 +189,13 @@ EXISTS { MATCH (:NamePair {copy: $copy, relation: r.id})<-[:STATES]-(s:Chunk) WH
 // name: around
 MATCH (copy:TrueweaveCopy {id: $copy})
 CALL () {
-    UNWIND $entities AS id
-    MATCH (e:Entity {copy: $copy, id: id})
-    <<edges>>
-    RETURN collect({entity: id, relation: r.id, weight: r.weight, other: o.id, degree: coalesce(e.degree, 0) + coalesce(o.degree, 0)}) AS edges
-}
-CALL (edges) {
     UNWIND $followed AS id
     MATCH (e:Entity {copy: $copy, id: id})
-    WITH e, [edge IN edges WHERE edge.entity = id AND edge.other <> id | edge.other] AS others
+    CALL (e) {
+        <<edges>>
+        WITH e, o WHERE o <> e AND e.id IN $entities
+        RETURN collect(DISTINCT o.id) AS others
+    }
     CALL (e) {
         <<mentioned>>
         WITH DISTINCT c WHERE <<c_visible>>
@@ -205,9 +206,11 @@ CALL (edges) {
     WITH e, collect([c.id, neighbours])[..$each] AS told
     RETURN collect([e.id, told]) AS mentions
 }
-CALL (edges) {
-    UNWIND edges AS edge
-    WITH edge.relation AS id, max(edge.degree) AS degree, max(edge.weight) AS weight
+CALL () {
+    UNWIND $entities AS id
+    MATCH (e:Entity {copy: $copy, id: id})
+    <<edges>>
+    WITH r.id AS id, max(coalesce(e.degree, 0) + coalesce(o.degree, 0)) AS degree, max(r.weight) AS weight
     ORDER BY degree DESC, weight DESC, id LIMIT <<most_around>>
     RETURN collect(id) AS relations
 }
@@ -220,32 +223,28 @@ WITH m.name AS name, m.emphasis AS emphasis, c ORDER BY emphasis DESC, c.id
 WITH name, collect(c)[..<<fan_out>>] AS chunks ORDER BY name LIMIT <<names>>
 UNWIND chunks AS c
 
-// name: neighbourhood
+// name: hop
+// One hop of a neighbourhood: the heaviest relations that were not seen before.
 MATCH (copy:TrueweaveCopy {id: $copy})
 CALL () {
-    UNWIND $entities AS id MATCH (e:Entity {copy: $copy, id: id}) RETURN collect(DISTINCT e) AS reached_0
-}
-<<hops>>
-CALL (<<all>>) {
-    UNWIND <<every>> AS edge
-    WITH edge.relation AS r, min(edge.hop) AS hop
-    ORDER BY hop, r.weight DESC, r.id LIMIT <<most>>
-    RETURN collect([r.id, hop, r.weight, r.source_name, r.target_name]) AS relations
-}
-RETURN size(copy.types) AS types, relations
-
-// name: hop
-CALL (reached_<<before>>) {
-    UNWIND reached_<<before>> AS e
+    UNWIND $entities AS id
+    MATCH (e:Entity {copy: $copy, id: id})
     <<edges>>
-    RETURN collect({relation: r, hop: <<n>>, other: o}) AS hop_<<n>>
+    WITH DISTINCT r WHERE NOT r.id IN $seen
+    WITH r ORDER BY r.weight DESC, r.id LIMIT $most
+    RETURN collect([r.id, r.weight, r.source_name, r.target_name]) AS relations
 }
-CALL (reached_<<before>>, hop_<<n>>) {
-    UNWIND hop_<<n>> AS edge
-    WITH reached_<<before>>, edge ORDER BY edge.relation.weight DESC, edge.other.id LIMIT <<wide>>
-    WITH reached_<<before>>, collect(edge.other) AS others
-    UNWIND reached_<<before>> + others AS e
-    RETURN collect(DISTINCT e) AS reached_<<n>>
+<<others>>
+RETURN size(copy.types) AS types, relations, others
+
+// name: others
+// Where the next hop goes on from.
+CALL () {
+    UNWIND $entities AS id
+    MATCH (e:Entity {copy: $copy, id: id})
+    <<edges>>
+    WITH o, r ORDER BY r.weight DESC, o.id LIMIT <<wide>>
+    RETURN collect(DISTINCT o.id) AS others
 }
 
 // name: chunks_of_entities
