@@ -26,7 +26,8 @@ _NEAREST = (
 
 
 class BarePostgres:
-    """One connection, with the planner's settings that Trueweave has too, to tables of one workspace alone.
+    """One connection, with the settings of planner and index that Trueweave has too (`_SETTINGS` of db.py), to tables of
+    one workspace alone.
 
     They are copies: Trueweave's keys begin with the workspace, which row-level security adds to a statement. Whoever
     is above it would read its tables without these keys, and slowly.
@@ -38,7 +39,7 @@ class BarePostgres:
     @classmethod
     async def open(cls, url: str) -> BarePostgres:
         connection = await AsyncConnection.connect(url, autocommit=True)
-        await connection.execute("SET search_path = bare, trueweave, public; SET jit = off; SET hnsw.ef_search = 80")
+        await connection.execute("SET search_path = bare, trueweave, public; SET jit = off; SET hnsw.ef_search = 200")
         await connection.execute("SET hnsw.iterative_scan = relaxed_order")
         await register_vector_async(connection)
         return cls(connection)
