@@ -9,7 +9,8 @@ import pytest
 from trueweave import AsyncTrueweave
 from trueweave.config import Settings
 from trueweave.factory import chat_endpoint
-from trueweave.testing import Asked, ModelServer
+from trueweave.testing import ModelServer
+from trueweave.testing.model_server import Asked
 from trueweave.types import Message, ModelRole, Source
 
 ROLES: tuple[ModelRole, ...] = get_args(ModelRole)
