@@ -26,8 +26,8 @@ _NEAREST = (
 
 
 class BarePostgres:
-    """One connection, with the settings of planner and index that Trueweave has too (`_SETTINGS` of db.py), to tables of
-    one workspace alone.
+    """One connection, with the settings of planner and index that Trueweave has too (`_SETTINGS` of db.py), to tables
+    of one workspace alone.
 
     They are copies: Trueweave's keys begin with the workspace, which row-level security adds to a statement. Whoever
     is above it would read its tables without these keys, and slowly.

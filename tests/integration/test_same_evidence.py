@@ -31,7 +31,6 @@ from trueweave.store.neo4j.target import Neo4jTarget
 from trueweave.store.postgres import vectors
 from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder
-from trueweave.testing.small_graph import SmallGraph
 from trueweave.types import Metric, Prompt, Purpose, Reply, TextRole, VectorKind
 
 EXACT = 50_000  # vectors; there are fewer of each kind
@@ -143,10 +142,9 @@ async def test_all_methods_find_the_same_in_all_stores(
         await record.add_documents(documents)
         await record.communities.find()
         await record.communities.write_reports()
-        whole = SmallGraph(record, {})
         async with (
-            copied(whole, Neo4jTarget(neo4j, vectors=False)) as graph_copy,
-            copied(whole, ChromaTarget(chroma)) as vector_copy,
+            copied(record.workspace, Neo4jTarget(neo4j, vectors=False)) as graph_copy,
+            copied(record.workspace, ChromaTarget(chroma)) as vector_copy,
         ):
 
             def through_both(readers: Readers, _: Filter) -> Readers:

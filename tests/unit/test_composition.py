@@ -19,7 +19,7 @@ from trueweave.cli import app
 from trueweave.cli.bench import _chosen
 from trueweave.config import Settings
 from trueweave.errors import BadReply, ConfigError, UnknownMethod
-from trueweave.evidence import Evidence, Passage, Query, Report, Scored
+from trueweave.evidence import Evidence, Keywords, Passage, Query, Report, Scored
 from trueweave.graph.paths import shortest
 from trueweave.methods import Cutoff, Fuse, Global, Guess, Hybrid, Keyword, Local, Naive, Rerank, Subgraph, registry
 from trueweave.methods.combine import reranked
@@ -477,8 +477,7 @@ def test_a_relation_of_an_entity_with_itself_leads_nowhere() -> None:
 )
 async def test_without_a_model_a_question_s_names_and_phrases_are_its_keywords(question: str, low: list[str]) -> None:
     found = await keywords(Query(question), context())
-    assert found.low == low
-    assert found.high == [question]
+    assert found == Keywords(tuple(low), (question,))
 
 
 @dataclass
@@ -503,7 +502,7 @@ async def test_a_model_is_asked_once_and_each_keyword_is_taken_once() -> None:
     for _ in range(2):
         found = await keywords(query, cast("QueryContext", fake))
     assert [word.lower() for word in found.low] == ["acme robotics", "berlin"]
-    assert found.high == ["founding"]
+    assert found.high == ("founding",)
     [prompt] = model.asked
     assert prompt.schema
     assert query.text in prompt.messages[1].content
@@ -512,7 +511,7 @@ async def test_a_model_is_asked_once_and_each_keyword_is_taken_once() -> None:
 
 async def test_a_kind_of_which_a_model_finds_none_is_the_question_itself() -> None:
     found = await keywords(QUESTION, context(Says('{"low_level": [], "high_level": [" "]}')))
-    assert found == (["question"], ["question"])
+    assert found == Keywords(("question",), ("question",))
 
 
 @pytest.mark.parametrize(
@@ -524,7 +523,7 @@ async def test_a_kind_of_which_a_model_finds_none_is_the_question_itself() -> No
     ],
 )
 async def test_keywords_are_read_as_models_write_them(text: str) -> None:
-    assert await keywords(QUESTION, context(Says(text))) == (["a", "1843"], ["question"])
+    assert await keywords(QUESTION, context(Says(text))) == Keywords(("a", "1843"), ("question",))
 
 
 @pytest.mark.parametrize("text", ["", "Berlin", "[]", '{"high_level": ["a"]}', '{"low_level": 1, "high_level": []}'])
