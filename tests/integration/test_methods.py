@@ -269,7 +269,7 @@ async def test_no_method_takes_more_than_six_statements(graph: AsyncTrueweave, m
     assert evidence.trace.seconds > 0
 
 
-@pytest.mark.parametrize(("method", "most"), [(Hybrid(), 10), (Mix(), 11), (LinearRag(), 7)])
+@pytest.mark.parametrize(("method", "most"), [(Hybrid(), 11), (Mix(), 12), (LinearRag(), 7)])
 async def test_what_is_made_of_several_takes_the_statements_of_its_parts(
     graph: AsyncTrueweave, method: Method, most: int
 ) -> None:
