@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -97,9 +98,10 @@ def environment(variables: dict[str, str]) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def served(folder: Path, variables: dict[str, str], mode: Literal["auto", "legacy"]) -> AsyncIterator[Client]:
+async def served(
+    program: StdioServerParameters, folder: Path, mode: Literal["auto", "legacy"]
+) -> AsyncIterator[Client]:
     """A client of the command, which must have nothing to say on stderr."""
-    program = StdioServerParameters(command=str(PROGRAM), args=["mcp"], env=variables, cwd=folder)
     with (folder / "stderr.txt").open("w") as errors:
         async with Client(stdio_client(program, errors), mode=mode) as client:
             yield client
@@ -116,7 +118,9 @@ async def client(variables: dict[str, str], tmp_path_factory: pytest.TempPathFac
     async def hold() -> None:
         with model_server("--script", f"{__name__}:reply") as url:
             with_model = {**variables, "TRUEWEAVE_MODEL": "openai/any", "TRUEWEAVE_MODEL_URL": url}
-            async with served(tmp_path_factory.mktemp("mcp"), with_model, "auto") as made:
+            folder = tmp_path_factory.mktemp("mcp")
+            program = StdioServerParameters(command=str(PROGRAM), args=["mcp"], env=with_model, cwd=folder)
+            async with served(program, folder, "auto") as made:
                 opened.set_result(made)
                 await done.wait()
 
@@ -229,19 +233,6 @@ async def test_an_agent_uses_every_tool(client: Client) -> None:
     assert isinstance(said := prompt.messages[0].content, TextContent)
     assert said.text.endswith("The question: Who was Ada?")
     assert all(f"`{name}`" in said.text for name in CASES)
-
-
-async def test_without_a_language_model_there_is_no_asking(tmp_path: Path, variables: dict[str, str]) -> None:
-    """It is tried with the handshake of earlier versions of the protocol, too."""
-    async with served(tmp_path, variables, "legacy") as client:
-        assert {tool.name for tool in (await client.list_tools()).tools} == CASES.keys() - {"ask"}
-        refused = await client.call_tool("ask", {"question": "Who?"})
-        assert refused.is_error
-        assert shown(refused).startswith("no language model is set, so questions cannot be answered.")
-        prompt = await client.get_prompt("research", {"question": "Who was Ada?"})
-        assert isinstance(said := prompt.messages[0].content, TextContent)
-        assert "`ask`" not in said.text
-        assert [one.name for one in (await client.list_prompts()).prompts] == ["research"]
 
 
 async def test_documents_are_resources(client: Client) -> None:
@@ -363,7 +354,10 @@ async def test_results_are_bounded_and_say_how_to_get_the_rest(client: Client) -
     assert uris == [f"many/{n:03}.md" for n in range(MANY)]
 
 
-def test_a_closed_stdin_ends_it_and_stdout_has_only_the_protocol(tmp_path: Path, variables: dict[str, str]) -> None:
+@pytest.mark.parametrize("how", ["closed stdin", "Ctrl-C"])
+def test_it_ends_when_it_is_left_and_stdout_has_only_the_protocol(
+    tmp_path: Path, variables: dict[str, str], how: str
+) -> None:
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
     sent = [
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
@@ -381,8 +375,11 @@ def test_a_closed_stdin_ends_it_and_stdout_has_only_the_protocol(tmp_path: Path,
         process.stdin.flush()
         first = json.loads(process.stdout.readline())
         assert first["result"]["serverInfo"]["name"] == "trueweave"
+        if how == "Ctrl-C":
+            process.send_signal(signal.SIGINT)
+            assert process.wait(20) == -signal.SIGINT
         written, _ = process.communicate(timeout=20)
-        assert process.returncode == 0
+        assert process.returncode == (0 if how == "closed stdin" else -signal.SIGINT)
         assert all(json.loads(line)["jsonrpc"] == "2.0" for line in written.splitlines())
 
 
@@ -403,13 +400,22 @@ def test_the_settings_for_a_client_are_printed(trueweave: Trueweave, tmp_path: P
     assert done.stderr.startswith("Add this to ")
 
 
-async def test_a_client_starts_what_its_settings_say(
+async def test_a_client_starts_what_its_settings_say_and_without_a_language_model_there_is_no_asking(
     trueweave: Trueweave, tmp_path: Path, variables: dict[str, str]
 ) -> None:
+    """From another folder, and with the handshake of earlier versions of the protocol."""
     (tmp_path / "trueweave.toml").write_text('workspace = "of the file"\n')
     told = answer(await asyncio.to_thread(trueweave, "mcp", "config", "--workspace", "filled", "--json"))
     entry = told["settings"]["mcpServers"]["trueweave"]
     elsewhere = {key: value for key, value in variables.items() if key != "TRUEWEAVE_WORKSPACE"} | entry["env"]
     program = StdioServerParameters(command=entry["command"], args=entry["args"], env=elsewhere, cwd="/")
-    async with Client(program) as client:
+    async with served(program, tmp_path, "legacy") as client:
         assert fields(await client.call_tool("documents", {"prefix": "notes/"}))["documents"]
+        assert {tool.name for tool in (await client.list_tools()).tools} == CASES.keys() - {"ask"}
+        refused = await client.call_tool("ask", {"question": "Who?"})
+        assert refused.is_error
+        assert shown(refused).startswith("no language model is set, so questions cannot be answered.")
+        assert [one.name for one in (await client.list_prompts()).prompts] == ["research"]
+        prompt = await client.get_prompt("research", {"question": "Who was Ada?"})
+        assert isinstance(said := prompt.messages[0].content, TextContent)
+        assert "`ask`" not in said.text

@@ -118,3 +118,11 @@ def test_the_prompt_takes_a_question_that_is_not_searched_for_places() -> None:
     assert message.content.text.endswith("The question: What is {ask}?")
     with pytest.raises(ConfigError, match="a question of 1 to"):
         research("x" * 4_001, can_ask=True)
+
+
+def test_the_page_tells_of_every_tool_and_client() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text("utf-8")
+    for tool in TOOLS:
+        assert f"| `{tool.name}` |" in page
+    for client in CLIENT_NAMES:
+        assert f"`{client}`" in page
