@@ -61,7 +61,7 @@ async def serving(
             await running
             raise RuntimeError("the server did not start")
     try:
-        async with Database(url) as database:
+        async with Database(url, direct_url=settings.get("direct_database_url")) as database:
             yield Served(f"http://127.0.0.1:{port}", app, database)
     finally:
         server.should_exit = True

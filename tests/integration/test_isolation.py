@@ -148,8 +148,10 @@ class Tenants:
 
 
 @asynccontextmanager
-async def two_tenants(url: str) -> AsyncIterator[Tenants]:
-    async with serving(url, extractor="capitals") as server:
+async def two_tenants(url: str, pooled: str = "") -> AsyncIterator[Tenants]:
+    """Two tenants of a database, which the server reaches through a pooler if there is one."""
+    direct: dict[str, Any] = {"direct_database_url": url} if pooled else {}
+    async with serving(pooled or url, extractor="capitals", **direct) as server:
         await fill(server.database, "mine")
         other = await fill(server.database, "other", f"{SECRET} is an island.", "Pemba is another.", "Mafia is, too.")
         ring = (Link(SECRET, "Pemba"), Link("Pemba", "Mafia"), Link("Mafia", SECRET))
@@ -209,8 +211,11 @@ def others(url: str, workspace: int) -> dict[str, list[str]]:
     return {table: [row for row in some if row.startswith(f"({workspace},")] for table, some in kept.items()}
 
 
-async def test_a_workspace_of_another_is_one_that_does_not_exist(url: str) -> None:
-    async with two_tenants(url) as tenants:
+@pytest.mark.parametrize("is_pooled", [False, True], ids=["direct", "PgBouncer"])
+async def test_a_workspace_of_another_is_one_that_does_not_exist(
+    url: str, is_pooled: bool, request: pytest.FixtureRequest
+) -> None:
+    async with two_tenants(url, request.getfixturevalue("pooled") if is_pooled else "") as tenants:
         found = await tenants.server.database.find_workspace("other", make=False)
         assert found is not None
         before = others(url, found.id)
@@ -223,8 +228,9 @@ async def test_a_workspace_of_another_is_one_that_does_not_exist(url: str) -> No
         assert others(url, found.id) == before
 
 
-async def test_ids_of_another_are_ids_of_nothing(url: str) -> None:
-    async with two_tenants(url) as tenants:
+@pytest.mark.parametrize("is_pooled", [False, True], ids=["direct", "PgBouncer"])
+async def test_ids_of_another_are_ids_of_nothing(url: str, is_pooled: bool, request: pytest.FixtureRequest) -> None:
+    async with two_tenants(url, request.getfixturevalue("pooled") if is_pooled else "") as tenants:
         found = await tenants.server.database.find_workspace("other", make=False)
         assert found is not None
         before = others(url, found.id)

@@ -1,23 +1,17 @@
 """Behind PgBouncer in transaction mode, which lends its sessions to many clients: nothing reaches another tenant."""
 
 import asyncio
-import os
-import pwd
 import random
-import shutil
-import socket
-import subprocess
-import tempfile
-import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import psycopg
 import pytest
 
+from tests.integration.conftest import SESSIONS
 from trueweave import AsyncTrueweave
 from trueweave.config import Settings
 from trueweave.errors import ConfigError
@@ -30,71 +24,7 @@ from trueweave.store.postgres.replies import PostgresReplies
 from trueweave.testing import HashEmbedder
 from trueweave.types import Chunk, Document, Link, Mention, Source
 
-SESSIONS = 3  # of PostgreSQL, for all clients together
 WORDS = ("alpha", "omega")
-
-CONFIGURATION = """[databases]
-* = host={host} port={port}
-[pgbouncer]
-listen_addr = 127.0.0.1
-listen_port = {listen}
-unix_socket_dir =
-auth_type = plain
-auth_file = {folder}/users
-pool_mode = transaction
-default_pool_size = {sessions}
-max_client_conn = 200
-"""
-
-
-@pytest.fixture(scope="module")
-def pgbouncer(server_url: str) -> Iterator[int]:
-    """The port of a PgBouncer in front of the test server."""
-    program = shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin")
-    if program is None:
-        pytest.skip("PgBouncer is not installed: apt-get install pgbouncer")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    server = urlsplit(server_url)
-    with tempfile.TemporaryDirectory() as root:
-        folder = Path(root)
-        folder.chmod(0o755)
-        (folder / "users").write_text(f'"{server.username}" "{server.password}"\n')
-        configuration = CONFIGURATION.format(
-            host=server.hostname, port=server.port, listen=port, folder=folder, sessions=SESSIONS
-        )
-        (folder / "pgbouncer.ini").write_text(configuration)
-        command = [program, "-q", str(folder / "pgbouncer.ini")]
-        if os.geteuid() == 0:  # which it refuses to run as
-            nobody = pwd.getpwnam("nobody")
-            process = subprocess.Popen(command, user=nobody.pw_uid, group=nobody.pw_gid, extra_groups=[], cwd="/")
-        else:
-            process = subprocess.Popen(command, cwd="/")
-        try:
-            _wait_for(port)
-            yield port
-        finally:
-            process.terminate()
-            process.wait()
-
-
-def _wait_for(port: int) -> None:
-    end = time.monotonic() + 30
-    while True:
-        try:
-            return socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            if time.monotonic() > end:
-                raise
-            time.sleep(0.05)
-
-
-@pytest.fixture
-def pooled(url: str, pgbouncer: int) -> str:
-    """The address of the test's database behind PgBouncer."""
-    parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=f"{parts.username}:{parts.password}@127.0.0.1:{pgbouncer}"))
 
 
 def speaking(name: str, word: str) -> Document:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import psycopg
 import pytest
 
+from tests.integration.proxies import Proxy
 from tests.integration.serving import fill, serving
 from trueweave import errors
 from trueweave.config import Settings
@@ -55,7 +56,7 @@ async def test_a_request_needs_a_key_that_is_valid(url: str) -> None:
 
 async def test_nothing_of_a_secret_is_kept(url: str, database: Database) -> None:
     made = await api_keys.make(database, "somebody", "read", None)
-    secret = made.token.rpartition("_")[2]
+    secret = made.token.split("_", 2)[2]
     with psycopg.connect(url) as connection:
         [(row,)] = connection.execute("SELECT k::text FROM trueweave.api_key k").fetchall()
     assert secret not in row
@@ -245,3 +246,14 @@ async def test_a_workspace_is_closed_when_others_are_used(url: str) -> None:
 def test_the_limit_of_uploads_is_of_the_process() -> None:
     with pytest.raises(ConfigError, match="not a setting of a workspace"):
         Settings().over({"max_upload_bytes": 1})
+
+
+async def test_a_server_lives_without_its_database_and_is_not_ready(url: str) -> None:
+    proxy = Proxy(url)
+    async with proxy.serve(), serving(proxy.url) as server, server.client() as client:
+        proxy.freeze()
+        assert (await client.get("/healthz")).status_code == 200
+        answer = await client.get("/readyz")
+        assert (answer.status_code, answer.json()["code"]) == (503, "database_unavailable")
+        proxy.thaw()
+        assert (await client.get("/readyz")).status_code == 200

@@ -94,15 +94,16 @@ async def test_what_goes_wrong_is_a_problem(url: str) -> None:
         found = await events(client, ASK, json=QUESTION)
         assert [name for name, _ in found] == ["evidence", "problem"]
         assert found[1][1]["code"] == "model_refused"
-    for body, status, code in (
+    wrong: list[tuple[dict[str, Any], int, str]] = [
         ({**QUESTION, "method": "magic"}, 422, "unknown_method"),
         ({**QUESTION, "parameters": {"magic": 1}}, 422, "unknown_method"),
         ({**QUESTION, "filter": {"metadata": {"year": {"low": "when?"}}}}, 422, "invalid_filter"),
         ({**QUESTION, "surprise": 1}, 422, "invalid_request"),
         ({**QUESTION, "question": "a\x00b"}, 422, "invalid_request"),
         ({**QUESTION, "verifiers": ["onnx//etc"]}, 422, "invalid_request"),
-    ):
-        async with asked(url) as (_, client, _model):
+    ]
+    async with asked(url) as (_, client, _model):
+        for body, status, code in wrong:
             answer = await client.post(ASK, json=body)
             assert (answer.status_code, answer.json()["code"]) == (status, code), body
             assert answer.json()["next_step"]
@@ -129,6 +130,7 @@ async def test_who_hangs_up_stops_the_model(url: str, accept: str, tmp_path: Pat
 
         asking = asyncio.create_task(ask())
         await until(lambda: len(notes(log)) == 1)
+        assert server.app.state.services.workspaces._open["mine"].users == 1, "it is open for as long as it is needed"
         asking.cancel()
         await asyncio.gather(asking, return_exceptions=True)
         await until(lambda: len(notes(log)) == 2)

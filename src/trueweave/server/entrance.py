@@ -21,6 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trueweave.errors import TrueweaveError
 from trueweave.server.access import EVERYBODY, Caller
+from trueweave.server.logs import begin_request
 from trueweave.server.problems import Refusal, response_of
 from trueweave.server.services import Services
 from trueweave.store.postgres.audit import AuditEntry
@@ -62,6 +63,7 @@ class Entrance:
         request_id = given if _REQUEST_ID.fullmatch(given) else uuid4().hex
         state = scope.setdefault("state", {})
         state["request_id"] = request_id
+        begin_request(request_id)
         began, status = time.perf_counter(), 500
 
         async def answer(message: Message) -> None:
@@ -138,8 +140,7 @@ class Entrance:
         fields = {"request": state["request_id"], "method": scope["method"], "route": route, "status": status}
         more = {"seconds": round(seconds, 4), "workspace": workspace, "caller": caller.id if caller else ""}
         _log.info(
-            "%s %s %s %d in %.0f ms",
-            state["request_id"],
+            "%s %s %d in %.0f ms",
             scope["method"],
             route,
             status,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from importlib.util import find_spec
 from types import FrameType
 
@@ -35,14 +34,16 @@ async def run(settings: Settings, host: str, port: int, *, authenticated: bool, 
     import uvicorn
 
     from trueweave.server.app import create_app
+    from trueweave.server.logs import log_to_stderr
 
     check_address(host, authenticated=authenticated)
+    log_to_stderr()
     app = create_app(settings, authenticated=authenticated, works=works)
     config = uvicorn.Config(
         app,
         host=host,
         port=port,
-        log_level=logging.WARNING,
+        log_config=None,
         access_log=False,  # the entrance logs requests
         server_header=False,
         proxy_headers=False,  # who calls is known by the key, never by an address

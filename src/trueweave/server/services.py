@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 
 from trueweave.config import Settings
 from trueweave.engine import opened_database
-from trueweave.errors import TrueweaveError
+from trueweave.errors import DatabaseUnavailable, TrueweaveError
 from trueweave.factory import ModelFactory
 from trueweave.server.workspaces import OpenWorkspaces
 from trueweave.serving import work_for_all
@@ -37,26 +38,51 @@ class KnownKeys:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._known: OrderedDict[str, tuple[ValidKey, float]] = OrderedDict()
+        self._known: OrderedDict[bytes, tuple[ValidKey, float]] = OrderedDict()  # by hashes: no secret is kept here
 
     async def find(self, token: str) -> ValidKey | None:
         """Whose key this is; None where it may not be used. One that was revoked a few seconds ago may still count."""
-        found, since = self._known.get(token, (None, 0.0))
+        hashed = hashlib.sha256(token.encode(errors="replace")).digest()
+        found, since = self._known.get(hashed, (None, 0.0))
         if found and time.monotonic() - since < _KEY_FRESH:
             return found
         with translated():
             valid = await api_keys.find(self._database, token)
-        self._known.pop(token, None)
+        self._known.pop(hashed, None)
         if valid:
-            self._known[token] = valid, time.monotonic()
+            self._known[hashed] = valid, time.monotonic()
             while len(self._known) > _KEYS:
                 self._known.popitem(last=False)
         return valid
 
     def forget(self, prefix: str) -> None:
         """Look this key up again when it is next shown."""
-        for token in [token for token, (key, _) in self._known.items() if key.prefix == prefix]:
-            del self._known[token]
+        for hashed in [hashed for hashed, (key, _) in self._known.items() if key.prefix == prefix]:
+            del self._known[hashed]
+
+
+class Readiness:
+    """Whether the database answers. One question to it is under way at a time, however often that is asked."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._asking: asyncio.Task[bool] | None = None
+
+    async def check(self, patience: float) -> None:
+        """DatabaseError where the database does not answer in so many seconds, or cannot be worked with."""
+        if self._asking is None or self._asking.done():
+            self._asking = asyncio.create_task(api_keys.any_valid(self._database))
+        await asyncio.wait((self._asking,), timeout=patience)
+        if not self._asking.done():
+            raise DatabaseUnavailable(f"the database did not answer within {patience:g} s")
+        with translated():
+            await self._asking
+
+    async def aclose(self) -> None:
+        """Wait for no answer any longer."""
+        if self._asking is not None:
+            self._asking.cancel()
+            await asyncio.gather(self._asking, return_exceptions=True)
 
 
 class AuditLog:
@@ -66,7 +92,6 @@ class AuditLog:
         self._database = database
         self._kept = kept
         self._waiting: asyncio.Queue[AuditEntry] = asyncio.Queue(_ENTRIES)
-        self._task: asyncio.Task[None] | None = None
 
     def add(self, entry: AuditEntry) -> None:
         """Write this down soon. Where the database cannot keep up, it goes to the log of the process instead."""
@@ -101,10 +126,10 @@ class AuditLog:
             for entry in entries:
                 _log.error("not in the audit log: %s", entry, extra={"event": "audit.lost"})
 
-    async def _try(self, act: object) -> bool:
+    async def _try(self, act: Awaitable[None]) -> bool:
         try:
             with translated():
-                await act  # type: ignore[misc]
+                await act
         except TrueweaveError as error:
             _log.error("the audit log cannot be written: %s", error, extra={"event": "audit.failed"})
             return False
@@ -120,6 +145,7 @@ class Services:
     workspaces: OpenWorkspaces
     keys: KnownKeys
     audit: AuditLog
+    readiness: Readiness
     reading: asyncio.Semaphore
     stopping: asyncio.Event
 
@@ -134,6 +160,7 @@ async def opened_services(settings: Settings, *, works: bool) -> AsyncIterator[S
             OpenWorkspaces(database, settings, models),
             KnownKeys(database),
             AuditLog(database, timedelta(days=settings.log_days)),
+            Readiness(database),
             asyncio.Semaphore(_READERS),
             asyncio.Event(),
         )
@@ -150,4 +177,5 @@ async def opened_services(settings: Settings, *, works: bool) -> AsyncIterator[S
             await services.audit.flush()
             if working:
                 await working
+            await services.readiness.aclose()
             await services.workspaces.aclose()

@@ -9,8 +9,8 @@ from pydantic import BaseModel
 
 from trueweave.server.access import AnyCaller, Shared
 from trueweave.server.problems import RESPONSES
-from trueweave.store.postgres import api_keys
-from trueweave.store.postgres.public_errors import translated
+
+_PATIENCE = 2.0  # seconds that the database has to answer
 
 router = APIRouter(tags=["health"], responses=RESPONSES)
 
@@ -36,8 +36,7 @@ async def healthz() -> HealthBody:
 @router.get("/readyz")
 async def readyz(shared: Shared) -> HealthBody:
     """Whether requests can be answered: the database is there and of the right version."""
-    with translated():
-        await api_keys.any_valid(shared.database)
+    await shared.readiness.check(_PATIENCE)
     return HealthBody(status="ready")
 
 
