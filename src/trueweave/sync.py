@@ -507,6 +507,10 @@ class CommunitiesGroup(_Group):
         """
         return self._wait_for(lambda trueweave: trueweave.communities.write_reports(listener))
 
+    def request_reports(self) -> None:
+        """Have workers write about all communities that have no report, or a stale one, and do not wait for them."""
+        self._wait_for(lambda trueweave: trueweave.communities.request_reports())
+
     def hierarchy(self) -> Hierarchy | None:
         """The communities as a whole, level by level; None where none were looked for yet."""
         return self._wait_for(lambda trueweave: trueweave.communities.hierarchy())

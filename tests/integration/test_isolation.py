@@ -15,7 +15,7 @@ import pytest
 from starlette.routing import BaseRoute
 
 from tests.integration.serving import Served, fill, serving
-from trueweave import Chunk, Document, Link, NameKey
+from trueweave import Chunk, Document, Link, Mention, NameKey
 from trueweave.server.app import create_app
 from trueweave.testing.tables import rows
 
@@ -69,9 +69,13 @@ IN_WORKSPACE: dict[str, Case] = {
     f"GET {ROOM}/communities": Case({"within": "{community}"}),
     f"GET {ROOM}/communities/hierarchy": Case(),
     f"POST {ROOM}/communities/find": Case(),
+    f"POST {ROOM}/communities/reports": Case(),
     f"GET {ROOM}/communities/{{community}}": Case(),
     f"GET {ROOM}/rules": Case(),
     f"POST {ROOM}/rules": Case(json=RULE),
+    f"GET {ROOM}/rules/suggestions": Case(),
+    f"POST {ROOM}/rules/suggestions/accept": Case(json={"ids": ["{suggestion}"]}),
+    f"POST {ROOM}/rules/suggestions/reject": Case(json={"ids": ["{suggestion}"]}),
     f"DELETE {ROOM}/rules/{{rule}}": Case(),
     f"GET {ROOM}/jobs": Case(),
     f"GET {ROOM}/jobs/{{job}}": Case(),
@@ -160,6 +164,9 @@ async def two_tenants(url: str, pooled: str = "") -> AsyncIterator[Tenants]:
         [community, *_] = await other.communities.select()
         rule = await other.rules.rename(NameKey("Pemba"), "Green Island")
         entity = await other.graph.entity(SECRET)
+        alike = Chunk("Zanzibaar", mentions=(Mention("Zanzibaar"),))
+        await other.add_documents([Document("alike", (alike,))])
+        [suggestion, *_] = await other.rules.suggestions(80)
         other_key = await server.key("admin", "other")
         async with server.client(other_key) as client:
             job = await client.post(
@@ -176,6 +183,7 @@ async def two_tenants(url: str, pooled: str = "") -> AsyncIterator[Tenants]:
             "entity": str(entity.entity.id),
             "community": str(community.id),
             "rule": str(rule.id),
+            "suggestion": str(suggestion.id),
             "job": job.json()["id"],
             "idempotency": "guessed",
         }
@@ -186,8 +194,13 @@ async def two_tenants(url: str, pooled: str = "") -> AsyncIterator[Tenants]:
 
 def invented(ids: Mapping[str, str]) -> dict[str, str]:
     """Ids of nothing, of the same form."""
-    made = {name: str(uuid4()) for name in ("entity", "community", "rule", "job")}
-    return {**made, "document": "nowhere", "idempotency": "new", **{n: ids[n] for n in ids if n.endswith("cursor")}}
+    made = {name: str(uuid4()) for name in ("entity", "community", "rule", "suggestion", "job")}
+    return {
+        **made,
+        "document": "nowhere",
+        "idempotency": "never-seen",
+        **{n: ids[n] for n in ids if n.endswith("cursor")},
+    }
 
 
 def seen(answer: httpx2.Response) -> tuple[Any, ...]:

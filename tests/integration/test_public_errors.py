@@ -110,6 +110,7 @@ CALLS: dict[str, Call] = {
     "remove": lambda it: it.remove(["a"]),
     "rename": lambda it: it.rules.rename(NAME, "Countess"),
     "report": lambda it: it.communities.report(uuid4()),
+    "request_reports": lambda it: it.communities.request_reports(),
     "resolution": lambda it: it.rules.resolution(),
     "retype": lambda it: it.rules.retype(NAME, "person"),
     "retired_communities": lambda it: it.communities.retired(MOMENT),

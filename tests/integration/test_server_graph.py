@@ -74,6 +74,10 @@ async def test_communities(url: str) -> None:
         assert len({one["id"] for one in listed}) == 4
         one = (await client.get(f"{ROOM}/communities/{listed[0]['id']}")).json()
         assert (one["report"], len(one["members"])) == (None, 3)
+        asked = await client.post(f"{ROOM}/communities/reports")
+        assert (asked.status_code, asked.json()["reports"]) == (202, 4)
+        await trueweave.communities.write_reports()
+        assert (await client.get(f"{ROOM}/communities/{listed[0]['id']}")).json()["report"]["title"]
         assert (await client.get(f"{ROOM}/communities/hierarchy")).json()["hierarchy"]["levels"]
         gone = await client.get(f"{ROOM}/communities/00000000-0000-0000-0000-000000000000")
         assert (gone.status_code, gone.json()["code"]) == (404, "unknown_community")
@@ -108,6 +112,22 @@ async def test_rules(url: str) -> None:
         assert (again.status_code, again.json()["code"]) == (404, "unknown_rule")
         two = await client.post(f"{ROOM}/rules", json={"kind": "rename", "names": [ada, london], "label": "x"})
         assert (two.status_code, two.json()["code"]) == (422, "invalid_rule")
+
+
+async def test_suggestions_are_accepted_and_rejected(url: str) -> None:
+    async with serving(url) as server, server.client(await server.key("write", "mine")) as client:
+        texts = [f"{name} wrote." for name in ("Annabella", "Annabela", "Byron", "Byronn")]
+        trueweave = await fill(server.database, "mine", *texts)
+        found = (await client.get(f"{ROOM}/rules/suggestions", params={"threshold": 80})).json()["suggestions"]
+        pairs = {one["one"]["name"]["name"][:2]: one for one in found}
+        assert pairs.keys() == {"An", "By"}
+        accepted = await client.post(f"{ROOM}/rules/suggestions/accept", json={"ids": [pairs["An"]["id"]]})
+        assert [one["kind"] for one in accepted.json()["rules"]] == ["merge"]
+        rejected = await client.post(f"{ROOM}/rules/suggestions/reject", json={"ids": [pairs["By"]["id"]]})
+        assert {one["name"] for one in rejected.json()["rejected"][0]} == {"Byron", "Byronn"}
+        left = await client.get(f"{ROOM}/rules/suggestions", params={"threshold": 80})
+        assert left.json() == {"suggestions": []}
+        assert len([one for one in await trueweave.graph.entities() if one.name.startswith("Anna")]) == 1
 
 
 async def test_money(url: str) -> None:

@@ -185,6 +185,7 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         assert (
             trueweave.communities.write_reports().reports == trueweave.communities.estimate_reports().reports
         )  # none can be read, so none is current
+        trueweave.communities.request_reports()
         [community, *_] = trueweave.communities.select()
         assert trueweave.communities.get(community.id) == community
         assert trueweave.communities.members(community.id)

@@ -54,13 +54,17 @@ class AsyncCommunitiesGroup:
         Without a language model, names and sentences are picked out of the documents. Like `add` it may be stopped at
         any moment and run again, and other workers of this workspace go on with it.
         """
+        await self.request_reports()
+        counted = CountingListener(listener, Reported())
+        await self._core.work_off(counted)
+        return counted.total
+
+    async def request_reports(self) -> None:
+        """Have workers write about all communities that have no report, or a stale one, and do not wait for them."""
         async with self._core.workspace.transaction() as tx:
             await communities.request_reports(tx)
             await failed_work.forget(tx, "report")
             await ask_for(tx, "report")
-        counted = CountingListener(listener, Reported())
-        await self._core.work_off(counted)
-        return counted.total
 
     async def hierarchy(self) -> Hierarchy | None:
         """The communities as a whole, level by level; None where none were looked for yet."""

@@ -17,7 +17,7 @@ from trueweave.server.problems import RESPONSES
 from trueweave.server.tagging import TaggedRoute
 from trueweave.store.postgres import pages
 from trueweave.store.postgres.public_errors import translated
-from trueweave.types import Community, CommunityChanges, Hierarchy
+from trueweave.types import Community, CommunityChanges, Hierarchy, ReportEstimate
 
 router = APIRouter(
     prefix="/v1/workspaces/{workspace}/communities", tags=["communities"], responses=RESPONSES, route_class=TaggedRoute
@@ -58,6 +58,19 @@ async def get_hierarchy(trueweave: Reading) -> HierarchyBody:
 async def find_communities(trueweave: Writing, once: Idempotent) -> CommunityChanges:
     """Find the communities of the graph as it is now. No model is asked."""
     found: CommunityChanges = await once(trueweave, None, trueweave.communities.find)
+    return found
+
+
+@router.post("/reports", status_code=202)
+async def request_reports(trueweave: Writing, once: Idempotent) -> ReportEstimate:
+    """Have workers write about all communities that have no report, or a stale one; what that will take."""
+
+    async def act() -> ReportEstimate:
+        estimate = await trueweave.communities.estimate_reports()
+        await trueweave.communities.request_reports()
+        return estimate
+
+    found: ReportEstimate = await once(trueweave, None, act)
     return found
 
 

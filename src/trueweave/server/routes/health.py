@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.metadata import version
+from typing import Any
 
 from fastapi import APIRouter
 from pydantic import BaseModel
@@ -11,6 +12,8 @@ from trueweave.server.access import AnyCaller, Shared
 from trueweave.server.problems import RESPONSES
 
 _PATIENCE = 2.0  # seconds that the database has to answer
+
+_OPEN: dict[str, Any] = {"security": []}
 
 router = APIRouter(tags=["health"], responses=RESPONSES)
 
@@ -27,13 +30,13 @@ class VersionBody(BaseModel):
     version: str
 
 
-@router.get("/healthz")
+@router.get("/healthz", openapi_extra=_OPEN)
 async def healthz() -> HealthBody:
     """Whether the server lives. The database is not asked."""
     return HealthBody(status="ok")
 
 
-@router.get("/readyz")
+@router.get("/readyz", openapi_extra=_OPEN)
 async def readyz(shared: Shared) -> HealthBody:
     """Whether requests can be answered: the database is there and of the right version."""
     await shared.readiness.check(_PATIENCE)

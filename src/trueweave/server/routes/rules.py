@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter
-from pydantic import BaseModel
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field
 
 from trueweave.engine import AsyncTrueweave
 from trueweave.errors import RuleError
@@ -17,7 +17,7 @@ from trueweave.server.idempotency import Idempotent
 from trueweave.server.pages import ListPage, Pager
 from trueweave.server.problems import RESPONSES, Refusal
 from trueweave.server.tagging import TaggedRoute
-from trueweave.types import Link, Mention, Rule
+from trueweave.types import Link, Mention, Rule, Suggestion
 
 router = APIRouter(
     prefix="/v1/workspaces/{workspace}/rules", tags=["rules"], responses=RESPONSES, route_class=TaggedRoute
@@ -28,6 +28,31 @@ class UndoneBody(BaseModel):
     """A rule that was taken back."""
 
     undone: UUID
+
+
+class SuggestionsBody(BaseModel):
+    """Names that may be one thing."""
+
+    suggestions: list[Suggestion]
+
+
+class SuggestionIds(BaseModel):
+    """Suggestions by their ids."""
+
+    model_config = ConfigDict(extra="forbid")
+    ids: Annotated[list[UUID], Field(min_length=1, max_length=200)]
+
+
+class AcceptedBody(BaseModel):
+    """The rules that were made of suggestions."""
+
+    rules: list[RuleBody]
+
+
+class RejectedBody(BaseModel):
+    """The pairs of names that are not suggested again."""
+
+    rejected: list[list[NameBody]]
 
 
 @router.get("")
@@ -48,6 +73,40 @@ async def make_rule(body: RuleRequest, caller: AnyCaller, trueweave: Writing, on
         return _body(await _made(body, trueweave, caller.name))
 
     return RuleBody.model_validate(await once(trueweave, body, act))
+
+
+@router.get("/suggestions")
+async def list_suggestions(
+    trueweave: Writing,
+    limit: Limit = 20,
+    threshold: Annotated[int | None, Query(ge=70, le=100, description="How alike, in per cent.")] = None,
+    rejected: Annotated[bool, Query(description="Those that were rejected.")] = False,
+) -> SuggestionsBody:
+    """Names that may be one thing, with passages of both, the most alike first: those on which nobody has decided.
+
+    This takes the scope write, as it is for who decides."""
+    found = await trueweave.rules.suggestions(threshold, limit=limit, rejected=rejected)
+    return SuggestionsBody(suggestions=found)
+
+
+@router.post("/suggestions/accept")
+async def accept_suggestions(body: SuggestionIds, trueweave: Writing, once: Idempotent) -> AcceptedBody:
+    """Merge the names of these suggestions of the last list."""
+
+    async def act() -> AcceptedBody:
+        return AcceptedBody(rules=[_body(rule) for rule in await trueweave.rules.accept(*body.ids)])
+
+    return AcceptedBody.model_validate(await once(trueweave, body, act))
+
+
+@router.post("/suggestions/reject")
+async def reject_suggestions(body: SuggestionIds, trueweave: Writing, once: Idempotent) -> RejectedBody:
+    """Suggest none of these pairs of names again."""
+
+    async def act() -> RejectedBody:
+        return RejectedBody(rejected=[listed(pair) for pair in await trueweave.rules.reject(*body.ids)])
+
+    return RejectedBody.model_validate(await once(trueweave, body, act))
 
 
 @router.delete("/{rule}")
