@@ -15,7 +15,9 @@ from trueweave.evidence import (
     AnswerOptions,
     Check,
     CheckStatus,
+    Connection,
     Filter,
+    Keywords,
     Passage,
     Path,
     Repair,
@@ -143,13 +145,16 @@ class CompareBody(_Request):
 
 
 class EvidenceBody(BaseModel):
-    """What a method found, best first. `reason` says why it is nothing, where the method knows."""
+    """What a method found, best first, with the keywords that it looked for and the entities that led to passages.
+    `reason` says why it is nothing, where the method knows."""
 
     passages: list[Passage]
     entities: list[Entity]
     relations: list[Relation]
     paths: list[Path]
     reports: list[Report]
+    keywords: Keywords
+    connections: list[Connection]
     reason: str
 
 
