@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from tests.integration.test_asking import QUESTION, Scripted, asking
-from trueweave import Answer, AsyncTrueweave, Chunk, Document, Event, Filter, Rewritten
+from trueweave import Answer, AsyncTrueweave, Chunk, Document, Event, Filter, Retrieved, Rewritten
 from trueweave.config import Settings
 from trueweave.engine import conversation as conversations
 from trueweave.errors import ModelUnavailable
@@ -21,12 +21,12 @@ async def test_a_follow_up_question_is_understood_from_what_was_said(database: D
         talk = trueweave.conversation(Keyword(top_k=1))
         heard: list[Event] = []
         first = await talk.ask(QUESTION, listener=heard.append)
-        assert heard == []
+        assert heard == [Retrieved(first.evidence)]
         assert len(talk.history) == 2
         script.answer = "It belongs to Lady Maron [1]."
         script.rewritten = "To whom does the Corvin Tower belong?"
         second = await talk.ask("And whose is the tower?", listener=heard.append)
-        assert heard == [Rewritten("To whom does the Corvin Tower belong?")]
+        assert heard[1:] == [Rewritten("To whom does the Corvin Tower belong?"), Retrieved(second.evidence)]
         assert [passage.title for passage in second.evidence.passages] == ["tower"]
         assert [message.role for message in talk.history] == ["user", "assistant", "user", "assistant"]
         assert [message.content for message in talk.history][::2] == [QUESTION, "And whose is the tower?"]
