@@ -16,7 +16,7 @@ from tests.servers import free_port
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention
 from trueweave.config import Settings
 from trueweave.server.app import create_app
-from trueweave.server.entrance import Limits
+from trueweave.server.middleware import Limits
 from trueweave.store.postgres import api_keys
 from trueweave.store.postgres.api_keys import KeyScope
 from trueweave.store.postgres.db import Database

@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 
 from tests.integration.serving import TEXT, fill, serving
-from trueweave.server.entrance import Limits
+from trueweave.server.middleware import Limits
 
 ROOM = "/v1/workspaces/mine"
 QUICK: dict[str, Any] = {"extractor": "capitals"}

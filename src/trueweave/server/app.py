@@ -1,4 +1,4 @@
-"""The application: all rooms behind one entrance."""
+"""The application: all routes behind the middleware that identifies callers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from starlette.types import ASGIApp
 
 from trueweave.config import Settings
 from trueweave.server import problems
-from trueweave.server.entrance import Entrance, Limits
+from trueweave.server.middleware import AccessMiddleware, Limits
 from trueweave.server.routes import (
     communities,
     documents,
@@ -36,11 +36,11 @@ _ABOUT = (
 
 
 class ServerApp(FastAPI):
-    """FastAPI behind the entrance, which also sees what goes wrong in the application itself."""
+    """FastAPI behind the middleware, which also sees what goes wrong in the application itself."""
 
     def __init__(self, *, authenticated: bool, limits: Limits, **more: Any) -> None:
         super().__init__(**more)
-        self._entered: Callable[[ASGIApp], ASGIApp] = lambda app: Entrance(
+        self._entered: Callable[[ASGIApp], ASGIApp] = lambda app: AccessMiddleware(
             app, self._services, authenticated=authenticated, limits=limits
         )
 

@@ -196,7 +196,7 @@ def response_of(error: Exception, request_id: str = "", *, for_openai: bool = Fa
 
 
 def request_id_of(request: Request) -> str:
-    """The id of a request, which the entrance gave it."""
+    """The id of a request, which the middleware gave it."""
     return str(getattr(request.state, "request_id", ""))
 
 

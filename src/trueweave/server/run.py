@@ -20,7 +20,7 @@ def check_installed() -> None:
 
 def check_address(host: str, *, authenticated: bool) -> None:
     """ConfigError where everybody could reach the server at this address and it would ask nobody for a key."""
-    from trueweave.server.entrance import is_loopback
+    from trueweave.server.middleware import is_loopback
 
     if not authenticated and not is_loopback(host):
         raise ConfigError(
@@ -44,7 +44,7 @@ async def run(settings: Settings, host: str, port: int, *, authenticated: bool, 
         host=host,
         port=port,
         log_config=None,
-        access_log=False,  # the entrance logs requests
+        access_log=False,  # the middleware logs requests
         server_header=False,
         proxy_headers=False,  # who calls is known by the key, never by an address
         timeout_graceful_shutdown=_GRACE,

@@ -1,1 +1,1 @@
-"""The rooms of the server, one file for each."""
+"""The routes of the server, a file for each kind of resource."""

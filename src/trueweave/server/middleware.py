@@ -1,4 +1,4 @@
-"""The entrance: every request gets an id, is identified by its key, bounded in size, logged, and audited if need be.
+"""The middleware: every request gets an id, is identified by its key, bounded in size, logged, and audited if need be.
 
 It stands before all else, so that nothing of a body is read for a caller who is not known.
 """
@@ -45,8 +45,8 @@ class Limits:
     upload: int = 100 * 2**20
 
 
-class Entrance:
-    """An application behind the entrance. Without `authenticated`, whoever reaches it may do everything."""
+class AccessMiddleware:
+    """An application behind the middleware. Without `authenticated`, whoever reaches it may do everything."""
 
     def __init__(self, app: ASGIApp, services: Callable[[], Services], *, authenticated: bool, limits: Limits) -> None:
         self._app = app
