@@ -4,10 +4,12 @@ not even that there is something. A route that is added without a case here fail
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import quote
 from uuid import uuid4
 
 import httpx2
@@ -16,6 +18,7 @@ from starlette.routing import BaseRoute
 
 from tests.integration.serving import Served, fill, serving
 from trueweave import Chunk, Document, Link, Mention, NameKey
+from trueweave.mcp.tools import TOOLS
 from trueweave.server.app import create_app
 from trueweave.testing.tables import rows
 
@@ -81,10 +84,25 @@ IN_WORKSPACE: dict[str, Case] = {
     f"GET {ROOM}/jobs/{{job}}": Case(),
     f"GET {ROOM}/jobs/{{job}}/documents": Case(),
     f"GET {ROOM}/jobs/{{job}}/events": Case(),
+    f"POST {ROOM}/mcp": Case(
+        json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "documents", "arguments": {}}},
+        headers={"Accept": "application/json, text/event-stream"},
+    ),
     f"GET {ROOM}/spend": Case(),
     f"GET {ROOM}/spend/documents": Case(),
     f"GET {ROOM}/budget": Case(),
     f"PUT {ROOM}/budget": Case(json={"tokens": 1}),
+}
+# Every tool for agents, with names and ids of the other tenant.
+TOOL_ARGUMENTS: dict[str, dict[str, Any]] = {
+    "search": {"text": SECRET},
+    "ask": {"question": f"Where is {SECRET}?"},
+    "entity": {"name": "{entity}"},
+    "neighbours": {"name": "{entity}"},
+    "path": {"start": "{entity}", "end": "{entity}"},
+    "report": {"id": "{community}"},
+    "documents": {"prefix": "other"},
+    "document": {"uri": "{document}"},
 }
 # Routes of no workspace, each with a test of its own below, or with nothing of a tenant in it.
 ELSEWHERE = {
@@ -264,6 +282,36 @@ async def test_ids_of_another_are_ids_of_nothing(url: str, is_pooled: bool, requ
                 f"/v1/workspaces/mine/{route}", params={"cursor": tenants.ids[f"{route}_cursor"]}
             )
             assert (answer.status_code, answer.json()["code"]) == (400, "invalid_cursor")
+
+
+async def test_tools_tell_nothing_of_another(url: str) -> None:
+    assert TOOL_ARGUMENTS.keys() == {tool.name for tool in TOOLS}
+    async with two_tenants(url) as tenants:
+        for name, arguments in TOOL_ARGUMENTS.items():
+            answers = []
+            for ids in (tenants.ids, invented(tenants.ids)):
+                params = {"name": name, "arguments": tenants.filled(arguments, ids)}
+                answer = await tenants.mine.post(
+                    "/v1/workspaces/mine/mcp",
+                    json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params},
+                    headers={"Accept": "application/json, text/event-stream"},
+                )
+                assert answer.status_code == 200, answer.text
+                text = json.dumps(answer.json()["result"])
+                for id_ in ids.values():
+                    text = text.replace(id_, "")
+                assert "Pemba" not in text, name
+                assert "island" not in text.lower(), name
+                answers.append(re.sub(r"<<<[0-9a-f]{12}|[0-9a-f]{12}>>>", "", text))
+            assert answers[0] == answers[1], name
+        for uri in ("other/0", "nowhere"):
+            read = {"method": "resources/read", "params": {"uri": f"trueweave://documents/{quote(uri, safe='')}"}}
+            answer = await tenants.mine.post(
+                "/v1/workspaces/mine/mcp",
+                json={"jsonrpc": "2.0", "id": 1, **read},
+                headers={"Accept": "application/json, text/event-stream"},
+            )
+            assert "error" in answer.json(), answer.text
 
 
 async def test_an_idempotency_key_of_another_is_a_new_one(url: str) -> None:

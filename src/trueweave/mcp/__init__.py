@@ -10,7 +10,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from trueweave.errors import ConfigError
+from trueweave.errors import ConfigError, TrueweaveError
 
 if TYPE_CHECKING:
     from mcp.server import Server
@@ -29,13 +29,14 @@ def require_package() -> None:
         raise ConfigError('tools for agents need the package mcp: pip install "trueweave[mcp]"')
 
 
-def make_server(opening: Opening) -> Server[Any]:
+def make_server(opening: Opening, told: Callable[[TrueweaveError], str] = str) -> Server[Any]:
     """A server with all tools, resources and prompts, which answers each request from the workspace that `opening`
-    gives for it. ConfigError where the package `mcp` is not installed."""
+    gives for it. `told` is what a caller is told of an error: all of it, if not said otherwise. ConfigError where the
+    package `mcp` is not installed."""
     require_package()
     from trueweave.mcp.server import server
 
-    return server(opening)
+    return server(opening, told)
 
 
 async def serve_stdio(trueweave: AsyncTrueweave) -> None:

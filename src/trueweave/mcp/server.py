@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
-from functools import wraps
+from functools import partial, wraps
 from importlib.metadata import version
 from typing import Any, TypeVar
 
@@ -29,16 +29,18 @@ P = TypeVar("P")
 R = TypeVar("R")
 
 
-def server(opening: Opening) -> Server[Any]:
-    """A server that answers each request from the workspace that `opening` gives for it."""
+def server(opening: Opening, told: Callable[[TrueweaveError], str] = str) -> Server[Any]:
+    """A server that answers each request from the workspace that `opening` gives for it, and of errors with what is
+    `told` of them."""
+    guarded = partial(_guarding, told)
 
-    @_guarded
+    @guarded
     async def list_tools(context: _Context, _: _Paginated) -> protocol.ListToolsResult:
         async with opening(context.request) as trueweave:
             can_ask = trueweave.has_model
         return protocol.ListToolsResult(tools=[tool.listed for tool in TOOLS if can_ask or not tool.asks_model])
 
-    @_guarded
+    @guarded
     async def call_tool(context: _Context, params: protocol.CallToolRequestParams) -> protocol.CallToolResult:
         tool = _BY_NAME.get(params.name)
         if tool is None:
@@ -48,29 +50,29 @@ def server(opening: Opening) -> Server[Any]:
             async with opening(context.request) as trueweave:
                 return await tool.call(trueweave, arguments)
         except TrueweaveError as error:
-            return failed(error)
+            return failed(error, told(error))
 
-    @_guarded
+    @guarded
     async def resources(
         context: _Context, params: protocol.PaginatedRequestParams | None
     ) -> protocol.ListResourcesResult:
         async with opening(context.request) as trueweave:
             return await list_resources(trueweave, (params and params.cursor) or "")
 
-    @_guarded
+    @guarded
     async def templates(_: _Context, __: _Paginated) -> protocol.ListResourceTemplatesResult:
         return protocol.ListResourceTemplatesResult(resource_templates=[TEMPLATE])
 
-    @_guarded
+    @guarded
     async def resource(context: _Context, params: protocol.ReadResourceRequestParams) -> protocol.ReadResourceResult:
         async with opening(context.request) as trueweave:
             return await read_resource(trueweave, str(params.uri))
 
-    @_guarded
+    @guarded
     async def prompts(_: _Context, __: _Paginated) -> protocol.ListPromptsResult:
         return protocol.ListPromptsResult(prompts=[RESEARCH])
 
-    @_guarded
+    @guarded
     async def prompt(context: _Context, params: protocol.GetPromptRequestParams) -> protocol.GetPromptResult:
         if params.name != RESEARCH.name:
             raise MCPError(INVALID_PARAMS, f"there is no such prompt. There is {RESEARCH.name}.")
@@ -99,7 +101,9 @@ def _input_schema(tool: str) -> dict[str, Any] | None:
     return known.listed.input_schema if known else None
 
 
-def _guarded(handle: Callable[[_Context, P], Awaitable[R]]) -> Callable[[_Context, P], Awaitable[R]]:
+def _guarding(
+    told: Callable[[TrueweaveError], str], handle: Callable[[_Context, P], Awaitable[R]]
+) -> Callable[[_Context, P], Awaitable[R]]:
     """Errors of Trueweave in its own words, and of all others nothing: the package would send the text of any error."""
 
     @wraps(handle)
@@ -110,7 +114,7 @@ def _guarded(handle: Callable[[_Context, P], Awaitable[R]]) -> Callable[[_Contex
             raise
         except TrueweaveError as error:
             is_callers = isinstance(error, ConfigError | UnknownDocument)
-            raise MCPError(INVALID_PARAMS if is_callers else INTERNAL_ERROR, str(error)) from error
+            raise MCPError(INVALID_PARAMS if is_callers else INTERNAL_ERROR, told(error)) from error
         except Exception as error:
             _log.exception("%s failed", context.method)
             raise MCPError(

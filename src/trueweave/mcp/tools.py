@@ -96,9 +96,9 @@ class AgentTool(Generic[A]):
         return TypeAdapter(self.output)
 
 
-def failed(error: TrueweaveError) -> protocol.CallToolResult:
-    """An error as the result of a tool, in the words that people read."""
-    sentence = str(error)[:MOST_CHARACTERS]
+def failed(error: TrueweaveError, told: str) -> protocol.CallToolResult:
+    """An error as the result of a tool, in the words that people are told."""
+    sentence = told[:MOST_CHARACTERS]
     text = marked("This did not work.", [sentence]) if isinstance(error, _QUOTING) else sentence
     return protocol.CallToolResult(content=[protocol.TextContent(type="text", text=text)], is_error=True)
 

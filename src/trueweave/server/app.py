@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
 from typing import Any
 
@@ -13,6 +13,7 @@ from starlette.types import ASGIApp
 
 from trueweave.config import Settings
 from trueweave.server import problems
+from trueweave.server.mcp import AgentEndpoint
 from trueweave.server.middleware import AccessMiddleware, Limits
 from trueweave.server.routes import (
     communities,
@@ -73,11 +74,14 @@ def create_app(
     works documents that wait, too, so that no worker is needed beside it.
     """
     settings = settings or Settings.load()
+    agents = AgentEndpoint.find()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with opened_services(settings, works=works) as services:
+        async with opened_services(settings, works=works) as services, AsyncExitStack() as stack:
             app.state.services = services
+            if agents:
+                await stack.enter_async_context(agents.running())
             yield
 
     app = ServerApp(
@@ -94,6 +98,8 @@ def create_app(
         redirect_slashes=False,
     )
     problems.install(app)
+    if agents:
+        app.router.routes.append(agents.route)
     for router in (
         health.router,
         workspaces.router,

@@ -1,0 +1,62 @@
+"""Tools for agents over HTTP: those of `trueweave.mcp`, at a path of each workspace, behind the same keys."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from importlib.util import find_spec
+from typing import Any
+
+from starlette.requests import Request
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from trueweave.engine import AsyncTrueweave
+from trueweave.errors import TrueweaveError
+from trueweave.mcp import make_server
+from trueweave.server.access import entered_workspace
+from trueweave.server.problems import problem_of
+
+PATH = "/v1/workspaces/{workspace}/mcp"
+
+
+class AgentEndpoint:
+    """The endpoint of the protocol's streamable HTTP. Nothing is kept between two requests, so that any replica of the
+    server answers each of them; answers are JSON."""
+
+    def __init__(self) -> None:
+        self._manager: Any = None
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Answer requests, for as long as this context lasts."""
+        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+        self._manager = StreamableHTTPSessionManager(make_server(_entered, _told), stateless=True, json_response=True)
+        async with self._manager.run():
+            yield
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request. A workspace that the caller may not enter is answered as everywhere else."""
+        async with _entered(Request(scope)):
+            pass
+        await self._manager.handle_request(scope, receive, send)
+
+    @classmethod
+    def find(cls) -> AgentEndpoint | None:
+        """An endpoint; None where the extra `mcp` is not installed."""
+        return cls() if find_spec("mcp") else None
+
+    @property
+    def route(self) -> Route:
+        """Where it is."""
+        return Route(PATH, self, methods=["POST"], name="mcp")
+
+
+def _entered(request: Request) -> AbstractAsyncContextManager[AsyncTrueweave]:
+    return entered_workspace(request, request.path_params["workspace"], "read")
+
+
+def _told(error: TrueweaveError) -> str:
+    found = problem_of(error)
+    return f"{found.detail} {found.next_step}".strip()
