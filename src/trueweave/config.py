@@ -43,6 +43,8 @@ OF_THE_PROCESS = frozenset(
         "idle_timeout",
         "slow_statement_seconds",
         "max_upload_bytes",
+        "key_requests_at_once",
+        "key_requests_per_minute",
         "data_directory",
         "bench_data",
         "model_folder",
@@ -339,6 +341,12 @@ class Settings(BaseSettings):
     )
     max_upload_bytes: int = Field(
         default=100 * 2**20, ge=1, description="Bytes that one upload to the server may have, all its files together."
+    )
+    key_requests_at_once: int = Field(
+        default=64, ge=1, description="Requests that one key may have under way at each server."
+    )
+    key_requests_per_minute: int | None = Field(
+        default=None, ge=1, description="Requests that one key may make a minute at each server.", examples=[600]
     )
     data_directory: Path | None = Field(
         default=None,

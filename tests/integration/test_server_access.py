@@ -257,3 +257,15 @@ async def test_a_server_lives_without_its_database_and_is_not_ready(url: str) ->
         assert (answer.status_code, answer.json()["code"]) == (503, "database_unavailable")
         proxy.thaw()
         assert (await client.get("/readyz")).status_code == 200
+
+
+async def test_a_key_that_asks_too_much_is_told_when_to_ask_again_and_others_are_not_held_up(url: str) -> None:
+    async with serving(url, key_requests_per_minute=3) as server:
+        async with server.client(await server.key("read")) as client:
+            answers = [await client.get("/v1/version") for _ in range(4)]
+            assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
+            assert answers[-1].headers["retry-after"] == "20"
+            assert answers[-1].json()["code"] == "too_many_requests"
+            assert (await client.get("/healthz")).status_code == 200
+        async with server.client(await server.key("read")) as another:
+            assert (await another.get("/v1/version")).status_code == 200

@@ -86,7 +86,7 @@ def create_app(
 
     app = ServerApp(
         authenticated=authenticated,
-        limits=limits or Limits(upload=settings.max_upload_bytes),
+        limits=limits or Limits.of(settings),
         title="Trueweave",
         description=_ABOUT,
         version=version("trueweave"),

@@ -23,12 +23,17 @@ class RequestFilter(logging.Filter):
         return True
 
 
+class OneLineFormatter(logging.Formatter):
+    """A record as one line, whatever a message quotes: control characters are escaped. Tracebacks follow."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 (of the library)
+        return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in super().formatMessage(record))
+
+
 def log_to_stderr() -> None:
-    """Log to stderr, each line with its request."""
+    """Log to stderr, each line with its request, and nowhere else."""
     handler = logging.StreamHandler()
     handler.addFilter(RequestFilter())
-    handler.setFormatter(logging.Formatter(_FORMAT))
-    root = logging.getLogger()
-    root.addHandler(handler)
-    root.setLevel(logging.WARNING)
+    handler.setFormatter(OneLineFormatter(_FORMAT))
+    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     logging.getLogger("trueweave.server").setLevel(logging.INFO)

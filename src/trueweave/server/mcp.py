@@ -26,6 +26,7 @@ class AgentEndpoint:
 
     def __init__(self) -> None:
         self._manager: Any = None
+        self.route = Route(PATH, self, methods=["POST"], name="mcp")
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -38,6 +39,7 @@ class AgentEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request. A workspace that the caller may not enter is answered as everywhere else."""
+        scope["route"] = self.route  # which FastAPI would note
         async with _entered(Request(scope)):
             pass
         await self._manager.handle_request(scope, receive, send)
@@ -46,11 +48,6 @@ class AgentEndpoint:
     def find(cls) -> AgentEndpoint | None:
         """An endpoint; None where the extra `mcp` is not installed."""
         return cls() if find_spec("mcp") else None
-
-    @property
-    def route(self) -> Route:
-        """Where it is."""
-        return Route(PATH, self, methods=["POST"], name="mcp")
 
 
 def _entered(request: Request) -> AbstractAsyncContextManager[AsyncTrueweave]:

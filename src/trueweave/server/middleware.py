@@ -10,7 +10,7 @@ import logging
 import re
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from ipaddress import ip_address
@@ -19,11 +19,13 @@ from uuid import uuid4
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from trueweave.config import Settings
 from trueweave.errors import TrueweaveError
 from trueweave.server.access import EVERYBODY, Caller
 from trueweave.server.logs import begin_request
 from trueweave.server.problems import Refusal, response_of
 from trueweave.server.services import Services
+from trueweave.server.throttle import Throttle
 from trueweave.store.postgres.audit import AuditEntry
 
 UPLOADS = re.compile(r"/(documents|estimate)/(files|annotated)/?$")
@@ -39,10 +41,22 @@ _HEADERS = {"X-Content-Type-Options": "nosniff", "Cache-Control": "private, no-c
 
 @dataclass(frozen=True)
 class Limits:
-    """How many bytes a body may have: of JSON, and of an upload."""
+    """How many bytes a body may have: of JSON, and of an upload; and how many requests a key may have under way, and
+    make a minute."""
 
     body: int = 16 * 2**20
     upload: int = 100 * 2**20
+    at_once: int = 64
+    per_minute: int | None = None
+
+    @classmethod
+    def of(cls, settings: Settings) -> Limits:
+        """Those of the settings."""
+        return cls(
+            upload=settings.max_upload_bytes,
+            at_once=settings.key_requests_at_once,
+            per_minute=settings.key_requests_per_minute,
+        )
 
 
 class AccessMiddleware:
@@ -53,6 +67,7 @@ class AccessMiddleware:
         self._services = services
         self._is_authenticated = authenticated
         self._limits = limits
+        self._throttle = Throttle(limits.at_once, limits.per_minute)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -76,9 +91,12 @@ class AccessMiddleware:
                     sent.setdefault(name, value)
             await send(message)
 
-        try:
+        with ExitStack() as counted:
+            counted.callback(lambda: self._told(scope, status, time.perf_counter() - began))
             try:
-                state["caller"] = await self._caller(scope, headers)
+                state["caller"] = caller = await self._caller(scope, headers)
+                if caller:
+                    counted.enter_context(self._throttle.request(caller.id))
                 self._check_length(scope, headers)
             except (Refusal, TrueweaveError) as error:
                 response = response_of(error, request_id)
@@ -88,8 +106,6 @@ class AccessMiddleware:
                 await response(scope, receive, answer)
                 return
             await self._app(scope, self._bounded(scope, receive), answer)
-        finally:
-            self._told(scope, status, time.perf_counter() - began)
 
     async def _caller(self, scope: Scope, headers: Headers) -> Caller | None:
         if scope["path"] in OPEN:

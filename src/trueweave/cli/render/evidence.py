@@ -82,8 +82,11 @@ def _connections_line(connections: Sequence[Connection]) -> list[RenderableType]
     """A line with the entities that led to a passage and the neighbours that were found with them, if any did."""
     if not connections:
         return []
-    told = [one_line(", ".join((one.entity, *one.neighbours[:_NAMED])), _LONGEST) for one in connections[:_NAMED]]
-    return [indented(f"by {'; '.join(told)}")]
+    told = []
+    for one in connections[:_NAMED]:
+        beside = f" (beside {', '.join(one.neighbours[:_NAMED])})" if one.neighbours else ""
+        told.append(one_line(f"{one.entity}{beside}", _LONGEST))
+    return [indented(f"found by {'; '.join(told)}")]
 
 
 def copies_line(passage: Passage) -> list[RenderableType]:
