@@ -32,9 +32,9 @@ from trueweave.answering.citation_parser import parse
 from trueweave.answering.cite import read
 from trueweave.answering.verify import EntailmentVerifier, JudgeVerifier, RulesVerifier
 from trueweave.evidence import Passage, Sentence
-from trueweave.models import open_chat
 from trueweave.models.entailment import OnnxEntailment
 from trueweave.models.names import endpoint
+from trueweave.models.opening import open_chat
 from trueweave.protocols import Verifier
 
 HERE = Path(__file__).parent

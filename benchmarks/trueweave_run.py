@@ -172,7 +172,7 @@ async def _opened(job: Job) -> AsyncIterator[AsyncTrueweave]:
             **_SIZES.get(job.chunks_each, {}),
         }
     )
-    with patch("trueweave.models.open_chat", lambda *_, **__: reader):
+    with patch("trueweave.models.opening.open_chat", lambda *_, **__: reader):
         async with AsyncTrueweave.open(embedder=embedder, settings=settings) as trueweave:
             if job.extractor == "llm":
                 await trueweave.budget.allow(price=Decimal(1000))  # a cap, so that every call is held against it

@@ -9,7 +9,6 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, Self, cast
 
-from trueweave import models
 from trueweave.communities.writer import MAX_TOKENS, ReportWriter
 from trueweave.config import Settings, secret
 from trueweave.errors import ConfigError
@@ -27,7 +26,7 @@ from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.stages import made_by
 from trueweave.ingest.summaries import Summarise
 from trueweave.ingest.trial import TrialLog
-from trueweave.models import ChatModel, prices
+from trueweave.models import opening, prices
 from trueweave.models.budget import BudgetedEmbedder, BudgetedLLM, BudgetedReranker
 from trueweave.models.cache import CachedEmbedder, CachedLLM
 from trueweave.models.clean import CleanLLM
@@ -37,6 +36,7 @@ from trueweave.models.names import Endpoint, endpoint, provider_of
 from trueweave.models.ollama import CONTEXT
 from trueweave.models.onnx import OnnxEmbedder
 from trueweave.models.openai import OpenAIEmbedder
+from trueweave.models.opening import ChatModel
 from trueweave.models.prefixes import PrefixedEmbedder, Prefixes
 from trueweave.models.rerank import LLMReranker, OnnxReranker, RerankServer
 from trueweave.models.retry import Clock, Patience, Retrying, RetryingEmbedder, RetryingReranker, patiently
@@ -123,7 +123,7 @@ def prefixes(settings: Settings) -> Prefixes | None:
 
 async def open_embedder(settings: Settings, model: str) -> OpenAIEmbedder | OnnxEmbedder:
     """The embedding model of that name by the settings, without any wrapper."""
-    return await models.open_embedder(
+    return await opening.open_embedder(
         embedding_endpoint(settings, model),
         deadline=settings.deadline,
         prefixes=prefixes(settings),
@@ -183,8 +183,8 @@ class ModelFactory:
 
     async def aclose(self) -> None:
         """Give the connections to model servers back, and the process's lease."""
-        for opening in self._opened.values():
-            opening.cancel()
+        for task in self._opened.values():
+            task.cancel()
         await asyncio.gather(*self._opened.values(), return_exceptions=True)
         await self.stores.aclose()
         await self._closing.aclose()
@@ -218,7 +218,7 @@ class ModelFactory:
         """The client of a chat model."""
         key = where, context, deadline
         if key not in self._chats:
-            self._chats[key] = models.open_chat(where, context=context, deadline=deadline)
+            self._chats[key] = opening.open_chat(where, context=context, deadline=deadline)
             self._closing.push_async_callback(self._chats[key].close)
         return self._chats[key]
 
@@ -231,12 +231,12 @@ class ModelFactory:
 
     async def reranker(self, where: Endpoint, deadline: float) -> RerankServer | OnnxReranker:
         """A model that reranks."""
-        opened = self._once(("reranker", where, deadline), lambda: models.open_reranker(where, deadline=deadline))
+        opened = self._once(("reranker", where, deadline), lambda: opening.open_reranker(where, deadline=deadline))
         return cast("RerankServer | OnnxReranker", await opened)
 
     async def entailment(self, name: str) -> OnnxEntailment:
         """A model for natural language inference."""
-        opened = self._once(("entailment", name), lambda: models.open_entailment(name))
+        opened = self._once(("entailment", name), lambda: opening.open_entailment(name))
         return cast("OnnxEntailment", await opened)
 
     async def _once(self, key: tuple[object, ...], open_: Callable[[], Coroutine[Any, Any, Any]]) -> Any:

@@ -23,9 +23,9 @@ from trueweave.events import Event, Extracted, Failed
 from trueweave.evidence import Basis, Claim
 from trueweave.extract.findings import NOTHING_FOUND
 from trueweave.methods import Community, Drift, Fuse
-from trueweave.models import open_chat
 from trueweave.models.checks import check_chat
 from trueweave.models.names import endpoint
+from trueweave.models.opening import open_chat
 from trueweave.models.wrappers import ReplyStream
 from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder

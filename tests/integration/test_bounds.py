@@ -7,9 +7,9 @@ from contextlib import AsyncExitStack
 import pytest
 
 from trueweave.errors import ModelError
-from trueweave.models import open_chat
 from trueweave.models.names import endpoint
 from trueweave.models.openai import OpenAIEmbedder
+from trueweave.models.opening import open_chat
 from trueweave.models.rerank import RerankServer
 from trueweave.models.wrappers import ReplyStream
 from trueweave.testing.model_server import Fault, ModelServer, Trouble

@@ -10,9 +10,9 @@ import psycopg
 import pytest
 
 from trueweave.errors import BudgetReached, ModelUnavailable, PriceUnknown
-from trueweave.models import open_chat
 from trueweave.models.budget import BudgetedLLM, most_tokens
 from trueweave.models.names import endpoint
+from trueweave.models.opening import open_chat
 from trueweave.models.usage import prompt_tokens
 from trueweave.store.postgres import ledger
 from trueweave.store.postgres.db import Database, Workspace

@@ -24,13 +24,13 @@ from tests.provider_servers import (
     ProviderServer,
 )
 from trueweave.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
-from trueweave.models import ChatModel, open_chat, open_embedder
 from trueweave.models.anthropic import AnthropicChat
 from trueweave.models.bedrock import BedrockChat
 from trueweave.models.checks import check_chat
 from trueweave.models.failures import UselessReply
 from trueweave.models.names import endpoint
 from trueweave.models.openai import OpenAIEmbedder
+from trueweave.models.opening import ChatModel, open_chat, open_embedder
 from trueweave.models.wrappers import ReplyStream
 from trueweave.types import Message, Prompt, Purpose, Reply
 

@@ -11,9 +11,9 @@ import pytest
 
 from tests.integration.test_rerank import MODEL, TOKENIZER
 from trueweave.errors import ConfigError
-from trueweave.models import open_entailment
 from trueweave.models.entailment import OnnxEntailment, _classes
 from trueweave.models.local import LocalModel
+from trueweave.models.opening import open_entailment
 
 THREE = {"id2label": {"0": "CONTRADICTION", "1": "ENTAILMENT", "2": "NEUTRAL"}}
 

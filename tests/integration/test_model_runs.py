@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from trueweave import AsyncTrueweave, Chunk, Document, Mention, models
+from trueweave import AsyncTrueweave, Chunk, Document, Mention
 from trueweave.config import Settings
 from trueweave.errors import ModelRefused, ModelUnavailable
 from trueweave.events import Event, Waiting
+from trueweave.models import opening
 from trueweave.models.retry import Clock
 from trueweave.testing import Fault, ModelServer, Trouble
 from trueweave.types import Source
@@ -98,14 +99,14 @@ async def test_a_server_that_is_overloaded_when_the_embedder_is_opened_is_asked_
 
 async def test_first_questions_at_the_same_time_open_one_embedder(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     loads = 0
-    load = models.open_embedder
+    load = opening.open_embedder
 
     async def counting(*given: Any, **how: Any) -> Any:
         nonlocal loads
         loads += 1
         return await load(*given, **how)
 
-    monkeypatch.setattr(models, "open_embedder", counting)
+    monkeypatch.setattr(opening, "open_embedder", counting)
     async with ModelServer(delay=0.05) as server:
         embedding = {"embedding_model": "vllm/embed", "embedding_url": server.url, "method": "naive"}
         async with opened(url, **embedding) as trueweave:

@@ -6,10 +6,10 @@ from contextlib import asynccontextmanager
 import pytest
 
 from trueweave.errors import ModelRefused
-from trueweave.models import open_chat
 from trueweave.models.failures import UselessReply
 from trueweave.models.names import endpoint
 from trueweave.models.ollama import OllamaChat
+from trueweave.models.opening import open_chat
 from trueweave.testing.model_server import Asked, Fault, ModelServer, Trouble
 from trueweave.types import Message, Prompt, Purpose, Reply
 

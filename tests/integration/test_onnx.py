@@ -12,9 +12,10 @@ from trueweave.cli.render.run_summary import IngestTally
 from trueweave.config import Settings
 from trueweave.errors import ConfigError
 from trueweave.events import Event, Windowed, in_run
-from trueweave.models import local, open_embedder
+from trueweave.models import local
 from trueweave.models.names import endpoint
 from trueweave.models.onnx import OnnxEmbedder
+from trueweave.models.opening import open_embedder
 from trueweave.models.prefixes import Prefixes
 from trueweave.types import Source
 

@@ -19,10 +19,10 @@ from tests.clocks import FastClock
 from trueweave.config import Settings
 from trueweave.errors import BadReply, ConfigError, ModelError, ModelRefused, ModelUnavailable
 from trueweave.factory import ModelFactory, WorkspaceModels
-from trueweave.models import open_chat
 from trueweave.models.failures import UselessReply
 from trueweave.models.local import LocalModel
 from trueweave.models.names import endpoint
+from trueweave.models.opening import open_chat
 from trueweave.models.rerank import LLMReranker, OnnxReranker, RerankServer
 from trueweave.models.retry import Patience, RetryingReranker
 from trueweave.store.postgres import ledger

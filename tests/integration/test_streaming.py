@@ -14,11 +14,11 @@ from tests.clocks import FastClock
 from trueweave.config import Settings
 from trueweave.errors import BadReply, ModelError, ModelRefused, ModelUnavailable
 from trueweave.factory import ModelFactory, WorkspaceModels
-from trueweave.models import open_chat
 from trueweave.models.budget import most_tokens
 from trueweave.models.cache import CachedLLM, prompt_key
 from trueweave.models.failures import UselessReply
 from trueweave.models.names import endpoint
+from trueweave.models.opening import open_chat
 from trueweave.models.retry import Patience, Retrying
 from trueweave.models.usage import prompt_tokens
 from trueweave.models.wrappers import ReplyStream

@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from trueweave.errors import ConfigError
-from trueweave.models import open_chat, open_embedder, open_reranker
 from trueweave.models.names import Endpoint, endpoint
+from trueweave.models.opening import open_chat, open_embedder, open_reranker
 
 
 @pytest.mark.parametrize(

@@ -163,9 +163,10 @@ async def _workspace(url: str, settings: Settings) -> tuple[Space | None, Settin
 
 
 async def _chat(settings: Settings) -> AsyncIterator[HealthCheck]:
-    from trueweave import factory, models
+    from trueweave import factory
     from trueweave.models.checks import HealthCheck, check_chat
     from trueweave.models.ollama import CONTEXT
+    from trueweave.models.opening import open_chat
 
     chosen = settings.chat_models
     if not chosen:
@@ -174,7 +175,7 @@ async def _chat(settings: Settings) -> AsyncIterator[HealthCheck]:
         what = f"language model: {name}"
         try:
             where = factory.chat_endpoint(settings, name)
-            chat = models.open_chat(where, context=settings.context_length or CONTEXT, deadline=settings.deadline)
+            chat = open_chat(where, context=settings.context_length or CONTEXT, deadline=settings.deadline)
         except ConfigError as error:
             yield HealthCheck(what, False, "", str(error))
             continue

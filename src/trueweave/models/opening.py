@@ -1,0 +1,132 @@
+"""Opening models that chat, embed or rerank, on servers or on this machine, by their endpoints.
+
+Importing this brings the clients of model servers along, which takes longer than all else: whoever needs no model does
+not.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol
+
+from trueweave.errors import ConfigError
+from trueweave.models import catalogue, hub
+from trueweave.models.chat import DEADLINE
+from trueweave.models.entailment import OnnxEntailment
+from trueweave.models.names import Endpoint
+from trueweave.models.ollama import CONTEXT, OllamaChat
+from trueweave.models.onnx import MOST_AT_ONCE, OnnxEmbedder
+from trueweave.models.openai import OpenAIChat, OpenAIEmbedder
+from trueweave.models.prefixes import NO_PREFIXES, Prefixes
+from trueweave.models.rerank import OnnxReranker, RerankServer
+from trueweave.protocols import StreamingLLM
+
+_ONLY_CHAT = ("anthropic", "bedrock")
+
+
+class ChatModel(StreamingLLM, Protocol):
+    """The client of a chat model on a server."""
+
+    async def context_length(self) -> int | None:
+        """How many tokens prompt and reply may have together; None where nothing says."""
+        ...
+
+    async def close(self) -> None:
+        """Close the connections."""
+        ...
+
+
+def open_chat(endpoint: Endpoint, *, context: int = CONTEXT, deadline: float = DEADLINE) -> ChatModel:
+    """The chat model at an endpoint. `context` is what Ollama loads it with; other servers have their own."""
+    if endpoint.provider.name in ("onnx", "local"):
+        raise ConfigError(f"{endpoint} embeds; it cannot chat. Choose another model to extract with.")
+    if endpoint.provider.name == "ollama":
+        return OllamaChat(endpoint, context=context, deadline=deadline)
+    if endpoint.provider.name == "anthropic":
+        return _anthropic(endpoint, deadline)
+    if endpoint.provider.name == "bedrock":
+        return _bedrock(endpoint, deadline)
+    return OpenAIChat(endpoint, deadline=deadline)
+
+
+def _anthropic(endpoint: Endpoint, deadline: float) -> ChatModel:
+    try:
+        from trueweave.models.anthropic import AnthropicChat
+    except ModuleNotFoundError as error:
+        if error.name != "anthropic":
+            raise
+        raise ConfigError(f'{endpoint.name} needs the SDK of Anthropic: pip install "trueweave[anthropic]"') from error
+    return AnthropicChat(endpoint, deadline=deadline)
+
+
+def _bedrock(endpoint: Endpoint, deadline: float) -> ChatModel:
+    try:
+        from trueweave.models.bedrock import BedrockChat
+    except ModuleNotFoundError as error:
+        if error.name not in ("boto3", "botocore"):
+            raise
+        raise ConfigError(f'{endpoint.name} needs boto3: pip install "trueweave[bedrock]"') from error
+    return BedrockChat(endpoint, deadline=deadline)
+
+
+def _check_serves(endpoint: Endpoint, what: str) -> None:
+    """Raise ConfigError for a provider whose models only chat, as far as Trueweave can use them."""
+    if endpoint.provider.name in _ONLY_CHAT:
+        raise ConfigError(
+            f"{endpoint.name} cannot {what}: of {endpoint.provider.name}, Trueweave uses chat models alone. "
+            "Choose a model of another provider."
+        )
+
+
+async def open_embedder(
+    endpoint: Endpoint,
+    *,
+    dimensions: int | None = None,
+    most_tokens: int | None = None,
+    deadline: float = DEADLINE,
+    prefixes: Prefixes | None = None,
+    folder: Path | None = None,
+) -> OpenAIEmbedder | OnnxEmbedder:
+    """The embedding model at an endpoint, its dimension found out by asking. `onnx/PATH` is a folder here; a model of
+    `local/` is downloaded if need be, or taken from `folder` alone.
+
+    A model on this machine puts the prefixes before its texts, those of `local/` their own ones without any; for one on
+    a server, `PrefixedEmbedder` does.
+    """
+    _check_serves(endpoint, "embed")
+    if endpoint.provider.name == "local":
+        model = catalogue.named(endpoint.model)
+        return await OnnxEmbedder.open(
+            (await hub.ready(model, folder)).folder,
+            name=endpoint.name,
+            pooling=model.pooling,
+            most_tokens=min(most_tokens or model.most_tokens, MOST_AT_ONCE),
+            prefixes=prefixes or model.prefixes,
+        )
+    if endpoint.provider.name == "onnx":
+        path = Path(endpoint.model)
+        return await OnnxEmbedder.open(path, most_tokens=most_tokens, prefixes=prefixes or NO_PREFIXES)
+    return await OpenAIEmbedder.open(
+        endpoint, dimensions=dimensions, most_tokens=most_tokens or 8191, deadline=deadline
+    )
+
+
+async def open_reranker(endpoint: Endpoint, *, deadline: float = DEADLINE) -> RerankServer | OnnxReranker:
+    """The model at an endpoint that reranks. `onnx/PATH` is a folder here."""
+    _check_serves(endpoint, "rerank")
+    if endpoint.provider.name == "local":
+        raise ConfigError(f"{endpoint} embeds; it cannot rerank. Name onnx/ and a cross-encoder's folder, or a server.")
+    if endpoint.provider.name == "onnx":
+        return await OnnxReranker.open(Path(endpoint.model))
+    return RerankServer(endpoint, deadline=deadline)
+
+
+async def open_entailment(name: str) -> OnnxEntailment:
+    """The model for natural language inference of a name, which is `onnx/PATH`, a folder here."""
+    provider, _, path = name.partition("/")
+    if provider != "onnx" or not path:
+        raise ConfigError(
+            f"{name!r} is not a verifier. Use rules, llm (the language model that is set), or onnx/ and the folder of "
+            "a model for natural language inference."
+        )
+    return await OnnxEntailment.open(Path(path))
