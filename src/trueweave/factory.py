@@ -186,6 +186,8 @@ class ModelFactory:
         for task in self._opened.values():
             task.cancel()
         await asyncio.gather(*self._opened.values(), return_exceptions=True)
+        for limiter in self._limiters.values():
+            await limiter.aclose()
         await self.stores.aclose()
         await self._closing.aclose()
 

@@ -100,3 +100,16 @@ async def test_a_failure_that_lasts_reaches_all_who_wait_for_a_slot(database: Da
     async with asyncio.timeout(5):
         outcomes = await asyncio.gather(*(calls.make(pace) for _ in range(3)), return_exceptions=True)
     assert [type(outcome) for outcome in outcomes] == [DatabaseError] * 3
+
+
+async def test_nothing_goes_on_behind_a_limiter_that_was_closed(
+    database: Database, workspace: Workspace, processes: list[Liveness]
+) -> None:
+    before = asyncio.all_tasks()
+    async with Liveness(database) as process:
+        limiter = SharedRateLimiter(database, process, "m", RateLimits(calls_at_once=1))
+        await Calls().make(limiter)
+        assert asyncio.all_tasks() - before, "an idle slot is kept for a moment"
+        await limiter.aclose()
+    assert asyncio.all_tasks() == before
+    await asyncio.wait_for(Calls().make(SharedRateLimiter(database, processes[0], "m", RateLimits(calls_at_once=1))), 5)

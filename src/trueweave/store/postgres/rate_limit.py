@@ -66,6 +66,13 @@ class SharedRateLimiter:
         finally:
             await self._hand_on(slot)
 
+    async def aclose(self) -> None:
+        """End what goes on in the background. Slots that nobody uses go back with the lease of the process."""
+        tasks = [task for task in (self._searching, self._returning) if task]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
     async def _take(self) -> _Slot:
         while self._idle:
             slot = self._idle.pop()
