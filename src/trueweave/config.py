@@ -343,7 +343,7 @@ class Settings(BaseSettings):
         default=100 * 2**20, ge=1, description="Bytes that one upload to the server may have, all its files together."
     )
     key_requests_at_once: int = Field(
-        default=64, ge=1, description="Requests that one key may have under way at each server."
+        default=256, ge=1, description="Requests that one key may have under way at each server."
     )
     key_requests_per_minute: int | None = Field(
         default=None, ge=1, description="Requests that one key may make a minute at each server.", examples=[600]

@@ -46,7 +46,7 @@ class Limits:
 
     body: int = 16 * 2**20
     upload: int = 100 * 2**20
-    at_once: int = 64
+    at_once: int = 256
     per_minute: int | None = None
 
     @classmethod
