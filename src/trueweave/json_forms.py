@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,15 +10,14 @@ if TYPE_CHECKING:
 
 
 def evidence_json(evidence: Evidence) -> dict[str, object]:
-    """Evidence for programs, without its trace."""
-    found = asdict(evidence)
-    del found["trace"]
-    return found
+    """Evidence for programs, without its trace. What it holds is left to whoever writes the JSON: a copy of all of it
+    would be made for each question."""
+    return {one.name: getattr(evidence, one.name) for one in fields(evidence) if one.name != "trace"}
 
 
 def trace_json(found: Trace) -> dict[str, object]:
     """A trace for programs."""
-    return {**asdict(found), "statements": found.statements}
+    return {**{one.name: getattr(found, one.name) for one in fields(found)}, "statements": found.statements}
 
 
 def answer_json(answer: Answer, *, is_answered: bool) -> dict[str, object]:
