@@ -34,11 +34,7 @@ class NearestReports:
 
 def _whole(found: ReportFound) -> Report:
     written = CommunityReport(found.title, found.summary, found.rating, "", tuple(found.findings), stale=found.stale)
-    return Report(found.id, _title(written), written.text, found.score)
-
-
-def _title(report: CommunityReport) -> str:
-    return f"{report.title} (before its latest changes)" if report.stale else report.title
+    return Report(found.id, reports.title_of(found), written.text, found.score)
 
 
 async def report(trueweave: AsyncTrueweave, asked: ReportArguments) -> ToolReply:
@@ -65,7 +61,7 @@ async def _by_id(trueweave: AsyncTrueweave, id_: str) -> Report:
             f"nothing is written about the community {community.id} yet. Run `trueweave communities build`, or read "
             "the reports nearest to a text."
         )
-    return Report(community.id, _title(written), written.text, 1.0)
+    return Report(community.id, reports.title_of(written), written.text, 1.0)
 
 
 def _entry(one: Report, room: Room, longest: int, start: int = 0) -> ReportEntry:

@@ -183,6 +183,5 @@ def _told(points: Sequence[_Point], support: reports.Support) -> Iterator[Report
     for report in {point.report.id: point.report for point in points}.values():
         own = [point for point in points if point.report.id == report.id]
         text = "\n".join(dict.fromkeys(point.text for point in own))
-        title = f"{report.title} (before its latest changes)" if report.stale else report.title
         behind = support.of(finding for point in own for finding in point.findings)
-        yield Report(report.id, title, text, own[0].helpfulness / _BEST, behind)
+        yield Report(report.id, reports.title_of(report), text, own[0].helpfulness / _BEST, behind)

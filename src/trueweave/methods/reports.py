@@ -11,7 +11,7 @@ from trueweave.errors import ConfigError, NoReports
 from trueweave.evidence import Passage, Query, Scored
 from trueweave.protocols import ReportFound
 from trueweave.query_context import QueryContext
-from trueweave.types import Finding
+from trueweave.types import CommunityReport, Finding
 
 
 async def levels(query: Query, context: QueryContext) -> list[int]:
@@ -34,6 +34,11 @@ async def nearest(query: Query, context: QueryContext, level: int, limit: int) -
     """The reports of a level that are nearest to the question; those about the largest where nothing is embedded."""
     vector = (await context.embed([query.text]))[0] if context.embeds else None
     return await context.reports(level, limit, vector)
+
+
+def title_of(report: ReportFound | CommunityReport) -> str:
+    """The title of a report, which says so where its community has changed since."""
+    return f"{report.title} (before its latest changes)" if report.stale else report.title
 
 
 class Support(NamedTuple):

@@ -316,17 +316,7 @@ class JobBody(BaseModel):
     @classmethod
     def of(cls, job: IngestJob) -> JobBody:
         """A job as it is answered."""
-        return cls(
-            id=job.id,
-            state=job.state,
-            made=job.made,
-            documents=job.documents,
-            waiting=job.waiting,
-            unsettled=job.unsettled,
-            indexed=job.indexed,
-            failed=job.failed,
-            refused=list(job.refused),
-        )
+        return cls.model_validate(job, from_attributes=True)
 
 
 class SpanBody(BaseModel):
