@@ -32,7 +32,7 @@ from trueweave.models.cache import CachedEmbedder, CachedLLM
 from trueweave.models.clean import CleanLLM
 from trueweave.models.entailment import OnnxEntailment
 from trueweave.models.limits import LimitedEmbedder, LimitedLLM, LimitedReranker
-from trueweave.models.names import Endpoint, endpoint, provider_of
+from trueweave.models.names import Endpoint, endpoint, provider_name, provider_of
 from trueweave.models.ollama import CONTEXT
 from trueweave.models.onnx import OnnxEmbedder
 from trueweave.models.openai import OpenAIEmbedder
@@ -102,12 +102,8 @@ def chat_key_variable(settings: Settings, model: str) -> str | None:
 def _of_model(settings: Settings, model: str, named: Mapping[str, str], common: str | None) -> str | None:
     """What is named for a chat model or its provider, or else what is set for `model` where that has the same
     provider: nobody else is sent its key, or asked at its address."""
-    provider, own = _provider_name(model), _provider_name(settings.model or model)
+    provider, own = provider_name(model), provider_name(settings.model or model)
     return named.get(model) or named.get(provider) or (common if provider == own else None)
-
-
-def _provider_name(model: str) -> str:
-    return model.partition("/")[0]
 
 
 def embedding_endpoint(settings: Settings, model: str) -> Endpoint:

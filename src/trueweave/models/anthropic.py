@@ -14,6 +14,7 @@ import anthropic
 import httpx2
 
 from trueweave.models.chat import (
+    CUT_SHORT,
     DEADLINE,
     TOLD_IN_WORDS,
     TOOL,
@@ -23,6 +24,7 @@ from trueweave.models.chat import (
     ToolDialect,
     counted_reply,
     system_of,
+    tool_reply,
     total,
     turns_of,
 )
@@ -32,7 +34,6 @@ from trueweave.models.names import Endpoint
 from trueweave.models.server import Sdk, Server
 from trueweave.types import Prompt, Reply
 
-_CUT_SHORT = ("max_tokens", "model_context_window_exceeded")
 _TOKENS_IN = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 # From its version 2 on, the SDK speaks the API of 2026-10-21, which refuses `temperature` for every model.
 _TAKES_TEMPERATURE = int(anthropic.__version__.partition(".")[0]) < 2
@@ -78,7 +79,7 @@ class AnthropicChat(ServerChat[ToolDialect]):
             raise UselessReply(f"{self.endpoint} sent no reply at all: no content.", charged=True)
         usage = found.get("usage")
         counts = total(usage, *_TOKENS_IN), total(usage, "output_tokens")
-        return counted_reply(self.endpoint, prompt, _text(content), counts, is_cut_short=stopped in _CUT_SHORT)
+        return counted_reply(self.endpoint, prompt, _text(content), counts, is_cut_short=stopped in CUT_SHORT)
 
     def _piece(self, event: Mapping[str, Any]) -> str:
         return _delta(event, "text") or _delta(event, "partial_json")
@@ -125,9 +126,7 @@ def _text(content: Sequence[object]) -> str:
     """The reply: the arguments of the tool where it was called, else the text. What the model thought is left out."""
     blocks = [block for block in content if isinstance(block, dict)]
     called = next((block.get("input") for block in blocks if block.get("type") == "tool_use"), None)
-    if called is not None:
-        return called if isinstance(called, str) else json.dumps(called, ensure_ascii=False)
-    return "".join(str(block.get("text") or "") for block in blocks if block.get("type") == "text")
+    return tool_reply(called, (str(block.get("text") or "") for block in blocks if block.get("type") == "text"))
 
 
 def _delta(event: Mapping[str, Any], what: str) -> str:

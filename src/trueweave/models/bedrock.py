@@ -47,6 +47,7 @@ from urllib3.response import BaseHTTPResponse
 
 from trueweave.errors import ConfigError, ModelError, ModelRefused
 from trueweave.models.chat import (
+    CUT_SHORT,
     DEADLINE,
     TOLD_IN_WORDS,
     TOOL,
@@ -56,6 +57,7 @@ from trueweave.models.chat import (
     ToolDialect,
     counted_reply,
     system_of,
+    tool_reply,
     total,
     turns_of,
 )
@@ -66,7 +68,6 @@ from trueweave.models.server import CONNECT_IN, TimeAllowance
 from trueweave.models.threads import read_in_thread
 from trueweave.types import Prompt, Reply
 
-_CUT_SHORT = ("max_tokens", "model_context_window_exceeded")
 _WITHHELD = ("guardrail_intervened", "content_filtered")
 _TOKENS_IN = ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")
 _CREDENTIALS = (
@@ -139,7 +140,7 @@ class BedrockChat(ServerChat[ToolDialect]):
         usage = found.get("usage")
         counts = total(usage, *_TOKENS_IN), total(usage, "outputTokens")
         text = _text(message.get("content") or ())
-        return counted_reply(self.endpoint, prompt, text, counts, is_cut_short=stopped in _CUT_SHORT)
+        return counted_reply(self.endpoint, prompt, text, counts, is_cut_short=stopped in CUT_SHORT)
 
     def _piece(self, event: Mapping[str, Any]) -> str:
         return _added(event, "text") or _added(event, "input")
@@ -357,9 +358,7 @@ def _text(content: Sequence[object]) -> str:
     """The reply: the arguments of the tool where it was called, else the text. What the model thought is left out."""
     blocks = [block for block in content if isinstance(block, dict)]
     called = next((block["toolUse"].get("input") for block in blocks if "toolUse" in block), None)
-    if called is not None:
-        return called if isinstance(called, str) else json.dumps(called, ensure_ascii=False)
-    return "".join(str(block.get("text") or "") for block in blocks)
+    return tool_reply(called, (str(block.get("text") or "") for block in blocks))
 
 
 def _added(event: Mapping[str, Any], what: str) -> str:

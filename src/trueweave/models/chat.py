@@ -3,8 +3,9 @@ server takes no such parameter."""
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
@@ -22,6 +23,7 @@ CUT_FROM = 500  # tokens; a prompt shorter than this is not cut by any server
 TOOL = "reply"  # what a tool is called whose arguments are the reply
 TOOL_USE = "Gives the reply. Its arguments are the whole reply."
 TOLD_IN_WORDS = ("temperature", "toolchoice")
+CUT_SHORT = ("max_tokens", "model_context_window_exceeded")  # why a model stopped before its reply was complete
 
 _BYTES_PER_TOKEN = 64  # of a reply in JSON, generously
 _BYTES_PER_EVENT = 1024  # of a stream, for one token; more generously still
@@ -168,6 +170,13 @@ def turns_of(prompt: Prompt) -> list[tuple[str, str]]:
     """The other messages, each with its role. One without any text has a word in its place, as these APIs refuse it."""
     turns = [message for message in prompt.messages if message.role != "system"]
     return [(message.role, message.content if message.content.strip() else "(empty)") for message in turns]
+
+
+def tool_reply(arguments: object, texts: Iterable[str]) -> str:
+    """The reply: the arguments of the tool where it was called, as JSON, else the text."""
+    if arguments is None:
+        return "".join(texts)
+    return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
 
 
 def reply_bytes(prompt: Prompt) -> int:

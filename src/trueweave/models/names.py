@@ -75,9 +75,14 @@ class Endpoint:
         return f"{self.name} at {urlunsplit((parts.scheme, host, parts.path, '', ''))}" if self.url else self.name
 
 
+def provider_name(name: str) -> str:
+    """The provider in the name of a model."""
+    return name.partition("/")[0]
+
+
 def provider_of(name: str) -> Provider | None:
     """Who runs the model of that name; None when it is of a provider that Trueweave does not know."""
-    return PROVIDERS.get(name.partition("/")[0])
+    return PROVIDERS.get(provider_name(name))
 
 
 def endpoint(name: str, *, url: str | None = None, key: str | None = None) -> Endpoint:
@@ -86,16 +91,16 @@ def endpoint(name: str, *, url: str | None = None, key: str | None = None) -> En
     A provider that is not known needs a `url`, and so does Azure, where each customer has their own. A key is needed
     where the provider's own address wants one.
     """
-    provider_name, _, model = name.partition("/")
-    if not provider_name or not model:
+    own, _, model = name.partition("/")
+    if not own or not model:
         raise ConfigError(f"{name!r} is not the name of a model. Write provider/model, as in openai/gpt-4o-mini.")
     provider = provider_of(name)
     if provider is None and not url:
         raise ConfigError(
-            f"{name!r} is of a provider that Trueweave does not know: {provider_name}. It knows "
+            f"{name!r} is of a provider that Trueweave does not know: {own}. It knows "
             f"{', '.join(PROVIDERS)}. Use one of these, or set the URL of a server that speaks OpenAI's API."
         )
-    provider = provider or Provider(provider_name)
+    provider = provider or Provider(own)
     if provider.name == "azure" and not url:
         raise ConfigError(
             f"{name} needs the URL of your Azure resource, as in https://NAME.openai.azure.com. Set model_url for a "

@@ -37,5 +37,4 @@ def name_or_id(text: str) -> UUID | NameKey:
     try:
         return UUID(text)
     except ValueError:
-        name, colons, type_ = text.rpartition("::")
-        return NameKey(name, type_) if colons else NameKey(text)
+        return NameKey.from_typed(text)
