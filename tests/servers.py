@@ -1,7 +1,8 @@
-"""Real Neo4j and Chroma servers for tests and benchmarks, on loopback."""
+"""Real Neo4j and Chroma servers, and an identity provider, for tests and benchmarks, on loopback."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -9,12 +10,13 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
 ROOT = Path(__file__).parents[1]
 NEO4J_JARS = Path(os.environ.get("TRUEWEAVE_NEO4J_JARS", ROOT / ".neo4j" / "lib"))
+OIDC = ROOT / "tests" / "oidc"
 PASSWORD = "for-tests-only"
 
 _QUICK_START = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")  # which counts more in tests than how fast it gets
@@ -30,6 +32,13 @@ def no_neo4j() -> str:
     if not shutil.which("java"):
         return "Neo4j needs Java, which is not installed"
     return "" if any(NEO4J_JARS.glob("neo4j-*.jar")) else "Neo4j's jars are not there; run `make neo4j`"
+
+
+def no_oidc_provider() -> str:
+    """Why the identity provider cannot be started here; empty, if it can."""
+    if not shutil.which("node"):
+        return "the identity provider needs Node.js, which is not installed"
+    return "" if (OIDC / "node_modules" / ".ready").exists() else "oidc-provider is not there; run `make oidc`"
 
 
 def free_port() -> int:
@@ -126,3 +135,15 @@ class ChromaServer(_Server):
         return subprocess.Popen(
             [program, "run", "--path", self.folder / "data", *address], stdout=log, stderr=log, env=environment
         )
+
+
+class OidcProvider(_Server):
+    """A certified OpenID Connect provider, with new keys at each start. Each tenant is a client of it."""
+
+    def __init__(self, folder: Path, audience: str, tenants: Mapping[str, Sequence[str]]) -> None:
+        super().__init__(folder, within=60)
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._arguments = (str(self.port), audience, json.dumps(tenants))
+
+    def _launch(self, log: IO[bytes]) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(["node", OIDC / "provider.mjs", *self._arguments], stdout=log, stderr=log)

@@ -45,6 +45,11 @@ OF_THE_PROCESS = frozenset(
         "max_upload_bytes",
         "key_requests_at_once",
         "key_requests_per_minute",
+        "oidc_issuer",
+        "oidc_audience",
+        "oidc_algorithms",
+        "oidc_workspaces_claim",
+        "oidc_scope_claim",
         "data_directory",
         "bench_data",
         "model_folder",
@@ -347,6 +352,33 @@ class Settings(BaseSettings):
     )
     key_requests_per_minute: int | None = Field(
         default=None, ge=1, description="Requests that one key may make a minute at each server.", examples=[600]
+    )
+    oidc_issuer: str | None = Field(
+        default=None,
+        description="The identity provider (OpenID Connect) whose tokens the server takes besides keys, by its issuer.",
+        examples=["https://id.example.com/realms/acme"],
+    )
+    oidc_audience: str | None = Field(
+        default=None,
+        description="What that provider calls this server: the audience that tokens must be for.",
+        examples=["https://trueweave.example.com"],
+    )
+    oidc_algorithms: tuple[
+        Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"], ...
+    ] = Field(default=("RS256", "PS256", "ES256", "EdDSA"), min_length=1, description="How tokens may be signed.")
+    oidc_workspaces_claim: str = Field(
+        default="trueweave_workspaces",
+        min_length=1,
+        description="The claim with the names of the workspaces that a token is for: a list, or one name. * is all. "
+        "Dots lead into claims.",
+        examples=["resource_access.trueweave.workspaces"],
+    )
+    oidc_scope_claim: str = Field(
+        default="scope",
+        min_length=1,
+        description="The claim with what a token allows, trueweave:read, trueweave:write or trueweave:admin: a list, "
+        "or words with spaces between. Dots lead into claims.",
+        examples=["realm_access.roles"],
     )
     data_directory: Path | None = Field(
         default=None,

@@ -8,7 +8,7 @@ import re
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, get_args
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -16,6 +16,7 @@ import httpx2
 import pytest
 from starlette.routing import BaseRoute
 
+from tests.identity import AUDIENCE, issuing
 from tests.integration.serving import Served, fill, serving
 from trueweave import Chunk, Document, Link, Mention, NameKey
 from trueweave.mcp.tools import TOOLS
@@ -169,11 +170,29 @@ class Tenants:
         )
 
 
+Way = Literal["direct", "PgBouncer", "token"]
+ways = pytest.mark.parametrize("way", get_args(Way))
+
+
 @asynccontextmanager
-async def two_tenants(url: str, pooled: str = "") -> AsyncIterator[Tenants]:
-    """Two tenants of a database, which the server reaches through a pooler if there is one."""
-    direct: dict[str, Any] = {"direct_database_url": url} if pooled else {}
-    async with serving(pooled or url, extractor="capitals", **direct) as server:
+async def two_tenants(
+    url: str, way: Way = "direct", request: pytest.FixtureRequest | None = None
+) -> AsyncIterator[Tenants]:
+    """Two tenants of a database, which the server reaches through a pooler if that is the way. The first has a key, or
+    a token of an identity provider."""
+    pooled = request.getfixturevalue("pooled") if request and way == "PgBouncer" else ""
+    more: dict[str, Any] = {"direct_database_url": url} if pooled else {}
+    with issuing() as issuer:
+        if way == "token":
+            more = {"oidc_issuer": issuer.url, "oidc_audience": AUDIENCE}
+        token = issuer.token(scope="trueweave:admin", trueweave_workspaces=["mine"]) if way == "token" else ""
+        async with _two_tenants(url, pooled or url, token, more) as tenants:
+            yield tenants
+
+
+@asynccontextmanager
+async def _two_tenants(url: str, served: str, token: str, more: dict[str, Any]) -> AsyncIterator[Tenants]:
+    async with serving(served, extractor="capitals", **more) as server:
         await fill(server.database, "mine")
         other = await fill(server.database, "other", f"{SECRET} is an island.", "Pemba is another.", "Mafia is, too.")
         ring = (Link(SECRET, "Pemba"), Link("Pemba", "Mafia"), Link("Mafia", SECRET))
@@ -206,7 +225,7 @@ async def two_tenants(url: str, pooled: str = "") -> AsyncIterator[Tenants]:
             "idempotency": "guessed",
         }
         mine_key = await server.key("admin", "mine")
-        async with server.client(mine_key) as mine:
+        async with server.client(token or mine_key) as mine:
             yield Tenants(server, url, mine, mine_key, other_key, ids)
 
 
@@ -242,11 +261,11 @@ def others(url: str, workspace: int) -> dict[str, list[str]]:
     return {table: [row for row in some if row.startswith(f"({workspace},")] for table, some in kept.items()}
 
 
-@pytest.mark.parametrize("is_pooled", [False, True], ids=["direct", "PgBouncer"])
+@ways
 async def test_a_workspace_of_another_is_one_that_does_not_exist(
-    url: str, is_pooled: bool, request: pytest.FixtureRequest
+    url: str, way: Way, request: pytest.FixtureRequest
 ) -> None:
-    async with two_tenants(url, request.getfixturevalue("pooled") if is_pooled else "") as tenants:
+    async with two_tenants(url, way, request) as tenants:
         found = await tenants.server.database.find_workspace("other", make=False)
         assert found is not None
         before = others(url, found.id)
@@ -259,9 +278,9 @@ async def test_a_workspace_of_another_is_one_that_does_not_exist(
         assert others(url, found.id) == before
 
 
-@pytest.mark.parametrize("is_pooled", [False, True], ids=["direct", "PgBouncer"])
-async def test_ids_of_another_are_ids_of_nothing(url: str, is_pooled: bool, request: pytest.FixtureRequest) -> None:
-    async with two_tenants(url, request.getfixturevalue("pooled") if is_pooled else "") as tenants:
+@ways
+async def test_ids_of_another_are_ids_of_nothing(url: str, way: Way, request: pytest.FixtureRequest) -> None:
+    async with two_tenants(url, way, request) as tenants:
         found = await tenants.server.database.find_workspace("other", make=False)
         assert found is not None
         before = others(url, found.id)
@@ -332,8 +351,9 @@ async def test_an_idempotency_key_of_another_is_a_new_one(url: str) -> None:
             assert answer.json()["id"] != tenants.ids["job"]
 
 
-async def test_what_is_outside_of_workspaces_tells_of_ones_own(url: str) -> None:
-    async with two_tenants(url) as tenants:
+@pytest.mark.parametrize("way", ["direct", "token"])
+async def test_what_is_outside_of_workspaces_tells_of_ones_own(url: str, way: Way) -> None:
+    async with two_tenants(url, way) as tenants:
         listed = await tenants.mine.get("/v1/workspaces")
         assert [one["name"] for one in listed.json()["items"]] == ["mine"]
         models = await tenants.mine.get("/v1/models")

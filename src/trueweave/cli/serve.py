@@ -29,8 +29,9 @@ def serve(
 ) -> None:
     """Serve all workspaces of the database over HTTP, until Ctrl-C or SIGTERM.
 
-    Callers show a key, which `trueweave keys create` makes. As long as there is none, everybody on this machine may do
-    everything, and the server listens on no other address than one of this machine alone.
+    Callers show a key, which `trueweave keys create` makes, or a token of the provider that oidc_issuer names. As long
+    as there is neither, everybody on this machine may do everything, and the server listens on no other address than
+    one of this machine alone.
     """
     import asyncio
 
@@ -44,7 +45,8 @@ def serve(
         async def has_keys(opened: Database) -> bool:
             return await api_keys.any_valid(opened)
 
-        authenticated = not no_auth and in_database(has_keys, settings)
+        takes_tokens = settings.oidc_issuer is not None
+        authenticated = not no_auth and (in_database(has_keys, settings) or takes_tokens)
         check_address(host, authenticated=authenticated)
         place = f"http://{f'[{host}]' if ':' in host else host}:{port}"
         say(f"Serving {place}, described by {place}/v1/openapi.json.")

@@ -19,7 +19,8 @@ from trueweave.store.postgres.api_keys import SCOPES, KeyScope
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who makes a request: by the prefix and name of a key, what it may do, and in which workspaces; None is all."""
+    """Who makes a request: by the prefix and name of a key, or by issuer and subject of a token; what it may do, and in
+    which workspaces; None is all."""
 
     id: str
     name: str

@@ -29,6 +29,7 @@ from trueweave.server.routes import (
     workspaces,
 )
 from trueweave.server.services import Services, opened_services
+from trueweave.server.tokens import check_provider
 
 _ABOUT = (
     "A knowledge graph woven with a vector index from documents, that answers questions with checked citations. "
@@ -59,7 +60,11 @@ class ServerApp(FastAPI):
             made = super().openapi()
             problems.add_schemas(made)
             schemes = made["components"].setdefault("securitySchemes", {})
-            schemes["key"] = {"type": "http", "scheme": "bearer", "description": "A key: `twk_…`"}
+            schemes["key"] = {
+                "type": "http",
+                "scheme": "bearer",
+                "description": "A key, `twk_…`, or a token of an identity provider.",
+            }
             made["security"] = [{"key": []}]
         assert self.openapi_schema
         return self.openapi_schema
@@ -74,6 +79,7 @@ def create_app(
     works documents that wait, too, so that no worker is needed beside it.
     """
     settings = settings or Settings.load()
+    check_provider(settings)
     agents = AgentEndpoint.find()
 
     @asynccontextmanager

@@ -14,8 +14,13 @@ from trueweave.types import NameKey
 _UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
 
 
+def is_storable(text: str) -> bool:
+    """Whether PostgreSQL can store a text."""
+    return not _UNSTORABLE.search(text)
+
+
 def _storable(text: str) -> str:
-    if _UNSTORABLE.search(text):
+    if not is_storable(text):
         raise ValueError("it holds a NUL or half a character; take it out")
     return text
 

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from ipaddress import ip_address
 from uuid import uuid4
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -23,9 +22,11 @@ from trueweave.config import Settings
 from trueweave.errors import TrueweaveError
 from trueweave.server.access import EVERYBODY, Caller
 from trueweave.server.logs import begin_request
+from trueweave.server.loopback import is_loopback
 from trueweave.server.problems import Refusal, response_of
 from trueweave.server.services import Services
 from trueweave.server.throttle import Throttle
+from trueweave.store.postgres.api_keys import KEY_START
 from trueweave.store.postgres.audit import AuditEntry
 
 UPLOADS = re.compile(r"/(documents|estimate)/(files|annotated)/?$")
@@ -113,17 +114,27 @@ class AccessMiddleware:
         if not self._is_authenticated:
             _check_local(headers)
             return EVERYBODY
-        kind, _, token = headers.get("authorization", "").partition(" ")
-        found = await self._services().keys.find(token.strip()) if kind.lower() == "bearer" else None
-        if found is None:
+        kind, _, shown = headers.get("authorization", "").partition(" ")
+        services, shown = self._services(), shown.strip() if kind.lower() == "bearer" else ""
+        if services.tokens and shown and not shown.startswith(KEY_START):
+            if token := await services.tokens.find(shown):
+                return Caller(*token)
             raise Refusal(
                 401,
                 "unauthorized",
-                "There is no valid key: it is missing, unknown, revoked or expired.",
-                "Send one as `Authorization: Bearer twk_…`. `trueweave keys create` makes one.",
-                {"WWW-Authenticate": "Bearer"},
+                "The token is not valid here: it is of another issuer, for another audience, expired or forged.",
+                "Get a new one from the identity provider. Whoever runs the server finds the reason in its log.",
+                {"WWW-Authenticate": 'Bearer error="invalid_token"'},
             )
-        return Caller(found.prefix, found.name, found.scope, found.workspaces)
+        if found := await services.keys.find(shown):
+            return Caller(*found)
+        raise Refusal(
+            401,
+            "unauthorized",
+            "There is no valid key: it is missing, unknown, revoked or expired.",
+            "Send one as `Authorization: Bearer twk_…`. `trueweave keys create` makes one.",
+            {"WWW-Authenticate": "Bearer"},
+        )
 
     def _most(self, scope: Scope) -> int:
         return self._limits.upload if UPLOADS.search(scope["path"]) else self._limits.body
@@ -199,13 +210,3 @@ def _host(address: str) -> str:
     if address.startswith("["):
         return address[1:].partition("]")[0]
     return address.partition(":")[0].lower()
-
-
-def is_loopback(host: str) -> bool:
-    """Whether an address is that of this machine for itself alone."""
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False

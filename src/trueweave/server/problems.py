@@ -191,7 +191,7 @@ def response_of(error: Exception, request_id: str = "", *, for_openai: bool = Fa
         body["error"] = {"message": f"{found.detail} ({found.code})", "type": found.code, "code": found.code}
     headers = dict(getattr(error, "headers", None) or {})
     if found.status == 503:
-        headers["Retry-After"] = str(max(1, round(getattr(error, "retry_after", None) or 5)))
+        headers.setdefault("Retry-After", str(max(1, round(getattr(error, "retry_after", None) or 5))))
     return JSONResponse(body, found.status, headers, MEDIA_TYPE)
 
 

@@ -13,14 +13,19 @@ _GRACE = 30  # seconds that requests under way have to end
 
 def check_installed() -> None:
     """ConfigError where the libraries of the server are missing."""
-    needed = {"fastapi": "fastapi", "uvicorn": "uvicorn", "python_multipart": "python-multipart"}
+    needed = {
+        "fastapi": "fastapi",
+        "jwt": "pyjwt[crypto]",
+        "python_multipart": "python-multipart",
+        "uvicorn": "uvicorn",
+    }
     if missing := [name for module, name in needed.items() if find_spec(module) is None]:
         raise ConfigError(f'the server needs {" and ".join(missing)}: pip install "trueweave[server]"')
 
 
 def check_address(host: str, *, authenticated: bool) -> None:
     """ConfigError where everybody could reach the server at this address and it would ask nobody for a key."""
-    from trueweave.server.middleware import is_loopback
+    from trueweave.server.loopback import is_loopback
 
     if not authenticated and not is_loopback(host):
         raise ConfigError(

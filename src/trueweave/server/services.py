@@ -16,6 +16,7 @@ from trueweave.config import Settings
 from trueweave.engine import opened_database
 from trueweave.errors import DatabaseUnavailable, TrueweaveError
 from trueweave.factory import ModelFactory
+from trueweave.server.tokens import Tokens
 from trueweave.server.workspaces import OpenWorkspaces
 from trueweave.serving import work_for_all
 from trueweave.store.postgres import api_keys, audit
@@ -138,12 +139,13 @@ class AuditLog:
 
 @dataclass(frozen=True)
 class Services:
-    """The database, the models, the open workspaces, the keys and the logs of one server."""
+    """The database, the open workspaces, the keys, the tokens if they are taken, and the logs of one server."""
 
     settings: Settings
     database: Database
     workspaces: OpenWorkspaces
     keys: KnownKeys
+    tokens: Tokens | None
     audit: AuditLog
     readiness: Readiness
     reading: asyncio.Semaphore
@@ -159,6 +161,7 @@ async def opened_services(settings: Settings, *, works: bool) -> AsyncIterator[S
             database,
             OpenWorkspaces(database, settings, models),
             KnownKeys(database),
+            Tokens(database, settings) if settings.oidc_issuer else None,
             AuditLog(database, timedelta(days=settings.log_days)),
             Readiness(database),
             asyncio.Semaphore(_READERS),
@@ -178,4 +181,6 @@ async def opened_services(settings: Settings, *, works: bool) -> AsyncIterator[S
             if working:
                 await working
             await services.readiness.aclose()
+            if services.tokens:
+                await services.tokens.aclose()
             await services.workspaces.aclose()

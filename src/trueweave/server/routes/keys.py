@@ -19,6 +19,7 @@ from trueweave.store.postgres.public_errors import translated
 
 router = APIRouter(prefix="/v1/keys", tags=["keys"], responses=RESPONSES)
 
+_ASK = "Ask whoever runs the identity provider to name a workspace in the token."
 Prefix = Annotated[str, Path(pattern="^[0-9a-f]{12}$", description="The public prefix of the key.")]
 
 
@@ -56,6 +57,8 @@ async def revoke_key(prefix: Prefix, caller: Administrator, shared: Shared) -> R
 
 async def _workspaces(names: list[str] | None, caller: Caller, shared: Services) -> list[int] | None:
     """The numbers of the workspaces that a new key is for. The caller must see each of them."""
+    if caller.workspaces is not None and not caller.workspaces:
+        raise Refusal(403, "forbidden", "The caller is for no workspace, and a key would be for none.", _ASK)
     if names is None:
         return None if caller.workspaces is None else sorted(caller.workspaces)
     ids = []

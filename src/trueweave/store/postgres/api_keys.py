@@ -21,6 +21,8 @@ from trueweave.store.postgres.db import Database
 KeyScope = Literal["read", "write", "admin"]
 SCOPES: tuple[KeyScope, ...] = get_args(KeyScope)
 
+KEY_START = "twk_"
+
 _FORM = re.compile(r"twk_([0-9a-f]{12})_([0-9A-Za-z_-]{43})")
 _LONGEST_NAME = 200
 
@@ -85,7 +87,7 @@ async def make(
             workspaces=None if workspaces is None else sorted(workspaces),
             expires=expires,
         )
-    return MadeKey(prefix, f"twk_{prefix}_{secret}", created)
+    return MadeKey(prefix, f"{KEY_START}{prefix}_{secret}", created)
 
 
 async def find(database: Database, token: str) -> ValidKey | None:
@@ -139,6 +141,12 @@ async def workspaces(
     ids = None if only is None else sorted(only)
     async with database.transaction(None) as tx:
         return [WorkspaceRow(*row) for row in await tx.rows("api_key.workspaces", only=ids, after=after, limit=limit)]
+
+
+async def numbers(database: Database, names: Collection[str]) -> frozenset[int]:
+    """The numbers of the workspaces of these names; nothing for a name that none has."""
+    async with database.transaction(None) as tx:
+        return frozenset(id_ for (id_,) in await tx.rows("api_key.numbers", names=list(names)))
 
 
 def _hash(secret: str) -> bytes:

@@ -32,3 +32,6 @@ SELECT EXISTS (SELECT FROM api_key WHERE revoked IS NULL AND (expires IS NULL OR
 
 -- name: workspaces
 SELECT id, name, created FROM list_workspaces(%(only)s::int[], %(after)s, %(limit)s)
+
+-- name: numbers
+SELECT w.id FROM unnest(%(names)s::text[]) n (name) CROSS JOIN LATERAL open_workspace(n.name, false, 'exact') w

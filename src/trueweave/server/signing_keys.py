@@ -1,0 +1,189 @@
+"""The public keys that an identity provider signs tokens with: found by its discovery document, and kept for a while.
+
+Whoever sends tokens with made-up key ids cannot make this server ask the provider more often than at a fixed rate.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Callable, Collection
+from typing import Any, NamedTuple, cast
+from urllib.parse import urlsplit
+
+import httpx2
+from jwt import PyJWK
+from jwt.exceptions import PyJWTError
+
+from trueweave.server.loopback import is_loopback
+
+_log = logging.getLogger(__name__)
+
+_FRESH = 300.0  # seconds after which the keys are fetched again: so long one that was withdrawn is still taken
+_USABLE = 3600.0  # seconds for which they are used where the provider does not answer
+_PAUSE = 10.0  # seconds between two attempts to fetch them
+_PATIENCE = 5.0  # seconds that both documents may take together
+_MOST_BYTES = 2**20
+_MOST_KEYS = 100
+_RSA_BITS = 2048
+_RSA = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512")
+_CURVES = {"P-256": ("ES256",), "P-384": ("ES384",), "P-521": ("ES512",), "Ed25519": ("EdDSA",)}
+
+
+class ProviderUnavailable(Exception):
+    """The identity provider does not answer, or not with keys, and none are known that could be used meanwhile."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__("the identity provider does not answer")
+        self.retry_after = max(1, round(seconds))
+
+
+class _Unusable(Exception):
+    """What the provider answered cannot be used."""
+
+
+class _SigningKey(NamedTuple):
+    """A public key with its id, for one algorithm."""
+
+    id: str | None
+    algorithm: str
+    key: PyJWK
+
+
+class SigningKeys:
+    """The keys of one issuer, for these algorithms."""
+
+    def __init__(self, issuer: str, algorithms: Collection[str], now: Callable[[], float] = time.monotonic) -> None:
+        self._issuer = issuer
+        self._algorithms = frozenset(algorithms)
+        self._now = now
+        self._keys: tuple[_SigningKey, ...] = ()
+        self._read = self._tried = -_USABLE - 1
+        self._has_failed = False
+        self._fetching: asyncio.Task[None] | None = None
+
+    async def find(self, key_id: str | None, algorithm: str) -> PyJWK | None:
+        """The key of this id for this algorithm; None where the provider has none. A token without an id is signed with
+        the only key that there is. ProviderUnavailable where that cannot be told now."""
+        found = self._known(key_id, algorithm)
+        if found is None or self._now() - self._read > _FRESH:
+            await self._renew()
+            found = self._known(key_id, algorithm)
+        if self._has_failed and not (found and self._is_usable):
+            raise ProviderUnavailable(_PAUSE - (self._now() - self._tried))
+        return found
+
+    async def aclose(self) -> None:
+        """Wait for no answer any longer."""
+        if self._fetching:
+            self._fetching.cancel()
+            await asyncio.gather(self._fetching, return_exceptions=True)
+
+    @property
+    def _is_usable(self) -> bool:
+        return self._now() - self._read <= _USABLE
+
+    def _known(self, key_id: str | None, algorithm: str) -> PyJWK | None:
+        fitting = [one.key for one in self._keys if one.algorithm == algorithm and key_id in (None, one.id)]
+        return fitting[0] if len(fitting) == 1 else None
+
+    async def _renew(self) -> None:
+        """Fetch the keys again, unless that was tried a moment ago. All who need them wait for one attempt; nobody
+        does while a provider that failed is tried again and the keys from before are usable."""
+        if self._fetching is None or self._fetching.done():
+            if self._now() - self._tried < _PAUSE:
+                return
+            self._tried = self._now()
+            self._fetching = asyncio.create_task(self._fetch())
+        if not (self._has_failed and self._is_usable):
+            await asyncio.shield(self._fetching)
+
+    async def _fetch(self) -> None:
+        try:
+            async with asyncio.timeout(_PATIENCE), httpx2.AsyncClient(timeout=_PATIENCE) as client:
+                self._keys = self._usable(await self._documents(client))
+        except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError, _Unusable) as error:
+            self._has_failed = True
+            reason = str(error) or type(error).__name__
+            _log.warning(
+                "the keys of %s cannot be fetched: %s", self._issuer, reason, extra={"event": "oidc.unavailable"}
+            )
+            return
+        self._has_failed = False
+        self._read = self._now()
+
+    async def _documents(self, client: httpx2.AsyncClient) -> list[Any]:
+        """The keys as the provider publishes them."""
+        described = await _json(client, f"{self._issuer.rstrip('/')}/.well-known/openid-configuration")
+        if described.get("issuer") != self._issuer:
+            raise _Unusable(f"its discovery document is that of {str(described.get('issuer'))[:200]!r}")
+        place = described.get("jwks_uri")
+        if not isinstance(place, str) or not is_safe(place):
+            raise _Unusable("its discovery document has no jwks_uri by https")
+        keys = (await _json(client, place)).get("keys")
+        if not isinstance(keys, list):
+            raise _Unusable("its key set has no list of keys")
+        return keys[:_MOST_KEYS]
+
+    def _usable(self, published: list[Any]) -> tuple[_SigningKey, ...]:
+        found: list[_SigningKey] = []
+        for one in published:
+            if not isinstance(one, dict) or one.get("use", "sig") != "sig":
+                continue
+            for algorithm in self._algorithms & _algorithms_of(one):
+                try:
+                    key = PyJWK(one, algorithm)
+                except PyJWTError as error:
+                    _log.info("a key of %s cannot be used: %s", self._issuer, error, extra={"event": "oidc.key"})
+                    continue
+                if algorithm not in _RSA or key.key.key_size >= _RSA_BITS:
+                    id_ = one.get("kid")
+                    found.append(_SigningKey(id_ if isinstance(id_, str) else None, algorithm, key))
+        if not found:
+            raise _Unusable("its key set has no key for the algorithms of oidc_algorithms")
+        return tuple(found)
+
+
+def is_safe(url: str) -> bool:
+    """Whether nobody on the way can change what is fetched from here: it is https, or of this machine."""
+    try:
+        place = urlsplit(url)
+    except ValueError:
+        return False
+    host = place.hostname or ""
+    return bool(host) and (place.scheme == "https" or (place.scheme == "http" and is_loopback(host)))
+
+
+def _algorithms_of(key: dict[str, Any]) -> frozenset[str]:
+    """What a published key may be used for: never anything with a shared secret."""
+    match key.get("kty"):
+        case "RSA":
+            fitting = frozenset(_RSA)
+        case "EC" | "OKP":
+            fitting = frozenset(_CURVES.get(str(key.get("crv")), ()))
+        case _:
+            return frozenset()
+    named = key.get("alg")
+    return fitting if named is None else fitting & {str(named)}
+
+
+async def _json(client: httpx2.AsyncClient, url: str) -> dict[str, Any]:
+    """A JSON object of bounded size, from here and from nowhere that it is redirected to."""
+    headers = {"accept": "application/json", "accept-encoding": "identity"}
+    async with client.stream("GET", url, headers=headers, follow_redirects=False) as response:
+        if response.status_code != 200 or "content-encoding" in response.headers:
+            raise _Unusable(f"{url} answers with status {response.status_code}, and not with plain JSON")
+        body = bytearray()
+        async for piece in response.aiter_raw():
+            body += piece
+            if len(body) > _MOST_BYTES:
+                raise _Unusable(f"{url} answers with more than {_MOST_BYTES:,} bytes")
+    try:
+        found = json.loads(bytes(body))
+    except (ValueError, RecursionError) as error:
+        raise _Unusable(f"{url} does not answer with JSON") from error
+    if not isinstance(found, dict):
+        raise _Unusable(f"{url} does not answer with a JSON object")
+    return cast("dict[str, Any]", found)

@@ -1,0 +1,190 @@
+"""Tokens of an identity provider (OpenID Connect): whose they are, and what their claims allow."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import jwt
+from jwt.exceptions import InvalidSubjectError, PyJWTError
+
+from trueweave.config import Settings
+from trueweave.errors import ConfigError
+from trueweave.server.fields import is_storable
+from trueweave.server.problems import Refusal
+from trueweave.server.signing_keys import ProviderUnavailable, SigningKeys, is_safe
+from trueweave.store.postgres import api_keys
+from trueweave.store.postgres.api_keys import SCOPES, KeyScope
+from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.public_errors import translated
+
+ALL_WORKSPACES = "*"
+SCOPE_PREFIX = "trueweave:"
+
+_log = logging.getLogger(__name__)
+_LEEWAY = 30.0  # seconds by which the clocks of two machines may differ
+_FRESH = 5.0  # seconds for which a token that was checked is taken to be valid
+_MOST = 10_000
+_LONGEST = 16 * 2**10
+_LONGEST_SUBJECT = 255  # of the standard
+_MOST_NAMES = 1000
+_NAME = 200
+_FAR = 2**53  # seconds
+
+
+class ValidToken(NamedTuple):
+    """Who has shown a token that may be used now. `id` is issuer and subject; no key has such a prefix."""
+
+    id: str
+    name: str
+    scope: KeyScope
+    workspaces: frozenset[int] | None
+
+
+class _Claimed(NamedTuple):
+    """What a token says: who, with which scope, for which workspaces by name (None is all), and until when."""
+
+    subject: str
+    scope: KeyScope | None
+    names: frozenset[str] | None
+    expires: float
+
+
+def check_provider(settings: Settings) -> None:
+    """ConfigError where the settings name an identity provider whose tokens could not be checked."""
+    if settings.oidc_issuer is None:
+        return
+    if not is_safe(settings.oidc_issuer):
+        raise ConfigError(
+            f"oidc_issuer is {settings.oidc_issuer}, and keys fetched from there could be anybody's. Use an address "
+            "that begins with https://, or one of this machine."
+        )
+    if not settings.oidc_audience:
+        raise ConfigError(
+            "oidc_issuer is set and oidc_audience is not: any token of the provider would be taken, also one that is "
+            "meant for another application. Set it to what the provider calls this server."
+        )
+
+
+class Tokens:
+    """Checks tokens of the provider of the settings. One that was checked a few seconds ago is not checked again."""
+
+    def __init__(self, database: Database, settings: Settings, now: Callable[[], float] = time.monotonic) -> None:
+        assert settings.oidc_issuer
+        self._database = database
+        self._issuer = settings.oidc_issuer
+        self._settings = settings
+        self._keys = SigningKeys(self._issuer, settings.oidc_algorithms, now)
+        self._now = now
+        self._known: OrderedDict[bytes, tuple[ValidToken, float]] = OrderedDict()  # by hashes: no token is kept here
+
+    async def find(self, token: str) -> ValidToken | None:
+        """Whose token this is; None where it is not valid. Refusal where it gives no scope, or where the provider
+        cannot be asked for its keys."""
+        if len(token) > _LONGEST:
+            return None
+        hashed = hashlib.sha256(token.encode(errors="replace")).digest()
+        found, until = self._known.get(hashed, (None, 0.0))
+        if found and self._now() < until:
+            return found
+        self._known.pop(hashed, None)
+        claimed = await self._claimed(token)
+        if claimed is None:
+            return None
+        if claimed.scope is None:
+            wanted = ", ".join(f"{SCOPE_PREFIX}{one}" for one in SCOPES)
+            raise Refusal(
+                403,
+                "forbidden",
+                f"The token has none of {wanted} in its claim {self._settings.oidc_scope_claim}.",
+                "Ask whoever runs the identity provider for one of them.",
+                {"WWW-Authenticate": 'Bearer error="insufficient_scope"'},
+            )
+        valid = ValidToken(
+            f"{self._issuer}#{claimed.subject}", claimed.subject, claimed.scope, await self._numbers(claimed.names)
+        )
+        left = min(_FRESH, claimed.expires + _LEEWAY - time.time())
+        self._known[hashed] = valid, self._now() + left
+        while len(self._known) > _MOST:
+            self._known.popitem(last=False)
+        return valid
+
+    async def aclose(self) -> None:
+        """Ask the provider no longer."""
+        await self._keys.aclose()
+
+    async def _claimed(self, token: str) -> _Claimed | None:
+        """What a token says, if it is of the provider, for this server, and valid now."""
+        try:
+            header = jwt.get_unverified_header(token)
+            algorithm, key_id = header.get("alg"), header.get("kid")
+            if algorithm not in self._settings.oidc_algorithms:
+                raise jwt.InvalidAlgorithmError(f"the algorithm {str(algorithm)[:20]!r} is not among oidc_algorithms")
+            key = await self._keys.find(key_id, algorithm)
+            if key is None:
+                raise jwt.InvalidKeyError("the provider has no such key for this algorithm")
+            claims = jwt.decode(
+                token,
+                key,
+                [algorithm],
+                audience=self._settings.oidc_audience,
+                issuer=self._issuer,
+                leeway=_LEEWAY,
+                options={"require": ["exp", "iss", "aud", "sub"]},
+            )
+            return self._read(claims)
+        except PyJWTError as error:
+            _log.info("a token was refused: %s", error, extra={"event": "oidc.refused"})
+            return None
+        except ProviderUnavailable as error:
+            raise Refusal(
+                503,
+                "identity_provider_unavailable",
+                "The token cannot be checked, as the identity provider does not answer.",
+                "Try again later. Keys of this server work meanwhile.",
+                {"Retry-After": str(error.retry_after)},
+            ) from error
+
+    def _read(self, claims: Mapping[str, Any]) -> _Claimed:
+        subject = claims["sub"]
+        if not subject or len(subject) > _LONGEST_SUBJECT or not subject.isprintable():
+            raise InvalidSubjectError("the subject is empty, too long, or has characters that cannot be printed")
+        said = _at(claims, self._settings.oidc_scope_claim)
+        words = said.split() if isinstance(said, str) else _texts(said)
+        scopes = [one for one in SCOPES if f"{SCOPE_PREFIX}{one}" in words]
+        named = _at(claims, self._settings.oidc_workspaces_claim)
+        names = [named] if isinstance(named, str) else _texts(named)
+        return _Claimed(
+            subject,
+            scopes[-1] if scopes else None,
+            None if ALL_WORKSPACES in names else frozenset(names),
+            float(min(int(claims["exp"]), _FAR)),
+        )
+
+    async def _numbers(self, names: frozenset[str] | None) -> frozenset[int] | None:
+        """Workspaces by number, of those names that there are."""
+        if names is None:
+            return None
+        usable = sorted(one for one in names if one and len(one) <= _NAME and is_storable(one))
+        if not usable:
+            return frozenset()
+        with translated():
+            return await api_keys.numbers(self._database, usable[:_MOST_NAMES])
+
+
+def _at(claims: Mapping[str, Any], path: str) -> Any:
+    """The claim of this name, or else the one that its parts between dots lead to."""
+    if path in claims:
+        return claims[path]
+    found: Any = claims
+    for part in path.split("."):
+        found = found.get(part) if isinstance(found, dict) or found is claims else None
+    return found
+
+
+def _texts(value: Any) -> list[str]:
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
