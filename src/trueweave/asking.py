@@ -11,6 +11,7 @@ from trueweave.answering import Answering, standalone
 from trueweave.errors import ConfigError, TrueweaveError
 from trueweave.events import Retrieved, Rewritten, tell
 from trueweave.evidence import Answer, Compared, Comparison, Evidence, Filter, Query, Trace
+from trueweave.measuring import QuestionAnswered, Searched, measure
 from trueweave.methods import registry
 from trueweave.methods.combine import reranked
 from trueweave.models.clean import CleanLLM
@@ -54,7 +55,9 @@ class Asking:
         if not evidence and await context.is_empty():
             evidence = replace(evidence, reason=_NO_DOCUMENT)
         took = time.perf_counter() - begun
-        return replace(evidence, trace=Trace(registry.name_of(method), context.steps, took, meter.usage - before))
+        trace = Trace(registry.name_of(method), context.steps, took, meter.usage - before)
+        measure(Searched(trace))
+        return replace(evidence, trace=trace)
 
     async def stream(
         self, query: Query, method: Method, answering: Answering, history: Sequence[Message] = (), *, context_only: bool
@@ -63,7 +66,7 @@ class Asking:
 
         With `context_only` the model is not asked: the answer is without text, and has what the model would be shown.
         """
-        meter = Meter()
+        begun, meter = time.perf_counter(), Meter()
         llm, searching = _metered(self.models.llm, meter), _metered(self.models.searching, meter)
         if llm is None and not context_only:
             raise ConfigError(
@@ -86,6 +89,7 @@ class Asking:
             async for piece in pieces:
                 if isinstance(piece, Answer):
                     piece = replace(piece, usage=rewriting + piece.usage)
+                    measure(QuestionAnswered(evidence.trace.method, time.perf_counter() - begun))
                 yield piece
 
     async def compare(self, query: Query, methods: Sequence[Method], answering: Answering | None) -> Comparison:

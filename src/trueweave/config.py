@@ -50,6 +50,8 @@ OF_THE_PROCESS = frozenset(
         "oidc_algorithms",
         "oidc_workspaces_claim",
         "oidc_scope_claim",
+        "metrics_host",
+        "metrics_port",
         "data_directory",
         "bench_data",
         "model_folder",
@@ -379,6 +381,17 @@ class Settings(BaseSettings):
         description="The claim with what a token allows, trueweave:read, trueweave:write or trueweave:admin: a list, "
         "or words with spaces between. Dots lead into claims.",
         examples=["realm_access.roles"],
+    )
+    metrics_host: str = Field(
+        default="127.0.0.1",
+        description="The address on which metrics_port is opened. It asks for no key: let nobody else reach it.",
+    )
+    metrics_port: int | None = Field(
+        default=None,
+        ge=1,
+        le=65535,
+        description="The port on which a server or a worker tells its metrics, for Prometheus. Without it, none.",
+        examples=[9464],
     )
     data_directory: Path | None = Field(
         default=None,

@@ -33,6 +33,7 @@ from trueweave.models.clean import CleanLLM
 from trueweave.models.entailment import OnnxEntailment
 from trueweave.models.limits import LimitedEmbedder, LimitedLLM, LimitedReranker
 from trueweave.models.names import Endpoint, endpoint, provider_name, provider_of
+from trueweave.models.observed import ObservedEmbedder, ObservedLLM, ObservedReranker
 from trueweave.models.ollama import CONTEXT
 from trueweave.models.onnx import OnnxEmbedder
 from trueweave.models.openai import OpenAIEmbedder
@@ -308,14 +309,17 @@ class WorkspaceModels:
 
     def wrap(self, llm: StreamingLLM) -> CachedLLM:
         """A chat model with cache, retries, rate limit and budget."""
-        paid = BudgetedLLM(CleanLLM(llm), self._ledger, price(self._settings, llm.model), doubted=_noting)
+        asked = ObservedLLM(CleanLLM(llm))
+        cost = price(self._settings, llm.model)
+        paid = BudgetedLLM(asked, self._ledger, cost, _noting, self._settings.currency)
         limiter = self._limiter(llm.model, chat_key_variable(self._settings, llm.model))
         patient = Retrying(LimitedLLM(paid, limiter), self._patience, waiting=_waiting)
         return CachedLLM(patient, self._kept(llm.model))
 
     def wrap_embedder(self, embedder: Embedder, name: str) -> Embedder:
         """An embedding model in the same way. `name` is what its price is listed under."""
-        paid = BudgetedEmbedder(embedder, self._ledger, price(self._settings, name))
+        cost, currency = price(self._settings, name), self._settings.currency
+        paid = BudgetedEmbedder(ObservedEmbedder(embedder), self._ledger, cost, currency)
         limiter = self._limiter(name, self._settings.embedding_key_variable)
         patient = RetryingEmbedder(LimitedEmbedder(paid, limiter), self._patience, waiting=_waiting)
         return CachedEmbedder(patient, self._kept(name))
@@ -337,8 +341,10 @@ class WorkspaceModels:
     async def _open_embedder(self, model: str) -> Embedder:
         if model not in self._embedders:
             bare = await self._factory.embedder(self._settings, model)
-            wrapped = bare if isinstance(bare, OnnxEmbedder) else self.wrap_embedder(bare, model)
-            self._embedders.setdefault(model, prefixed(self._settings, wrapped))
+            if isinstance(bare, OnnxEmbedder):
+                self._embedders.setdefault(model, ObservedEmbedder(bare))
+            else:
+                self._embedders.setdefault(model, prefixed(self._settings, self.wrap_embedder(bare, model)))
         return self._embedders[model]
 
     async def reranker(self, name: str) -> Reranker:
@@ -361,8 +367,9 @@ class WorkspaceModels:
     async def _open_reranker(self, name: str) -> Reranker:
         bare = await self._factory.reranker(reranker_endpoint(self._settings, name), self._settings.deadline)
         if isinstance(bare, OnnxReranker):
-            return bare
-        paid = BudgetedReranker(bare, self._ledger, price(self._settings, name))
+            return ObservedReranker(bare)
+        cost, currency = price(self._settings, name), self._settings.currency
+        paid = BudgetedReranker(ObservedReranker(bare), self._ledger, cost, currency)
         limiter = self._limiter(name, self._settings.reranker_key_variable)
         return RetryingReranker(LimitedReranker(paid, limiter), self._patience, waiting=_waiting)
 

@@ -109,6 +109,7 @@ TOOL_ARGUMENTS: dict[str, dict[str, Any]] = {
 ELSEWHERE = {
     "GET /healthz",
     "GET /readyz",
+    "GET /metrics",
     "GET /v1/openapi.json",
     "GET /v1/version",
     "GET /v1/methods",

@@ -14,6 +14,10 @@ Workspace = Annotated[
     str | None,
     typer.Option("--workspace", "-w", help="The workspace, if not the one in the settings.", metavar="NAME"),
 ]
+MetricsPort = Annotated[
+    int | None,
+    typer.Option(min=1, max=65535, help="The port to tell metrics on, for Prometheus; metrics_host is its address."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Answer with one JSON object.")]
 EntityName = Annotated[
     str,

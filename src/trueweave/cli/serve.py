@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trueweave.cli.options import DatabaseUrl
+from trueweave.cli.options import DatabaseUrl, MetricsPort
 from trueweave.cli.render.console import say
 from trueweave.cli.render.lines import next_step, warning
 from trueweave.cli.reply import replying
@@ -25,6 +25,7 @@ def serve(
     worker: Annotated[
         bool, typer.Option("--worker/--no-worker", help="Whether it works documents that wait, too.")
     ] = True,
+    metrics_port: MetricsPort = None,
     database_url: DatabaseUrl = None,
 ) -> None:
     """Serve all workspaces of the database over HTTP, until Ctrl-C or SIGTERM.
@@ -41,6 +42,8 @@ def serve(
     with replying(False):
         check_installed()
         settings = load_settings(database_url)
+        if metrics_port:
+            settings = settings.given({"metrics_port": metrics_port})
 
         async def has_keys(opened: Database) -> bool:
             return await api_keys.any_valid(opened)

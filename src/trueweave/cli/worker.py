@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from trueweave.cli.options import DatabaseUrl, Json, Workspace
+from trueweave.cli.options import DatabaseUrl, Json, MetricsPort, Workspace
 from trueweave.cli.render.console import say
 from trueweave.cli.render.lines import count, next_step
 from trueweave.cli.render.worker_log import WorkerLog, live_line
@@ -17,10 +17,16 @@ from trueweave.cli.signals import until_stopped
 if TYPE_CHECKING:
     from trueweave.config import Settings
     from trueweave.engine import AsyncTrueweave
+    from trueweave.events import Event, Listener
     from trueweave.store.postgres.db import Database
 
 
-def worker(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Json = False) -> None:
+def worker(
+    workspace: Workspace = None,
+    database_url: DatabaseUrl = None,
+    metrics_port: MetricsPort = None,
+    json: Json = False,
+) -> None:
     """Work documents that wait in all workspaces, until Ctrl-C or SIGTERM; with --workspace, in that one.
 
     Workspaces take turns, so that none waits for all the jobs of another. Any number of workers may run, on any number
@@ -29,6 +35,8 @@ def worker(workspace: Workspace = None, database_url: DatabaseUrl = None, json: 
     """
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
+        if metrics_port:
+            settings = settings.given({"metrics_port": metrics_port})
         say(
             f"Working in {settings.workspace}." if workspace else "Working in all workspaces.",
             next_step("Ctrl-C", "ends what is begun; twice: at once", heading="To stop"),
@@ -36,7 +44,7 @@ def worker(workspace: Workspace = None, database_url: DatabaseUrl = None, json: 
         with live_line() as live:
             log = WorkerLog(live)
             if workspace:
-                stopped_at_once = in_workspace(lambda trueweave: _work(trueweave, log), settings)
+                stopped_at_once = in_workspace(lambda trueweave: _work(trueweave, settings, log), settings)
             else:
                 stopped_at_once = in_database(lambda opened: _work_for_all(opened, settings, log), settings)
         said = f"{count(log.added.extracted, 'document')} worked, {log.added.failed:,} failed."
@@ -45,11 +53,15 @@ def worker(workspace: Workspace = None, database_url: DatabaseUrl = None, json: 
             raise SystemExit(INTERRUPTED)
 
 
-async def _work(trueweave: AsyncTrueweave, log: WorkerLog) -> bool:
+async def _work(trueweave: AsyncTrueweave, settings: Settings, log: WorkerLog) -> bool:
     """Work in one workspace until a signal comes; whether a second one came, too."""
+    from trueweave.server.metrics_port import measured_worker
+
     watching = asyncio.create_task(log.watch(trueweave))
     try:
-        return await until_stopped(lambda stop: trueweave.work(log, stop), log.line)
+        with measured_worker(settings, trueweave.workspace.database) as count:
+            heard = _both(log, count)
+            return await until_stopped(lambda stop: trueweave.work(heard, stop), log.line)
     finally:
         watching.cancel()
         await asyncio.gather(watching, return_exceptions=True)
@@ -57,6 +69,17 @@ async def _work(trueweave: AsyncTrueweave, log: WorkerLog) -> bool:
 
 async def _work_for_all(database: Database, settings: Settings, log: WorkerLog) -> bool:
     """The same in all workspaces."""
+    from trueweave.server.metrics_port import measured_worker
     from trueweave.serving import work_for_all
 
-    return await until_stopped(lambda stop: work_for_all(database, settings, log, stop), log.line)
+    with measured_worker(settings, database) as count:
+        heard = _both(log, count)
+        return await until_stopped(lambda stop: work_for_all(database, settings, heard, stop), log.line)
+
+
+def _both(first: Listener, second: Listener) -> Listener:
+    def heard(event: Event) -> None:
+        first(event)
+        second(event)
+
+    return heard

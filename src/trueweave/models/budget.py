@@ -16,6 +16,7 @@ from typing import TypeVar
 from uuid import UUID
 
 from trueweave.errors import ModelError
+from trueweave.measuring import Charged, measure
 from trueweave.models.usage import at_least
 from trueweave.models.wrappers import Ask, EmbedderWrapper, LLMWrapper, ReplyStream, RerankerWrapper, Stream
 from trueweave.protocols import Ledger, Vectors
@@ -39,6 +40,7 @@ class BudgetedLLM(LLMWrapper):
     ledger: Ledger
     price: Price | None
     doubted: Callable[[str], None] = field(default=lambda _: None, repr=False)
+    currency: str = "USD"
 
     async def _call(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
         """The model's reply with its price; BudgetReached when it might cost more than is left."""
@@ -57,6 +59,7 @@ class BudgetedLLM(LLMWrapper):
             self.doubted(f"{self.model}: {problem}.")
         cost = self.price.of(reply.tokens_in, reply.tokens_out) if self.price else None
         await asyncio.shield(self.ledger.book(id_, reply.tokens_in, reply.tokens_out, cost))
+        measure(Charged(self.model, purpose.stage, reply.tokens_in, reply.tokens_out, cost, self.currency))
         yield replace(reply, price=cost)
 
 
@@ -66,12 +69,12 @@ class BudgetedEmbedder(EmbedderWrapper):
 
     ledger: Ledger
     price: Price | None
+    currency: str = "USD"
 
     async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
         """One row per text, in order; BudgetReached when that might cost more than is left."""
-        return await _paid(
-            self.ledger, self.price, self.model, _EMBED, texts, partial(self.embedder.embed, texts, role)
-        )
+        call = partial(self.embedder.embed, texts, role)
+        return await _paid(self.ledger, self.price, self.currency, self.model, _EMBED, texts, call)
 
 
 @dataclass(frozen=True)
@@ -80,11 +83,13 @@ class BudgetedReranker(RerankerWrapper):
 
     ledger: Ledger
     price: Price | None
+    currency: str = "USD"
 
     async def score(self, question: str, texts: Sequence[str]) -> Sequence[float]:
         """One score per text, in order; BudgetReached when that might cost more than is left."""
         ask = partial(self.reranker.score, question, texts)
-        return await _paid(self.ledger, self.price, self.model, _RERANK, pairs(question, texts), ask)
+        read = pairs(question, texts)
+        return await _paid(self.ledger, self.price, self.currency, self.model, _RERANK, read, ask)
 
 
 def pairs(question: str, texts: Sequence[str]) -> list[str]:
@@ -95,6 +100,7 @@ def pairs(question: str, texts: Sequence[str]) -> list[str]:
 async def _paid(
     ledger: Ledger,
     price: Price | None,
+    currency: str,
     model: str,
     purpose: Purpose,
     texts: Sequence[str],
@@ -109,7 +115,9 @@ async def _paid(
         await _release(ledger, id_, error)
         raise
     taken = await asyncio.to_thread(lambda: sum(map(tokens.count, texts)))
-    await asyncio.shield(ledger.book(id_, taken, 0, price.of(taken, 0) if price else None))
+    cost = price.of(taken, 0) if price else None
+    await asyncio.shield(ledger.book(id_, taken, 0, cost))
+    measure(Charged(model, purpose.stage, taken, 0, cost, currency))
     return found
 
 

@@ -12,6 +12,7 @@ from uuid import UUID
 
 import numpy as np
 
+from trueweave.measuring import CacheLookup, measure
 from trueweave.models.wrappers import Ask, EmbedderWrapper, LLMWrapper, ReplyStream, Stream
 from trueweave.protocols import Replies, Vectors
 from trueweave.text.names import key
@@ -31,6 +32,7 @@ class CachedLLM(LLMWrapper):
         """The cached reply, in one piece, or else the model's."""
         asked = prompt_key(self.model, prompt)
         kept = await self.replies.ask(asked)
+        measure(CacheLookup("chat", int(kept is not None), int(kept is None)))
         if kept is None:
             try:
                 async with aclosing(ReplyStream(ask())) as heard:
@@ -75,6 +77,7 @@ class CachedEmbedder(EmbedderWrapper):
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, _LATER_LOOKS)
             ours = {asked: unique[asked] for asked, found in claimed.items() if found is None}
+            measure(CacheLookup("embeddings", len(claimed) - len(ours), len(ours)))
             kept |= {asked: found for asked, found in claimed.items() if found is not None}
             kept |= await self._embed_all(ours, role)
         rows = [np.frombuffer(kept[asked], dtype=np.float32) for asked in keys]

@@ -14,6 +14,7 @@ from starlette.types import ASGIApp
 from trueweave.config import Settings
 from trueweave.server import problems
 from trueweave.server.mcp import AgentEndpoint
+from trueweave.server.metrics import Metrics
 from trueweave.server.middleware import AccessMiddleware, Limits
 from trueweave.server.routes import (
     communities,
@@ -22,6 +23,7 @@ from trueweave.server.routes import (
     health,
     jobs,
     keys,
+    metrics,
     openai,
     questions,
     rules,
@@ -42,8 +44,9 @@ class ServerApp(FastAPI):
 
     def __init__(self, *, authenticated: bool, limits: Limits, **more: Any) -> None:
         super().__init__(**more)
+        self.metrics = Metrics()
         self._entered: Callable[[ASGIApp], ASGIApp] = lambda app: AccessMiddleware(
-            app, self._services, authenticated=authenticated, limits=limits
+            app, self._services, self.metrics, authenticated=authenticated, limits=limits
         )
 
     def _services(self) -> Services:
@@ -72,7 +75,7 @@ class ServerApp(FastAPI):
 
 def create_app(
     settings: Settings | None = None, *, authenticated: bool = True, works: bool = False, limits: Limits | None = None
-) -> FastAPI:
+) -> ServerApp:
     """The server for the database of these settings.
 
     Without `authenticated` everybody who reaches it may do everything, by loopback addresses only. With `works` it
@@ -83,8 +86,8 @@ def create_app(
     agents = AgentEndpoint.find()
 
     @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with opened_services(settings, works=works) as services, AsyncExitStack() as stack:
+    async def lifespan(app: ServerApp) -> AsyncIterator[None]:
+        async with opened_services(settings, app.metrics, works=works) as services, AsyncExitStack() as stack:
             app.state.services = services
             if agents:
                 await stack.enter_async_context(agents.running())
@@ -108,6 +111,7 @@ def create_app(
         app.router.routes.append(agents.route)
     for router in (
         health.router,
+        metrics.router,
         workspaces.router,
         documents.router,
         questions.router,

@@ -20,9 +20,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trueweave.config import Settings
 from trueweave.errors import TrueweaveError
+from trueweave.measuring import measured_by
 from trueweave.server.access import EVERYBODY, Caller
 from trueweave.server.logs import begin_request
 from trueweave.server.loopback import is_loopback
+from trueweave.server.metrics import Metrics
 from trueweave.server.problems import Refusal, response_of
 from trueweave.server.services import Services
 from trueweave.server.throttle import Throttle
@@ -63,9 +65,18 @@ class Limits:
 class AccessMiddleware:
     """An application behind the middleware. Without `authenticated`, whoever reaches it may do everything."""
 
-    def __init__(self, app: ASGIApp, services: Callable[[], Services], *, authenticated: bool, limits: Limits) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        services: Callable[[], Services],
+        metrics: Metrics,
+        *,
+        authenticated: bool,
+        limits: Limits,
+    ) -> None:
         self._app = app
         self._services = services
+        self._metrics = metrics
         self._is_authenticated = authenticated
         self._limits = limits
         self._throttle = Throttle(limits.at_once, limits.per_minute)
@@ -94,6 +105,8 @@ class AccessMiddleware:
 
         with ExitStack() as counted:
             counted.callback(lambda: self._told(scope, status, time.perf_counter() - began))
+            counted.enter_context(self._metrics.requests_under_way.track_inprogress())
+            counted.enter_context(measured_by(self._metrics.measured))
             try:
                 state["caller"] = caller = await self._caller(scope, headers)
                 if caller:
@@ -164,6 +177,7 @@ class AccessMiddleware:
         state, caller = scope["state"], scope["state"].get("caller")
         route = getattr(scope.get("route"), "path", "") or "(none)"
         workspace = state.get("workspace")
+        self._metrics.request(scope["method"], route, status, seconds)
         fields = {"request": state["request_id"], "method": scope["method"], "route": route, "status": status}
         more = {"seconds": round(seconds, 4), "workspace": workspace, "caller": caller.id if caller else ""}
         _log.info(

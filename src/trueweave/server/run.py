@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import ExitStack
 from importlib.util import find_spec
 from types import FrameType
 
@@ -16,6 +18,7 @@ def check_installed() -> None:
     needed = {
         "fastapi": "fastapi",
         "jwt": "pyjwt[crypto]",
+        "prometheus_client": "prometheus-client",
         "python_multipart": "python-multipart",
         "uvicorn": "uvicorn",
     }
@@ -40,6 +43,7 @@ async def run(settings: Settings, host: str, port: int, *, authenticated: bool, 
 
     from trueweave.server.app import create_app
     from trueweave.server.logs import log_to_stderr
+    from trueweave.server.metrics_port import metrics_at
 
     check_address(host, authenticated=authenticated)
     log_to_stderr()
@@ -61,4 +65,8 @@ async def run(settings: Settings, host: str, port: int, *, authenticated: bool, 
             app.state.services.stopping.set()  # streams that would go on for long end by themselves
             super().handle_exit(sig, frame)
 
-    await _Server(config).serve()
+    with ExitStack() as listening:
+        if settings.metrics_port is not None:
+            place = metrics_at(app.metrics, settings.metrics_host, settings.metrics_port, asyncio.get_running_loop())
+            listening.enter_context(place)
+        await _Server(config).serve()

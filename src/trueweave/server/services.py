@@ -16,6 +16,8 @@ from trueweave.config import Settings
 from trueweave.engine import opened_database
 from trueweave.errors import DatabaseUnavailable, TrueweaveError
 from trueweave.factory import ModelFactory
+from trueweave.measuring import measured_by
+from trueweave.server.metrics import Metrics
 from trueweave.server.tokens import Tokens
 from trueweave.server.workspaces import OpenWorkspaces
 from trueweave.serving import work_for_all
@@ -150,10 +152,11 @@ class Services:
     readiness: Readiness
     reading: asyncio.Semaphore
     stopping: asyncio.Event
+    metrics: Metrics
 
 
 @asynccontextmanager
-async def opened_services(settings: Settings, *, works: bool) -> AsyncIterator[Services]:
+async def opened_services(settings: Settings, metrics: Metrics, *, works: bool) -> AsyncIterator[Services]:
     """What a server needs, open for as long as it runs. With `works`, it works documents that wait, too."""
     async with opened_database(settings) as database, ModelFactory(database, settings.lease) as models:
         services = Services(
@@ -166,14 +169,19 @@ async def opened_services(settings: Settings, *, works: bool) -> AsyncIterator[S
             Readiness(database),
             asyncio.Semaphore(_READERS),
             asyncio.Event(),
+            metrics,
         )
+        watching = metrics.watch(database, asyncio.get_running_loop())
         stop = asyncio.Event()
         auditing = asyncio.create_task(services.audit.run())
-        working = asyncio.create_task(work_for_all(database, settings, stop=stop)) if works else None
+        with measured_by(metrics.measured):
+            work = work_for_all(database, settings, metrics.heard, stop) if works else None
+            working = asyncio.create_task(work) if work else None
         try:
             yield services
         finally:
             stop.set()
+            metrics.unwatch(watching)
             auditing.cancel()
             with suppress(asyncio.CancelledError):
                 await auditing

@@ -178,6 +178,10 @@ class Database:
     async def close(self) -> None:
         await self._pool.close()
 
+    def pool_stats(self) -> dict[str, int]:
+        """Sizes and counters of the pool of connections, by psycopg's names. Those that are 0 may be left out."""
+        return self._pool.get_stats()
+
     async def __aenter__(self) -> Self:
         return await self.open()
 

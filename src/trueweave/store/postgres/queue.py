@@ -6,13 +6,14 @@ import random
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from trueweave.store.postgres.batcher import Batcher
 from trueweave.store.postgres.db import Database, Transaction, Workspace
 from trueweave.store.postgres.liveness import Liveness
 
 Kind = Literal["document", "settle", "large", "summary", "report"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 # Settling first: it is short, and it lets people see what is there. A higher number goes first.
 _PRIORITY: dict[Kind, int] = {"document": 0, "settle": 1, "large": 0, "summary": 0, "report": 0}
@@ -54,6 +55,23 @@ async def workspaces(database: Database, after: int, limit: int) -> list[Workspa
     async with database.transaction(None) as tx:
         rows = await tx.rows("queue.workspaces", after=after, limit=limit)
     return [Workspace(database, id_) for (id_,) in rows]
+
+
+class QueueState(NamedTuple):
+    """The jobs of a kind in all workspaces: how many are due and wait, are not due yet, and are under way; and for how
+    many seconds the first of those that wait has been due."""
+
+    kind: str
+    waiting: int
+    delayed: int
+    running: int
+    oldest: float
+
+
+async def state(database: Database) -> list[QueueState]:
+    """What is in the queue, by kind. A kind without a job is left out."""
+    async with database.transaction(None) as tx:
+        return [QueueState(*row) for row in await tx.rows("queue.state")]
 
 
 class ClaimedJob(NamedTuple):

@@ -34,3 +34,6 @@ SELECT release_unknown_jobs(%(worker)s, %(known)s)
 
 -- name: workspaces
 SELECT workspaces_after(%(after)s, %(limit)s)
+
+-- name: state
+SELECT kind, waiting, delayed, running, oldest FROM queue_state()

@@ -686,6 +686,16 @@ BEGIN
     CROSS JOIN LATERAL words_of(question, spoken.language) w;
 END $$;
 
+CREATE FUNCTION trueweave.queue_state(OUT kind text, OUT waiting bigint, OUT delayed bigint, OUT running bigint, OUT oldest double precision) RETURNS SETOF record
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+    SELECT j.kind, count(*) FILTER (WHERE j.owner IS NULL AND j.due <= now()), count(*) FILTER (WHERE j.owner IS NULL AND j.due > now()),
+           count(*) FILTER (WHERE j.owner IS NOT NULL),
+           coalesce(extract(epoch FROM now() - min(j.due) FILTER (WHERE j.owner IS NULL AND j.due <= now())), 0)::double precision
+    FROM job j GROUP BY j.kind
+$$;
+
 CREATE FUNCTION trueweave.readable(who name) RETURNS integer[]
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
@@ -2615,6 +2625,9 @@ REVOKE ALL ON FUNCTION trueweave.places_of(places jsonb, first integer, behind i
 GRANT ALL ON FUNCTION trueweave.places_of(places jsonb, first integer, behind integer) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.question_words(question text) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION trueweave.queue_state(OUT kind text, OUT waiting bigint, OUT delayed bigint, OUT running bigint, OUT oldest double precision) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.queue_state(OUT kind text, OUT waiting bigint, OUT delayed bigint, OUT running bigint, OUT oldest double precision) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.readable(who name) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.readable(who name) TO trueweave_reader;

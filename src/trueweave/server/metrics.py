@@ -1,0 +1,213 @@
+"""Metrics in the format of Prometheus, for a server or a worker: one registry each, never the global one.
+
+Labels have few values, whoever asks what: routes are patterns, and names that come from settings, such as those of
+models, are counted together as "(other)" once there are many. No workspace, document or caller is among them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import TimeoutError as WaitTimeout
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import version
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.registry import Collector
+
+from trueweave.errors import TrueweaveError
+from trueweave.events import Event, Extracted, Failed, WorkFailed
+from trueweave.measuring import CacheLookup, Charged, Measurement, ModelCalled, QuestionAnswered, Searched
+from trueweave.store.postgres import queue
+from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.public_errors import translated
+from trueweave.store.postgres.queue import QueueState
+
+_OTHER = "(other)"
+_MOST_NAMES = 50
+_VERBS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
+_QUEUE_FRESH = 5.0  # seconds for which the state of the queue is not asked for again
+_PATIENCE = 2.0  # seconds that the database has to tell it
+_REQUEST_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+_STEP_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5)
+_MODEL_BUCKETS = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
+
+# Of the pool: psycopg's name, ours, whether it only grows, its unit in ours, and what it is.
+_POOL = (
+    ("pool_max", "db_pool_max_connections", False, 1.0, "Connections that the pool may have."),
+    ("pool_size", "db_pool_connections", False, 1.0, "Connections that the pool has."),
+    ("pool_available", "db_pool_available_connections", False, 1.0, "Connections of the pool that nobody uses."),
+    ("requests_waiting", "db_pool_waiting", False, 1.0, "Who waits for a connection now."),
+    ("requests_num", "db_pool_requests", True, 1.0, "Connections that were asked for."),
+    ("requests_queued", "db_pool_waits", True, 1.0, "Connections that were waited for."),
+    ("requests_wait_ms", "db_pool_wait_seconds", True, 0.001, "Seconds for which connections were waited for."),
+    ("requests_errors", "db_pool_failed_requests", True, 1.0, "Connections that were asked for and not had."),
+    ("usage_ms", "db_pool_usage_seconds", True, 0.001, "Seconds for which connections were in use."),
+    ("connections_num", "db_pool_connection_attempts", True, 1.0, "Connections that were tried to make."),
+    ("connections_errors", "db_pool_connection_failures", True, 1.0, "Connections that could not be made."),
+)
+
+
+class Metrics:
+    """The metrics of one server or worker. `heard` is for events, `measured` for measurements."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
+        about = Gauge("trueweave_build_info", "The version, always 1.", ["version"], registry=self.registry)
+        about.labels(version("trueweave")).set(1)
+        self._names: dict[str, set[str]] = {}
+        self.requests_under_way = Gauge(
+            "trueweave_http_requests_in_progress", "Requests that are under way.", registry=self.registry
+        )
+        self._requests = self._times(
+            "http_request", "Requests, until all was sent.", _REQUEST_BUCKETS, "method", "route", "status"
+        )
+        self._searches = self._times("retrieve", "Searches for questions.", _REQUEST_BUCKETS, "method")
+        self._steps = self._times("retrieve_step", "Steps of searches.", _STEP_BUCKETS, "method", "step")
+        self._answers = self._times("ask", "Answers by a model, with search and check.", _MODEL_BUCKETS, "method")
+        self._calls = self._times(
+            "model_call", "Calls of models, each try by itself.", _MODEL_BUCKETS, "operation", "model"
+        )
+        self._failures = self._count("model_failures", "Calls of models that failed.", "operation", "model", "kind")
+        self._tokens = self._count("tokens", "Tokens that were charged.", "model", "stage", "direction")
+        self._spend = self._count("spend", "Money that was charged.", "model", "stage", "currency")
+        self._lookups = self._count("cache_lookups", "Replies looked for in the cache.", "operation", "result")
+        self._documents = self._count("documents", "Documents that were worked, by how that ended.", "outcome")
+        self._work_failures = self._count("work_failures", "Other work that failed by a bug.", "kind")
+
+    # To find the series of some labels takes several times as long as to count, so that is cached.
+
+    def _times(self, name: str, what: str, buckets: Sequence[float], *labels: str) -> Callable[..., Histogram]:
+        full = f"trueweave_{name}_duration_seconds"
+        return cache(Histogram(full, what, labels, buckets=buckets, registry=self.registry).labels)
+
+    def _count(self, name: str, what: str, *labels: str) -> Callable[..., Counter]:
+        return cache(Counter(f"trueweave_{name}", what, labels, registry=self.registry).labels)
+
+    def watch(self, database: Database, loop: asyncio.AbstractEventLoop) -> _DatabaseCollector:
+        """Tell of this database, too: its pool, and the queue in it. It is asked in this loop, when metrics are."""
+        watching = _DatabaseCollector(database, loop)
+        self.registry.register(watching)
+        return watching
+
+    def unwatch(self, watching: Collector) -> None:
+        """Tell no longer of this database."""
+        self.registry.unregister(watching)
+
+    def request(self, verb: str, route: str, status: int, seconds: float) -> None:
+        """A request was answered. `route` is a pattern, not a path."""
+        self._requests(verb if verb in _VERBS else _OTHER, route, str(status)).observe(seconds)
+
+    def heard(self, event: Event) -> None:
+        """A listener for events of ingest."""
+        match event:
+            case Extracted():
+                self._documents("worked").inc()
+            case Failed(final=final):
+                self._documents("failed" if final else "retried").inc()
+            case WorkFailed(kind):
+                self._work_failures(kind).inc()
+
+    def measured(self, measurement: Measurement) -> None:
+        """Count a measurement."""
+        match measurement:
+            case Searched(trace):
+                method = self._one_of("method", trace.method)
+                self._searches(method).observe(trace.seconds)
+                for step in trace.steps:
+                    if step.seconds:  # notes take no time
+                        self._steps(method, self._one_of("step", step.what)).observe(step.seconds)
+            case QuestionAnswered(method, seconds):
+                self._answers(self._one_of("method", method)).observe(seconds)
+            case ModelCalled(operation, model, seconds, failure):
+                name = self._one_of("model", model)
+                self._calls(operation, name).observe(seconds)
+                if failure:
+                    self._failures(operation, name, failure).inc()
+            case Charged():
+                self._charge(measurement)
+            case CacheLookup(operation, hits, misses):
+                self._lookups(operation, "hit").inc(hits)
+                self._lookups(operation, "miss").inc(misses)
+
+    def _charge(self, charged: Charged) -> None:
+        model, stage = self._one_of("model", charged.model), self._one_of("stage", charged.stage)
+        self._tokens(model, stage, "input").inc(charged.tokens_in)
+        self._tokens(model, stage, "output").inc(charged.tokens_out)
+        if charged.price is not None:
+            self._spend(model, stage, charged.currency).inc(float(charged.price))
+
+    def _one_of(self, label: str, name: str) -> str:
+        """This name, or that of all others where a label has many already."""
+        known = self._names.setdefault(label, set())
+        if name not in known:
+            if len(known) >= _MOST_NAMES:
+                return _OTHER
+            known.add(name)
+        return name
+
+    def page(self, accepted: str = "") -> tuple[bytes, str]:
+        """All metrics, and the type of that, by what the caller accepts. It may take as long as the database does: not
+        for the thread of the event loop."""
+        encode, media_type = choose_encoder(accepted)
+        return encode(self.registry), media_type
+
+
+class _DatabaseCollector(Collector):
+    """The pool of connections, and the queue, when somebody asks."""
+
+    def __init__(self, database: Database, loop: asyncio.AbstractEventLoop) -> None:
+        self._database = database
+        self._loop = loop
+        self._seen: list[QueueState] | None = None
+        self._seen_at = -_QUEUE_FRESH
+
+    def describe(self) -> Iterable[Metric]:
+        return ()  # or it would be collected when it is registered, in the very loop that it asks
+
+    def collect(self) -> Iterator[Metric]:
+        stats = self._database.pool_stats()
+        for theirs, ours, grows, unit, what in _POOL:
+            family = (CounterMetricFamily if grows else GaugeMetricFamily)(f"trueweave_{ours}", what)
+            family.add_metric([], stats.get(theirs, 0) * unit)
+            yield family
+        states = self._states()
+        yield GaugeMetricFamily(
+            "trueweave_queue_known", "Whether the database told what is in the queue.", float(states is not None)
+        )
+        if states is None:
+            return
+        jobs = GaugeMetricFamily("trueweave_queue_jobs", "Jobs of all workspaces.", labels=["kind", "state"])
+        ages = GaugeMetricFamily(
+            "trueweave_queue_oldest_job_age_seconds", "For how long the first job that waits is due.", labels=["kind"]
+        )
+        for one in states:
+            for state, number in (("waiting", one.waiting), ("delayed", one.delayed), ("running", one.running)):
+                jobs.add_metric([one.kind, state], number)
+            ages.add_metric([one.kind], one.oldest)
+        yield jobs
+        yield ages
+
+    def _states(self) -> list[QueueState] | None:
+        """What is in the queue, with the kinds that have no job; None where the database does not say."""
+        if time.monotonic() - self._seen_at < _QUEUE_FRESH:
+            return self._seen
+        asking = asyncio.run_coroutine_threadsafe(self._ask(), self._loop)
+        self._seen, self._seen_at = None, time.monotonic()
+        with suppress(WaitTimeout):
+            self._seen = asking.result(_PATIENCE)
+        asking.cancel()
+        return self._seen
+
+    async def _ask(self) -> list[QueueState] | None:
+        try:
+            with translated():
+                found = {one.kind: one for one in await queue.state(self._database)}
+        except TrueweaveError:
+            return None
+        return [found.get(kind, QueueState(kind, 0, 0, 0, 0.0)) for kind in sorted({*queue.KINDS, *found})]

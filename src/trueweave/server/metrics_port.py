@@ -1,0 +1,109 @@
+"""Metrics, and whether the process lives, on a port of their own: for whoever runs it, without a key.
+
+It answers in threads of its own, so that it also does while the event loop is busy; /healthz tells when that hangs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from trueweave.config import Settings
+from trueweave.errors import ConfigError
+from trueweave.events import Listener, ignore
+from trueweave.measuring import measured_by
+from trueweave.store.postgres.db import Database
+
+if TYPE_CHECKING:
+    from trueweave.server.metrics import Metrics
+
+_PATIENCE = 5.0  # seconds after which an event loop that does nothing is taken to hang
+
+
+def check_installed() -> None:
+    """ConfigError where the library that metrics need is missing."""
+    if find_spec("prometheus_client") is None:
+        raise ConfigError('metrics need prometheus-client: pip install "trueweave[server]"')
+
+
+@contextmanager
+def metrics_at(metrics: Metrics, host: str, port: int, loop: asyncio.AbstractEventLoop) -> Iterator[int]:
+    """Answers GET /metrics and GET /healthz at this address for as long as it lasts; its port. ConfigError where
+    somebody else has the address."""
+
+    class Handler(_MetricsHandler):
+        told = metrics
+        watched = loop
+
+    try:
+        server = ThreadingHTTPServer((host, port), Handler)
+    except OSError as error:
+        raise ConfigError(
+            f"cannot listen for metrics at {host}:{port}: {error.strerror}. Choose another metrics_port."
+        ) from error
+    server.daemon_threads = True
+    listening = threading.Thread(target=server.serve_forever, name="metrics", daemon=True)
+    listening.start()
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        server.server_close()
+        listening.join()
+
+
+@contextmanager
+def measured_worker(settings: Settings, database: Database) -> Iterator[Listener]:
+    """Tells the metrics of what is worked inside, where the settings have a port for that; a listener that counts."""
+    if settings.metrics_port is None:
+        yield ignore
+        return
+    check_installed()
+    from trueweave.server.metrics import Metrics
+
+    metrics, loop = Metrics(), asyncio.get_running_loop()
+    metrics.watch(database, loop)
+    with metrics_at(metrics, settings.metrics_host, settings.metrics_port, loop), measured_by(metrics.measured):
+        yield metrics.heard
+
+
+class _MetricsHandler(BaseHTTPRequestHandler):
+    told: Metrics
+    watched: asyncio.AbstractEventLoop
+    timeout = 10  # seconds that a caller has to say what it wants
+
+    def do_GET(self) -> None:
+        path = self.path.partition("?")[0]
+        if path == "/metrics":
+            self._send(200, *self.told.page(self.headers.get("Accept", "")))
+        elif path == "/healthz":
+            lives = self._lives()
+            self._send(200 if lives else 503, b"ok\n" if lives else b"the event loop hangs\n", "text/plain")
+        else:
+            self._send(404, b"there are /metrics and /healthz\n", "text/plain")
+
+    def _lives(self) -> bool:
+        answered = threading.Event()
+        try:
+            self.watched.call_soon_threadsafe(answered.set)
+        except RuntimeError:  # it is closed
+            return False
+        return answered.wait(_PATIENCE)
+
+    def _send(self, status: int, body: bytes, media_type: str) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", media_type)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def version_string(self) -> str:
+        return "trueweave"
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Requests for metrics are not logged."""

@@ -1,0 +1,26 @@
+"""Metrics of the server, for who may see all workspaces."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from trueweave.server.access import AnyCaller, Shared
+from trueweave.server.problems import RESPONSES, Refusal
+
+router = APIRouter(tags=["health"], responses=RESPONSES)
+
+_PAGE: dict[int | str, dict[str, Any]] = {200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
+
+
+@router.get("/metrics", response_class=Response, responses=_PAGE)
+async def get_metrics(request: Request, caller: AnyCaller, shared: Shared) -> Response:
+    """Metrics in the format of Prometheus. They are about all workspaces together, so a key must be for all of them."""
+    # Not `Administrator`: nothing is written, and each scrape would be in the audit log.
+    if not (caller.may("admin") and caller.workspaces is None):
+        raise Refusal(403, "forbidden", "Metrics take a key with scope admin for all workspaces.", "Use another key.")
+    accepted = request.headers.get("accept", "")
+    body, media_type = await asyncio.to_thread(shared.metrics.page, accepted)
+    return Response(body, media_type=None, headers={"Content-Type": media_type})
