@@ -34,8 +34,6 @@ def serve(
     as there is neither, everybody on this machine may do everything, and the server listens on no other address than
     one of this machine alone.
     """
-    import asyncio
-
     from trueweave.server.run import check_address, check_installed, run
     from trueweave.store.postgres import api_keys
 
@@ -61,4 +59,4 @@ def serve(
             )
         if not worker:
             say(next_step("trueweave worker", "works documents that are added; this server does not"))
-        asyncio.run(run(settings, host, port, authenticated=authenticated, works=worker))
+        run(settings, host, port, authenticated=authenticated, works=worker)

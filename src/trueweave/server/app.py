@@ -109,12 +109,12 @@ def create_app(
     problems.install(app)
     if agents:
         app.router.routes.append(agents.route)
-    for router in (
+    for router in (  # looked through in this order for each request, so what is asked most often comes first
+        questions.router,
         health.router,
         metrics.router,
         workspaces.router,
         documents.router,
-        questions.router,
         questions.methods_router,
         graph.router,
         communities.router,

@@ -37,8 +37,24 @@ def check_address(host: str, *, authenticated: bool) -> None:
         )
 
 
-async def run(settings: Settings, host: str, port: int, *, authenticated: bool, works: bool) -> None:
-    """Serve until a signal comes; then requests under way, streams too, have half a minute to end."""
+def run(settings: Settings, host: str, port: int, *, authenticated: bool, works: bool) -> None:
+    """Serve until a signal comes; then requests under way, streams too, have half a minute to end.
+
+    It runs on uvloop and httptools, which the extra `server` brings, where they are to be had.
+    """
+    with asyncio.Runner(loop_factory=_new_loop) as runner:
+        runner.run(_serve(settings, host, port, authenticated=authenticated, works=works))
+
+
+def _new_loop() -> asyncio.AbstractEventLoop:
+    if find_spec("uvloop"):
+        from uvloop import new_event_loop
+
+        return new_event_loop()
+    return asyncio.new_event_loop()
+
+
+async def _serve(settings: Settings, host: str, port: int, *, authenticated: bool, works: bool) -> None:
     import uvicorn
 
     from trueweave.server.app import create_app
