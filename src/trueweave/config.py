@@ -45,6 +45,9 @@ OF_THE_PROCESS = frozenset(
         "max_upload_bytes",
         "key_requests_at_once",
         "key_requests_per_minute",
+        "key_questions_at_once",
+        "key_tokens_per_day",
+        "key_spend_per_day",
         "oidc_issuer",
         "oidc_audience",
         "oidc_algorithms",
@@ -354,6 +357,29 @@ class Settings(BaseSettings):
     )
     key_requests_per_minute: int | None = Field(
         default=None, ge=1, description="Requests that one key may make a minute at each server.", examples=[600]
+    )
+    key_questions_at_once: int | None = Field(
+        default=None, ge=1, description="Questions that one key may have under way at each server.", examples=[8]
+    )
+    key_tokens_per_day: int | None = Field(
+        default=None,
+        ge=0,
+        description="Tokens that models may take in a day (UTC) for requests of one key, or of one holder of tokens, "
+        "over all servers, where the key has no limit of its own.",
+        examples=[1_000_000],
+    )
+    key_spend_per_day: Decimal | None = Field(default=None, ge=0, description="Likewise, in money.", examples=[5])
+    workspace_questions_at_once: int | None = Field(
+        default=None,
+        ge=1,
+        description="Questions that may be under way in one workspace at each server.",
+        examples=[32],
+    )
+    max_storage_bytes: int | None = Field(
+        default=None,
+        ge=0,
+        description="Bytes of text that a workspace may hold. Adding more is refused.",
+        examples=[10 * 2**30],
     )
     oidc_issuer: str | None = Field(
         default=None,

@@ -16,6 +16,8 @@ TrueweaveError
 │   ├── ModelRefused         key, name or settings are wrong: no call will succeed
 │   └── BadReply             it answered, and the answer is unusable, twice
 ├── BudgetReached            the next call could cost more than is left
+├── KeyLimitReached          a caller of the server has used what it may in a day
+├── StorageFull              the workspace may hold no more text
 ├── DatabaseError            the database cannot do what was asked
 │   ├── DatabaseUnavailable  it did not answer, for as long as was worth trying
 │   ├── EmbeddedServerError  the bundled PostgreSQL did not start, stop or answer
@@ -122,6 +124,18 @@ class BadReply(ModelError):
 
 class BudgetReached(TrueweaveError):
     """The next call could cost more than is left of the budget."""
+
+
+class KeyLimitReached(TrueweaveError):
+    """A caller of the server has used what it may in a day. `retry_after` is in how many seconds the day ends."""
+
+    def __init__(self, message: str, retry_after: float) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class StorageFull(TrueweaveError):
+    """The workspace may hold no more text."""
 
 
 class DatabaseError(TrueweaveError):

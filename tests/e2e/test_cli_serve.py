@@ -28,6 +28,12 @@ def test_keys_are_made_listed_and_revoked(trueweave: Trueweave) -> None:
     assert made["key"] not in listed
     [key] = answer(trueweave("keys", "list", "--json"))["keys"]
     assert (key["name"], key["scope"], key["workspaces"], key["revoked"]) == ("web shop", "write", ["acme"], None)
+    assert (key["max_tokens_per_day"], key["max_spend_per_day"]) == (None, None)
+    trueweave("keys", "create", "small", "--max-tokens-per-day", "5000", "--max-spend-per-day", "2.50")
+    listed = " ".join(trueweave("keys", "list").stdout.split())
+    assert "0 of 5,000 tokens, 0 of 2.5 in money" in listed
+    wrong = trueweave("keys", "create", "x", "--max-spend-per-day", "much", code=1)
+    assert "much is no amount of money" in wrong.stderr
     shown = trueweave("keys", "create", "all").stdout
     assert "shown only now" in shown
     assert "valid no longer" in trueweave("keys", "revoke", made["prefix"]).stdout

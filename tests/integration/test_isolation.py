@@ -24,7 +24,7 @@ from trueweave.server.app import create_app
 from trueweave.testing.tables import rows
 
 SECRET = "Zanzibar"
-COMMON = ("trueweave.audit_log", "trueweave.api_key")
+COMMON = ("trueweave.audit_log", "trueweave.api_key", "trueweave.caller_usage")
 ROOM = "/v1/workspaces/{workspace}"
 
 

@@ -16,8 +16,19 @@ from trueweave.testing import HashEmbedder
 from trueweave.types import VECTOR_KINDS
 
 # Tables that belong to no workspace: which migrations ran, which embedding models there are, how fast models are
-# called, the numbers of workspaces that are gone, and the keys and the audit log of the server.
-COMMON = {"api_key", "audit_log", "dropped_workspace", "migration", "process", "rate_limit", "reader", "slot", "space"}
+# called, the numbers of workspaces that are gone, and the keys, what they have used, and the audit log of the server.
+COMMON = {
+    "api_key",
+    "audit_log",
+    "caller_usage",
+    "dropped_workspace",
+    "migration",
+    "process",
+    "rate_limit",
+    "reader",
+    "slot",
+    "space",
+}
 
 
 async def _tenant(database: Database, name: str) -> AsyncTrueweave:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -42,6 +43,12 @@ def create(
         typer.Option("--workspace", "-w", help="A workspace that it is for; may be repeated. Without it, all."),
     ] = None,
     days: Annotated[int | None, typer.Option(min=1, max=3650, help="Days after which it expires.")] = None,
+    max_tokens_per_day: Annotated[
+        int | None, typer.Option(min=0, help="Tokens that models may take in a day (UTC) for requests with it.")
+    ] = None,
+    max_spend_per_day: Annotated[
+        str | None, typer.Option(metavar="PRICE", help="Money that models may take in a day, as in 2.50.")
+    ] = None,
     database_url: DatabaseUrl = None,
     json: Json = False,
 ) -> None:
@@ -52,9 +59,10 @@ def create(
     async def make(opened: Database) -> MadeKey:
         ids = [(await found_workspace(opened, one)).workspace.id for one in workspace] if workspace else None
         expires = datetime.now(UTC) + timedelta(days=days) if days else None
-        return await api_keys.make(opened, name, scope, ids, expires)
+        return await api_keys.make(opened, name, scope, ids, expires, limits)
 
     with replying(json) as reply:
+        limits = api_keys.KeyLimits(max_tokens_per_day, _price(max_spend_per_day))
         made = in_database(make, load_settings(database_url))
         reply(
             {"prefix": made.prefix, "key": made.token, "name": name, "scope": scope, "workspaces": workspace},
@@ -62,6 +70,18 @@ def create(
             made.token,
             next_step(f"trueweave keys revoke {made.prefix}", "lets it be valid no longer"),
         )
+
+
+def _price(given: str | None) -> Decimal | None:
+    from trueweave.errors import ConfigError
+
+    try:
+        price = None if given is None else Decimal(given)
+    except InvalidOperation:
+        price = Decimal(-1)
+    if price is not None and not (price.is_finite() and price >= 0):
+        raise ConfigError(f"{given} is no amount of money. Write --max-spend-per-day as a number, as in 2.50.")
+    return price
 
 
 @app.command("list")

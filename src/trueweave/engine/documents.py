@@ -104,7 +104,8 @@ class DocumentCalls:
             worker = await self._core.worker(kit, counted)
             files = self._core.files(seen)
             coming = incoming(what, files, seen)
-            taking = take_in(self._core.workspace, coming, recipe, counted, seen, made.id if refresh else None)
+            again, room = made.id if refresh else None, self._core.settings.max_storage_bytes
+            taking = take_in(self._core.workspace, coming, recipe, counted, seen, again, room)
             try:
                 await self._work_while(worker, taking)
             except (ConfigError, ModelRefused, SpaceMismatch):
@@ -222,7 +223,7 @@ class DocumentCalls:
         """Store documents, and let their new names look for others alike, which settling would wait for."""
         if not documents:
             return 0
-        stored = await record.store(self._core.workspace, documents)
+        stored = await record.store(self._core.workspace, documents, self._core.settings.max_storage_bytes)
         await resolution.find_alike(self._core.workspace, stored.names)
         return stored.documents
 

@@ -43,7 +43,7 @@ class AsyncJobsGroup:
             await ingest_jobs.make(tx, id_)
         with Seen() as seen:
             async for found in batches(incoming(what, self._core.files(seen), seen), heard):
-                await hand_in(workspace, found, recipe, heard)
+                await hand_in(workspace, found, recipe, heard, room=self._core.settings.max_storage_bytes)
                 async with workspace.transaction() as tx:
                     await ingest_jobs.note(tx, id_, [source.uri for source in found])
         if reasons:

@@ -28,11 +28,13 @@ async def take_in(
     listener: Listener,
     seen: Seen | None = None,
     made: UUID | None = None,
+    room: int | None = None,
 ) -> None:
     """Submit all documents, and tell of each file that could not be read. What was submitted is noted in `seen`. With
-    `made`, those that are unchanged are submitted as well where they were made in another way."""
+    `made`, those that are unchanged are submitted as well where they were made in another way. StorageFull where the
+    workspace would have more bytes of text than `room`."""
     async for found in batches(incoming, listener):
-        handed_in = await hand_in(workspace, found, recipe, listener, made)
+        handed_in = await hand_in(workspace, found, recipe, listener, made, room)
         if seen is not None:
             seen.queue(handed_in.queued)
         listener(Found(handed_in.new, len(found) - handed_in.new))
@@ -88,13 +90,16 @@ async def hand_in(
     recipe: Recipe,
     listener: Listener,
     made: UUID | None = None,
+    room: int | None = None,
 ) -> HandedIn:
     """Hand in, and wait while the database is away."""
 
     def told(reason: str, waited: float) -> None:
         listener(Waiting(reason, waited))
 
-    return await workspace.retry_while_down(lambda: sources.submit(workspace, found, recipe.packed(), made), told=told)
+    return await workspace.retry_while_down(
+        lambda: sources.submit(workspace, found, recipe.packed(), made, room), told=told
+    )
 
 
 def incoming(what: Iterable[str | Path | Source | NamedFile], files: Files, seen: Seen) -> Iterator[Loaded]:

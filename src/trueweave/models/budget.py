@@ -11,10 +11,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from functools import partial
 from typing import TypeVar
 from uuid import UUID
 
+from trueweave import metering
 from trueweave.errors import ModelError
 from trueweave.measuring import Charged, measure
 from trueweave.models.usage import at_least
@@ -46,19 +48,20 @@ class BudgetedLLM(LLMWrapper):
         """The model's reply with its price; BudgetReached when it might cost more than is left."""
         most = most_tokens(prompt)
         price = self.price.of(most, prompt.max_tokens) if self.price else None
-        id_ = await self.ledger.reserve(Call(self.model, purpose, most, prompt.max_tokens, price))
+        call = Call(self.model, purpose, most, prompt.max_tokens, price)
+        id_ = await _reserve(self.ledger, call)
         try:
             async with aclosing(ReplyStream(ask())) as heard:
                 async for piece in heard:
                     yield piece
         except BaseException as error:
-            await _release(self.ledger, id_, error)
+            await _release(self.ledger, id_, call, error)
             raise
         reply = at_least(prompt, heard.reply)
         for problem in reply.problems:
             self.doubted(f"{self.model}: {problem}.")
         cost = self.price.of(reply.tokens_in, reply.tokens_out) if self.price else None
-        await asyncio.shield(self.ledger.book(id_, reply.tokens_in, reply.tokens_out, cost))
+        await _book(self.ledger, id_, reply.tokens_in, reply.tokens_out, cost)
         measure(Charged(self.model, purpose.stage, reply.tokens_in, reply.tokens_out, cost, self.currency))
         yield replace(reply, price=cost)
 
@@ -108,15 +111,16 @@ async def _paid(
 ) -> T:
     """The result of a call to a model that reads these texts and writes none, charged to the budget."""
     most = sum(len(text.encode()) + _PER_MESSAGE for text in texts)
-    id_ = await ledger.reserve(Call(model, purpose, most, 0, price.of(most, 0) if price else None))
+    call = Call(model, purpose, most, 0, price.of(most, 0) if price else None)
+    id_ = await _reserve(ledger, call)
     try:
         found = await ask()
     except BaseException as error:
-        await _release(ledger, id_, error)
+        await _release(ledger, id_, call, error)
         raise
     taken = await asyncio.to_thread(lambda: sum(map(tokens.count, texts)))
     cost = price.of(taken, 0) if price else None
-    await asyncio.shield(ledger.book(id_, taken, 0, cost))
+    await _book(ledger, id_, taken, 0, cost)
     measure(Charged(model, purpose.stage, taken, 0, cost, currency))
     return found
 
@@ -126,8 +130,20 @@ def most_tokens(prompt: Prompt) -> int:
     return len(prompt.schema.encode()) + sum(len(m.content.encode()) + _PER_MESSAGE for m in prompt.messages)
 
 
-async def _release(ledger: Ledger, id_: UUID, error: BaseException) -> None:
+async def _reserve(ledger: Ledger, call: Call) -> UUID:
+    await metering.admit(call)
+    return await ledger.reserve(call)
+
+
+async def _book(ledger: Ledger, id_: UUID, tokens_in: int, tokens_out: int, price: Decimal | None) -> None:
+    metering.add(tokens_in + tokens_out, price)
+    await asyncio.shield(ledger.book(id_, tokens_in, tokens_out, price))
+
+
+async def _release(ledger: Ledger, id_: UUID, call: Call, error: BaseException) -> None:
     """A server that refused a call has not charged for it. One that did not answer, or whose caller stopped waiting,
     may have."""
     charged = error.charged if isinstance(error, ModelError) else True
+    if charged:
+        metering.add(call.tokens_in + call.tokens_out, call.price)
     await asyncio.shield(ledger.release(id_, charged=charged))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -14,7 +14,7 @@ from trueweave.errors import UnknownWorkspace
 from trueweave.server.fields import storable_text
 from trueweave.server.problems import Refusal
 from trueweave.server.services import Services
-from trueweave.store.postgres.api_keys import SCOPES, KeyScope
+from trueweave.store.postgres.api_keys import NO_LIMITS, SCOPES, KeyLimits, KeyScope
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,7 @@ class Caller:
     name: str
     scope: KeyScope
     workspaces: frozenset[int] | None
+    limits: KeyLimits = NO_LIMITS
 
     def may(self, scope: KeyScope) -> bool:
         """Whether the scope of the caller includes this one: who may administer may write, and who may write, read."""
@@ -66,30 +67,36 @@ def require(request: Request, scope: KeyScope) -> Caller:
 WorkspaceName = Annotated[str, Path(min_length=1, max_length=200, description="The workspace."), storable_text]
 
 
-def entering(scope: KeyScope) -> Callable[..., AsyncIterator[AsyncTrueweave]]:
-    """A dependency: the workspace of the path, open, for a caller who has this scope."""
+def entering(scope: KeyScope, *, asks: bool = False) -> Callable[..., AsyncIterator[AsyncTrueweave]]:
+    """A dependency: the workspace of the path, open, for a caller who has this scope; with `asks`, for a question."""
 
     async def entered(request: Request, workspace: WorkspaceName) -> AsyncIterator[AsyncTrueweave]:
-        async with entered_workspace(request, workspace, scope) as trueweave:
+        async with entered_workspace(request, workspace, scope, asks=asks) as trueweave:
             yield trueweave
 
     return entered
 
 
 @asynccontextmanager
-async def entered_workspace(request: Request, name: str, scope: KeyScope) -> AsyncIterator[AsyncTrueweave]:
-    """A workspace by its name, open, if the caller may enter it with this scope."""
+async def entered_workspace(
+    request: Request, name: str, scope: KeyScope, *, asks: bool = False
+) -> AsyncIterator[AsyncTrueweave]:
+    """A workspace by its name, open, if the caller may enter it with this scope. With `asks` it is for a question, of
+    which a caller and a workspace may have so many under way."""
+    services, caller = services_of(request), caller_of(request)
     try:
-        async with services_of(request).workspaces.lend(name, caller_of(request).sees) as trueweave:
+        async with services.workspaces.lend(name, caller.sees) as trueweave:
             request.state.workspace = trueweave.workspace.id
             require(request, scope)
-            yield trueweave
+            with services.asking.one(caller.id, trueweave) if asks else nullcontext():
+                yield trueweave
     except UnknownWorkspace:
         request.state.refused = True
         raise
 
 
 Reading = Annotated[AsyncTrueweave, Depends(entering("read"))]
+Asking = Annotated[AsyncTrueweave, Depends(entering("read", asks=True))]
 Writing = Annotated[AsyncTrueweave, Depends(entering("write"))]
 Administering = Annotated[AsyncTrueweave, Depends(entering("admin"))]
 AnyCaller = Annotated[Caller, Depends(caller_of)]

@@ -490,10 +490,13 @@ class KeyRequest(_Request):
     scope: Literal["read", "write", "admin"] = "read"
     workspaces: Annotated[list[Name], Field(min_length=1, max_length=1000)] | None = None
     expires_in_days: Annotated[int, Field(ge=1, le=3650)] | None = None
+    max_tokens_per_day: Annotated[int, Field(ge=0, le=10**15)] | None = None
+    max_spend_per_day: Annotated[Decimal, Field(ge=0, le=1_000_000_000, max_digits=20)] | None = None
 
 
 class KeyBody(BaseModel):
-    """A key as it is listed. `workspaces` is null where it is for all."""
+    """A key as it is listed. `workspaces` is null where it is for all. What was used today is counted where there is a
+    limit."""
 
     prefix: str
     name: str
@@ -503,6 +506,10 @@ class KeyBody(BaseModel):
     expires: datetime | None
     revoked: datetime | None
     last_used: str | None
+    max_tokens_per_day: int | None
+    max_spend_per_day: Decimal | None
+    tokens_today: int
+    spend_today: Decimal
 
 
 class NewKeyBody(BaseModel):

@@ -51,7 +51,7 @@ class AgentEndpoint:
 
 
 def _entered(request: Request) -> AbstractAsyncContextManager[AsyncTrueweave]:
-    return entered_workspace(request, request.path_params["workspace"], "read")
+    return entered_workspace(request, request.path_params["workspace"], "read", asks=True)
 
 
 def _told(error: TrueweaveError) -> str:

@@ -10,7 +10,7 @@ import logging
 import re
 import time
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import AbstractAsyncContextManager, ExitStack, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import uuid4
@@ -119,7 +119,11 @@ class AccessMiddleware:
                     response.headers["Connection"] = "close"
                 await response(scope, receive, answer)
                 return
-            await self._app(scope, self._bounded(scope, receive), answer)
+            async with self._metered(caller):
+                await self._app(scope, self._bounded(scope, receive), answer)
+
+    def _metered(self, caller: Caller | None) -> AbstractAsyncContextManager[None]:
+        return self._services().daily.request(caller.id, caller.limits) if caller and caller.id else nullcontext()
 
     async def _caller(self, scope: Scope, headers: Headers) -> Caller | None:
         if scope["path"] in OPEN:

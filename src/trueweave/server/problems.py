@@ -94,6 +94,8 @@ KINDS: dict[type[TrueweaveError], _Kind] = {
         502, "model_reply_unusable", "Ask again, or in other words.", "The model's reply is unusable."
     ),
     errors.BudgetReached: _Kind(402, "budget_reached", "Raise the budget of the workspace."),
+    errors.KeyLimitReached: _Kind(429, "daily_limit_reached", "Try again tomorrow (UTC), or have the limit raised."),
+    errors.StorageFull: _Kind(413, "storage_full", "Remove documents, or have the limit of the workspace raised."),
     errors.DatabaseError: _Kind(500, "database_error", _IN_LOG, "The database could not do what was asked."),
     errors.DatabaseUnavailable: _Kind(503, "database_unavailable", _LATER, "The database did not answer."),
     errors.EmbeddedServerError: _Kind(503, "database_unavailable", _LATER, "The database did not answer."),
@@ -190,7 +192,7 @@ def response_of(error: Exception, request_id: str = "", *, for_openai: bool = Fa
     if for_openai:
         body["error"] = {"message": f"{found.detail} ({found.code})", "type": found.code, "code": found.code}
     headers = dict(getattr(error, "headers", None) or {})
-    if found.status == 503:
+    if found.status == 503 or getattr(error, "retry_after", None):
         headers.setdefault("Retry-After", str(max(1, round(getattr(error, "retry_after", None) or 5))))
     return JSONResponse(body, found.status, headers, MEDIA_TYPE)
 

@@ -17,11 +17,13 @@ from trueweave.engine import opened_database
 from trueweave.errors import DatabaseUnavailable, TrueweaveError
 from trueweave.factory import ModelFactory
 from trueweave.measuring import measured_by
+from trueweave.server.daily_limits import DailyLimits
 from trueweave.server.metrics import Metrics
+from trueweave.server.throttle import Questions
 from trueweave.server.tokens import Tokens
 from trueweave.server.workspaces import OpenWorkspaces
 from trueweave.serving import work_for_all
-from trueweave.store.postgres import api_keys, audit
+from trueweave.store.postgres import api_keys, audit, caller_usage
 from trueweave.store.postgres.api_keys import ValidKey
 from trueweave.store.postgres.audit import AuditEntry
 from trueweave.store.postgres.db import Database
@@ -112,6 +114,7 @@ class AuditLog:
             if time.monotonic() - pruned > _PRUNE_EVERY:
                 pruned = time.monotonic()
                 await self._try(audit.prune(self._database, self._kept))
+                await self._try(caller_usage.prune(self._database, self._kept))
 
     async def flush(self) -> None:
         """Write all that waits."""
@@ -149,6 +152,8 @@ class Services:
     keys: KnownKeys
     tokens: Tokens | None
     audit: AuditLog
+    asking: Questions
+    daily: DailyLimits
     readiness: Readiness
     reading: asyncio.Semaphore
     stopping: asyncio.Event
@@ -166,6 +171,8 @@ async def opened_services(settings: Settings, metrics: Metrics, *, works: bool) 
             KnownKeys(database),
             Tokens(database, settings) if settings.oidc_issuer else None,
             AuditLog(database, timedelta(days=settings.log_days)),
+            Questions(settings.key_questions_at_once),
+            DailyLimits(database, settings),
             Readiness(database),
             asyncio.Semaphore(_READERS),
             asyncio.Event(),

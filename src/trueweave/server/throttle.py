@@ -1,4 +1,4 @@
-"""How much one key may ask of this server: so many requests at once, and so many a minute.
+"""How much one key may ask of this server: so many requests at once, so many a minute, and so many questions at once.
 
 Each server counts by itself. Behind a balancer a key may ask as much of each of them.
 """
@@ -6,12 +6,13 @@ Each server counts by itself. Behind a balancer a key may ask as much of each of
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import ceil
 
+from trueweave.engine import AsyncTrueweave
 from trueweave.server.problems import Refusal
 
 _MOST_KEYS = 10_000  # that are remembered while they ask nothing
@@ -64,6 +65,30 @@ class Throttle:
             if not self._usage[oldest].under_way:
                 del self._usage[oldest]
         return usage
+
+
+class Questions:
+    """Questions that are under way: of each caller, and in each workspace, by what its settings say."""
+
+    def __init__(self, of_caller: int | None) -> None:
+        self._of_caller = of_caller
+        self._under_way: Counter[str | int] = Counter()
+
+    @contextmanager
+    def one(self, caller: str, trueweave: AsyncTrueweave) -> Iterator[None]:
+        """One question, for as long as it takes. Refusal where as many as there may be are under way."""
+        workspace, in_workspace = trueweave.workspace.id, trueweave.settings.workspace_questions_at_once
+        for whose, who, most in (("This key", caller, self._of_caller), ("This workspace", workspace, in_workspace)):
+            if most is not None and self._under_way[who] >= most:
+                raise _too_many(f"{whose} has {most:,} questions under way, which is as many as it may.", 1)
+        self._under_way.update((caller, workspace))
+        try:
+            yield
+        finally:
+            for who in (caller, workspace):
+                self._under_way[who] -= 1
+                if not self._under_way[who]:
+                    del self._under_way[who]
 
 
 def _too_many(detail: str, seconds: int) -> Refusal:

@@ -18,7 +18,7 @@ from trueweave.server.fields import is_storable
 from trueweave.server.problems import Refusal
 from trueweave.server.signing_keys import ProviderUnavailable, SigningKeys, is_safe
 from trueweave.store.postgres import api_keys
-from trueweave.store.postgres.api_keys import SCOPES, KeyScope
+from trueweave.store.postgres.api_keys import NO_LIMITS, SCOPES, KeyLimits, KeyScope
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.public_errors import translated
 
@@ -43,6 +43,7 @@ class ValidToken(NamedTuple):
     name: str
     scope: KeyScope
     workspaces: frozenset[int] | None
+    limits: KeyLimits = NO_LIMITS
 
 
 class _Claimed(NamedTuple):

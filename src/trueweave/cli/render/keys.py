@@ -15,12 +15,24 @@ if TYPE_CHECKING:
 
 def key_table(found: Sequence[ApiKeyInfo]) -> TextTable:
     """Keys, one a line."""
-    made = table("prefix", "name", "scope", "~workspaces", "made", "last used", "state", styles=("cyan",))
+    made = table("prefix", "name", "scope", "~workspaces", "made", "last used", "a day", "state", styles=("cyan",))
     for one in found:
         workspaces = "all" if one.workspaces is None else ", ".join(one.workspaces) or "none that is there"
         used = str(one.last_used) if one.last_used else "never"
-        made.add_row(one.prefix, one.name, one.scope, workspaces, local_time(one.created), used, _state(one))
+        made.add_row(
+            one.prefix, one.name, one.scope, workspaces, local_time(one.created), used, _limits(one), _state(one)
+        )
     return made
+
+
+def _limits(one: ApiKeyInfo) -> str:
+    """What was used today of what may be used in a day."""
+    told = []
+    if one.max_tokens_per_day is not None:
+        told.append(f"{one.tokens_today:,} of {one.max_tokens_per_day:,} tokens")
+    if one.max_spend_per_day is not None:
+        told.append(f"{one.spend_today.normalize():f} of {one.max_spend_per_day.normalize():f} in money")
+    return ", ".join(told) or "as for all"
 
 
 def _state(one: ApiKeyInfo) -> str:

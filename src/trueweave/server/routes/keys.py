@@ -15,6 +15,7 @@ from trueweave.server.pages import ListPage, Pager
 from trueweave.server.problems import RESPONSES, Refusal
 from trueweave.server.services import Services
 from trueweave.store.postgres import api_keys
+from trueweave.store.postgres.api_keys import NO_LIMITS, KeyLimits
 from trueweave.store.postgres.public_errors import translated
 
 router = APIRouter(prefix="/v1/keys", tags=["keys"], responses=RESPONSES)
@@ -38,10 +39,15 @@ async def list_keys(caller: Administrator, shared: Shared, limit: Limit = 50, cu
 @router.post("", status_code=201)
 async def create_key(body: KeyRequest, caller: Administrator, shared: Shared) -> NewKeyBody:
     """Make a key. It is in the response, and shown only there."""
+    if caller.limits != NO_LIMITS:
+        raise Refusal(
+            403, "forbidden", "This key has limits, and each key that it made would have others.", "Use another key."
+        )
     workspaces = await _workspaces(body.workspaces, caller, shared)
     expires = datetime.now(UTC) + timedelta(days=body.expires_in_days) if body.expires_in_days else None
     with translated():
-        made = await api_keys.make(shared.database, body.name, body.scope, workspaces, expires)
+        limits = KeyLimits(body.max_tokens_per_day, body.max_spend_per_day)
+        made = await api_keys.make(shared.database, body.name, body.scope, workspaces, expires, limits)
     return NewKeyBody(prefix=made.prefix, key=made.token)
 
 
@@ -81,4 +87,8 @@ def _body(one: Any) -> KeyBody:
         expires=one.expires,
         revoked=one.revoked,
         last_used=str(one.last_used) if one.last_used else None,
+        max_tokens_per_day=one.max_tokens_per_day,
+        max_spend_per_day=one.max_spend_per_day,
+        tokens_today=one.tokens_today,
+        spend_today=one.spend_today,
     )

@@ -148,7 +148,7 @@ async def list_models(caller: AnyCaller, shared: Shared) -> ModelList:
 async def _entered(request: Request, body: CompletionRequest) -> AsyncIterator[AsyncTrueweave]:
     """The workspace that the model's name stands for."""
     name = body.model.removeprefix(_PREFIX).partition("/")[0] if body.model.startswith(_PREFIX) else ""
-    async with entered_workspace(request, name, "read") as trueweave:
+    async with entered_workspace(request, name, "read", asks=True) as trueweave:
         yield trueweave
 
 

@@ -17,7 +17,7 @@ from trueweave.evidence import Answer
 from trueweave.json_forms import answer_json, comparison_json, evidence_json, trace_json
 from trueweave.methods import registry
 from trueweave.query_context import Method
-from trueweave.server.access import AnyCaller, Reading
+from trueweave.server.access import AnyCaller, Asking
 from trueweave.server.bodies import (
     AnswerBody,
     AskBody,
@@ -72,7 +72,7 @@ async def list_methods(_: AnyCaller) -> MethodsBody:
 
 
 @router.post("/retrieve", response_model=RetrievedBody)
-async def retrieve(request: Request, body: RetrieveBody, trueweave: Reading) -> Any:
+async def retrieve(request: Request, body: RetrieveBody, trueweave: Asking) -> Any:
     """What a method finds for a question, and how, without an answer."""
     found = await while_there(
         request,
@@ -88,7 +88,7 @@ async def retrieve(request: Request, body: RetrieveBody, trueweave: Reading) -> 
 
 
 @router.post("/ask", response_model=AnswerBody, responses=_STREAM)
-async def ask(request: Request, body: AskBody, trueweave: Reading) -> Any:
+async def ask(request: Request, body: AskBody, trueweave: Asking) -> Any:
     """The answer to a question, every citation checked.
 
     With `Accept: text/event-stream` it comes as events: what was found, the answer in pieces, and the whole of it with
@@ -104,7 +104,7 @@ async def ask(request: Request, body: AskBody, trueweave: Reading) -> Any:
 
 
 @router.post("/compare", response_model=ComparisonBody)
-async def compare(request: Request, body: CompareBody, trueweave: Reading) -> Any:
+async def compare(request: Request, body: CompareBody, trueweave: Asking) -> Any:
     """What methods find for a question, side by side; with answers if they are wanted."""
     wanted = body.filter.filter()
     found = await while_there(

@@ -13,6 +13,7 @@ import secrets
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date, datetime
+from decimal import Decimal
 from typing import Literal, NamedTuple, get_args
 
 from trueweave.errors import ConfigError
@@ -27,9 +28,20 @@ _FORM = re.compile(r"twk_([0-9a-f]{12})_([0-9A-Za-z_-]{43})")
 _LONGEST_NAME = 200
 
 
+class KeyLimits(NamedTuple):
+    """What models may take in a day (UTC) for requests of one caller: tokens, and money. None is as for all."""
+
+    tokens_per_day: int | None = None
+    spend_per_day: Decimal | None = None
+
+
+NO_LIMITS = KeyLimits()
+
+
 @dataclass(frozen=True, slots=True)
 class ApiKeyInfo:
-    """A key as it is listed. `workspaces` are names; None is all of them."""
+    """A key as it is listed. `workspaces` are names; None is all of them. What was used today is known of keys with a
+    limit."""
 
     prefix: str
     name: str
@@ -39,6 +51,10 @@ class ApiKeyInfo:
     expires: datetime | None
     revoked: datetime | None
     last_used: date | None
+    max_tokens_per_day: int | None
+    max_spend_per_day: Decimal | None
+    tokens_today: int
+    spend_today: Decimal
 
 
 class MadeKey(NamedTuple):
@@ -56,6 +72,7 @@ class ValidKey(NamedTuple):
     name: str
     scope: KeyScope
     workspaces: frozenset[int] | None
+    limits: KeyLimits = NO_LIMITS
 
 
 class WorkspaceRow(NamedTuple):
@@ -72,6 +89,7 @@ async def make(
     scope: KeyScope,
     workspaces: Collection[int] | None,
     expires: datetime | None = None,
+    limits: KeyLimits = NO_LIMITS,
 ) -> MadeKey:
     """Make a key. Nothing of its secret is kept but a hash."""
     if not name.strip() or len(name) > _LONGEST_NAME:
@@ -86,6 +104,8 @@ async def make(
             scope=scope,
             workspaces=None if workspaces is None else sorted(workspaces),
             expires=expires,
+            tokens=limits.tokens_per_day,
+            spend=limits.spend_per_day,
         )
     return MadeKey(prefix, f"{KEY_START}{prefix}_{secret}", created)
 
@@ -97,12 +117,14 @@ async def find(database: Database, token: str) -> ValidKey | None:
     prefix, secret = parts.groups()
     async with database.transaction(None) as tx:
         rows = await tx.rows("api_key.find", prefix=prefix)
-        stored, name, scope, workspaces, is_first_today = rows[0] if rows else (bytes(32), "", "read", [], False)
+        stored, name, scope, workspaces, is_first_today, *limits = (
+            rows[0] if rows else (bytes(32), "", "read", [], False, None, None)
+        )
         if not hmac.compare_digest(bytes(stored), _hash(secret)):
             return None
         if is_first_today:
             await tx.run("api_key.used", prefix=prefix)
-    return ValidKey(prefix, name, scope, None if workspaces is None else frozenset(workspaces))
+    return ValidKey(prefix, name, scope, None if workspaces is None else frozenset(workspaces), KeyLimits(*limits))
 
 
 async def listed(

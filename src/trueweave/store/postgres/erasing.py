@@ -13,7 +13,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from trueweave.graph.aggregate import report_text
-from trueweave.store.postgres import outbox, resolution, vectors
+from trueweave.store.postgres import outbox, resolution, storage, vectors
 from trueweave.store.postgres.binary_params import Ids, Texts
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.locks import share_view
@@ -120,6 +120,8 @@ async def forget_old(workspace: Workspace, kept: Retention) -> Forgotten:
     calls = await _all(lambda: _some(workspace, "erase.old_calls", kept.calls))
     await _all(lambda: _some(workspace, "ingest_job.forget_old", kept.logs))
     await _all(lambda: _some(workspace, "kept_response.forget_old", _RESPONSES_KEPT))
+    async with workspace.transaction() as tx:
+        await storage.compact(tx)
     return Forgotten(replies, changes, calls)
 
 

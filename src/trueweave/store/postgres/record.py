@@ -19,6 +19,7 @@ from trueweave.store.postgres.locks import names_may_arrive
 from trueweave.store.postgres.offloop import MUCH, off_loop
 from trueweave.store.postgres.resolution import settings, stage_keys
 from trueweave.store.postgres.sources import forget_jobs
+from trueweave.store.postgres.storage import check_room
 from trueweave.text import phrases
 from trueweave.types import Chunk, Document, Link, Mention, Place
 
@@ -38,8 +39,9 @@ class Stored(NamedTuple):
     names: list[UUID]
 
 
-async def store(workspace: Workspace, documents: Sequence[Contribution]) -> Stored:
-    """Store one new version of each document, in one transaction.
+async def store(workspace: Workspace, documents: Sequence[Contribution], room: int | None = None) -> Stored:
+    """Store one new version of each document, in one transaction. StorageFull where the workspace would have more bytes
+    of text than `room`.
 
     Readers see nothing of it until it is settled. Storing what is already there changes nothing, so a caller who does
     not know whether an earlier try went through may simply try again.
@@ -49,8 +51,8 @@ async def store(workspace: Workspace, documents: Sequence[Contribution]) -> Stor
         try:
             async with workspace.transaction(unhurried=size > _LARGE) as tx:
                 if size < MUCH:
-                    return await _store(tx, documents)
-                return await off_loop(tx, lambda tx: _store(tx, documents))
+                    return await _store(tx, documents, room)
+                return await off_loop(tx, lambda tx: _store(tx, documents, room))
         except UniqueViolation:
             # Another writer brought a version of the same document in the meantime: look again, then ours is the later.
             if attempt == _TRIES:
@@ -58,7 +60,7 @@ async def store(workspace: Workspace, documents: Sequence[Contribution]) -> Stor
     raise AssertionError("unreachable")
 
 
-async def _store(tx: Transaction, offered: Sequence[Contribution]) -> Stored:
+async def _store(tx: Transaction, offered: Sequence[Contribution], room: int | None) -> Stored:
     await names_may_arrive(tx)
     latest = {c.document.uri: c for c in await _still_wanted(tx, offered)}  # of two versions, the later one counts
     documents = [latest[uri] for uri in sorted(latest)]
@@ -73,6 +75,7 @@ async def _store(tx: Transaction, offered: Sequence[Contribution]) -> Stored:
     await _made_anew(tx, [c.document for c in documents if c.document.id in known and c.document.source])
     fresh = [c for c in documents if c.document.id not in known]
     names: list[UUID] = []
+    await check_room(tx, room, (chunk.text for one in fresh for chunk in one.chunks))
     if fresh:
         await tx.run("record.stage")
         await tx.copy("stage_document", _DOCUMENT, (c.document for c in fresh))

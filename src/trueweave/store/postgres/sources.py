@@ -12,6 +12,7 @@ from trueweave.graph.contribution import metadata_json, places_json
 from trueweave.store.postgres.binary_params import Ids, Texts
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.queue import enqueue, take_waiting
+from trueweave.store.postgres.storage import check_room
 from trueweave.text.names import key
 from trueweave.types import FailedDocument, Place, Source
 
@@ -86,9 +87,11 @@ class HandedIn(NamedTuple):
     queued: list[Job]
 
 
-async def submit(workspace: Workspace, sources: Sequence[Source], recipe: str, made: UUID | None = None) -> HandedIn:
+async def submit(
+    workspace: Workspace, sources: Sequence[Source], recipe: str, made: UUID | None = None, room: int | None = None
+) -> HandedIn:
     """Hand in those of the sources that are new or changed, with a job for each, in one transaction. With
-    `made`, also those that were made in another way.
+    `made`, also those that were made in another way. StorageFull where the workspace would have more than `room`.
 
     Those that wait already get another job: whoever began them may be gone. A job too many does no harm.
     """
@@ -96,6 +99,7 @@ async def submit(workspace: Workspace, sources: Sequence[Source], recipe: str, m
     rows = await asyncio.to_thread(_rows, latest.values(), recipe)
     async with workspace.transaction() as tx:
         new = await _new(tx, rows, made)
+        await check_room(tx, room, (row.source.text for row in new), [row.source.uri for row in new])
         queued: list[Job] = []
         if new:
             handed_in = await tx.rows(

@@ -1,13 +1,14 @@
 -- Keys of the server. See api_keys.py.
 
 -- name: make
-INSERT INTO api_key (prefix, secret_hash, name, scope, workspaces, expires)
-VALUES (%(prefix)s, %(secret_hash)s, %(name)s, %(scope)s, %(workspaces)s, %(expires)s)
+INSERT INTO api_key (prefix, secret_hash, name, scope, workspaces, expires, max_tokens_per_day, max_spend_per_day)
+VALUES (%(prefix)s, %(secret_hash)s, %(name)s, %(scope)s, %(workspaces)s, %(expires)s, %(tokens)s, %(spend)s)
 RETURNING created
 
 -- name: find
 -- A key that may be used now.
-SELECT secret_hash, name, scope, workspaces, last_used IS DISTINCT FROM current_date FROM api_key
+SELECT secret_hash, name, scope, workspaces, last_used IS DISTINCT FROM current_date, max_tokens_per_day, max_spend_per_day
+FROM api_key
 WHERE prefix = %(prefix)s AND revoked IS NULL AND (expires IS NULL OR expires > now())
 
 -- name: used
@@ -15,8 +16,10 @@ UPDATE api_key SET last_used = current_date WHERE prefix = %(prefix)s AND last_u
 
 -- name: listed
 -- Keys in the order in which they were made: all, or those for none but these workspaces.
-SELECT k.prefix, k.name, k.scope, k.workspaces IS NULL, w.names, k.created, k.expires, k.revoked, k.last_used
+SELECT k.prefix, k.name, k.scope, k.workspaces IS NULL, w.names, k.created, k.expires, k.revoked, k.last_used,
+    k.max_tokens_per_day, k.max_spend_per_day, coalesce(u.tokens, 0), coalesce(u.price, 0)
 FROM api_key k
+LEFT JOIN caller_usage u ON u.caller = k.prefix AND u.day = (now() AT TIME ZONE 'UTC')::date
 CROSS JOIN LATERAL (SELECT coalesce(array_agg(name ORDER BY name), '{}') AS names
     FROM list_workspaces(coalesce(k.workspaces, '{}'), '', 1000)) w
 WHERE (%(within)s::int[] IS NULL OR k.workspaces <@ %(within)s::int[])

@@ -170,6 +170,24 @@ BEGIN
     DELETE FROM bm25_index WHERE workspace = current_setting('trueweave.workspace')::int;
 END $$;
 
+CREATE FUNCTION trueweave.count_bytes_that_came() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    INSERT INTO trueweave.stored_bytes (workspace, bytes)
+    SELECT workspace, sum(octet_length(text)) FROM came GROUP BY workspace;
+    RETURN NULL;
+END $$;
+
+CREATE FUNCTION trueweave.count_bytes_that_went() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    INSERT INTO trueweave.stored_bytes (workspace, bytes)
+    SELECT workspace, -sum(octet_length(text)) FROM gone GROUP BY workspace;
+    RETURN NULL;
+END $$;
+
 CREATE FUNCTION trueweave.drop_ordered_facets() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -907,6 +925,10 @@ CREATE TABLE trueweave.api_key (
     expires timestamp with time zone,
     revoked timestamp with time zone,
     last_used date,
+    max_tokens_per_day bigint,
+    max_spend_per_day numeric,
+    CONSTRAINT api_key_max_spend_per_day_check CHECK ((max_spend_per_day >= (0)::numeric)),
+    CONSTRAINT api_key_max_tokens_per_day_check CHECK ((max_tokens_per_day >= 0)),
     CONSTRAINT api_key_scope_check CHECK ((scope = ANY (ARRAY['read'::text, 'write'::text, 'admin'::text]))),
     CONSTRAINT api_key_secret_hash_check CHECK ((length(secret_hash) = 32))
 );
@@ -918,6 +940,10 @@ COMMENT ON COLUMN trueweave.api_key.secret_hash IS 'SHA-256 of the secret, which
 COMMENT ON COLUMN trueweave.api_key.workspaces IS 'The workspaces that it is for, by number, so that one that is made later under the name of a dropped one is not among them; NULL is all.';
 
 COMMENT ON COLUMN trueweave.api_key.last_used IS 'The last day on which it was used.';
+
+COMMENT ON COLUMN trueweave.api_key.max_tokens_per_day IS 'Tokens to and from models that requests with it may take in a day (UTC); NULL is as the server says for all.';
+
+COMMENT ON COLUMN trueweave.api_key.max_spend_per_day IS 'Likewise, in money.';
 
 CREATE TABLE trueweave.audit_log (
     id bigint NOT NULL,
@@ -975,6 +1001,17 @@ ALTER TABLE ONLY trueweave.budget ALTER COLUMN workspace SET STATISTICS 0;
 ALTER TABLE ONLY trueweave.budget FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.budget IS 'What a workspace has spent, what calls under way may cost at most, and the caps that both together never exceed.';
+
+CREATE TABLE trueweave.caller_usage (
+    caller text NOT NULL,
+    day date NOT NULL,
+    tokens bigint NOT NULL,
+    price numeric NOT NULL
+);
+
+COMMENT ON TABLE trueweave.caller_usage IS 'What models took for requests of callers who have a daily limit, by day (UTC).';
+
+COMMENT ON COLUMN trueweave.caller_usage.caller IS 'The prefix of a key, or issuer and subject of a token.';
 
 CREATE TABLE trueweave.chunk (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1810,6 +1847,26 @@ ALTER TABLE ONLY trueweave.stale_text FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.stale_text IS 'Texts that something had and has no longer. What models made of them is kept for a while, in case they come back.';
 
+CREATE TABLE trueweave.stored_bytes (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    id bigint NOT NULL,
+    bytes bigint NOT NULL
+);
+ALTER TABLE ONLY trueweave.stored_bytes ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.stored_bytes FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.stored_bytes IS 'How many bytes of text chunks have brought and taken away; the sum is what there is.';
+
+ALTER TABLE trueweave.stored_bytes ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME trueweave.stored_bytes_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE trueweave.suggestion (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
     n integer NOT NULL,
@@ -1944,6 +2001,9 @@ ALTER TABLE ONLY trueweave.bm25_index
 
 ALTER TABLE ONLY trueweave.budget
     ADD CONSTRAINT budget_pkey PRIMARY KEY (workspace);
+
+ALTER TABLE ONLY trueweave.caller_usage
+    ADD CONSTRAINT caller_usage_pkey PRIMARY KEY (caller, day);
 
 ALTER TABLE ONLY trueweave.chunk
     ADD CONSTRAINT chunk_pkey PRIMARY KEY (workspace, document, id);
@@ -2098,6 +2158,9 @@ ALTER TABLE ONLY trueweave.spend
 ALTER TABLE ONLY trueweave.stale_text
     ADD CONSTRAINT stale_text_pkey PRIMARY KEY (workspace, hash);
 
+ALTER TABLE ONLY trueweave.stored_bytes
+    ADD CONSTRAINT stored_bytes_pkey PRIMARY KEY (workspace, id);
+
 ALTER TABLE ONLY trueweave.suggestion
     ADD CONSTRAINT suggestion_pkey PRIMARY KEY (workspace, n);
 
@@ -2125,6 +2188,8 @@ ALTER TABLE ONLY trueweave.workspace
 CREATE INDEX audit_log_at ON trueweave.audit_log USING btree (at);
 
 CREATE INDEX bm25_index_keys ON trueweave.bm25_index USING gin (keys) WITH (fastupdate=off);
+
+CREATE INDEX caller_usage_day ON trueweave.caller_usage USING btree (day);
 
 CREATE INDEX chunk_copies ON trueweave.chunk USING btree (text_hash, id, workspace);
 
@@ -2213,6 +2278,10 @@ CREATE INDEX spend_document ON trueweave.spend USING btree (document, workspace)
 CREATE INDEX spend_open ON trueweave.spend USING btree (workspace, owner) WHERE (state = 'open'::text);
 
 CREATE INDEX summary_due ON trueweave.summary USING btree (workspace, hash) WHERE (text IS NULL);
+
+CREATE TRIGGER count_bytes_that_came AFTER INSERT ON trueweave.chunk REFERENCING NEW TABLE AS came FOR EACH STATEMENT EXECUTE FUNCTION trueweave.count_bytes_that_came();
+
+CREATE TRIGGER count_bytes_that_went AFTER DELETE ON trueweave.chunk REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION trueweave.count_bytes_that_went();
 
 CREATE TRIGGER drop_ordered_facets AFTER DELETE ON trueweave.document REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION trueweave.drop_ordered_facets();
 
@@ -2376,6 +2445,8 @@ CREATE POLICY reader ON trueweave.spend AS RESTRICTIVE TO trueweave_reader USING
 
 CREATE POLICY reader ON trueweave.stale_text AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
+CREATE POLICY reader ON trueweave.stored_bytes AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
 CREATE POLICY reader ON trueweave.suggestion AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.summary AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
@@ -2411,6 +2482,8 @@ ALTER TABLE trueweave.source ENABLE ROW LEVEL SECURITY;
 ALTER TABLE trueweave.spend ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.stale_text ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.stored_bytes ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.suggestion ENABLE ROW LEVEL SECURITY;
 
@@ -2512,6 +2585,8 @@ CREATE POLICY workspace ON trueweave.spend USING ((workspace = (current_setting(
 
 CREATE POLICY workspace ON trueweave.stale_text USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
+CREATE POLICY workspace ON trueweave.stored_bytes USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
 CREATE POLICY workspace ON trueweave.suggestion USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.summary USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
@@ -2551,6 +2626,10 @@ GRANT ALL ON FUNCTION trueweave.clear_space(of_space integer) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.clear_text() FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.clear_text() TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.count_bytes_that_came() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION trueweave.count_bytes_that_went() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION trueweave.drop_ordered_facets() FROM PUBLIC;
 
@@ -2668,6 +2747,8 @@ GRANT SELECT,INSERT,UPDATE ON TABLE trueweave.api_key TO trueweave_app;
 GRANT SELECT,INSERT,DELETE ON TABLE trueweave.audit_log TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.budget TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.caller_usage TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.chunk TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.chunk TO trueweave_reader;
@@ -2788,6 +2869,8 @@ GRANT SELECT ON TABLE trueweave.stable_id TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.stable_id TO trueweave_reader;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.stale_text TO trueweave_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.stored_bytes TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.suggestion TO trueweave_app;
 

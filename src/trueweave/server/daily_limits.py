@@ -1,0 +1,98 @@
+"""What models may take in a day for requests of one caller, over all servers.
+
+A request is let finish that was begun below the limit, and is counted when it is over: so callers may exceed it by what
+they have under way.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from decimal import Decimal
+
+from trueweave.config import Settings
+from trueweave.errors import KeyLimitReached, PriceUnknown, TrueweaveError
+from trueweave.metering import metered
+from trueweave.store.postgres import caller_usage
+from trueweave.store.postgres.api_keys import NO_LIMITS, KeyLimits
+from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.public_errors import translated
+from trueweave.types import Call, money
+
+_log = logging.getLogger(__name__)
+
+
+class DailyLimits:
+    """The limits of all callers: their own, or else those of the settings."""
+
+    def __init__(self, database: Database, settings: Settings) -> None:
+        self._database = database
+        self._for_all = KeyLimits(settings.key_tokens_per_day, settings.key_spend_per_day)
+        self._currency = settings.currency
+
+    def request(self, caller: str, own: KeyLimits) -> AbstractAsyncContextManager[None]:
+        """One request of a caller. What models take for it is counted where there is a limit."""
+        limits = own if own != NO_LIMITS else self._for_all
+        if limits == NO_LIMITS:
+            return nullcontext()
+        return _counted(_RequestMeter(self._database, caller, limits, self._currency))
+
+
+@asynccontextmanager
+async def _counted(meter: _RequestMeter) -> AsyncIterator[None]:
+    try:
+        with metered(meter):
+            yield
+    finally:
+        await meter.write()
+
+
+class _RequestMeter:
+    """Counts one request. The limit is looked at once: before its first call to a model."""
+
+    def __init__(self, database: Database, caller: str, limits: KeyLimits, currency: str) -> None:
+        self._database = database
+        self._caller = caller
+        self._limits = limits
+        self._currency = currency
+        self._is_admitted = False
+        self._tokens, self._price = 0, Decimal(0)
+
+    async def admit(self, call: Call) -> None:
+        tokens, spend = self._limits
+        if spend is not None and call.price is None:
+            raise PriceUnknown(
+                f"the caller has a limit in money, and the price of {call.model} is not known. Set it under [prices] "
+                "in trueweave.toml, or give the limit in tokens."
+            )
+        if self._is_admitted:
+            return
+        with translated():
+            used = await caller_usage.today(self._database, self._caller)
+        if tokens is not None and used.tokens >= tokens:
+            raise KeyLimitReached(f"The {tokens:,} tokens that this caller has for a day are used.", used.left_seconds)
+        if spend is not None and used.price >= spend:
+            told = money(spend, self._currency)
+            raise KeyLimitReached(f"The {told} that this caller has for a day are spent.", used.left_seconds)
+        self._is_admitted = True
+
+    def add(self, tokens: int, price: Decimal | None) -> None:
+        self._tokens += tokens
+        self._price += price or 0
+
+    async def write(self) -> None:
+        """Count what was taken."""
+        if not self._tokens and not self._price:
+            return
+        try:
+            with translated():
+                await caller_usage.add(self._database, self._caller, self._tokens, self._price)
+        except TrueweaveError as error:
+            _log.error(
+                "%d tokens of %s are not counted: %s",
+                self._tokens,
+                self._caller,
+                error,
+                extra={"event": "usage.lost", "caller": self._caller},
+            )

@@ -1,0 +1,245 @@
+"""Limits of the server beyond requests: what models may take in a day, questions at once, and bytes of text."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.identity import AUDIENCE, issuing
+from tests.integration.serving import Served, serving
+from tests.integration.test_server_questions import ASK, QUESTION, asked, notes, until
+from trueweave import AsyncTrueweave, Chunk, Document, Source, StorageFull
+from trueweave.config import Settings
+from trueweave.store.postgres import api_keys, caller_usage, storage
+from trueweave.store.postgres.api_keys import KeyLimits
+from trueweave.store.postgres.db import Database
+from trueweave.testing.model_server import Fault, Trouble
+
+PRICED: dict[str, Any] = {"prices": {"vllm/any": (Decimal(1000), Decimal(1000))}}
+
+
+def question(n: int) -> dict[str, Any]:
+    """A question that no reply is kept for."""
+    return {**QUESTION, "question": f"Whom did Ada work with in {n}?"}
+
+
+async def limited(server: Served, **limits: Any) -> str:
+    """A key for the workspace with a limit."""
+    found = await server.database.find_workspace("mine", make=True)
+    assert found
+    return (await api_keys.make(server.database, "limited", "admin", [found.id], None, KeyLimits(**limits))).token
+
+
+async def test_tokens_of_a_key_are_counted_by_day_over_all_servers(url: str) -> None:
+    async with asked(url) as (server, unlimited, model):
+        key = await limited(server, tokens_per_day=100)
+        async with server.client(key) as client:
+            answer = await client.post(ASK, json=question(1))
+            assert answer.status_code == 200, answer.text
+            usage = answer.json()["usage"]
+            [listed] = [one for one in (await client.get("/v1/keys")).json()["items"] if one["name"] == "limited"]
+            assert listed["tokens_today"] == usage["tokens_in"] + usage["tokens_out"] >= 100
+            assert listed["max_tokens_per_day"] == 100
+        async with serving(url, model="vllm/any", model_url=model.url) as other, other.client(key) as client:
+            calls = model.calls
+            answer = await client.post(ASK, json=question(2))
+            assert (answer.status_code, answer.json()["code"]) == (429, "daily_limit_reached")
+            assert 0 < int(answer.headers["retry-after"]) <= 86400
+            assert model.calls == calls
+            streamed = await client.post(ASK, json=question(2), headers={"Accept": "text/event-stream"})
+            assert "daily_limit_reached" in streamed.text
+            chat = {
+                "model": "trueweave/mine/keyword",
+                "messages": [{"role": "user", "content": "Whom did Ada meet in London?"}],
+            }
+            answer = await client.post("/v1/chat/completions", json=chat)
+            assert (answer.status_code, answer.json()["error"]["code"]) == (429, "daily_limit_reached")
+            tool = {"name": "ask", "arguments": {"question": "Who worked in London?", "method": "keyword"}}
+            called = await client.post(
+                "/v1/workspaces/mine/mcp",
+                json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": tool},
+                headers={"Accept": "application/json, text/event-stream"},
+            )
+            assert "tokens that this caller has for a day are used" in called.text
+            free = await client.post("/v1/workspaces/mine/retrieve", json=question(3))
+            assert free.status_code == 200, "what needs no model is answered"
+            again = await client.post(ASK, json=question(1))
+            assert again.status_code == 200, "a reply that was kept costs nothing"
+        assert (await unlimited.post(ASK, json=question(4))).status_code == 200
+        with psycopg.connect(url) as connection:
+            connection.execute("UPDATE trueweave.caller_usage SET day = day - 1")
+        async with server.client(key) as client:
+            assert (await client.post(ASK, json=question(5))).status_code == 200, "a new day"
+
+
+async def test_a_limit_in_money(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with (
+        asked(url, **PRICED) as (server, _, _model),
+        server.client(await limited(server, spend_per_day=Decimal("0.01"))) as client,
+    ):
+        assert (await client.post(ASK, json=question(1))).status_code == 200
+        answer = await client.post(ASK, json=question(2))
+        assert (answer.status_code, answer.json()["code"]) == (429, "daily_limit_reached")
+        assert "$0.0100" in answer.json()["detail"]
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    async with (
+        serving(url, model="openai/unheard-of", model_url="http://127.0.0.1:1") as server,
+        server.client(await limited(server, spend_per_day=Decimal(1))) as client,
+    ):
+        answer = await client.post(ASK, json=question(3))
+        assert (answer.status_code, answer.json()["code"]) == (409, "price_unknown")
+
+
+async def test_who_hangs_up_is_counted(url: str, tmp_path: Path) -> None:
+    slow, log = Trouble(share={Fault.SLOW: 1.0}, pause=0.005), tmp_path / "calls"
+    async with asked(url, trouble=slow, text="word " * 2000, log=log) as (server, _, _model):
+        key = await limited(server, tokens_per_day=100)
+        async with server.client(key) as client:
+            asking = asyncio.create_task(client.post(ASK, json=question(1)))
+            await until(lambda: len(notes(log)) == 1)
+            asking.cancel()
+            await asyncio.gather(asking, return_exceptions=True)
+            for _ in range(1000):
+                if (await caller_usage.today(server.database, key.split("_")[1])).tokens:
+                    break
+                await asyncio.sleep(0.01)
+            assert (await client.post(ASK, json=question(2))).status_code == 429
+
+
+async def test_limits_for_all_hold_for_holders_of_tokens(url: str) -> None:
+    with issuing() as issuer:
+        settings: dict[str, Any] = {"oidc_issuer": issuer.url, "oidc_audience": AUDIENCE, "key_tokens_per_day": 100}
+        async with asked(url, **settings) as (server, key, _model):
+            for subject in ("ada", "byron"):
+                token = issuer.token(sub=subject, trueweave_workspaces=["mine"])
+                async with server.client(token) as client:
+                    statuses = [(await client.post(ASK, json=question(n))).status_code for n in (len(subject), 7)]
+                    assert statuses == [200, 429], subject
+            assert (await key.post(ASK, json=question(8))).status_code == 200
+            assert (await key.post(ASK, json=question(9))).status_code == 429
+            async with server.client(await limited(server, tokens_per_day=10**6)) as client:
+                for n in (10, 11):
+                    assert (await client.post(ASK, json=question(n))).status_code == 200, "its own comes first"
+
+
+async def test_a_key_with_limits_makes_no_keys(url: str) -> None:
+    async with serving(url) as server:
+        async with server.client(await limited(server, tokens_per_day=1)) as client:
+            answer = await client.post("/v1/keys", json={"name": "free", "workspaces": ["mine"]})
+            assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
+        async with server.client(await server.key("admin", "mine")) as client:
+            wanted = {"name": "some", "max_tokens_per_day": 5, "max_spend_per_day": "1.5"}
+            assert (await client.post("/v1/keys", json=wanted)).status_code == 201
+            found = {one["name"]: one for one in (await client.get("/v1/keys")).json()["items"]}
+            assert (found["some"]["max_tokens_per_day"], found["some"]["max_spend_per_day"]) == (5, "1.5")
+            assert found["test admin"]["max_tokens_per_day"] is None
+
+
+async def test_days_are_forgotten(url: str, database: Database) -> None:
+    await caller_usage.add(database, "a", 1, Decimal(0))
+    await caller_usage.add(database, "a", 2, Decimal("0.5"))
+    found = await caller_usage.today(database, "a")
+    assert (found.tokens, found.price) == (3, Decimal("0.5"))
+    with psycopg.connect(url) as connection:
+        connection.execute("INSERT INTO trueweave.caller_usage VALUES ('a', now() - interval '40 days', 1, 1)")
+    await caller_usage.prune(database, timedelta(days=30))
+    with psycopg.connect(url) as connection:
+        assert connection.execute("SELECT count(*) FROM trueweave.caller_usage").fetchone() == (1,)
+
+
+@pytest.mark.parametrize("setting", ["key_questions_at_once", "workspace_questions_at_once"])
+async def test_so_many_questions_are_under_way_and_no_more(url: str, setting: str, tmp_path: Path) -> None:
+    slow, log = Trouble(share={Fault.SLOW: 1.0}, pause=0.001), tmp_path / "calls"
+    only: dict[str, Any] = {setting: 1}
+    async with asked(url, trouble=slow, text="word " * 10, log=log, **only) as (server, client, _model):
+        asking = asyncio.create_task(client.post(ASK, json=question(1)))
+        await until(lambda: len(notes(log)) == 1)
+        answer = await client.post(ASK, json=question(2))
+        assert (answer.status_code, answer.json()["code"]) == (429, "too_many_requests")
+        assert answer.headers["retry-after"] == "1"
+        assert (await client.get("/v1/workspaces/mine/documents")).status_code == 200
+        async with server.client(await server.key("read", "mine")) as other:
+            answer = await other.post("/v1/workspaces/mine/retrieve", json=question(3))
+            assert answer.status_code == (200 if setting.startswith("key") else 429)
+        assert (await asking).status_code == 200
+        assert (await client.post("/v1/workspaces/mine/retrieve", json=question(4))).status_code == 200
+        assert not server.app.state.services.asking._under_way
+
+
+def texts(workspace: AsyncTrueweave) -> Any:
+    async def found() -> int:
+        async with workspace.workspace.transaction() as tx:
+            return await storage.used(tx)
+
+    return found()
+
+
+async def test_bytes_of_text_are_counted_as_they_come_and_go(url: str, database: Database) -> None:
+    async with aclosing(await AsyncTrueweave.enter(database, "mine")) as mine:
+        other = await AsyncTrueweave.enter(database, "other")
+        await mine.add_documents([Document("a", (Chunk("ü" * 10), Chunk("b" * 5))), Document("b", (Chunk("c" * 7),))])
+        await other.add_documents([Document("a", (Chunk("x" * 1000),))])
+        assert await texts(mine) == 32
+        await mine.add_documents([Document("a", (Chunk("d" * 3),))])
+        assert await texts(mine) == 10, "the version before is gone"
+        await mine.jobs.submit(Source("waiting", "w" * 100))
+        assert await texts(mine) == 110
+        await mine.remove(["b", "waiting"])
+        assert await texts(mine) == 3
+        for n in range(5):
+            await mine.add_documents([Document(f"d{n}", (Chunk(f"{n}"),))])
+        await mine.maintenance.clean_up()
+        assert await texts(mine) == 8
+        with psycopg.connect(url) as connection:
+            count = connection.execute(
+                "SELECT count(*) FROM trueweave.stored_bytes WHERE workspace = %s", [mine.workspace.id]
+            ).fetchone()
+        assert count == (1,), "rows of the count are put together"
+        assert await texts(other) == 1000
+        await mine.maintenance.drop()
+        await other.aclose()
+    with psycopg.connect(url) as connection:
+        left = connection.execute("SELECT DISTINCT workspace FROM trueweave.stored_bytes").fetchall()
+    assert left == [(other.workspace.id,)]
+
+
+async def test_a_workspace_that_is_full_takes_no_more(url: str) -> None:
+    async with (
+        serving(url, max_storage_bytes=1000, extractor="capitals") as server,
+        server.client(await server.key("write", "mine")) as client,
+    ):
+        path = "/v1/workspaces/mine/documents"
+        small = {"documents": [{"uri": "a", "text": "a" * 600}]}
+        assert (await client.post(path, json=small)).status_code == 202
+        for send in (
+            client.post(path, json={"documents": [{"uri": "b", "text": "b" * 401}]}),
+            client.post(f"{path}/files", files={"file": ("b.txt", b"b" * 401)}),
+            client.post(f"{path}/annotated", content='{"uri": "b", "text": "%s"}' % ("b" * 401)),
+        ):
+            answer = await send
+            assert (answer.status_code, answer.json()["code"]) == (413, "storage_full"), answer.text
+            assert "1,000 bytes" in answer.json()["detail"]
+        assert (await client.post(path, json=small)).status_code == 202, "what is there unchanged takes no room"
+        assert (await client.delete("/v1/workspaces/mine/document", params={"uri": "a"})).status_code == 200
+        again = {"documents": [{"uri": "b", "text": "b" * 1000}]}
+        assert (await client.post(path, json=again)).status_code == 202
+        assert (await client.get("/v1/workspaces/mine/documents/failed")).json()["items"] == []
+
+
+async def test_a_workspace_has_a_limit_of_its_own_also_in_python(database: Database) -> None:
+    settings = Settings(extractor="capitals")
+    async with aclosing(await AsyncTrueweave.enter(database, "mine", settings=settings)) as trueweave:
+        await trueweave.maintenance.change_settings({"max_storage_bytes": 10})
+        with pytest.raises(StorageFull, match="may hold 10 bytes of text"):
+            await trueweave.add(Source("a", "a" * 11))
+        await trueweave.add(Source("a", "a" * 10))
+        with pytest.raises(StorageFull):
+            await trueweave.add_documents([Document("b", (Chunk("b"),))])
+        assert (await trueweave.status()).documents == 1
