@@ -47,8 +47,8 @@ from trueweave.graph import communities as grouping
 from trueweave.graph.communities import NONE, LeidenSettings, Tree
 from trueweave.graph.louvain import Graph, merged
 from trueweave.store.postgres.migrate import migrate
-from trueweave.sync import _Thread, _Waiting
 from trueweave.types import Document
+from trueweave.waiting import LoopThread, WaitingCalls
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "home_made.json"
@@ -114,7 +114,7 @@ async def _resource() -> AsyncIterator[Any]:
 
 def opened_by_trueweave() -> object:
     """A resource, opened as a Trueweave is, and not closed."""
-    waiting = _Waiting(_resource)
+    waiting = WaitingCalls(_resource)
     return waiting, waiting.__enter__()
 
 
@@ -129,7 +129,7 @@ def calls(*, smoke: bool) -> Figures:
     loop = asyncio.new_event_loop()
     bare = threading.Thread(target=loop.run_forever, daemon=True)
     bare.start()
-    thread = _Thread()
+    thread = LoopThread()
     with start_blocking_portal() as portal:
         every: dict[str, Call] = {
             "trueweave": thread.wait_for,
@@ -149,7 +149,7 @@ def calls(*, smoke: bool) -> Figures:
             figures[name]["in_a_running_loop"] = asyncio.run(_within(every[name]))
     thread.close()
     loop.call_soon_threadsafe(loop.stop)
-    figures["trueweave"] |= _closed_under_way(thread := _Thread(), thread.wait_for)
+    figures["trueweave"] |= _closed_under_way(thread := LoopThread(), thread.wait_for)
     starting = start_blocking_portal()
     with starting as portal:
         figures["portal"] |= _closed_under_way(starting, portal.call)
@@ -199,7 +199,7 @@ def _closed_under_way(closing: Any, call: Call) -> Figures:
     waiting.start()
     time.sleep(0.2)
     began = time.perf_counter()
-    closing.close() if isinstance(closing, _Thread) else closing.__exit__(None, None, None)
+    closing.close() if isinstance(closing, LoopThread) else closing.__exit__(None, None, None)
     took = time.perf_counter() - began
     waiting.join()
     return {"closing_seconds": round(took, 2), "told": told[0] if told else "what came of it"}

@@ -1,5 +1,6 @@
 """Writes the class Trueweave and its groups in src/trueweave/sync.py from AsyncTrueweave and its groups in
-src/trueweave/engine. `make docs` fails while they are out of date.
+src/trueweave/engine, and Client with its groups in src/trueweave/sync_client.py from AsyncClient in
+src/trueweave/client. `make docs` fails while they are out of date.
 
 What is above these classes is written by hand, imports included.
 """
@@ -9,34 +10,65 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from written import write_or_check
 
 SOURCES = Path(__file__).parents[1] / "src" / "trueweave"
-ENGINE, TARGET = SOURCES / "engine", SOURCES / "sync.py"
 
 # An open database is of the loop that opened it, so there is no workspace to be entered in one, and no projection.
 LEFT_OUT = frozenset({"enter", "aclose", "database", "workspace", "worker_dependencies", "clean_up", "projection"})
-PARTS = {"trueweave": "", "documents": "documents", "questions": "questions"}
-GROUPS = ("graph", "communities", "rules", "jobs", "budget", "projections", "maintenance")
 
-_HEAD = "# --- written by `make sync` from trueweave/engine: what is below is changed there ---\n"
-_CLASS = '''
 
-class Trueweave(_Waiting):
-    """One workspace: all that AsyncTrueweave does, in calls that wait until it is done.
+@dataclass(frozen=True)
+class Target:
+    """A synchronous class: the file and the folder that it is written to and from, the modules of the folder that it
+    takes its calls from, each with a heading, those that have its groups, and what it says of itself."""
+
+    name: str
+    file: Path
+    folder: Path
+    parts: Mapping[str, str]
+    groups: Sequence[str]
+    doc: str
+
+
+TARGETS = (
+    Target(
+        "Trueweave",
+        SOURCES / "sync.py",
+        SOURCES / "engine",
+        {"trueweave": "", "documents": "documents", "questions": "questions"},
+        ("graph", "communities", "rules", "jobs", "budget", "projections", "maintenance"),
+        """One workspace: all that AsyncTrueweave does, in calls that wait until it is done.
 
     It is opened by `with`, or else by the first call, and let go at the end of `with`, by `close`, or with the program.
     The work is done in a thread of its own, where listeners are called too: so it also goes on inside a running event
     loop, as in a notebook. Several threads may call at the same time, and Ctrl-C stops what the call began.
-    """
-'''
+    """,
+    ),
+    Target(
+        "Client",
+        SOURCES / "sync_client.py",
+        SOURCES / "client",
+        {"client": "", "documents": "documents", "questions": "questions"},
+        ("graph", "communities", "rules", "jobs", "budget", "maintenance"),
+        """One workspace of a server: all that AsyncClient does, in calls that wait until it is done.
+
+    It is opened by `with`, or else by the first call, and let go at the end of `with`, by `close`, or with the program.
+    Requests are made in a thread of its own, where listeners are called too: so it also works inside a running event
+    loop, as in a notebook. Several threads may call at the same time, and Ctrl-C stops what the call began.
+    """,
+    ),
+)
+
 _INSTEAD = {
     "AsyncIterator": "Iterator",
     "Stream": "Iterator",
     "AsyncTrueweave": "Trueweave",
+    "AsyncClient": "Client",
     "AsyncConversation": "Conversation",
     "asyncio": "threading",
 }
@@ -44,26 +76,28 @@ _INSTEAD = {
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def module() -> str:
+def module(target: Target) -> str:
     """The module as it should be."""
-    by_hand = TARGET.read_text("utf-8").partition("# --- written by")[0]
-    written = by_hand + _HEAD + "".join(map(_group, GROUPS)) + _CLASS
-    for file, heading in PARTS.items():
+    by_hand = target.file.read_text("utf-8").partition("# --- written by")[0]
+    head = f"# --- written by `make sync` from trueweave/{target.folder.name}: what is below is changed there ---\n"
+    written = by_hand + head + "".join(_group(target, name) for name in target.groups)
+    written += f'\n\nclass {target.name}(_Waiting):\n    """{target.doc}"""\n'
+    for file, heading in target.parts.items():
         written += f"\n    # --- {heading} {'-' * (90 - len(heading))}\n" if heading else ""
-        written += "".join(_members(file))
-    written += "".join(map(_group_property, GROUPS))
-    command = (sys.executable, "-m", "ruff", "format", "--stdin-filename", str(TARGET), "-")
+        written += "".join(_members(target, file))
+    written += "".join(_group_property(target, name) for name in target.groups)
+    command = (sys.executable, "-m", "ruff", "format", "--stdin-filename", str(target.file), "-")
     return subprocess.run(command, input=written, text=True, capture_output=True, check=True).stdout
 
 
-def _group(name: str) -> str:
-    whole, _ = _class(name)
+def _group(target: Target, name: str) -> str:
+    whole, _ = _class(target, name)
     doc = ast.get_docstring(whole)
-    return f'''\n\nclass {_name_of(whole)}(_Group):\n    """{doc}"""\n{"".join(_members(name, group=name))}'''
+    return f'''\n\nclass {_name_of(whole)}(_Group):\n    """{doc}"""\n{"".join(_members(target, name, group=name))}'''
 
 
-def _group_property(name: str) -> str:
-    made = _name_of(_class(name)[0])
+def _group_property(target: Target, name: str) -> str:
+    made = _name_of(_class(target, name)[0])
     return f'''
     @property
     def {name}(self) -> {made}:
@@ -72,10 +106,12 @@ def _group_property(name: str) -> str:
 '''
 
 
-def _class(file: str) -> tuple[ast.ClassDef, str]:
-    """The public class of a module of the engine, and the module's source."""
-    source = (ENGINE / f"{file}.py").read_text("utf-8")
-    [whole] = [node for node in ast.parse(source).body if isinstance(node, ast.ClassDef)]
+def _class(target: Target, file: str) -> tuple[ast.ClassDef, str]:
+    """The public class of a module, and the module's source."""
+    source = (target.folder / f"{file}.py").read_text("utf-8")
+    [whole] = [
+        node for node in ast.parse(source).body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    ]
     return whole, source
 
 
@@ -83,26 +119,26 @@ def _name_of(whole: ast.ClassDef) -> str:
     return whole.name.removeprefix("Async")
 
 
-def _members(file: str, group: str = "") -> Iterator[str]:
-    """The members of Trueweave that come from a module of the engine."""
-    whole, source = _class(file)
+def _members(target: Target, file: str, group: str = "") -> Iterator[str]:
+    """The members of the class, or of a group of it, that come from a module."""
+    whole, source = _class(target, file)
     for node in whole.body:
         if not isinstance(node, Function) or node.name.startswith("_") or node.name in LEFT_OUT:
             continue
-        yield _constructor(source, node) if node.name == "open" else _member(source, node, group)
+        yield _constructor(target, source, node) if node.name == "open" else _member(target, source, node, group)
 
 
-def _constructor(source: str, opening: Function) -> str:
-    given = _call("AsyncTrueweave.open", opening)
+def _constructor(target: Target, source: str, opening: Function) -> str:
+    given = _call(f"Async{target.name}.open", opening)
     return _function("def __init__", opening, "None", _doc(source, opening), f"super().__init__(lambda: {given})")
 
 
-def _member(source: str, node: Function, group: str) -> str:
+def _member(target: Target, source: str, node: Function, group: str) -> str:
     decorators = {ast.unparse(decorator) for decorator in node.decorator_list}
     returns = ast.unparse(_instead(node.returns)) if node.returns else "None"
     doc = _doc(source, node)
     if _is_static(node):
-        waited = f"return _wait_for(lambda: {_call(f'AsyncTrueweave.{node.name}', node)})"
+        waited = f"return wait_for(lambda: {_call(f'Async{target.name}.{node.name}', node)})"
         return _function(f"@staticmethod\n    def {node.name}", node, returns, doc, waited)
     called = f"trueweave.{group}.{node.name}" if group else f"trueweave.{node.name}"
     act = f"lambda trueweave: {_call(called, node)}"
@@ -143,7 +179,7 @@ def _is_static(node: Function) -> bool:
 
 def _passed(arg: ast.arg) -> str:
     is_event = arg.annotation is not None and "asyncio.Event" in ast.unparse(arg.annotation)
-    return f"_awaited({arg.arg})" if is_event else arg.arg
+    return f"awaited({arg.arg})" if is_event else arg.arg
 
 
 def _doc(source: str, node: Function) -> str:
@@ -163,7 +199,7 @@ def _instead(node: ast.AST) -> ast.AST:
 
 
 def main() -> None:
-    write_or_check({TARGET: module()}, "sync")
+    write_or_check({target.file: module(target) for target in TARGETS}, "sync")
 
 
 if __name__ == "__main__":

@@ -8,11 +8,19 @@ import logging
 import typing
 
 __all__ = [
+    "AccessDenied",
     "Added",
     "AmbiguousName",
     "Answer",
     "AnswerOptions",
     "AsyncBudgetGroup",
+    "AsyncClient",
+    "AsyncClientBudget",
+    "AsyncClientCommunities",
+    "AsyncClientGraph",
+    "AsyncClientJobs",
+    "AsyncClientMaintenance",
+    "AsyncClientRules",
     "AsyncCommunitiesGroup",
     "AsyncConversation",
     "AsyncGraphGroup",
@@ -34,6 +42,13 @@ __all__ = [
     "ChunkSizes",
     "Chunker",
     "Citation",
+    "Client",
+    "ClientBudget",
+    "ClientCommunities",
+    "ClientGraph",
+    "ClientJobs",
+    "ClientMaintenance",
+    "ClientRules",
     "CommunitiesGroup",
     "Community",
     "CommunityChanges",
@@ -150,6 +165,7 @@ __all__ = [
     "Report",
     "ReportEstimate",
     "Reported",
+    "RequestRefused",
     "Resolution",
     "ResolutionSettings",
     "RetiredCommunity",
@@ -164,6 +180,8 @@ __all__ = [
     "SchemaOutdated",
     "Scored",
     "Sentence",
+    "ServerError",
+    "ServerUnavailable",
     "Settings",
     "Settled",
     "Skipped",
@@ -207,22 +225,32 @@ __all__ = [
     "WorkFailed",
     "Working",
     "Workspace",
+    "connect",
+    "connect_async",
 ]
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())  # a program that sets logging up gets our lines
 
 if typing.TYPE_CHECKING:
+    from trueweave.client import AsyncClient
+    from trueweave.client.budget import AsyncClientBudget
+    from trueweave.client.communities import AsyncClientCommunities
+    from trueweave.client.graph import AsyncClientGraph
+    from trueweave.client.jobs import AsyncClientJobs
+    from trueweave.client.maintenance import AsyncClientMaintenance
+    from trueweave.client.rules import AsyncClientRules
     from trueweave.config import Settings
+    from trueweave.conversations import AsyncConversation, Conversation
     from trueweave.engine import AsyncTrueweave
     from trueweave.engine.budget import AsyncBudgetGroup
     from trueweave.engine.communities import AsyncCommunitiesGroup
-    from trueweave.engine.conversation import AsyncConversation
     from trueweave.engine.graph import AsyncGraphGroup
     from trueweave.engine.jobs import AsyncJobsGroup
     from trueweave.engine.maintenance import AsyncMaintenanceGroup
     from trueweave.engine.projections import AsyncProjectionsGroup
     from trueweave.engine.rules import AsyncRulesGroup
     from trueweave.errors import (
+        AccessDenied,
         AmbiguousName,
         BadReply,
         BudgetReached,
@@ -248,10 +276,13 @@ if typing.TYPE_CHECKING:
         PriceUnknown,
         ProjectionBehind,
         ProjectionMissing,
+        RequestRefused,
         RuleError,
         SchemaMismatch,
         SchemaNewer,
         SchemaOutdated,
+        ServerError,
+        ServerUnavailable,
         SpaceMismatch,
         StorageFull,
         StoreError,
@@ -319,6 +350,7 @@ if typing.TYPE_CHECKING:
     )
     from trueweave.factory import ModelFactory
     from trueweave.ingest.own import IngestContext, MakeChunker, MakeExtractor
+    from trueweave.opening import connect, connect_async
     from trueweave.pictures import GraphPicture
     from trueweave.protocols import (
         ChangeReaders,
@@ -347,13 +379,21 @@ if typing.TYPE_CHECKING:
     from trueweave.sync import (
         BudgetGroup,
         CommunitiesGroup,
-        Conversation,
         GraphGroup,
         JobsGroup,
         MaintenanceGroup,
         ProjectionsGroup,
         RulesGroup,
         Trueweave,
+    )
+    from trueweave.sync_client import (
+        Client,
+        ClientBudget,
+        ClientCommunities,
+        ClientGraph,
+        ClientJobs,
+        ClientMaintenance,
+        ClientRules,
     )
     from trueweave.types import (
         Budget,
@@ -423,8 +463,15 @@ else:
     _LIGHT = ("errors", "types", "ranges", "evidence", "events", "streams", "protocols", "query_context")
     _HEAVY = {
         "AsyncBudgetGroup": "engine.budget",
+        "AsyncClient": "client",
+        "AsyncClientBudget": "client.budget",
+        "AsyncClientCommunities": "client.communities",
+        "AsyncClientGraph": "client.graph",
+        "AsyncClientJobs": "client.jobs",
+        "AsyncClientMaintenance": "client.maintenance",
+        "AsyncClientRules": "client.rules",
         "AsyncCommunitiesGroup": "engine.communities",
-        "AsyncConversation": "engine.conversation",
+        "AsyncConversation": "conversations",
         "AsyncGraphGroup": "engine.graph",
         "AsyncJobsGroup": "engine.jobs",
         "AsyncMaintenanceGroup": "engine.maintenance",
@@ -432,8 +479,15 @@ else:
         "AsyncRulesGroup": "engine.rules",
         "AsyncTrueweave": "engine",
         "BudgetGroup": "sync",
+        "Client": "sync_client",
+        "ClientBudget": "sync_client",
+        "ClientCommunities": "sync_client",
+        "ClientGraph": "sync_client",
+        "ClientJobs": "sync_client",
+        "ClientMaintenance": "sync_client",
+        "ClientRules": "sync_client",
         "CommunitiesGroup": "sync",
-        "Conversation": "sync",
+        "Conversation": "conversations",
         "Database": "store.postgres.db",
         "GraphGroup": "sync",
         "GraphPicture": "pictures",
@@ -450,6 +504,8 @@ else:
         "Settings": "config",
         "Trueweave": "sync",
         "Workspace": "store.postgres.db",
+        "connect": "opening",
+        "connect_async": "opening",
     }
 
     def __getattr__(name: str) -> object:

@@ -476,6 +476,8 @@ class Settings(BaseSettings):
     @field_validator("database_url", "direct_database_url", "owner_database_url")
     @classmethod
     def _is_of_postgresql(cls, url: str | None) -> str | None:
+        if url is not None and url.startswith(("https://", "http://")):
+            raise ValueError(f"must look like {EXAMPLE_URL}; a server's address is for trueweave.connect and Client")
         if url is not None and not url.startswith(("postgresql://", "postgres://")):
             raise ValueError(f"must look like {EXAMPLE_URL}")
         return url

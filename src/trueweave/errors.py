@@ -39,6 +39,10 @@ TrueweaveError
 │   ├── StoreUnavailable     it did not answer
 │   ├── ProjectionMissing    it has no complete copy of the workspace
 │   └── ProjectionBehind     its copy did not catch up in the time that a question may wait
+├── ServerError              a server of Trueweave cannot do what a client asked
+│   ├── ServerUnavailable    it did not answer, for as long as was worth trying
+│   ├── AccessDenied         the key is missing, unknown or not for this
+│   └── RequestRefused       it does not take such a request
 ├── RuleError                a merge, split or rename that cannot be carried out
 └── Defect                   work failed by a bug of Trueweave, and is marked so
 
@@ -228,6 +232,25 @@ class ProjectionMissing(StoreError):
 
 class ProjectionBehind(StoreError):
     """The copy in another store did not catch up with the record in the time that a question may wait for it."""
+
+
+class ServerError(TrueweaveError):
+    """A server of Trueweave cannot do what a client asked."""
+
+
+class ServerUnavailable(ServerError):
+    """The server did not answer, for as long as was worth trying. Later it may. What a write asked for may have been
+    done all the same."""
+
+
+class AccessDenied(ServerError):
+    """The server does not know the key, or it is not for what was asked."""
+
+
+class RequestRefused(ServerError):
+    """The server does not take such a request: it is not valid, of another version, or `too_large`."""
+
+    too_large: bool = False
 
 
 class RuleError(TrueweaveError):

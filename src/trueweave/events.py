@@ -229,10 +229,15 @@ Event = (
     | WorkFailed
 )
 Listener = Callable[[Event], None]
+Progress = Callable[[int], None]
 
 
 def ignore(_: Event) -> None:
     """A listener that does not listen."""
+
+
+def unseen(_: int) -> None:
+    """Progress that nobody looks at."""
 
 
 # --- runs -----------------------------------------------------------------------------------------------

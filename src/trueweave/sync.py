@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
-import weakref
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterator,
-    Callable,
-    Collection,
-    Coroutine,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
-from concurrent.futures import Future, wait
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Literal, Self, TypeVar
+from typing import Any
 from uuid import UUID
 
 from trueweave.config import Settings
-from trueweave.engine import AsyncTrueweave, Progress, unseen
-from trueweave.engine.conversation import ConversationState
-from trueweave.errors import TrueweaveError
-from trueweave.events import Added, Listener, Refused, Reported, ignore
+from trueweave.conversations import Conversation
+from trueweave.engine import AsyncTrueweave
+from trueweave.events import Added, Listener, Progress, Refused, Reported, ignore, unseen
 from trueweave.evidence import (
     Answer,
     AnswerOptions,
@@ -90,308 +76,21 @@ from trueweave.types import (
     VectorKind,
     Verdict,
 )
-
-T = TypeVar("T")
-
-_LOOK_AGAIN = 0.1  # seconds
-_END: Any = object()
-_CLOSED = "this Trueweave is closed. Open the workspace again with another."
+from trueweave.waiting import WaitingCalls, WaitingGroup, awaited, wait_for
 
 
-class _Thread:
-    """An event loop in a thread of its own. What it is given to do, it does while the caller waits."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._under_way: set[asyncio.Task[Any]] = set()
-        self._opening: AbstractAsyncContextManager[AsyncTrueweave] | None = None
-        self._lock = threading.RLock()  # the garbage may be collected while it is held
-        self._is_closed = False
-        # A program that ends without closing is not held up by this thread; `_Waiting` closes it then.
-        self._thread = threading.Thread(target=self._run, name="trueweave", daemon=True)
-        self._thread.start()
-
-    def _run(self) -> None:
-        # The runner ends as `asyncio.run` does: what is still under way is cancelled, and waited for.
-        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
-            runner.get_loop().run_forever()
-
-    @property
-    def is_here(self) -> bool:
-        """Whether the caller is this very thread, which cannot wait for itself."""
-        return threading.current_thread() is self._thread
-
-    def open(self, opening: Callable[[], AbstractAsyncContextManager[AsyncTrueweave]]) -> AsyncTrueweave:
-        """What is opened by this, until the thread is closed. Where that fails, the thread ends."""
-
-        async def enter() -> AsyncTrueweave:
-            manager = opening()
-            trueweave = await manager.__aenter__()
-            self._opening = manager
-            return trueweave
-
-        try:
-            return self.wait_for(enter)
-        except BaseException:
-            self.close()
-            raise
-
-    def wait_for(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """What comes of this. If the caller is interrupted, it is cancelled, and its end is waited for."""
-        if self.is_here:
-            raise TrueweaveError(
-                "a listener cannot call the Trueweave that it listens to, which waits for it. Use AsyncTrueweave."
-            )
-        over: Future[T] = Future()
-        begun: list[asyncio.Task[T]] = []
-
-        def begin() -> None:
-            begun.append(self._begin(work))
-            begun[0].add_done_callback(lambda task: _call(task, over))
-
-        try:
-            with self._lock:
-                if self._is_closed:
-                    over.set_exception(TrueweaveError(_CLOSED))
-                else:
-                    self._loop.call_soon_threadsafe(begin)
-            return over.result()
-        except BaseException:
-            if not over.done():
-                self._loop.call_soon_threadsafe(lambda: begun[0].cancel() if begun else over.cancel())
-                wait([over])
-            raise
-
-    def end(self, pieces: AsyncIterator[object]) -> None:
-        """Let an iterator go, wherever that is: whoever collects the garbage may be any thread, this one included."""
-        if self._is_closed or not isinstance(pieces, AsyncGenerator):
-            return
-        if self.is_here:
-            self._begin(pieces.aclose)
-        else:
-            self.wait_for(pieces.aclose)
-
-    def close(self) -> None:
-        """Cancel what is under way, let go of everything, and end the thread."""
-        with self._lock:
-            was_closed, self._is_closed = self._is_closed, True
-            if not was_closed:
-                self._loop.call_soon_threadsafe(lambda: self._begin(self._leave))
-        if not self.is_here:
-            self._thread.join()
-
-    async def _leave(self) -> None:
-        others = self._under_way - {asyncio.current_task()}
-        try:
-            for task in others:
-                task.cancel()
-            await asyncio.gather(*others, return_exceptions=True)
-            if self._opening:
-                await self._opening.__aexit__(None, None, None)
-        finally:
-            self._loop.stop()
-
-    def _begin(self, work: Callable[[], Coroutine[Any, Any, T]]) -> asyncio.Task[T]:
-        task = self._loop.create_task(work())
-        self._under_way.add(task)
-        task.add_done_callback(self._under_way.discard)
-        return task
-
-
-def _wait_for(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """What comes of this, which needs no workspace."""
-    thread = _Thread()
-    try:
-        return thread.wait_for(work)
-    finally:
-        thread.close()
-
-
-def _call(task: asyncio.Task[T], over: Future[T]) -> None:
-    """Tell whoever waits how a task ended. One that nobody interrupted was cancelled by closing."""
-    if task.cancelled():
-        over.set_exception(TrueweaveError(_CLOSED))
-    elif error := task.exception():
-        over.set_exception(error)
-    else:
-        over.set_result(task.result())
-
-
-class _Event(asyncio.Event):
-    """An event of threads that a loop can wait for."""
-
-    def __init__(self, event: threading.Event) -> None:
-        super().__init__()
-        self._event = event
-
-    def is_set(self) -> bool:
-        return self._event.is_set()
-
-    async def wait(self) -> Literal[True]:
-        while not self._event.is_set():  # noqa: ASYNC110 - it is set in another thread
-            await asyncio.sleep(_LOOK_AGAIN)
-        return True
-
-
-def _awaited(event: threading.Event | None) -> _Event | None:
-    return _Event(event) if event else None
-
-
-class _Waiting:
-    """Calls an AsyncTrueweave in another thread, and waits for what comes of it."""
-
-    def __init__(
-        self,
-        opening: Callable[[], AbstractAsyncContextManager[AsyncTrueweave]],
-        shared: tuple[_Thread, AsyncTrueweave] | None = None,
-    ) -> None:
-        self._opening = opening
-        self._is_shared = shared is not None
-        self._has = shared
-        self._is_closed = False
-        self._lock = threading.Lock()
-
-    def __enter__(self) -> Self:
-        self._opened()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Let go of the database and of all models. What other threads began is cancelled."""
-        with self._lock:
-            self._is_closed = True
-        if self._has and not self._is_shared:
-            self._has[0].close()
-
+class _Waiting(WaitingCalls[AsyncTrueweave]):
     @property
     def workspace(self) -> int:
         """The number of the workspace."""
         return self._trueweave.workspace.id
 
-    @property
-    def _trueweave(self) -> AsyncTrueweave:
-        return self._opened()[1]
 
-    def _opened(self) -> tuple[_Thread, AsyncTrueweave]:
-        with self._lock:
-            if self._is_closed:
-                raise TrueweaveError(_CLOSED)
-            if self._has is None:
-                thread = _Thread()
-                self._has = thread, thread.open(self._opening)
-                weakref.finalize(self, thread.close)
-            return self._has
-
-    def _wait_for(self, act: Callable[[AsyncTrueweave], Coroutine[Any, Any, T]]) -> T:
-        thread, trueweave = self._opened()
-        return thread.wait_for(lambda: act(trueweave))
-
-    def _iterate(self, act: Callable[[AsyncTrueweave], AsyncIterator[T]]) -> Iterator[T]:
-        """What comes, one by one. Nothing is done before the first is wanted, nor after the last that was."""
-        thread, trueweave = self._opened()
-        pieces = act(trueweave)
-        try:
-            while (piece := thread.wait_for(lambda: _next(pieces))) is not _END:
-                yield piece
-        finally:
-            thread.end(pieces)
-
-    @contextmanager
-    def _entered(self, act: Callable[[AsyncTrueweave], AbstractAsyncContextManager[T]]) -> Iterator[T]:
-        thread, trueweave = self._opened()
-        manager = act(trueweave)
-        entered = thread.wait_for(lambda: _enter(manager))
-        try:
-            yield entered
-        finally:
-            thread.wait_for(lambda: _leave(manager))
-
-    def _beside(self, trueweave: AsyncTrueweave) -> Self:
-        """Another workspace, open for as long as this one is."""
-        made = type(self).__new__(type(self))
-        _Waiting.__init__(made, self._opening, (self._opened()[0], trueweave))
-        return made
-
-
-async def _next(pieces: AsyncIterator[T]) -> T:
-    return await anext(pieces, _END)
-
-
-async def _enter(manager: AbstractAsyncContextManager[T]) -> T:
-    return await manager.__aenter__()
-
-
-async def _leave(manager: AbstractAsyncContextManager[object]) -> None:
-    await manager.__aexit__(None, None, None)
-
-
-class _Group:
-    """Some of the calls of a Trueweave."""
-
-    def __init__(self, waiting: _Waiting) -> None:
-        self._waiting = waiting
-
-    @property
-    def _trueweave(self) -> AsyncTrueweave:
-        return self._waiting._trueweave  # noqa: SLF001 (a part of it)
-
-    def _wait_for(self, act: Callable[[AsyncTrueweave], Coroutine[Any, Any, T]]) -> T:
-        return self._waiting._wait_for(act)  # noqa: SLF001 (a part of it)
-
-    def _entered(self, act: Callable[[AsyncTrueweave], AbstractAsyncContextManager[T]]) -> AbstractContextManager[T]:
-        return self._waiting._entered(act)  # noqa: SLF001 (a part of it)
-
+class _Group(WaitingGroup[AsyncTrueweave]):
     def _beside(self, trueweave: AsyncTrueweave) -> Trueweave:
         made = self._waiting._beside(trueweave)  # noqa: SLF001 (a part of it)
         assert isinstance(made, Trueweave), "a group is of a Trueweave"
         return made
-
-
-class Conversation(ConversationState):
-    """Questions one after the other, each understood from what was said before. Made by `trueweave.conversation`.
-
-    `method` may be set anew between two questions. An answer that was not heard to its end is not part of the
-    conversation.
-    """
-
-    def __init__(
-        self,
-        trueweave: Trueweave,
-        method: str | Method | None = None,
-        *,
-        filter: Filter | None = None,
-        history: Sequence[Message] = (),
-    ) -> None:
-        super().__init__(method, filter, history)
-        self._trueweave = trueweave
-
-    def ask(self, question: str, *, listener: Listener = ignore) -> Answer:
-        """The answer to a question, every citation checked; without a language model, an answer that has no text and
-        the evidence that was found. The listener hears how a question was understood (`Rewritten`)."""
-        answer = self._trueweave.ask(
-            question,
-            self.method,
-            filter=self._filter,
-            history=self.history,
-            context_only=not self._trueweave.has_model,
-            listener=listener,
-        )
-        self._add(question, answer)
-        return answer
-
-    def stream(self, question: str, *, listener: Listener = ignore) -> Iterator[str | Answer]:
-        """The answer in pieces as the model writes them, and at the end the whole of it: see `ask`."""
-        if not self._trueweave.has_model:
-            yield self.ask(question, listener=listener)
-            return
-        for piece in self._trueweave.stream(
-            question, self.method, filter=self._filter, history=self.history, listener=listener
-        ):
-            if isinstance(piece, Answer):
-                self._add(question, piece)
-            yield piece
 
 
 # --- written by `make sync` from trueweave/engine: what is below is changed there ---
@@ -620,13 +319,23 @@ class RulesGroup(_Group):
 class JobsGroup(_Group):
     """Documents that workers bring in: `trueweave.jobs`."""
 
-    def submit(self, *what: str | Path | Source | NamedFile, listener: Listener = ignore) -> IngestJob:
-        """Hand in files, whole folders and texts for workers, and wait for none of them: they are read here, and are
-        part of the index once `trueweave worker`, or anybody who adds documents, has worked them.
+    def submit(
+        self,
+        *what: str | Path | Source | NamedFile,
+        listener: Listener = ignore,
+        refresh: bool = False,
+        job: UUID | None = None,
+    ) -> IngestJob:
+        """Hand in files, whole folders and texts for workers, and wait for none of them: they are read, and are part of
+        the index once `trueweave worker`, or anybody who adds documents, has worked them.
 
-        What is there unchanged is left alone. `get` tells how far they are.
+        What is there unchanged is left alone, unless `refresh` has it worked again where an earlier version of the
+        extractor or of its prompts made it. With a `job`, these documents are added to it. `get` tells how far they
+        are.
         """
-        return self._wait_for(lambda trueweave: trueweave.jobs.submit(*what, listener=listener))
+        return self._wait_for(
+            lambda trueweave: trueweave.jobs.submit(*what, listener=listener, refresh=refresh, job=job)
+        )
 
     def get(self, id: UUID) -> IngestJob:
         """The documents that were handed in as this job, and how far they are. UnknownJob where there is none."""
@@ -674,7 +383,7 @@ class ProjectionsGroup(_Group):
 
     def start(self, store: StoreName, stop: threading.Event | None = None, listener: Listener = ignore) -> None:
         """Let this workspace have a copy in a store, and keep it up to date until `stop` is set."""
-        self._wait_for(lambda trueweave: trueweave.projections.start(store, _awaited(stop), listener))
+        self._wait_for(lambda trueweave: trueweave.projections.start(store, awaited(stop), listener))
 
     def catch_up(self, store: StoreName, listener: Listener = ignore) -> None:
         """Let this workspace have a copy in a store, and bring it up to date, by whichever projector."""
@@ -855,7 +564,7 @@ class Trueweave(_Waiting):
         that of owner_database_url in the settings, else direct_database_url, else database_url, else the bundled
         PostgreSQL. If another process migrates the same database, it is waited for.
         """
-        return _wait_for(lambda: AsyncTrueweave.migrate(url, settings=settings))
+        return wait_for(lambda: AsyncTrueweave.migrate(url, settings=settings))
 
     @property
     def settings(self) -> Settings:
@@ -913,7 +622,7 @@ class Trueweave(_Waiting):
 
     def work(self, listener: Listener = ignore, stop: threading.Event | None = None) -> None:
         """Take jobs of this workspace from the queue until `stop` is set; then end what is begun."""
-        self._wait_for(lambda trueweave: trueweave.work(listener, _awaited(stop)))
+        self._wait_for(lambda trueweave: trueweave.work(listener, awaited(stop)))
 
     def add_documents(
         self,

@@ -715,11 +715,15 @@ WorkState = Literal["waiting", "unsettled", "indexed", "failed"]
 @dataclass(frozen=True, slots=True)
 class DocumentState:
     """How far a document is: it waits to be worked, is worked and not settled yet, is part of the index, or failed for
-    good. `error` is that of the last try."""
+    good. `error` is that of the last try. What is there of it has so many chunks and these notes, and came in at
+    `added`."""
 
     uri: str
     state: WorkState
     error: str = ""
+    chunks: int = 0
+    notes: tuple[str, ...] = ()
+    added: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ def test_entities_that_somebody_has_already(url: str, tmp_path: Path) -> None:
 
 
 def test_the_same_from_python(url: str, notes: Path) -> None:
-    [code] = blocks("python")
+    code, _ = blocks("python")
     assert code.count("AsyncTrueweave.open()") == 1
     here = code.replace("AsyncTrueweave.open()", f"AsyncTrueweave.open({url!r})")
     done = subprocess.run([sys.executable, "-c", here], cwd=notes, capture_output=True, text=True)
@@ -60,6 +60,17 @@ def test_the_same_from_python(url: str, notes: Path) -> None:
     lines = done.stdout.splitlines()
     assert lines[-1] == "True"
     assert "Charles Babbage" in done.stdout
+
+
+def test_one_string_is_changed(url: str, notes: Path) -> None:
+    """What is shown for a server does the same in a database, whose address is the one string."""
+    code, moved = blocks("python")
+    filled = code.replace("AsyncTrueweave.open()", f"AsyncTrueweave.open({url!r}, 'acme')")
+    subprocess.run([sys.executable, "-c", filled], cwd=notes, capture_output=True, check=True)
+    here = moved.replace('"http://127.0.0.1:8000"', repr(url))
+    assert here != moved
+    done = subprocess.run([sys.executable, "-c", here], cwd=notes, capture_output=True, text=True, check=True)
+    assert "wrote to Charles Babbage" in done.stdout
 
 
 def test_every_figure_in_the_readme_is_in_the_results() -> None:

@@ -6,9 +6,8 @@ from decimal import Decimal
 import pytest
 
 from tests.integration.test_asking import QUESTION, Scripted, asking
-from trueweave import Answer, AsyncTrueweave, Chunk, Document, Event, Filter, Retrieved, Rewritten
+from trueweave import Answer, AsyncTrueweave, Chunk, Document, Event, Filter, Retrieved, Rewritten, conversations
 from trueweave.config import Settings
-from trueweave.engine import conversation as conversations
 from trueweave.errors import ModelUnavailable
 from trueweave.methods import Keyword
 from trueweave.store.postgres.db import Database

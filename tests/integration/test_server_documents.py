@@ -4,6 +4,7 @@ import asyncio
 import io
 import json
 import zipfile
+from datetime import datetime
 from typing import Any
 
 import httpx2
@@ -49,7 +50,9 @@ async def test_texts_become_documents(url: str) -> None:
         )
         assert (again.status_code, again.content) == (304, b"")
         state = await client.get(f"{ROOM}/document/status", params={"uri": "letter-1"})
-        assert state.json() == {"uri": "letter-1", "state": "indexed", "error": ""}
+        told = state.json()
+        assert datetime.fromisoformat(told.pop("added")) == datetime.fromisoformat(found["added"])
+        assert told == {"uri": "letter-1", "state": "indexed", "error": "", "chunks": 1, "notes": []}
         assert (await client.delete(f"{ROOM}/document", params={"uri": "letter-1"})).json() == {"removed": 1}
         assert (await client.delete(f"{ROOM}/document", params={"uri": "letter-1"})).status_code == 404
         near = await client.get(f"{ROOM}/document", params={"uri": "letter-1"})
@@ -64,7 +67,7 @@ async def test_texts_become_documents(url: str) -> None:
         [listed] = (await client.get(f"{ROOM}/jobs")).json()["items"]
         assert (listed["id"], listed["documents"], listed["indexed"]) == (job["id"], 3, 1)
         left = (await client.get(f"{ROOM}/jobs/{job['id']}/documents")).json()["items"]
-        assert left == [{"uri": "letter-2", "state": "indexed", "error": ""}]
+        assert [(one["uri"], one["state"], one["error"]) for one in left] == [("letter-2", "indexed", "")]
 
 
 async def test_files_are_called_by_uris_and_read_within_limits(url: str) -> None:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from trueweave.exporting import cypher
 from trueweave.exporting.files import Pieces, folder, replacing, write_text
-from trueweave.exporting.json_lines import line
 from trueweave.extract import preannotated
+from trueweave.extract.preannotated import written as line
 from trueweave.types import Chunk, Document, Link, Mention, Place
 
 HOSTILE = [

@@ -13,9 +13,11 @@ import pytest
 
 import trueweave
 from trueweave import (
+    AsyncClient,
     AsyncConversation,
     AsyncTrueweave,
     Chunker,
+    Client,
     Conversation,
     Extractor,
     GraphReader,
@@ -27,9 +29,11 @@ from trueweave import (
     VectorSearch,
     errors,
     sync,
+    sync_client,
 )
 from trueweave.factory import ModelFactory
 
+CLIENT_GROUPS = [kind for name, kind in typing.get_type_hints(AsyncClient).items() if not name.startswith("_")]
 GROUPS = [kind for name, kind in typing.get_type_hints(AsyncTrueweave).items() if not name.startswith("_")]
 API = [
     AsyncTrueweave,
@@ -38,6 +42,10 @@ API = [
     Conversation,
     *GROUPS,
     *(getattr(sync, kind.__name__.removeprefix("Async")) for kind in GROUPS),
+    AsyncClient,
+    Client,
+    *CLIENT_GROUPS,
+    *(getattr(sync_client, kind.__name__.removeprefix("Async")) for kind in CLIENT_GROUPS),
     ProjectionSource,
     *(Method, Loader, Extractor, Chunker, GraphReader, VectorSearch, TextSearch),  # what other packages implement
 ]
@@ -52,13 +60,15 @@ ALIASES = {
     "VectorKind",
     "Vectors",
 }
+FUNCTIONS = {"connect", "connect_async"}
 # For the worker of all workspaces, which is of this package.
 INTERNAL = {"worker_dependencies"}
 
 
 def public_methods(cls: type) -> Iterator[typing.Callable[..., object]]:
     for name, member in inspect.getmembers(cls):
-        is_called = name == "__init__" and cls in {AsyncTrueweave, Trueweave}  # the others are made by these
+        # The others are made by these.
+        is_called = name == "__init__" and cls in {AsyncTrueweave, Trueweave, Client}
         if (is_called or not name.startswith("_")) and name not in INTERNAL:
             found = member.fget if isinstance(member, property) else member
             if callable(found):
@@ -103,7 +113,7 @@ def test_whatever_the_api_raises_is_public() -> None:
 
 def test_no_other_name_is_public() -> None:
     wanted = types_of_api() | {name for name, value in vars(errors).items() if inspect.isclass(value)}
-    assert set(trueweave.__all__) == wanted | ALIASES
+    assert set(trueweave.__all__) == wanted | ALIASES | FUNCTIONS
     assert trueweave.__all__ == sorted(trueweave.__all__)
     assert all(hasattr(trueweave, name) for name in trueweave.__all__)  # each is loaded when it is asked for
     visible = {name: value for name, value in vars(trueweave).items() if not name.startswith("_")}

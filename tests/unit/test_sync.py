@@ -17,7 +17,7 @@ from typing import get_type_hints
 import pytest
 
 from trueweave import AsyncConversation, AsyncTrueweave, Conversation, Trueweave, TrueweaveError, sync
-from trueweave.sync import _Thread
+from trueweave.waiting import LoopThread
 
 # The constructor, what is of the event loop's own database or for its workers, and `close`.
 LEFT_OUT = {"open", "enter", "aclose", "database", "workspace", "worker_dependencies", "clean_up", "projection"}
@@ -129,7 +129,7 @@ def within(seconds: float, holds: Callable[[], bool]) -> bool:
 
 
 def test_an_interrupted_call_is_cancelled_and_its_end_waited_for() -> None:
-    thread, seen = _Thread(), list[str]()
+    thread, seen = LoopThread(), list[str]()
 
     main = threading.get_ident()
 
@@ -153,7 +153,7 @@ def test_an_interrupted_call_is_cancelled_and_its_end_waited_for() -> None:
 
 
 def test_closing_ends_what_other_threads_wait_for() -> None:
-    thread, seen, told = _Thread(), list[str](), list[str]()
+    thread, seen, told = LoopThread(), list[str](), list[str]()
 
     def call() -> None:
         try:
@@ -175,10 +175,10 @@ def test_closing_ends_what_other_threads_wait_for() -> None:
 
 def test_calls_that_race_with_closing_end_all_the_same() -> None:
     for _ in range(20):
-        thread = _Thread()
+        thread = LoopThread()
         outcomes: list[str] = []
 
-        def call(thread: _Thread = thread, outcomes: list[str] = outcomes) -> None:
+        def call(thread: LoopThread = thread, outcomes: list[str] = outcomes) -> None:
             try:
                 while True:
                     thread.wait_for(partial(asyncio.sleep, 0))
@@ -195,7 +195,7 @@ def test_calls_that_race_with_closing_end_all_the_same() -> None:
 
 
 def test_the_thread_itself_cannot_wait_for_itself() -> None:
-    thread = _Thread()
+    thread = LoopThread()
 
     async def call() -> None:
         thread.wait_for(nothing)
@@ -206,7 +206,7 @@ def test_the_thread_itself_cannot_wait_for_itself() -> None:
 
 
 def test_what_was_opened_is_let_go_even_where_that_fails() -> None:
-    thread, seen = _Thread(), list[str]()
+    thread, seen = LoopThread(), list[str]()
 
     @asynccontextmanager
     async def opening() -> AsyncIterator[AsyncTrueweave]:
@@ -224,13 +224,13 @@ def test_what_was_opened_is_let_go_even_where_that_fails() -> None:
 def test_a_program_that_never_closes_ends(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(
-        "from trueweave.sync import _Thread, _Waiting\n"
+        "from trueweave.waiting import WaitingCalls\n"
         "from contextlib import asynccontextmanager\n"
         "@asynccontextmanager\n"
         "async def opening():\n"
         "    yield None\n"
         "    print('let go')\n"
-        "waiting = _Waiting(opening)\n"
+        "waiting = WaitingCalls(opening)\n"
         "waiting.__enter__()\n"
     )
     done = subprocess.run((sys.executable, program), text=True, capture_output=True, timeout=60, check=True)

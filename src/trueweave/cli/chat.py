@@ -37,9 +37,9 @@ from trueweave.errors import TrueweaveError
 from trueweave.json_forms import answer_json
 
 if TYPE_CHECKING:
+    from trueweave.conversations import Conversation
     from trueweave.events import Event
     from trueweave.evidence import Answer
-    from trueweave.sync import Conversation
 
 _HELP = {
     "/method NAME": "look by another method from now on; without a name, shows which there are",

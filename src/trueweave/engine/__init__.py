@@ -1,7 +1,6 @@
 """AsyncTrueweave: one workspace of an index, with everything that can be done in it."""
 
-from trueweave.engine.core import Progress, unseen
 from trueweave.engine.database import opened_database
 from trueweave.engine.trueweave import AsyncTrueweave
 
-__all__ = ["AsyncTrueweave", "Progress", "opened_database", "unseen"]
+__all__ = ["AsyncTrueweave", "opened_database"]

@@ -6,8 +6,8 @@ from datetime import datetime
 from uuid import UUID
 
 from trueweave.communities.find import regroup
+from trueweave.counting import CountingListener
 from trueweave.engine.core import OpenWorkspace
-from trueweave.engine.counting import CountingListener
 from trueweave.errors import UnknownCommunity
 from trueweave.events import Listener, Reported, ignore
 from trueweave.graph.communities import LeidenSettings

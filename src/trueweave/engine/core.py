@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import AsyncExitStack, aclosing
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from psycopg.types.json import Jsonb
 
 from trueweave.config import Settings, workspace_settings
 from trueweave.errors import ConfigError, UnknownWorkspace
-from trueweave.events import Listener, in_run
+from trueweave.events import Listener, Progress, in_run, unseen
 from trueweave.evidence import Filter
 from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings
 from trueweave.ingest.own import Given, MakeChunker, MakeExtractor
@@ -38,12 +38,6 @@ if TYPE_CHECKING:
 
 # `trueweave.factory` and `trueweave.asking` bring the clients of models, which take longer to load than all the rest:
 # who only looks at the index does not wait for them.
-
-Progress = Callable[[int], None]
-
-
-def unseen(_: int) -> None:
-    """Progress that nobody looks at."""
 
 
 class OpenWorkspace:

@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from trueweave.engine.core import OpenWorkspace, Progress, unseen
-from trueweave.engine.counting import CountingListener
+from trueweave.counting import CountingListener
+from trueweave.engine.core import OpenWorkspace
 from trueweave.engine.lookup import document_details
 from trueweave.engine.maintenance import AsyncMaintenanceGroup
 from trueweave.errors import ConfigError, InvalidDocument, ModelRefused, SpaceMismatch, UnreadableFile
-from trueweave.events import Added, Listener, Refused, Removed, ignore, in_run
+from trueweave.events import Added, Listener, Progress, Refused, Removed, ignore, in_run, unseen
 from trueweave.evidence import DocumentDetails, Filter
 from trueweave.graph.contribution import Contribution, contribution
 from trueweave.ingest.folders import Folder, gone, matching

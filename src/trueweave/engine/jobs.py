@@ -8,14 +8,12 @@ from uuid import UUID, uuid4
 
 from trueweave.engine.core import OpenWorkspace
 from trueweave.errors import UnknownDocument, UnknownJob
-from trueweave.events import Event, Listener, Refused, Unreadable, ignore
+from trueweave.events import Event, Found, Listener, Refused, Unreadable, ignore
 from trueweave.ingest.intake import batches, hand_in, incoming
 from trueweave.ingest.seen import Seen
 from trueweave.store.postgres import ingest_jobs
 from trueweave.store.postgres.public_errors import own_errors
 from trueweave.types import DocumentState, IngestJob, NamedFile, Source
-
-_REASONS = 100  # that are kept of a job
 
 
 @own_errors
@@ -25,27 +23,41 @@ class AsyncJobsGroup:
     def __init__(self, core: OpenWorkspace) -> None:
         self._core = core
 
-    async def submit(self, *what: str | Path | Source | NamedFile, listener: Listener = ignore) -> IngestJob:
-        """Hand in files, whole folders and texts for workers, and wait for none of them: they are read here, and are
-        part of the index once `trueweave worker`, or anybody who adds documents, has worked them.
+    async def submit(
+        self,
+        *what: str | Path | Source | NamedFile,
+        listener: Listener = ignore,
+        refresh: bool = False,
+        job: UUID | None = None,
+    ) -> IngestJob:
+        """Hand in files, whole folders and texts for workers, and wait for none of them: they are read, and are part of
+        the index once `trueweave worker`, or anybody who adds documents, has worked them.
 
-        What is there unchanged is left alone. `get` tells how far they are.
+        What is there unchanged is left alone, unless `refresh` has it worked again where an earlier version of the
+        extractor or of its prompts made it. With a `job`, these documents are added to it. `get` tells how far they
+        are.
         """
-        id_, reasons = uuid4(), list[str]()
+        id_, reasons = job or uuid4(), list[str]()
 
         def heard(event: Event) -> None:
-            if isinstance(event, Refused | Unreadable) and len(reasons) < _REASONS:
+            if isinstance(event, Refused | Unreadable) and len(reasons) < ingest_jobs.MOST_REASONS:
                 reasons.append(event.reason)
             listener(event)
 
-        workspace, recipe = self._core.workspace, (await self._core.models()).recipe()
-        async with workspace.transaction() as tx:
-            await ingest_jobs.make(tx, id_)
+        workspace, models = self._core.workspace, await self._core.models()
+        recipe = models.recipe()
+        made, room = models.made(recipe).id if refresh else None, self._core.settings.max_storage_bytes
+        if job:
+            await self.get(job)
+        else:
+            async with workspace.transaction() as tx:
+                await ingest_jobs.make(tx, id_)
         with Seen() as seen:
             async for found in batches(incoming(what, self._core.files(seen), seen), heard):
-                await hand_in(workspace, found, recipe, heard, room=self._core.settings.max_storage_bytes)
+                handed_in = await hand_in(workspace, found, recipe, heard, made, room)
                 async with workspace.transaction() as tx:
                     await ingest_jobs.note(tx, id_, [source.uri for source in found])
+                listener(Found(handed_in.new, len(found) - handed_in.new))
         if reasons:
             async with workspace.transaction() as tx:
                 await ingest_jobs.refuse(tx, id_, reasons)

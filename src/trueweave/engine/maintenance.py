@@ -11,9 +11,9 @@ from uuid import uuid4
 
 from trueweave.communities.find import regroup
 from trueweave.config import Settings
-from trueweave.engine.core import OpenWorkspace, Progress, unseen
+from trueweave.engine.core import OpenWorkspace
 from trueweave.errors import ConfigError
-from trueweave.events import Listener, ignore
+from trueweave.events import Listener, Progress, ignore, unseen
 from trueweave.graph.communities import LeidenSettings
 from trueweave.protocols import Embedder
 from trueweave.store.postgres import (

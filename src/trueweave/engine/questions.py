@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from trueweave.engine.conversation import AsyncConversation
+from trueweave.conversations import AsyncConversation
 from trueweave.engine.core import OpenWorkspace
 from trueweave.errors import ConfigError, ModelFilesMissing
 from trueweave.events import Listener, ignore, in_run

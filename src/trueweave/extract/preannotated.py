@@ -14,7 +14,10 @@ and what is said in them may come in two files with the same ids.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
+from dataclasses import fields
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -115,6 +118,24 @@ def read(
             yield made
 
 
+def read_exact(path: Path, *, refused: Callable[[Refused], None] | None = None) -> Iterator[Document]:
+    """The documents of a file that `written` wrote, one a line, each called by its own uri. A line that cannot be used
+    is an error, or `refused` is called with it."""
+    for number, line in lines(path):
+        uri = ""
+        try:
+            row = parsed(line)
+            uri = name_of(row)
+            made = document(row, uri)
+        except InvalidDocument as error:
+            told = f"{uri or f'line {number}'}: {error}"
+            if refused is None:
+                raise InvalidDocument(told) from error
+            refused(Refused(uri or f"line {number}", told))
+        else:
+            yield made
+
+
 def document(row: Row, uri: str, origin: str = "") -> Document:
     """One document from what was given for it."""
     is_cut = bool(row.get("chunks")) or ("chunks" in row and "text" not in row)
@@ -153,6 +174,33 @@ def _link(given: _Relation) -> Link:
 
 def _spans(given: list[_Pair]) -> tuple[Span, ...]:
     return tuple((start, end) for start, end in given)
+
+
+def written(document: Document) -> str:
+    """A document as one line, which `document` reads back. What has its default is left out."""
+    row: dict[str, Any] = {"uri": document.uri, "title": document.title, "metadata": dict(document.metadata)}
+    if document.places:
+        row["places"] = [[p.start, p.kind, p.label, p.level, p.offset] for p in document.places]
+    row["chunks"] = [_chunk_row(chunk) for chunk in document.chunks]
+    return json.dumps({key: value for key, value in row.items() if value or key == "chunks"}, ensure_ascii=False) + "\n"
+
+
+def _chunk_row(chunk: Chunk) -> dict[str, Any]:
+    row: dict[str, Any] = {"text": chunk.text, "start": chunk.start, "tokens": chunk.tokens}
+    row["entities"] = [_said_row(one) for one in chunk.mentions]
+    row["relations"] = [_said_row(one) for one in chunk.links]
+    return {key: value for key, value in row.items() if value or key == "text"}
+
+
+def _said_row(said: Mention | Link) -> dict[str, Any]:
+    kind: Any = type(said)
+    values = ((name, default, getattr(said, name)) for name, default in _defaults(kind))
+    return {name: value for name, default, value in values if value != default}
+
+
+@cache
+def _defaults(kind: type) -> list[tuple[str, Any]]:
+    return [(field.name, field.default) for field in fields(kind)]
 
 
 class _Said:

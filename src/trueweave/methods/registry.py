@@ -104,6 +104,35 @@ def name_of(method: Method) -> str:
     return next((name for name, kind in _methods().items() if type(method) is kind), type(method).__name__.lower())
 
 
+def parameters_of(method: Method) -> dict[str, Any]:
+    """The parameters with which `make` gives this method again, those that are not as usual. TypeError where none do:
+    it has no name, or a parameter that JSON cannot hold, as a method with parameters of its own is."""
+    if (name := name_of(method)) not in names():
+        raise TypeError("it has no name, as it is no method that is installed")
+    given: Any = method
+    found: dict[str, Any] = {}
+    for field in fields(given) if is_dataclass(given) else ():
+        value = getattr(method, field.name)
+        if value != (field.default.default if isinstance(field.default, FieldInfo) else field.default):
+            found[field.name] = _written(field.name, value)
+    if make(name, found) != method:
+        raise TypeError("its parameters do not tell all of it")
+    return found
+
+
+def _written(parameter: str, value: object) -> Any:
+    """A parameter as it can be given in JSON: methods by their names."""
+    if isinstance(value, tuple | list):
+        return [_written(parameter, one) for one in value]
+    if not isinstance(value, Method):
+        if value is not None and not isinstance(value, str | int | float | bool):
+            raise TypeError(f"its parameter {parameter} is none that JSON can hold")
+        return value
+    if (name := name_of(value)) not in names() or make(name) != value:
+        raise TypeError(f"its parameter {parameter} is a method with parameters of its own, which has no name")
+    return name
+
+
 def _class(name: str) -> type[Any]:
     found = _methods().get(name)
     if found is None:

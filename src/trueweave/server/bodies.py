@@ -39,8 +39,11 @@ from trueweave.types import (
     JobState,
     Message,
     NameKey,
+    Place,
+    PlaceKind,
     Relation,
     RuleKind,
+    Source,
     Status,
 )
 
@@ -135,11 +138,26 @@ class AskBody(RetrieveBody):
         return [Message(one.role, one.content) for one in self.history]
 
 
+class MethodChoice(_Request):
+    """A method by its name, with parameters of its own."""
+
+    method: Line
+    parameters: Annotated[dict[Line, JsonValue], Field(max_length=50)] = {}
+
+
+class SearchBody(_Request):
+    """A text that passages are to fit, how many, and in which documents."""
+
+    text: Question
+    limit: Annotated[int, Field(ge=1, le=200)] = 10
+    filter: FilterBody = FilterBody()
+
+
 class CompareBody(_Request):
     """A question, and the methods to compare; all of them, if none are given."""
 
     question: Question
-    methods: Annotated[list[Line], Field(max_length=20)] = []
+    methods: Annotated[list[Line | MethodChoice], Field(max_length=20)] = []
     filter: FilterBody = FilterBody()
     answers: bool = False
 
@@ -176,6 +194,12 @@ class RetrievedBody(BaseModel):
     evidence: EvidenceBody
     trace: TraceBody
     usage: Usage
+
+
+class PassagesBody(BaseModel):
+    """Passages, best first."""
+
+    passages: list[Passage]
 
 
 class CitationBody(BaseModel):
@@ -242,8 +266,14 @@ class ComparedBody(BaseModel):
     usage: Usage | None = None
     answer: str | None = None
     known: bool | None = None
+    number: Decimal | None = None
+    reasoning: str | None = None
+    finish: Finish | None = None
     citations: list[CitationBody] | None = None
     sentences: list[SentenceBody] | None = None
+    checks: list[Check] | None = None
+    repairs: list[Repair] | None = None
+    context: str | None = None
 
 
 class OverlapBody(BaseModel):
@@ -264,19 +294,37 @@ class ComparisonBody(BaseModel):
 # --- documents ----------------------------------------------------------------------------------------
 
 
+class PlaceBody(_Request):
+    """Where a page or a section begins in a text, and in the file that it was read from."""
+
+    start: Annotated[int, Field(ge=0, lt=2**31)]
+    kind: PlaceKind
+    label: Text
+    level: Annotated[int, Field(ge=0, le=1000)] = 0
+    offset: Annotated[int, Field(ge=0, lt=2**63)] | None = None
+
+
 class TextDocument(_Request):
-    """A document as text. Another with the same uri replaces it."""
+    """A document as text, with its pages and sections if they are known, and notes on what was odd about reading it.
+    Another with the same uri replaces it."""
 
     uri: Uri
     text: Text
     title: Text = ""
     metadata: dict[str, JsonValue] = {}
+    places: Annotated[list[PlaceBody], Field(max_length=100_000)] = []
+    notes: Annotated[list[Text], Field(max_length=100)] = []
+
+    def source(self) -> Source:
+        """The same for the engine."""
+        places = tuple(Place(one.start, one.kind, one.label, one.level, one.offset) for one in self.places)
+        return Source(self.uri, self.text, self.title, self.metadata, places, tuple(self.notes))
 
 
 class TextDocuments(_Request):
     """Documents to be added together."""
 
-    documents: Annotated[list[TextDocument], Field(min_length=1, max_length=1000)]
+    documents: Annotated[list[TextDocument], Field(max_length=1000)]
 
 
 class UrisBody(_Request):
@@ -291,13 +339,22 @@ class RemovedBody(BaseModel):
     removed: int
 
 
+class ToldBody(BaseModel):
+    """A file that was not read, or a document that cannot be used, and why."""
+
+    kind: Literal["unreadable", "refused", "skipped"]
+    place: str
+    reason: str
+
+
 class AnnotatedBody(BaseModel):
     """How many documents were read and how many of them were new or changed; and why rows could not be used, the first
-    hundred."""
+    hundred, which `told` names with their places."""
 
     documents: int
     new: int
     refused: list[str]
+    told: list[ToldBody]
 
 
 class JobBody(BaseModel):
@@ -319,8 +376,27 @@ class JobBody(BaseModel):
         return cls.model_validate(job, from_attributes=True)
 
 
+class TakenBody(BaseModel):
+    """How many documents of a request are new or changed, and unchanged; how many files and rows could not be used,
+    and how many were passed over."""
+
+    new: int
+    unchanged: int
+    unreadable: int
+    refused: int
+    skipped: int
+
+
+class SubmittedBody(JobBody):
+    """A job, what a request has brought to it, and the first hundred files and rows that could not be used."""
+
+    taken: TakenBody
+    told: list[ToldBody]
+
+
 class SpanBody(BaseModel):
-    """A chunk of a document: an exact span of its text, and where that is."""
+    """A chunk of a document: an exact span of its text, and where that is. `places` are the pages and sections over it
+    and in it."""
 
     id: UUID
     text: str
@@ -328,6 +404,7 @@ class SpanBody(BaseModel):
     end: int
     page: str
     headings: list[str]
+    places: list[Place]
 
 
 class MentionedBody(BaseModel):
@@ -375,6 +452,18 @@ class FoundRelations(BaseModel):
     relations: list[Relation]
     scores: list[float]
     by: list[SearchedBy]
+
+
+class PictureBody(BaseModel):
+    """A part of the graph to be looked at, with passages that say it, by the ids of what they say. `marked` are the
+    entities that it is about, and the relations of a path; `note` says what was left out."""
+
+    title: str
+    entities: list[Entity]
+    relations: list[Relation]
+    marked: list[UUID]
+    passages: dict[UUID, list[Passage]]
+    note: str
 
 
 class NeighboursBody(BaseModel):
@@ -428,7 +517,8 @@ class RuleRequest(_Request):
 
     `merge` and `split` take several names, the others one. `label` is the new name, type or description, and for `add`
     what is so. With a `target` the rule is about the relation from the name to it, and `type` is that of the relation
-    which is added.
+    which is added; `keywords`, `strength` and `emphasis` are of what is added, too. With an `id` of the caller's,
+    making the same rule twice is making it once. `by` says who makes it, besides the key.
     """
 
     kind: RuleKind
@@ -436,6 +526,11 @@ class RuleRequest(_Request):
     label: Text = ""
     target: NameBody | None = None
     type: Line = ""
+    keywords: Annotated[list[Line], Field(max_length=100)] = []
+    strength: Annotated[float, Field(ge=0.001, le=1_000_000)] = 5
+    emphasis: Annotated[int, Field(ge=1, le=9)] = 5
+    id: UUID | None = None
+    by: Line = ""
 
 
 class RuleBody(BaseModel):
@@ -467,13 +562,14 @@ class WorkspaceBody(BaseModel):
 
 
 class WorkspaceDetails(BaseModel):
-    """How large a workspace is, what waits in it, how questions are answered where no method is named, and whether
-    there is a language model to answer with."""
+    """How large a workspace is, what waits in it, how questions are answered where no method is named, whether there is
+    a language model to answer with, and how many bytes one upload may have."""
 
     name: str
     status: Status
     method: str
     has_model: bool
+    max_upload_bytes: int
 
 
 class DroppedBody(BaseModel):

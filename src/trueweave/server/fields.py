@@ -34,6 +34,9 @@ Uri = Annotated[str, StringConstraints(min_length=1, max_length=2000), storable_
 Question = Annotated[str, StringConstraints(min_length=1, max_length=20_000), storable_text]
 Limit = Annotated[int, Query(ge=1, le=200, description="How many at most.")]
 Cursor = Annotated[str, Query(max_length=8000, description="Where the page begins: `next` of the one before.")]
+FilterJson = Annotated[
+    str, StringConstraints(max_length=8000), storable_text, Query(description="A filter, as `ask` takes it, in JSON.")
+]
 EntityName = Annotated[Name, Query(description="A name of the entity, NAME::TYPE where several have it, or its id.")]
 
 

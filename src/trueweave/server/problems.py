@@ -122,6 +122,11 @@ KINDS: dict[type[TrueweaveError], _Kind] = {
     errors.StoreUnavailable: _Kind(503, "store_unavailable", _LATER, "A store of copies did not answer."),
     errors.ProjectionMissing: _Kind(503, "copy_missing", _IN_LOG, "A store has no complete copy of the workspace."),
     errors.ProjectionBehind: _Kind(503, "copy_behind", _LATER, "A store's copy of the workspace is behind."),
+    # A server that asks another has to say so; this one asks none.
+    errors.ServerError: _Kind(502, "server_failed", _IN_LOG, "Another server could not do what was asked."),
+    errors.ServerUnavailable: _Kind(503, "server_unavailable", _LATER, "Another server did not answer."),
+    errors.AccessDenied: _Kind(502, "server_failed", _IN_LOG, "Another server refuses the key of this one."),
+    errors.RequestRefused: _Kind(502, "server_failed", _IN_LOG, "Another server refuses what was asked."),
     errors.RuleError: _Kind(422, "invalid_rule", "Change the rule and send it again."),
     errors.Defect: _Kind(500, "internal", _IN_LOG, "The request failed by a bug."),
 }

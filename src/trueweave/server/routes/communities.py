@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Query
-from pydantic import BaseModel
+from fastapi import APIRouter, Path, Query
+from pydantic import AwareDatetime, BaseModel
 
 from trueweave.server.access import Reading, Writing
 from trueweave.server.bodies import CommunityBody
-from trueweave.server.fields import Cursor, Limit
+from trueweave.server.fields import Cursor, Limit, Name
 from trueweave.server.idempotency import Idempotent
 from trueweave.server.pages import ListPage, Pager
 from trueweave.server.problems import RESPONSES
 from trueweave.server.tagging import TaggedRoute
 from trueweave.store.postgres import pages
 from trueweave.store.postgres.public_errors import translated
-from trueweave.types import Community, CommunityChanges, Hierarchy, ReportEstimate
+from trueweave.types import Community, CommunityChanges, Hierarchy, ReportEstimate, RetiredCommunity
 
 router = APIRouter(
     prefix="/v1/workspaces/{workspace}/communities", tags=["communities"], responses=RESPONSES, route_class=TaggedRoute
@@ -30,6 +30,12 @@ class HierarchyBody(BaseModel):
     hierarchy: Hierarchy | None
 
 
+class RetiredBody(BaseModel):
+    """Communities that are no more, the latest first."""
+
+    communities: list[RetiredCommunity]
+
+
 @router.get("", response_model=ListPage[Community])
 async def list_communities(
     trueweave: Reading,
@@ -39,12 +45,15 @@ async def list_communities(
         int | None, Query(ge=0, le=100, description="Only those of this level, 0 being outermost.")
     ] = None,
     within: Annotated[UUID | None, Query(description="Only those right within this one.")] = None,
+    since: Annotated[AwareDatetime | None, Query(description="Only those that have changed since then.")] = None,
 ) -> Any:
     """Communities, the largest first."""
-    pager: Pager[tuple[int, UUID]] = Pager(tuple[int, UUID], "communities", trueweave.workspace.id, level, within)
+    workspace = trueweave.workspace
+    pager: Pager[tuple[int, UUID]] = Pager(tuple[int, UUID], "communities", workspace.id, level, within, since)
+    after = pager.position(cursor)
     with translated():
-        async with trueweave.workspace.transaction() as tx:
-            found = await pages.communities(tx, limit + 1, level=level, within=within, after=pager.position(cursor))
+        async with workspace.transaction() as tx:
+            found = await pages.communities(tx, limit + 1, level=level, within=within, since=since, after=after)
     return pager.page(found, limit, lambda one: (one.size, one.id))
 
 
@@ -52,6 +61,20 @@ async def list_communities(
 async def get_hierarchy(trueweave: Reading) -> HierarchyBody:
     """How many communities there are on each level, how they were found, and whether the graph has changed since."""
     return HierarchyBody(hierarchy=await trueweave.communities.hierarchy())
+
+
+@router.get("/retired")
+async def list_retired(
+    trueweave: Reading, since: Annotated[AwareDatetime, Query(description="Since when.")], limit: Limit = 50
+) -> RetiredBody:
+    """Communities that are no more since then, the latest first."""
+    return RetiredBody(communities=await trueweave.communities.retired(since, limit))
+
+
+@router.get("/reports/estimate")
+async def estimate_reports(trueweave: Reading) -> ReportEstimate:
+    """What writing all reports that are missing or stale would take. Nothing is sent to any model."""
+    return await trueweave.communities.estimate_reports()
 
 
 @router.post("/find")
@@ -76,7 +99,7 @@ async def request_reports(trueweave: Writing, once: Idempotent) -> ReportEstimat
 
 @router.get("/{community}")
 async def get_community(
-    community: UUID,
+    community: Annotated[Name, Path(description="Its id, or how that begins.")],
     trueweave: Reading,
     members: Annotated[int, Query(ge=0, le=200, description="How many of its members.")] = 50,
 ) -> CommunityBody:

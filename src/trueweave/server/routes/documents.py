@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from typing import Annotated, Any
+from uuid import UUID
 
 from fastapi import APIRouter, Query, Request
-from pydantic import ValidationError
+from starlette.responses import StreamingResponse
 
+from trueweave.counting import CountingListener
+from trueweave.engine import AsyncTrueweave
 from trueweave.errors import InvalidDocument
-from trueweave.events import Refused
+from trueweave.events import Added, Event, Refused, Skipped, Unreadable
 from trueweave.evidence import DocumentDetails
 from trueweave.extract import preannotated
 from trueweave.server.access import Reading, Shared, Writing
 from trueweave.server.bodies import (
     AnnotatedBody,
     DocumentBody,
-    FilterBody,
     JobBody,
     MentionedBody,
     RemovedBody,
     SpanBody,
+    SubmittedBody,
+    TakenBody,
     TextDocument,
     TextDocuments,
+    ToldBody,
     UrisBody,
 )
-from trueweave.server.fields import Cursor, Limit, Line, Uri
+from trueweave.server.fields import Cursor, FilterJson, Limit, Line, Uri
+from trueweave.server.filters import read_filter
 from trueweave.server.idempotency import Idempotent
 from trueweave.server.pages import ListPage, Pager
 from trueweave.server.problems import RESPONSES, Refusal
@@ -32,7 +40,7 @@ from trueweave.server.tagging import TaggedRoute
 from trueweave.server.uploads import OPENAPI, streamed, uploaded
 from trueweave.store.postgres import pages
 from trueweave.store.postgres.public_errors import translated
-from trueweave.types import DocumentInfo, DocumentState, Estimate, FailedDocument, Source
+from trueweave.types import DocumentInfo, DocumentState, Estimate, FailedDocument, NamedFile, Source
 
 router = APIRouter(
     prefix="/v1/workspaces/{workspace}", tags=["documents"], responses=RESPONSES, route_class=TaggedRoute
@@ -45,7 +53,20 @@ _LINES = {
         "content": {"application/x-ndjson": {"schema": {"type": "string", "description": "One document a line."}}},
     }
 }
+_EXPORTED: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"application/x-ndjson": {"schema": {"type": "string", "description": "One document a line."}}}}
+}
+Refresh = Annotated[
+    bool, Query(description="Unchanged ones count as well, where an earlier version of the extractor made them.")
+]
+OfJob = Annotated[UUID | None, Query(description="A job that they are to be part of, too.")]
 WhichUri = Annotated[Uri, Query(description="The document.")]
+
+
+class LineStream(StreamingResponse):
+    """Lines of JSON, written as they are read."""
+
+    media_type = "application/x-ndjson"
 
 
 @router.get("/documents", response_model=ListPage[DocumentInfo])
@@ -54,13 +75,16 @@ async def list_documents(
     limit: Limit = 50,
     cursor: Cursor = "",
     noted: Annotated[bool, Query(description="Only those with a note.")] = False,
-    filter: Annotated[Line, Query(description="A filter, as `ask` takes it, in JSON.")] = "",
+    filter: FilterJson = "",
+    prefix: Annotated[Line, Query(description="Only those whose uri begins like this.")] = "",
+    after: Annotated[Line, Query(description="Only those behind this uri.")] = "",
 ) -> Any:
     """The documents that are there and pass a filter, by uri."""
-    pager: Pager[str] = Pager(str, "documents", trueweave.workspace.id, noted, filter)
-    after = pager.position(cursor) or ""
-    passing = _filter(filter).filter() if filter else None
-    found = await trueweave.list_documents(limit + 1, noted=noted, after=after, filter=passing)
+    pager: Pager[str] = Pager(str, "documents", trueweave.workspace.id, noted, filter, prefix)
+    behind = pager.position(cursor) or after
+    found = await trueweave.list_documents(
+        limit + 1, noted=noted, after=behind, prefix=prefix, filter=read_filter(filter)
+    )
     return pager.page(found, limit, lambda one: one.uri)
 
 
@@ -74,30 +98,51 @@ async def list_failed(trueweave: Reading, limit: Limit = 50, cursor: Cursor = ""
     return pager.page(found, limit, lambda one: one.uri)
 
 
+@router.get("/documents/export", response_class=LineStream, responses=_EXPORTED)
+async def export_documents(trueweave: Reading) -> LineStream:
+    """All documents as they were stored, one JSON object a line, which `/documents/annotated` takes with `exact`."""
+    return LineStream(_lines(trueweave))
+
+
+async def _lines(trueweave: AsyncTrueweave) -> AsyncGenerator[str, None]:
+    async with aclosing(trueweave.documents()) as documents:
+        async for document in documents:
+            yield preannotated.written(document)
+
+
 @router.post("/documents", status_code=202)
-async def add_texts(body: TextDocuments, trueweave: Writing, once: Idempotent) -> JobBody:
+async def add_texts(
+    body: TextDocuments, trueweave: Writing, once: Idempotent, refresh: Refresh = False, job: OfJob = None
+) -> SubmittedBody:
     """Hand in documents as text. They are part of the index once a worker has worked them: see the job."""
     sources = _sources(body.documents)
 
-    async def act() -> JobBody:
-        return JobBody.of(await trueweave.jobs.submit(*sources))
+    async def act() -> SubmittedBody:
+        return await _submitted(trueweave, sources, refresh, job)
 
-    return JobBody.model_validate(await once(trueweave, body, act))
+    return SubmittedBody.model_validate(await once(trueweave, body, act))
 
 
 @router.post("/documents/files", status_code=202, openapi_extra=OPENAPI)
-async def add_files(request: Request, trueweave: Writing, shared: Shared, once: Idempotent) -> JobBody:
+async def add_files(
+    request: Request,
+    trueweave: Writing,
+    shared: Shared,
+    once: Idempotent,
+    refresh: Refresh = False,
+    job: OfJob = None,
+) -> SubmittedBody:
     """Hand in files: text, Markdown, HTML, PDF, Word, PowerPoint, Excel, EPUB, and rows of CSV and JSON lines.
 
     They are read here, within limits, and worked by a worker: see the job, which also says what could not be read.
     """
     async with uploaded(request) as sent:
 
-        async def act() -> JobBody:
+        async def act() -> SubmittedBody:
             async with shared.reading:
-                return JobBody.of(await trueweave.jobs.submit(*sent.files))
+                return await _submitted(trueweave, sent.files, refresh, job)
 
-        return JobBody.model_validate(await once(trueweave, sent.fingerprint, act))
+        return SubmittedBody.model_validate(await once(trueweave, sent.fingerprint, act))
 
 
 @router.post("/documents/annotated", openapi_extra=_LINES)
@@ -106,6 +151,10 @@ async def add_annotated(
     trueweave: Writing,
     once: Idempotent,
     uri: Annotated[Uri, Query(description="What rows are called by that have no uri of their own.")] = "annotated",
+    exact: Annotated[
+        bool, Query(description="Each row is called by its uri just as that is, as `/documents/export` writes them.")
+    ] = False,
+    strict: Annotated[bool, Query(description="The first row that cannot be used is an error.")] = False,
 ) -> AnnotatedBody:
     """Add documents whose entities and relations are given, one JSON object a line.
 
@@ -113,22 +162,26 @@ async def add_annotated(
     async with streamed(request, ".jsonl") as (path, fingerprint):
 
         async def act() -> AnnotatedBody:
-            refused, read = list[str](), 0
+            told, read = list[ToldBody](), 0
 
             def heard(event: Refused) -> None:
-                if len(refused) < _REASONS:
-                    refused.append(event.reason.replace(str(path), uri))
+                if len(told) < _REASONS:
+                    place, reason = (one.replace(str(path), uri) for one in (event.place, event.reason))
+                    told.append(ToldBody(kind="refused", place=place, reason=reason))
 
             def counted(count: int) -> None:
                 nonlocal read
                 read += count
 
-            documents = preannotated.read(path, uri=uri, refused=heard)
+            hear = None if strict else heard
+            documents = (
+                preannotated.read_exact(path, refused=hear) if exact else preannotated.read(path, uri=uri, refused=hear)
+            )
             try:
-                new = await trueweave.add_documents(documents, counted, heard)
+                new = await trueweave.add_documents(documents, counted, hear)
             except InvalidDocument as error:
                 raise type(error)(str(error).replace(str(path), uri)) from error
-            return AnnotatedBody(documents=read, new=new, refused=refused)
+            return AnnotatedBody(documents=read, new=new, refused=[one.reason for one in told], told=told)
 
         return AnnotatedBody.model_validate(await once(trueweave, fingerprint, act))
 
@@ -150,9 +203,12 @@ async def get_document(
     first: Annotated[int, Query(ge=0, le=2**31 - 1, description="The number of the first chunk.")] = 0,
     chunks: Annotated[int, Query(ge=0, le=200, description="How many chunks.")] = 50,
     entities: Annotated[int, Query(ge=0, le=200, description="How many of the entities it mentions.")] = 20,
+    start: Annotated[
+        int, Query(ge=0, le=2**31 - 1, description="Chunks are counted from the one that this character is in.")
+    ] = 0,
 ) -> DocumentBody:
     """A document: its title and metadata, its text in chunks, and the entities that it mentions most."""
-    return _body(await trueweave.document(uri, first=first, chunks=chunks, entities=entities))
+    return _body(await trueweave.document(uri, first=first, chunks=chunks, entities=entities, start=start))
 
 
 @router.get("/document/status")
@@ -170,36 +226,58 @@ async def remove_document(trueweave: Writing, uri: WhichUri) -> RemovedBody:
 
 
 @router.post("/estimate")
-async def estimate_texts(body: TextDocuments, trueweave: Reading) -> Estimate:
+async def estimate_texts(body: TextDocuments, trueweave: Reading, refresh: Refresh = False) -> Estimate:
     """What adding these texts would take, in chunks, tokens and money. Nothing is sent to any model."""
-    return await trueweave.estimate(*_sources(body.documents))
+    return await trueweave.estimate(*_sources(body.documents), refresh=refresh)
 
 
 @router.post("/estimate/files", openapi_extra=OPENAPI)
-async def estimate_files(request: Request, trueweave: Reading, shared: Shared) -> Estimate:
+async def estimate_files(request: Request, trueweave: Reading, shared: Shared, refresh: Refresh = False) -> Estimate:
     """What adding these files would take. Nothing is sent to any model, and nothing is stored."""
     async with uploaded(request) as sent, shared.reading:
-        return await trueweave.estimate(*sent.files)
+        return await trueweave.estimate(*sent.files, refresh=refresh)
 
 
 def _sources(documents: list[TextDocument]) -> list[Source]:
     uris = [one.uri for one in documents]
     if len(set(uris)) < len(uris):
         raise Refusal(422, "invalid_request", "Two of the documents have the same uri.", "Give each one of its own.")
-    return [Source(one.uri, one.text, one.title, one.metadata) for one in documents]
+    return [one.source() for one in documents]
 
 
-def _filter(written: str) -> FilterBody:
-    try:
-        return FilterBody.model_validate_json(written)
-    except ValidationError as error:
-        problem = error.errors()[0]["msg"]
-        raise Refusal(422, "invalid_filter", f"The filter is not valid: {problem}.", "Write it in JSON.") from error
+async def _submitted(
+    trueweave: AsyncTrueweave, what: Sequence[Source | NamedFile], refresh: bool, job: UUID | None
+) -> SubmittedBody:
+    told = list[ToldBody]()
+
+    def heard(event: Event) -> None:
+        if len(told) >= _REASONS:
+            return
+        match event:
+            case Unreadable(place, reason):
+                told.append(ToldBody(kind="unreadable", place=place, reason=reason))
+            case Refused(place, reason):
+                told.append(ToldBody(kind="refused", place=place, reason=reason))
+            case Skipped(place, reason):
+                told.append(ToldBody(kind="skipped", place=place, reason=reason))
+
+    counted = CountingListener(heard, Added())
+    found = await trueweave.jobs.submit(*what, listener=counted, refresh=refresh, job=job)
+    taken = TakenBody.model_validate(counted.total, from_attributes=True)
+    return SubmittedBody(**JobBody.of(found).model_dump(), taken=taken, told=told)
 
 
 def _body(found: DocumentDetails) -> DocumentBody:
     spans = [
-        SpanBody(id=one.id, text=one.text, start=one.start, end=one.end, page=one.page, headings=list(one.headings))
+        SpanBody(
+            id=one.id,
+            text=one.text,
+            start=one.start,
+            end=one.end,
+            page=one.page,
+            headings=list(one.headings),
+            places=list(one.places),
+        )
         for one in found.passages
     ]
     return DocumentBody(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Query
+from pydantic import Field
 
 from trueweave.evidence import EntityPath
 from trueweave.server.access import Reading
@@ -15,10 +17,12 @@ from trueweave.server.bodies import (
     FoundRelations,
     NeighboursBody,
     PathBody,
+    PictureBody,
     StepBody,
     WayBody,
 )
-from trueweave.server.fields import Cursor, EntityName, Limit, Line, Name, name_or_id
+from trueweave.server.fields import Cursor, EntityName, FilterJson, Limit, Line, Name, name_or_id
+from trueweave.server.filters import read_filter
 from trueweave.server.pages import ListPage, Pager
 from trueweave.server.problems import RESPONSES
 from trueweave.server.tagging import TaggedRoute
@@ -31,6 +35,7 @@ router = APIRouter(prefix="/v1/workspaces/{workspace}", tags=["graph"], response
 OfType = Annotated[Line, Query(description="Only entities of this type.")]
 Sought = Annotated[Name, Query(description="What is looked for.")]
 Most = Annotated[int, Query(ge=0, le=100)]
+Entities = Annotated[Sequence[Line], Field(max_length=20)]
 
 
 @router.get("/entities", response_model=ListPage[Entity])
@@ -44,9 +49,11 @@ async def list_entities(trueweave: Reading, limit: Limit = 50, cursor: Cursor = 
 
 
 @router.get("/entities/search", response_model=FoundEntities)
-async def search_entities(trueweave: Reading, text: Sought, limit: Limit = 10, type: OfType = "") -> Any:
+async def search_entities(
+    trueweave: Reading, text: Sought, limit: Limit = 10, type: OfType = "", filter: FilterJson = ""
+) -> Any:
     """The entities that fit a text best: by meaning and by words, or by words alone where nothing is embedded."""
-    hits = await trueweave.graph.search_entities(text, limit, type=type)
+    hits = await trueweave.graph.search_entities(text, limit, type=type, filter=read_filter(filter))
     return {
         "entities": [one.item for one in hits.items],
         "scores": [one.score for one in hits.items],
@@ -66,12 +73,16 @@ async def list_relations(
     trueweave: Reading,
     limit: Limit = 50,
     cursor: Cursor = "",
-    entity: Annotated[Line, Query(description="Only relations of this entity, by name or id.")] = "",
+    entity: Annotated[Entities, Query(description="Only relations of these entities, by name or id.")] = (),
 ) -> Any:
-    """The heaviest relations: of all entities, or of one."""
-    pager: Pager[tuple[float, UUID]] = Pager(tuple[float, UUID], "relations", trueweave.workspace.id, entity)
+    """The heaviest relations: of all entities, or of some."""
+    names = [name for name in entity if name]
+    pager: Pager[tuple[float, UUID]] = Pager(tuple[float, UUID], "relations", trueweave.workspace.id, *names)
     after = pager.position(cursor)
-    of = (await trueweave.graph.entity(name_or_id(entity), relations=0, passages=0)).entity.id if entity else None
+    of = [
+        (await trueweave.graph.entity(name_or_id(name), relations=0, passages=0)).entity.id
+        for name in dict.fromkeys(names)
+    ]
     with translated():
         async with trueweave.workspace.transaction() as tx:
             found = await pages.relations(tx, limit + 1, of=of, after=after)
@@ -79,9 +90,9 @@ async def list_relations(
 
 
 @router.get("/relations/search", response_model=FoundRelations)
-async def search_relations(trueweave: Reading, text: Sought, limit: Limit = 10) -> Any:
+async def search_relations(trueweave: Reading, text: Sought, limit: Limit = 10, filter: FilterJson = "") -> Any:
     """The relations that fit a text best."""
-    hits = await trueweave.graph.search_relations(text, limit)
+    hits = await trueweave.graph.search_relations(text, limit, filter=read_filter(filter))
     return {
         "relations": [one.item for one in hits.items],
         "scores": [one.score for one in hits.items],
@@ -92,12 +103,14 @@ async def search_relations(trueweave: Reading, text: Sought, limit: Limit = 10) 
 @router.get("/neighbours")
 async def list_neighbours(
     trueweave: Reading,
-    entity: EntityName,
+    entity: Annotated[
+        Sequence[Name], Query(min_length=1, max_length=20, description="The entities, each by name or id.")
+    ],
     hops: Annotated[int, Query(ge=1, le=3, description="Over how many relations.")] = 1,
     limit: Limit = 50,
 ) -> NeighboursBody:
-    """The entities around one: nearer ones first, then those more heavily related."""
-    found = await trueweave.graph.neighbours(name_or_id(entity), hops=hops, limit=limit)
+    """The entities around others: nearer ones first, then those more heavily related."""
+    found = await trueweave.graph.neighbours(*map(name_or_id, entity), hops=hops, limit=limit)
     return NeighboursBody(entities=found)
 
 
@@ -112,6 +125,35 @@ async def find_path(
     """A shortest path from one entity to another, with passages that state each of its relations."""
     found = await trueweave.graph.path(name_or_id(start), name_or_id(end), longest=longest, passages=passages)
     return PathBody(path=_way(found) if found else None)
+
+
+@router.get("/picture")
+async def get_picture(
+    trueweave: Reading,
+    entity: Annotated[Line, Query(description="An entity, which is shown with what is around it.")] = "",
+    to: Annotated[Line, Query(description="Another: the path to it is shown.")] = "",
+    community: Annotated[Line, Query(description="Or a community, by its id or how that begins.")] = "",
+    hops: Annotated[int, Query(ge=1, le=3, description="Over how many relations.")] = 1,
+    longest: Annotated[int, Query(ge=1, le=12, description="How many relations a path may have.")] = 6,
+    limit: Annotated[int, Query(ge=1, le=500, description="How many entities at most.")] = 100,
+) -> PictureBody:
+    """What a picture shows: an entity with what is around it, the path to another, or a community."""
+    found = await trueweave.graph.picture(
+        name_or_id(entity) if entity else None,
+        to=name_or_id(to) if to else None,
+        community=community or None,
+        hops=hops,
+        longest=longest,
+        limit=limit,
+    )
+    return PictureBody(
+        title=found.title,
+        entities=list(found.entities),
+        relations=list(found.relations),
+        marked=sorted(found.marked),
+        passages={id_: list(some) for id_, some in found.passages.items()},
+        note=found.note,
+    )
 
 
 def _way(found: EntityPath) -> WayBody:

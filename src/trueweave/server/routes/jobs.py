@@ -6,16 +6,17 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
+from pydantic import AwareDatetime
 
 from trueweave.engine import AsyncTrueweave
 from trueweave.errors import TrueweaveError
 from trueweave.server.access import Reading, Shared
 from trueweave.server.bodies import JobBody
-from trueweave.server.fields import Cursor, Limit
+from trueweave.server.fields import Cursor, Limit, Line
 from trueweave.server.pages import ListPage, Pager
 from trueweave.server.problems import RESPONSES, problem_of, request_id_of
 from trueweave.server.streaming import MEDIA_TYPE, EventStream, event
@@ -34,10 +35,17 @@ _EVENTS: dict[int | str, dict[str, Any]] = {
 
 
 @router.get("")
-async def list_jobs(trueweave: Reading, limit: Limit = 50, cursor: Cursor = "") -> ListPage[JobBody]:
+async def list_jobs(
+    trueweave: Reading,
+    limit: Limit = 50,
+    cursor: Cursor = "",
+    made_before: Annotated[AwareDatetime | None, Query(description="Only jobs before the one made then,")] = None,
+    before: Annotated[UUID | None, Query(description="of this id.")] = None,
+) -> ListPage[JobBody]:
     """Jobs, the latest first."""
     pager: Pager[tuple[datetime, UUID]] = Pager(tuple[datetime, UUID], "jobs", trueweave.workspace.id)
-    found = await trueweave.jobs.latest(limit + 1, before=pager.position(cursor))
+    position = pager.position(cursor) or ((made_before, before) if made_before and before else None)
+    found = await trueweave.jobs.latest(limit + 1, before=position)
     page = pager.page(found, limit, lambda one: (one.made, one.id))
     return ListPage(items=[JobBody.of(one) for one in page["items"]], next=page["next"])
 
@@ -49,11 +57,17 @@ async def get_job(job: UUID, trueweave: Reading) -> JobBody:
 
 
 @router.get("/{job}/documents", response_model=ListPage[DocumentState])
-async def list_job_documents(job: UUID, trueweave: Reading, limit: Limit = 50, cursor: Cursor = "") -> Any:
+async def list_job_documents(
+    job: UUID,
+    trueweave: Reading,
+    limit: Limit = 50,
+    cursor: Cursor = "",
+    after: Annotated[Line, Query(description="Only those behind this uri.")] = "",
+) -> Any:
     """The documents of a job by uri, and how far each is."""
     await trueweave.jobs.get(job)
     pager: Pager[str] = Pager(str, "job documents", trueweave.workspace.id, job)
-    found = await trueweave.jobs.documents(job, limit + 1, after=pager.position(cursor) or "")
+    found = await trueweave.jobs.documents(job, limit + 1, after=pager.position(cursor) or after)
     return pager.page(found, limit, lambda one: one.uri)
 
 

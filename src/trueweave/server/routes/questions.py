@@ -12,7 +12,7 @@ from pydantic import BaseModel, JsonValue
 
 from trueweave.engine import AsyncTrueweave
 from trueweave.errors import TrueweaveError
-from trueweave.events import Event, Retrieved
+from trueweave.events import Event, Retrieved, Rewritten
 from trueweave.evidence import Answer
 from trueweave.json_forms import answer_json, comparison_json, evidence_json, trace_json
 from trueweave.methods import registry
@@ -23,8 +23,10 @@ from trueweave.server.bodies import (
     AskBody,
     CompareBody,
     ComparisonBody,
+    PassagesBody,
     RetrieveBody,
     RetrievedBody,
+    SearchBody,
 )
 from trueweave.server.problems import RESPONSES, problem_of, request_id_of
 from trueweave.server.streaming import MEDIA_TYPE, EventStream, event, while_there
@@ -39,8 +41,9 @@ _STREAM: dict[int | str, dict[str, Any]] = {
             MEDIA_TYPE: {
                 "schema": {
                     "type": "string",
-                    "description": "Events: `evidence` (as of retrieve), `token` ({text}), then `answer` (the form of "
-                    "JSON), or `problem` at any time.",
+                    "description": "Events: `rewritten` ({question}), where the question is understood in other "
+                    "words from what was said before; `evidence` (as of retrieve), `token` ({text}), then `answer` "
+                    "(the form of JSON), or `problem` at any time.",
                 }
             }
         }
@@ -103,13 +106,19 @@ async def ask(request: Request, body: AskBody, trueweave: Asking) -> Any:
     return answer_json(answer, is_answered=not body.context_only)
 
 
+@router.post("/search", response_model=PassagesBody)
+async def search(request: Request, body: SearchBody, trueweave: Asking) -> Any:
+    """The passages that fit a text best: by meaning and by words, or by words alone where nothing is embedded."""
+    found = await while_there(request, trueweave.search(body.text, body.limit, filter=body.filter.filter()))
+    return {"passages": found}
+
+
 @router.post("/compare", response_model=ComparisonBody)
 async def compare(request: Request, body: CompareBody, trueweave: Asking) -> Any:
     """What methods find for a question, side by side; with answers if they are wanted."""
     wanted = body.filter.filter()
-    found = await while_there(
-        request, trueweave.compare(body.question, body.methods, filter=wanted, answers=body.answers)
-    )
+    methods = [one if isinstance(one, str) else registry.make(one.method, one.parameters) for one in body.methods]
+    found = await while_there(request, trueweave.compare(body.question, methods, filter=wanted, answers=body.answers))
     return comparison_json(found)
 
 
@@ -131,18 +140,19 @@ def _how(body: AskBody) -> dict[str, Any]:
     }
 
 
-Piece = Retrieved | str | Answer | TrueweaveError
+Piece = Rewritten | Retrieved | str | Answer | TrueweaveError
 
 
 async def pieces_of(
     trueweave: AsyncTrueweave, question: str, method: Method, **how: Any
 ) -> AsyncGenerator[Piece, None]:
-    """What was found, the answer in pieces, and the whole of it; or the error that ended it."""
+    """How the question was understood, if in other words; what was found, the answer in pieces, and the whole of it; or
+    the error that ended it."""
     coming: asyncio.Queue[Piece | None] = asyncio.Queue(_WAITING)
 
     def heard(told: Event) -> None:
-        if isinstance(told, Retrieved):
-            coming.put_nowait(told)  # it is the first
+        if isinstance(told, Rewritten | Retrieved):
+            coming.put_nowait(told)  # they are the first
 
     async def listen() -> None:
         try:
@@ -179,6 +189,8 @@ async def _events(
     async with aclosing(pieces_of(trueweave, body.question, method, **_how(body))) as pieces:
         async for piece in pieces:
             match piece:
+                case Rewritten(question):
+                    yield event("rewritten", {"question": question})
                 case Retrieved(evidence):
                     trace = trace_json(evidence.trace)
                     found = {"evidence": evidence_json(evidence), "trace": trace, "usage": evidence.trace.usage}

@@ -6,22 +6,25 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from trueweave.engine import AsyncTrueweave
 from trueweave.errors import RuleError
-from trueweave.server.access import AnyCaller, Reading, Writing
+from trueweave.server.access import Administering, AnyCaller, Reading, Writing
 from trueweave.server.bodies import NameBody, RuleBody, RuleRequest, listed
 from trueweave.server.fields import Cursor, Limit
 from trueweave.server.idempotency import Idempotent
 from trueweave.server.pages import ListPage, Pager
 from trueweave.server.problems import RESPONSES, Refusal
 from trueweave.server.tagging import TaggedRoute
-from trueweave.types import Link, Mention, Rule, Suggestion
+from trueweave.types import Link, Mention, Resolution, ResolutionSettings, Rule, Sameness, Suggestion
 
 router = APIRouter(
     prefix="/v1/workspaces/{workspace}/rules", tags=["rules"], responses=RESPONSES, route_class=TaggedRoute
 )
+
+
+Which = Annotated[str, StringConstraints(pattern=r"^[0-9A-Fa-f-]{1,36}$")]
 
 
 class UndoneBody(BaseModel):
@@ -37,10 +40,10 @@ class SuggestionsBody(BaseModel):
 
 
 class SuggestionIds(BaseModel):
-    """Suggestions by their ids."""
+    """Suggestions by their ids, or how these begin, or by number in the last list."""
 
     model_config = ConfigDict(extra="forbid")
-    ids: Annotated[list[UUID], Field(min_length=1, max_length=200)]
+    ids: Annotated[list[Which], Field(min_length=1, max_length=200)]
 
 
 class AcceptedBody(BaseModel):
@@ -53,6 +56,29 @@ class RejectedBody(BaseModel):
     """The pairs of names that are not suggested again."""
 
     rejected: list[list[NameBody]]
+
+
+class NamesBody(BaseModel):
+    """Names as documents write them."""
+
+    model_config = ConfigDict(extra="forbid")
+    names: Annotated[list[NameBody], Field(min_length=1, max_length=1000)]
+
+
+class MentionedNames(BaseModel):
+    """For each name that was asked for, in their order, those that some document mentions now."""
+
+    mentioned: list[list[NameBody]]
+
+
+class ResolutionBody(BaseModel):
+    """What makes two names one entity: how they are compared, how alike they must be in per cent, and whether their
+    types count."""
+
+    model_config = ConfigDict(extra="forbid")
+    mode: Resolution
+    threshold: Annotated[int, Field(ge=70, le=100)] = 90
+    same: Sameness = "name_and_type"
 
 
 @router.get("")
@@ -70,7 +96,8 @@ async def make_rule(body: RuleRequest, caller: AnyCaller, trueweave: Writing, on
     """Make a rule. It holds from now on, whatever documents come, and can be taken back."""
 
     async def act() -> RuleBody:
-        return _body(await _made(body, trueweave, caller.name))
+        by = ": ".join(one for one in (caller.name, body.by) if one)  # a key cannot pass for another
+        return _body(await _made(body, trueweave, by))
 
     return RuleBody.model_validate(await once(trueweave, body, act))
 
@@ -109,6 +136,31 @@ async def reject_suggestions(body: SuggestionIds, trueweave: Writing, once: Idem
     return RejectedBody.model_validate(await once(trueweave, body, act))
 
 
+@router.post("/mentioned")
+async def find_mentioned(body: NamesBody, trueweave: Reading) -> MentionedNames:
+    """Which of these names documents mention, written just so; without a type, of any."""
+    keys = [one.key() for one in body.names]
+    found = await trueweave.rules.mentioned(keys)
+    return MentionedNames(mentioned=[listed(found[key]) for key in keys])
+
+
+@router.get("/resolution")
+async def get_resolution(trueweave: Reading) -> ResolutionBody:
+    """What makes two names one entity here."""
+    return ResolutionBody.model_validate(await trueweave.rules.resolution(), from_attributes=True)
+
+
+@router.put("/resolution")
+async def change_resolution(body: ResolutionBody, trueweave: Administering, once: Idempotent) -> ResolutionBody:
+    """Resolve all names by other settings."""
+
+    async def act() -> ResolutionBody:
+        await trueweave.rules.change_resolution(ResolutionSettings(body.mode, body.threshold, body.same))
+        return body
+
+    return ResolutionBody.model_validate(await once(trueweave, body, act))
+
+
 @router.delete("/{rule}")
 async def undo_rule(rule: UUID, trueweave: Writing) -> UndoneBody:
     """Take a rule back, as if it had never been made."""
@@ -122,16 +174,17 @@ async def undo_rule(rule: UUID, trueweave: Writing) -> UndoneBody:
 async def _made(body: RuleRequest, trueweave: AsyncTrueweave, by: str) -> Rule:
     rules, names = trueweave.rules, [one.key() for one in body.names]
     target = body.target.key() if body.target else None
+    whose: dict[str, Any] = {"by": by, "id": body.id}
     if body.kind == "merge":
-        return await rules.merge(*names, by=by)
+        return await rules.merge(*names, **whose)
     if body.kind == "split":
-        return await rules.split(*names, by=by)
+        return await rules.split(*names, **whose)
     if len(names) > 1:
         raise Refusal(422, "invalid_rule", f"A rule to {body.kind} is about one name.", "Make a rule for each name.")
-    more: dict[str, Any] = {"target": target, "by": by}
+    more: dict[str, Any] = {"target": target, **whose}
     match body.kind:
         case "rename":
-            return await rules.rename(names[0], body.label, by=by)
+            return await rules.rename(names[0], body.label, **whose)
         case "retype":
             return await rules.retype(names[0], body.label, **more)
         case "describe":
@@ -139,15 +192,16 @@ async def _made(body: RuleRequest, trueweave: AsyncTrueweave, by: str) -> Rule:
         case "suppress":
             return await rules.suppress(names[0], **more)
         case "add":
-            return await rules.add(_fact(body), by=by)
+            return await rules.add(_fact(body), **whose)
 
 
 def _fact(body: RuleRequest) -> Mention | Link:
     [name], to = body.names, body.target
     if to is None:
-        return Mention(name.name, name.type, body.label)
-    words = (body.type,) if body.type else ()
-    return Link(name.name, to.name, body.label, words, source_type=name.type, target_type=to.type)
+        return Mention(name.name, name.type, body.label, body.emphasis)
+    words = (*((body.type,) if body.type else ()), *body.keywords)
+    how = (words, body.strength, body.emphasis)
+    return Link(name.name, to.name, body.label, *how, source_type=name.type, target_type=to.type)
 
 
 def _body(rule: Rule) -> RuleBody:

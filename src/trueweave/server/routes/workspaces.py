@@ -46,10 +46,14 @@ async def create_workspace(body: WorkspaceRequest, caller: Administrator, shared
 
 
 @router.get("/{workspace}")
-async def get_workspace(workspace: WorkspaceName, trueweave: Reading) -> WorkspaceDetails:
+async def get_workspace(workspace: WorkspaceName, trueweave: Reading, shared: Shared) -> WorkspaceDetails:
     """How large a workspace is, and what waits in it."""
     return WorkspaceDetails(
-        name=workspace, status=await trueweave.status(), method=trueweave.method, has_model=trueweave.has_model
+        name=workspace,
+        status=await trueweave.status(),
+        method=trueweave.method,
+        has_model=trueweave.has_model,
+        max_upload_bytes=shared.settings.max_upload_bytes,
     )
 
 

@@ -8,7 +8,9 @@ from uuid import UUID
 
 from trueweave.store.postgres.binary_params import Texts
 from trueweave.store.postgres.db import Transaction
-from trueweave.types import DocumentState, IngestJob
+from trueweave.types import DocumentState, IngestJob, WorkState
+
+MOST_REASONS = 100  # that are kept of a job
 
 
 async def make(tx: Transaction, id_: UUID) -> None:
@@ -22,8 +24,8 @@ async def note(tx: Transaction, id_: UUID, uris: Sequence[str]) -> None:
 
 
 async def refuse(tx: Transaction, id_: UUID, reasons: Sequence[str]) -> None:
-    """Keep why something could not be used."""
-    await tx.run("ingest_job.refuse", id=id_, refused=list(reasons))
+    """Keep why something could not be used, the first hundred reasons of the job."""
+    await tx.run("ingest_job.refuse", id=id_, refused=list(reasons), most=MOST_REASONS)
 
 
 async def get(tx: Transaction, id_: UUID) -> IngestJob | None:
@@ -46,8 +48,15 @@ async def documents(tx: Transaction, id_: UUID, limit: int, after: str = "") -> 
 
 async def states(tx: Transaction, uris: Sequence[str]) -> list[DocumentState]:
     """How far each of these documents is, in their order; those that are not there are left out."""
-    found = {uri: DocumentState(uri, *rest) for uri, *rest in await tx.rows("ingest_job.states", uris=Texts(uris))}
+    rows = await tx.rows("ingest_job.states", uris=Texts(uris))
+    found = {row[0]: _state(*row) for row in rows}
     return [found[uri] for uri in uris if uri in found]
+
+
+def _state(
+    uri: str, state: WorkState, error: str, chunks: int, notes: list[str], added: datetime | None
+) -> DocumentState:
+    return DocumentState(uri, state, error, chunks, tuple(notes), added)
 
 
 def _job(

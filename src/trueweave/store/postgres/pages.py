@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from uuid import UUID
 
 from trueweave.graph.aggregate import THOUSANDTHS
@@ -23,13 +25,12 @@ async def entities(
 
 
 async def relations(
-    tx: Transaction, limit: int, *, of: UUID | None = None, after: tuple[float, UUID] | None = None
+    tx: Transaction, limit: int, *, of: Sequence[UUID] = (), after: tuple[float, UUID] | None = None
 ) -> list[Relation]:
-    """The heaviest relations, of one entity if it is given; behind one with this weight and id."""
+    """The heaviest relations, of some entities if they are given; behind one with this weight and id."""
     weight, id_ = (round(after[0] * THOUSANDTHS), after[1]) if after else (None, None)
-    return [
-        relation(*row) for row in await tx.rows("view_page.relations", limit=limit, entity=of, weight=weight, id=id_)
-    ]
+    rows = await tx.rows("view_page.relations", limit=limit, entities=list(of) or None, weight=weight, id=id_)
+    return [relation(*row) for row in rows]
 
 
 async def communities(
@@ -38,11 +39,14 @@ async def communities(
     *,
     level: int | None = None,
     within: UUID | None = None,
+    since: datetime | None = None,
     after: tuple[int, UUID] | None = None,
 ) -> list[Community]:
-    """The largest communities, of a level or right within another; behind one of this size and id."""
+    """The largest communities, of a level, right within another or changed since then; behind one of this size and
+    id."""
     size, id_ = after or (None, None)
-    rows = await tx.rows("view_page.communities", limit=limit, level=level, within=within, size=size, id=id_)
+    wanted = {"level": level, "within": within, "since": since}
+    rows = await tx.rows("view_page.communities", limit=limit, **wanted, size=size, id=id_)
     found = {one.id: one for one in await tree.with_ids(tx, [id_ for id_, _ in rows])}
     return [found[id_] for id_, _ in rows]
 

@@ -47,6 +47,36 @@ class Files:
             else:
                 yield from self._pattern(given)
 
+    def files(self, paths: Iterable[Path | str]) -> Iterator[NamedFile | Unreadable | Skipped]:
+        """The files that `sources` would read, and what they are called, without reading any."""
+        for given in map(str, paths):
+            path = Path(given)
+            if not os.path.lexists(given):
+                yield from self._pattern_files(given)
+            elif is_folder(path):
+                inside = self.naming.within(self.naming.uri(path))
+                for entry in walk(path, follow_links=self.follow_links):
+                    yield self._file(entry, inside + entry.inside)
+            else:
+                yield _regular(path, self.naming.uri(path))
+
+    def _pattern_files(self, given: str) -> Iterator[NamedFile | Unreadable | Skipped]:
+        pattern = Pattern.of(given)
+        found = False
+        for entry in pattern.files(follow_links=self.follow_links) if pattern else ():
+            found = True
+            yield self._file(entry, self.naming.uri(entry.path))
+        if not found:
+            yield _missing(given)
+
+    def _file(self, entry: Entry, uri: str) -> NamedFile | Unreadable | Skipped:
+        """A file that was found in a folder or by a pattern."""
+        if entry.error:
+            return _refused(uri, entry.error)
+        if entry.reason or not self._loader(entry.path):
+            return Skipped(_shown(uri), entry.reason or self._no_loader(entry.path))
+        return _regular(entry.path, uri)
+
     def named(self, file: NamedFile) -> Iterator[Loaded]:
         """The documents in a file that goes by a uri of its own. No message has its path."""
         path, loader = file.path, self._loader(file.path)
@@ -76,7 +106,7 @@ class Files:
             found = True
             yield from self._found(entry, self.naming.uri(entry.path))
         if not found:
-            yield Unreadable(_shown(given), f"{_shown(given)} is not there. Check the path.")
+            yield _missing(given)
 
     def _found(self, entry: Entry, uri: str) -> Iterator[Loaded]:
         """What is in a file that was found in a folder or by a pattern."""
@@ -90,13 +120,10 @@ class Files:
             yield Skipped(_shown(uri), self._no_loader(entry.path))
 
     def _load(self, path: Path, uri: str, loader: Loader, *, found: bool = False) -> Iterator[Loaded]:
-        if uri != (name := _shown(uri)):
-            yield Unreadable(name, f"{name} has a name that is not UTF-8. Rename it.")
+        if not isinstance(problem := _regular(path, uri), NamedFile):
+            yield problem
             return
         try:
-            if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe or a device could wait for ever
-                yield Unreadable(uri, f"{uri} is not a regular file. Pass its content on standard input.")
-                return
             is_whole = True
             for loaded in loader.load(path, uri):
                 is_whole = is_whole and isinstance(loaded, Source)
@@ -127,6 +154,24 @@ class Files:
     def _loader(self, path: Path) -> Loader | None:
         endings = ("".join(path.suffixes[-2:]).lower(), path.suffix.lower())
         return next((self.loaders[ending] for ending in endings if ending in self.loaders), None)
+
+
+def _regular(path: Path, uri: str) -> NamedFile | Unreadable:
+    """A file by its name, if it is one that can be read."""
+    if uri != (name := _shown(uri)):
+        return Unreadable(name, f"{name} has a name that is not UTF-8. Rename it.")
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe or a device could wait for ever
+            return Unreadable(uri, f"{uri} is not a regular file. Pass its content on standard input.")
+        return NamedFile(path, uri)
+    except InvalidDocument as error:
+        return Unreadable(uri, str(error))
+    except OSError as error:
+        return _refused(uri, error)
+
+
+def _missing(given: str) -> Unreadable:
+    return Unreadable(_shown(given), f"{_shown(given)} is not there. Check the path.")
 
 
 def _called(loaded: Loaded, path: str, uri: str) -> Loaded:

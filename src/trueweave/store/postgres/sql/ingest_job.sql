@@ -10,7 +10,7 @@ WITH noted AS (
 UPDATE ingest_job SET documents = documents + (SELECT count(*) FROM noted) WHERE id = %(id)s
 
 -- name: refuse
-UPDATE ingest_job SET refused = %(refused)s WHERE id = %(id)s
+UPDATE ingest_job SET refused = (refused || %(refused)s::text[])[:%(most)s] WHERE id = %(id)s
 
 -- name: listed
 -- Jobs, the latest first, with how far their documents are: by id, or those before one.
@@ -32,10 +32,10 @@ ORDER BY j.made DESC, j.id DESC
 -- name: states
 -- How far single documents are: what waits outweighs what is there of an earlier version.
 SELECT u.uri, CASE WHEN s.failed THEN 'failed' WHEN NOT s.failed THEN 'waiting' WHEN d.visible THEN 'indexed' ELSE 'unsettled' END,
-       coalesce(s.error, '')
+       coalesce(s.error, ''), (SELECT count(*)::int FROM chunk c WHERE c.document = d.id), coalesce(d.notes, '{}'), d.added
 FROM unnest(%(uris)s::text[]) AS u (uri)
 LEFT JOIN LATERAL (SELECT failed, error FROM source WHERE uri = u.uri OFFSET 0) s ON true
-LEFT JOIN LATERAL (SELECT visible FROM document WHERE uri = u.uri AND current OFFSET 0) d ON true
+LEFT JOIN LATERAL (SELECT id, visible, notes, added FROM document WHERE uri = u.uri AND current OFFSET 0) d ON true
 WHERE s.failed IS NOT NULL OR d.visible IS NOT NULL
 
 -- name: documents

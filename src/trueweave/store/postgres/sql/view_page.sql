@@ -10,10 +10,10 @@ LEFT JOIN LATERAL (SELECT text FROM summary WHERE hash = e.text_hash OFFSET 0) s
 ORDER BY e.count DESC, e.name COLLATE "C", e.id
 
 -- name: relations
--- Of all entities, or of one.
+-- Of all entities, or of some.
 SELECT r.id, r.source, r.target, r.source_name, r.target_name, r.description, r.keywords, r.weight, r.count, r.histogram,
        coalesce(s.text, ''), r.type
-FROM (SELECT * FROM relation WHERE (%(entity)s::uuid IS NULL OR source = %(entity)s OR target = %(entity)s)
+FROM (SELECT * FROM relation WHERE (%(entities)s::uuid[] IS NULL OR source = ANY(%(entities)s) OR target = ANY(%(entities)s))
           AND (%(id)s::uuid IS NULL OR weight < %(weight)s::bigint OR (weight = %(weight)s::bigint AND id > %(id)s::uuid))
       ORDER BY weight DESC, id LIMIT %(limit)s) r
 LEFT JOIN LATERAL (SELECT text FROM summary WHERE hash = r.text_hash OFFSET 0) s ON true
@@ -24,6 +24,7 @@ ORDER BY r.weight DESC, r.id
 SELECT c.id, c.size FROM community c
 WHERE (%(level)s::int IS NULL OR c.level = %(level)s)
     AND (%(within)s::uuid IS NULL OR c.parent = (SELECT n FROM community WHERE id = %(within)s))
+    AND (%(since)s::timestamptz IS NULL OR c.changed >= %(since)s)
     AND (%(id)s::uuid IS NULL OR c.size < %(size)s::int OR (c.size = %(size)s::int AND c.id > %(id)s::uuid))
 ORDER BY c.size DESC, c.id LIMIT %(limit)s
 

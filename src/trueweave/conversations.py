@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from trueweave.events import Listener, ignore
 from trueweave.evidence import Answer, Filter, Usage
@@ -12,10 +12,73 @@ from trueweave.query_context import Method
 from trueweave.streams import Stream
 from trueweave.types import Message
 
-if TYPE_CHECKING:
-    from trueweave.engine.trueweave import AsyncTrueweave
-
 _KEPT = 6000  # tokens of what was said; a model is shown less
+
+
+class AsksAsync(Protocol):
+    """What a conversation asks: an AsyncTrueweave or an AsyncClient."""
+
+    @property
+    def has_model(self) -> bool:
+        """Whether there is a language model to answer with."""
+
+    async def ask(
+        self,
+        question: str,
+        method: str | Method | None = None,
+        *,
+        filter: Filter | None = None,
+        history: Sequence[Message] = (),
+        context_only: bool = False,
+        listener: Listener = ignore,
+    ) -> Answer:
+        """The answer to a question."""
+        ...
+
+    def stream(
+        self,
+        question: str,
+        method: str | Method | None = None,
+        *,
+        filter: Filter | None = None,
+        history: Sequence[Message] = (),
+        listener: Listener = ignore,
+    ) -> Stream[str | Answer]:
+        """The answer in pieces, and at the end the whole of it."""
+        ...
+
+
+class Asks(Protocol):
+    """What a conversation asks, and waits for: a Trueweave or a Client."""
+
+    @property
+    def has_model(self) -> bool:
+        """Whether there is a language model to answer with."""
+
+    def ask(
+        self,
+        question: str,
+        method: str | Method | None = None,
+        *,
+        filter: Filter | None = None,
+        history: Sequence[Message] = (),
+        context_only: bool = False,
+        listener: Listener = ignore,
+    ) -> Answer:
+        """The answer to a question."""
+        ...
+
+    def stream(
+        self,
+        question: str,
+        method: str | Method | None = None,
+        *,
+        filter: Filter | None = None,
+        history: Sequence[Message] = (),
+        listener: Listener = ignore,
+    ) -> Iterator[str | Answer]:
+        """The answer in pieces, and at the end the whole of it."""
+        ...
 
 
 class ConversationState:
@@ -58,7 +121,7 @@ class AsyncConversation(ConversationState):
 
     def __init__(
         self,
-        trueweave: AsyncTrueweave,
+        trueweave: AsksAsync,
         hand_out: Callable[[AsyncGenerator[str | Answer, None], Listener], Stream[str | Answer]],
         method: str | Method | None,
         filter: Filter | None,
@@ -98,3 +161,48 @@ class AsyncConversation(ConversationState):
                 if isinstance(piece, Answer):
                     self._add(question, piece)
                 yield piece
+
+
+class Conversation(ConversationState):
+    """Questions one after the other, each understood from what was said before. Made by `trueweave.conversation`.
+
+    `method` may be set anew between two questions. An answer that was not heard to its end is not part of the
+    conversation.
+    """
+
+    def __init__(
+        self,
+        trueweave: Asks,
+        method: str | Method | None = None,
+        *,
+        filter: Filter | None = None,
+        history: Sequence[Message] = (),
+    ) -> None:
+        super().__init__(method, filter, history)
+        self._trueweave = trueweave
+
+    def ask(self, question: str, *, listener: Listener = ignore) -> Answer:
+        """The answer to a question, every citation checked; without a language model, an answer that has no text and
+        the evidence that was found. The listener hears how a question was understood (`Rewritten`)."""
+        answer = self._trueweave.ask(
+            question,
+            self.method,
+            filter=self._filter,
+            history=self.history,
+            context_only=not self._trueweave.has_model,
+            listener=listener,
+        )
+        self._add(question, answer)
+        return answer
+
+    def stream(self, question: str, *, listener: Listener = ignore) -> Iterator[str | Answer]:
+        """The answer in pieces as the model writes them, and at the end the whole of it: see `ask`."""
+        if not self._trueweave.has_model:
+            yield self.ask(question, listener=listener)
+            return
+        for piece in self._trueweave.stream(
+            question, self.method, filter=self._filter, history=self.history, listener=listener
+        ):
+            if isinstance(piece, Answer):
+                self._add(question, piece)
+            yield piece

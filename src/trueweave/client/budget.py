@@ -1,0 +1,35 @@
+"""What a workspace of a server may spend on models, and has spent."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+
+from trueweave.client.forms import moment, part, read
+from trueweave.client.requests import WorkspaceRequests
+from trueweave.types import Budget, Spent, SpentOn
+
+
+class AsyncClientBudget:
+    """The budget of a workspace of a server: `client.budget`."""
+
+    def __init__(self, requests: WorkspaceRequests) -> None:
+        self._requests = requests
+
+    async def get(self) -> Budget:
+        """What this workspace may spend on models, and has spent."""
+        return read(Budget, await self._requests.get("/budget"))
+
+    async def allow(self, *, price: Decimal | None = None, tokens: int | None = None) -> Budget:
+        """Let this workspace spend so much more, in money or in tokens, over all workers; without either, no cap."""
+        body = {"price": None if price is None else str(price), "tokens": tokens}
+        return read(Budget, await self._requests.write("/budget", body, method="PUT"))
+
+    async def receipt(self, since: datetime | None = None) -> list[Spent]:
+        """What was spent since then, by stage and model."""
+        return read(list[Spent], part(await self._requests.get("/spend", since=moment(since)), "receipt"))
+
+    async def receipt_by_document(self, since: datetime | None = None, limit: int = 20) -> list[SpentOn]:
+        """What was spent since then on the costliest documents, by model."""
+        found = await self._requests.get("/spend/documents", since=moment(since), limit=limit)
+        return read(list[SpentOn], part(found, "documents"))

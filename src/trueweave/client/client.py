@@ -1,0 +1,108 @@
+"""AsyncClient: one workspace of a server, with the calls and types of AsyncTrueweave."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from typing import Any, Self
+
+from trueweave.client.address import checked_address, found_key
+from trueweave.client.budget import AsyncClientBudget
+from trueweave.client.communities import AsyncClientCommunities
+from trueweave.client.connection import Repeats, ServerConnection
+from trueweave.client.documents import ClientDocumentCalls
+from trueweave.client.forms import part, read
+from trueweave.client.graph import AsyncClientGraph
+from trueweave.client.jobs import AsyncClientJobs
+from trueweave.client.maintenance import AsyncClientMaintenance
+from trueweave.client.questions import ClientQuestionCalls
+from trueweave.client.requests import WorkspaceRequests
+from trueweave.client.rules import AsyncClientRules
+from trueweave.config import Settings
+from trueweave.errors import AccessDenied, UnknownWorkspace
+from trueweave.text.loading import Files
+from trueweave.text.uris import Naming
+from trueweave.types import Status
+
+
+class AsyncClient(ClientDocumentCalls, ClientQuestionCalls):
+    """One workspace of a server that `trueweave serve` runs. Made by `AsyncClient.open`.
+
+    It has the calls of AsyncTrueweave with their parameters, types and errors, but for those that are only done beside
+    the database. `graph`, `communities`, `rules`, `jobs`, `budget` and `maintenance` have what is about these.
+    """
+
+    graph: AsyncClientGraph
+    communities: AsyncClientCommunities
+    rules: AsyncClientRules
+    jobs: AsyncClientJobs
+    budget: AsyncClientBudget
+    maintenance: AsyncClientMaintenance
+
+    def __init__(self, requests: WorkspaceRequests, details: Any) -> None:
+        self._requests = requests
+        requests.max_upload = part(details, "max_upload_bytes")
+        self._method: str = part(details, "method")
+        self._has_model: bool = part(details, "has_model")
+        self.graph = AsyncClientGraph(requests)
+        self.communities = AsyncClientCommunities(requests)
+        self.rules = AsyncClientRules(requests)
+        self.jobs = AsyncClientJobs(requests)
+        self.budget = AsyncClientBudget(requests)
+        self.maintenance = AsyncClientMaintenance(requests)
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls,
+        url: str,
+        workspace: str | None = None,
+        *,
+        key: str | None = None,
+        settings: Settings | None = None,
+        make: bool = True,
+        timeout: float = 300.0,  # noqa: ASYNC109 (of each request, not of this call)
+        insecure: bool = False,
+    ) -> AsyncIterator[Self]:
+        """The workspace of that name at the server of this address, made when it is new unless `make` is False or the
+        key is not for that.
+
+        Without a `key` it is that of the variable TRUEWEAVE_KEY; a server on this machine may need none. An address
+        that begins with http:// must be of this machine, unless `insecure` says that the network is trusted. The server
+        has `timeout` seconds to answer a request. The settings, which are those of trueweave.toml and the environment
+        unless given, say the name of the workspace where none is given, and what files are called that are sent.
+        """
+        settings = settings or Settings.load()
+        address, name = checked_address(url, insecure=insecure), workspace or settings.workspace
+        files = Files(Naming(settings.project_folder), follow_links=settings.follow_links)
+        async with aclosing(ServerConnection(address, found_key(key), timeout=timeout)) as connection:
+            requests = WorkspaceRequests(connection, name, files)
+            client = cls(requests, await _details(requests, make=make))
+            async with aclosing(client):
+                yield client
+
+    async def aclose(self) -> None:
+        """End all streams, and close the connections."""
+        await self._requests.connection.aclose()
+
+    async def status(self) -> Status:
+        """How large the workspace is, and what still waits to be settled."""
+        return read(Status, part(await self._requests.get(""), "status"))
+
+
+async def _details(requests: WorkspaceRequests, *, make: bool) -> Any:
+    """What there is to know of a workspace before anything is asked of it."""
+    try:
+        return await requests.get("")
+    except UnknownWorkspace:
+        if not make:
+            raise
+        body, unbegun = {"name": requests.workspace}, Repeats.UNBEGUN
+        try:
+            await requests.connection.send("POST", "/v1/workspaces", body=body, repeats=unbegun)
+        except AccessDenied as error:
+            raise UnknownWorkspace(
+                f"there is no workspace {requests.workspace!r} for this key, and it cannot make one. Check the name, "
+                "or use a key with the scope admin for all workspaces."
+            ) from error
+        return await requests.get("")

@@ -1,0 +1,83 @@
+"""Communities of the graph, and what is written about them, at a server."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from urllib.parse import quote
+from uuid import UUID
+
+from trueweave.client.forms import moment, part, read
+from trueweave.client.requests import WorkspaceRequests
+from trueweave.errors import UnknownCommunity
+from trueweave.types import (
+    Community,
+    CommunityChanges,
+    CommunityReport,
+    Entity,
+    Hierarchy,
+    ReportEstimate,
+    RetiredCommunity,
+)
+
+
+class AsyncClientCommunities:
+    """The communities of a workspace of a server: `client.communities`."""
+
+    def __init__(self, requests: WorkspaceRequests) -> None:
+        self._requests = requests
+
+    async def find(self) -> CommunityChanges:
+        """Find the communities of the graph as it is settled now; what that changed.
+
+        Nothing is done where the graph is as it was. No model is asked: `write_reports` does that.
+        """
+        return read(CommunityChanges, await self._requests.write("/communities/find"))
+
+    async def estimate_reports(self) -> ReportEstimate:
+        """What `write_reports` would take. Nothing is sent to any model."""
+        return read(ReportEstimate, await self._requests.get("/communities/reports/estimate"))
+
+    async def request_reports(self) -> None:
+        """Have workers write about all communities that have no report, or a stale one, and do not wait for them."""
+        await self._requests.write("/communities/reports")
+
+    async def hierarchy(self) -> Hierarchy | None:
+        """The communities as a whole, level by level; None where none were looked for yet."""
+        found = part(await self._requests.get("/communities/hierarchy"), "hierarchy")
+        return None if found is None else read(Hierarchy, found)
+
+    async def select(
+        self, level: int | None = None, *, within: UUID | None = None, since: datetime | None = None, limit: int = 50
+    ) -> list[Community]:
+        """Communities, the largest first: of a level, right within another, or changed since then."""
+        params = {"level": level, "within": None if within is None else str(within), "since": moment(since)}
+        return await self._requests.listed("/communities", Community, limit, **params)
+
+    async def retired(self, since: datetime, limit: int = 50) -> list[RetiredCommunity]:
+        """Communities that are no more since then, the latest first."""
+        found = await self._requests.get("/communities/retired", since=moment(since), limit=limit)
+        return read(list[RetiredCommunity], part(found, "communities"))
+
+    async def get(self, id: UUID | str) -> Community:
+        """The community of this id, or of the one id that begins like this."""
+        return read(Community, part(await self._found(id, 0), "community"))
+
+    async def report(self, community: UUID) -> CommunityReport | None:
+        """What is written about a community, if anything is."""
+        try:
+            found = part(await self._found(community, 0), "report")
+        except UnknownCommunity:
+            return None
+        return None if found is None else read(CommunityReport, found)
+
+    async def members(self, community: UUID, limit: int = 50) -> list[Entity]:
+        """The entities in a community, those with most relations first."""
+        try:
+            found = await self._found(community, limit)
+        except UnknownCommunity:
+            return []
+        return read(list[Entity], part(found, "members"))
+
+    async def _found(self, id: UUID | str, members: int) -> Any:
+        return await self._requests.get(f"/communities/{quote(str(id), safe='')}", members=members)

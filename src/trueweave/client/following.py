@@ -1,0 +1,50 @@
+"""Waiting for a job of a server, and telling a listener how it goes."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from trueweave.client.forms import read
+from trueweave.client.requests import WorkspaceRequests
+from trueweave.events import Extracted, Failed, Listener, Settled, Waiting
+from trueweave.types import DocumentState, IngestJob
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 2.0  # seconds between two looks
+_QUIET = 15.0  # seconds in which nothing changes, after which the listener is told that it waits
+
+
+async def finished(requests: WorkspaceRequests, job: IngestJob, unchanged: int, listener: Listener) -> IngestJob:
+    """The job when none of its documents waits any longer. The listener hears how many are settled besides those that
+    were there unchanged, and that nothing goes on where no worker takes them."""
+    pause, began, changed = _FIRST_PAUSE, time.monotonic(), time.monotonic()
+    settled = unchanged
+    while True:
+        if job.indexed > settled:
+            listener(Settled(job.indexed - settled))
+            settled = job.indexed
+        if job.state != "under way":
+            return job
+        await asyncio.sleep(pause)
+        before, job = job, read(IngestJob, await requests.get(f"/jobs/{job.id}"))
+        if job != before:
+            pause, changed = _FIRST_PAUSE, time.monotonic()
+        else:
+            pause = min(pause * 1.5, _LONGEST_PAUSE)
+        if time.monotonic() - changed >= _QUIET:
+            changed = time.monotonic()
+            listener(
+                Waiting(f"{job.waiting + job.unsettled:,} documents wait for a worker of the server", changed - began)
+            )
+
+
+async def tell_of_documents(requests: WorkspaceRequests, job: IngestJob, listener: Listener) -> None:
+    """Tell what came of each document of a job that was not there unchanged."""
+    after = ""
+    while page := await requests.listed(f"/jobs/{job.id}/documents", DocumentState, 200, after=after or None):
+        for one in page:
+            if one.state == "failed":
+                listener(Failed(one.uri, one.error, final=True))
+            elif one.added is not None and one.added >= job.made:
+                listener(Extracted(one.uri, one.chunks, one.notes))
+        after = page[-1].uri

@@ -1,0 +1,241 @@
+"""What is sent to a server, and what it answers, from and to the types of Trueweave."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from functools import cache
+from typing import Any, TypeVar, cast
+from uuid import UUID
+
+from pydantic import JsonValue, TypeAdapter, ValidationError
+
+from trueweave.errors import ConfigError, ServerError
+from trueweave.evidence import (
+    Answer,
+    Check,
+    Citation,
+    Compared,
+    Comparison,
+    DocumentDetails,
+    Evidence,
+    Filter,
+    Passage,
+    Repair,
+    Scored,
+    Sentence,
+    Usage,
+)
+from trueweave.protocols import Verifier
+from trueweave.query_context import Method
+from trueweave.ranges import Range
+from trueweave.types import Entity, IngestJob, NameKey, Place, Rule, Source
+
+T = TypeVar("T")
+
+
+@cache
+def _adapter(kind: Hashable) -> TypeAdapter[Any]:
+    return TypeAdapter(cast("Any", kind))
+
+
+def read(kind: type[T], data: Any) -> T:
+    """What a server answered, as this type. ServerError where it is something else."""
+    try:
+        found: T = _adapter(cast("Hashable", kind)).validate_python(data)
+    except ValidationError as error:
+        raise _unreadable(getattr(kind, "__name__", str(kind)), error) from error
+    return found
+
+
+def part(data: Any, name: str) -> Any:
+    """One field of what a server answered."""
+    try:
+        return data[name]
+    except (KeyError, TypeError, IndexError) as error:
+        raise _unreadable(name, error) from error
+
+
+def _unreadable(what: str, error: Exception) -> ServerError:
+    problem = str(error.errors()[0]["msg"]) if isinstance(error, ValidationError) else "it is missing"
+    return ServerError(
+        f"the server's answer cannot be read as {what}: {problem}. Check that the versions of client and server go "
+        "together."
+    )
+
+
+# --- what is answered ---------------------------------------------------------------------------------
+
+
+def evidence(data: Any) -> Evidence:
+    """Evidence with its trace."""
+    return read(Evidence, {**part(data, "evidence"), "trace": part(data, "trace")})
+
+
+def answer(data: Any) -> Answer:
+    """An answer. One without text is of a question for the context only."""
+    found = evidence(data)
+    passages = {one.id: one for one in found.passages}
+    said = part(data, "answer")
+    return Answer(
+        question=part(data, "question"),
+        text="" if said is None else said,
+        known=bool(found) if said is None else part(data, "known"),
+        sentences=read(tuple[Sentence, ...], part(data, "sentences")),
+        citations=tuple(_citation(one, passages) for one in part(data, "citations")),
+        evidence=found,
+        context=part(data, "context"),
+        usage=read(Usage, part(data, "usage")),
+        reasoning=part(data, "reasoning"),
+        number=None if part(data, "number") is None else read(Decimal, data["number"]),
+        finish=part(data, "finish"),
+        checks=read(tuple[Check, ...], part(data, "checks")),
+        repairs=read(tuple[Repair, ...], part(data, "repairs")),
+    )
+
+
+def _citation(data: Any, passages: Mapping[UUID, Passage]) -> Citation:
+    passage = part(passages, read(UUID, part(data, "passage")))  # type: ignore[arg-type]
+    return read(Citation, {**data, "passage": passage})
+
+
+def comparison(data: Any) -> Comparison:
+    """Methods side by side."""
+    return Comparison(part(data, "question"), tuple(_compared(one, data) for one in part(data, "methods")))
+
+
+def _compared(row: Any, data: Any) -> Compared:
+    if row.get("problem"):
+        return Compared(part(row, "method"), Evidence(), problem=row["problem"])
+    if row.get("answer") is None:
+        return Compared(part(row, "method"), evidence(row))
+    answered = answer({**row, "question": data["question"]})
+    return Compared(part(row, "method"), answered.evidence, answered)
+
+
+def document_details(data: Any) -> DocumentDetails:
+    """A document with some of its chunks."""
+    uri, title = part(data, "uri"), part(data, "title")
+    passages = tuple(
+        Passage(
+            id=read(UUID, part(one, "id")),
+            uri=uri,
+            title=title,
+            text=part(one, "text"),
+            start=part(one, "start"),
+            score=0.0,
+            page=part(one, "page"),
+            headings=tuple(part(one, "headings")),
+            places=read(tuple[Place, ...], part(one, "places")),
+        )
+        for one in part(data, "spans")
+    )
+    entities = tuple(Scored(read(Entity, part(one, "entity")), part(one, "mentions")) for one in data["entities"])
+    added = read(datetime, part(data, "added"))
+    return DocumentDetails(
+        uri, title, data["metadata"], added, tuple(data["notes"]), part(data, "chunks"), passages, entities
+    )
+
+
+def job(data: Any) -> IngestJob:
+    """A job."""
+    return read(IngestJob, data)
+
+
+def rule(data: Any) -> Rule:
+    """A rule."""
+    return read(Rule, data)
+
+
+# --- what is sent -------------------------------------------------------------------------------------
+
+
+def entity_name(given: UUID | str | NameKey) -> str:
+    """An entity as paths of the server take it: by its id, or as NAME::TYPE."""
+    if isinstance(given, UUID):
+        return str(given)
+    return (NameKey(given) if isinstance(given, str) else given).typed
+
+
+def name_body(name: NameKey) -> dict[str, str]:
+    """A name in a body."""
+    return {"name": name.name, "type": name.type}
+
+
+def filter_body(wanted: Filter | None) -> dict[str, Any]:
+    """A filter in a body."""
+    if not wanted:
+        return {}
+    return {
+        "uris": list(wanted.uris),
+        "metadata": {key: _values(value) for key, value in wanted.metadata.items()},
+    }
+
+
+def _values(given: Any) -> Any:
+    if isinstance(given, Sequence) and not isinstance(given, str):
+        return [_values(one) for one in given]
+    if isinstance(given, Range):
+        return {"low": _bound(given.low), "high": _bound(given.high), "bounds": given.bounds}
+    return given
+
+
+def _bound(given: object) -> Any:
+    if isinstance(given, Decimal):
+        return int(given) if given == given.to_integral_value() else float(given)
+    return given.isoformat() if isinstance(given, date) else given
+
+
+def filter_text(wanted: Filter | None) -> str | None:
+    """A filter in a query."""
+    return _adapter(JsonValue).dump_json(filter_body(wanted)).decode() if wanted else None
+
+
+def moment(given: datetime | None) -> str | None:
+    """A moment in a query; one without a time zone is in UTC."""
+    if given is None:
+        return None
+    return (given if given.tzinfo else given.replace(tzinfo=UTC)).isoformat()
+
+
+def method_body(method: str | Method | None) -> dict[str, Any]:
+    """A method by its name, with the parameters that are not as usual."""
+    if method is None or isinstance(method, str):
+        return {} if method is None else {"method": method}
+    from trueweave.methods import registry
+
+    try:
+        return {"method": registry.name_of(method), "parameters": registry.parameters_of(method)}
+    except TypeError as error:
+        raise ConfigError(
+            f"the method {type(method).__name__} cannot be sent to a server: {error}. Name one that the server has, "
+            "with parameters that JSON can hold."
+        ) from error
+
+
+def verifier_names(verifiers: Sequence[str | Verifier] | None) -> list[str] | None:
+    """Verifiers by their names. One of the caller's own is an error: it is not where the answer is made."""
+    if verifiers is None:
+        return None
+    if own := [one for one in verifiers if not isinstance(one, str)]:
+        raise ConfigError(
+            f"the verifier {type(own[0]).__name__} cannot be sent to a server. Name one that the server has: rules or "
+            "llm."
+        )
+    return [one for one in verifiers if isinstance(one, str)]
+
+
+def source_body(source: Source) -> dict[str, Any]:
+    """A document as text."""
+    body: dict[str, Any] = {"uri": source.uri, "text": source.text}
+    if source.title:
+        body["title"] = source.title
+    if source.metadata:
+        body["metadata"] = dict(source.metadata)
+    if source.places:
+        names = ("start", "kind", "label", "level", "offset")
+        body["places"] = [{name: getattr(one, name) for name in names} for one in source.places]
+    if source.notes:
+        body["notes"] = list(source.notes)
+    return body

@@ -1,0 +1,26 @@
+"""What keeps a workspace of a server in order, as far as that is done from outside."""
+
+from __future__ import annotations
+
+from trueweave.client.forms import part
+from trueweave.client.requests import WorkspaceRequests
+from trueweave.types import FailedDocument
+
+
+class AsyncClientMaintenance:
+    """The upkeep of a workspace of a server, as far as it is done from outside: `client.maintenance`."""
+
+    def __init__(self, requests: WorkspaceRequests) -> None:
+        self._requests = requests
+
+    async def drop(self) -> int:
+        """Take the workspace away, with all that is in it; how many documents there were.
+
+        Whoever is adding documents is waited for where a transaction is under way, and gets UnknownWorkspace after it.
+        """
+        found: int = part(await self._requests.delete(), "documents")
+        return found
+
+    async def failed_documents(self, limit: int = 20) -> list[FailedDocument]:
+        """Documents that failed for good, with their errors. Adding one again tries it again."""
+        return await self._requests.listed("/documents/failed", FailedDocument, limit)

@@ -1,0 +1,115 @@
+"""Problems that a server answers with (RFC 9457), as the errors that AsyncTrueweave raises."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from trueweave import errors
+from trueweave.errors import (
+    AccessDenied,
+    AmbiguousName,
+    KeyLimitReached,
+    ModelUnavailable,
+    RequestRefused,
+    ServerError,
+    ServerUnavailable,
+    TrueweaveError,
+    UnknownDocument,
+    UnknownEntity,
+)
+
+MEDIA_TYPE = "application/problem+json"
+DAILY_LIMIT = "daily_limit_reached"
+UNDER_WAY = "under_way"  # the same request is being carried out
+# The server could not do it, has done nothing, and may be able to soon.
+LATER = frozenset({"database_unavailable", "store_unavailable", "copy_behind", "server_unavailable"})
+
+CLASSES: dict[str, type[TrueweaveError]] = {
+    "internal": errors.Defect,
+    "not_configured": errors.ConfigError,
+    "price_unknown": errors.PriceUnknown,
+    "no_vectors": errors.NoVectors,
+    "no_reports": errors.NoReports,
+    "unknown_method": errors.UnknownMethod,
+    "invalid_filter": errors.ConfigError,
+    "invalid_document": errors.InvalidDocument,
+    "unreadable_file": errors.UnreadableFile,
+    "not_text": errors.NotText,
+    "plugin_failed": errors.PluginFailed,
+    "model_failed": errors.ModelError,
+    "model_unavailable": errors.ModelUnavailable,
+    "model_files_missing": errors.ModelFilesMissing,
+    "model_refused": errors.ModelRefused,
+    "model_reply_unusable": errors.BadReply,
+    "budget_reached": errors.BudgetReached,
+    DAILY_LIMIT: errors.KeyLimitReached,
+    "storage_full": errors.StorageFull,
+    "database_error": errors.DatabaseError,
+    "database_unavailable": errors.DatabaseUnavailable,
+    "disk_full": errors.DiskFull,
+    "schema_mismatch": errors.SchemaMismatch,
+    "not_isolated": errors.NotIsolated,
+    "unknown_workspace": errors.UnknownWorkspace,
+    "unknown_community": errors.UnknownCommunity,
+    "unknown_document": errors.UnknownDocument,
+    "unknown_job": errors.UnknownJob,
+    "unknown_entity": errors.UnknownEntity,
+    "ambiguous_name": errors.AmbiguousName,
+    "space_mismatch": errors.SpaceMismatch,
+    "changes_gone": errors.ChangesGone,
+    "store_failed": errors.StoreError,
+    "store_unavailable": errors.StoreUnavailable,
+    "copy_missing": errors.ProjectionMissing,
+    "copy_behind": errors.ProjectionBehind,
+    "server_failed": errors.ServerError,
+    "server_unavailable": errors.ServerUnavailable,
+    "invalid_rule": errors.RuleError,
+    "unknown_rule": errors.RuleError,
+    "unauthorized": errors.AccessDenied,
+    "forbidden": errors.AccessDenied,
+    "too_many_requests": errors.ServerUnavailable,
+}
+
+
+def error_of(problem: Mapping[str, Any], retry_after: float | None = None) -> TrueweaveError:
+    """The error that a problem stands for, with its message, what to do next, and names like the one that is not
+    there. The id of the request, by which the server's log has it, is a note."""
+    detail, next_step = str(problem.get("detail", "")), str(problem.get("next_step", ""))
+    message = " ".join(part for part in (detail, next_step) if part)
+    status = problem.get("status", 0)
+    kind = CLASSES.get(str(problem.get("code")), ServerError if status >= 500 else RequestRefused)
+    error = _made(kind, message, tuple(map(str, problem.get("near", ()))), retry_after)
+    if isinstance(error, RequestRefused):
+        error.too_large = problem.get("code") == "too_large"
+    if request := problem.get("request_id"):
+        error.add_note(f"In the log of the server this is request {request}.")
+    return error
+
+
+def _made(kind: type[TrueweaveError], message: str, near: tuple[str, ...], retry_after: float | None) -> TrueweaveError:
+    if kind is UnknownDocument:
+        return UnknownDocument(message, near)
+    if kind is UnknownEntity or kind is AmbiguousName:
+        return kind(message, near)
+    if kind is KeyLimitReached:
+        return KeyLimitReached(message, retry_after or 0.0)
+    if kind is ModelUnavailable:
+        return ModelUnavailable(message, retry_after=retry_after)
+    return kind(message)
+
+
+def error_of_status(status: int, address: str) -> TrueweaveError:
+    """The error for an answer that has no problem in it, as of a proxy before the server."""
+    if status in (401, 403, 407):
+        return AccessDenied(f"{address} refuses access (HTTP {status}). Check the address and the key.")
+    if status == 413:
+        error = RequestRefused(f"{address} takes no request as large as this (HTTP 413). Send less at once.")
+        error.too_large = True
+        return error
+    if status in (429, 502, 503, 504):
+        return ServerUnavailable(f"{address} cannot answer now (HTTP {status}). Try again later.")
+    return ServerError(
+        f"{address} does not answer as a server of Trueweave does (HTTP {status}). Check the address, and that the "
+        "versions of client and server go together."
+    )

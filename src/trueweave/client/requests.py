@@ -1,0 +1,85 @@
+"""The workspace of a client: its address, its connection, and requests that many calls make."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from trueweave.client.connection import MakeBody, Repeats, ServerConnection
+from trueweave.client.forms import part, read
+from trueweave.streams import OpenStreams
+from trueweave.text.loading import Files
+
+T = TypeVar("T")
+
+_PAGE = 200  # things that one page has at most
+
+
+class WorkspaceRequests:
+    """Requests to one workspace of a server. `files` names and finds the files that are sent, and `max_upload` is how
+    many bytes one request may carry of them."""
+
+    max_upload = 100 * 2**20
+
+    def __init__(self, connection: ServerConnection, workspace: str, files: Files) -> None:
+        self.connection = connection
+        self.workspace = workspace
+        self.files = files
+        self._path = f"/v1/workspaces/{quote(workspace, safe='')}"
+
+    @property
+    def streams(self) -> OpenStreams:
+        """The streams that were handed out."""
+        return self.connection.streams
+
+    async def get(self, path: str, **params: Any) -> Any:
+        """What a path of the workspace answers."""
+        return await self.connection.get(self._path + path, params)
+
+    async def ask(self, path: str, body: object, repeats: Repeats = Repeats.ALWAYS, **params: Any) -> Any:
+        """What a path answers to a body which changes nothing."""
+        return await self.connection.send("POST", self._path + path, params=params, body=body, repeats=repeats)
+
+    async def upload(self, path: str, make: MakeBody, *, once: bool, **params: Any) -> Any:
+        """What a path answers to files."""
+        return await self.connection.send(
+            "POST", self._path + path, params=params, make=make, repeats=Repeats.ALWAYS, once=once
+        )
+
+    async def write(self, path: str, body: object = None, *, method: str = "POST", **params: Any) -> Any:
+        """What a path answers to a body which changes something, and is carried out once."""
+        return await self.connection.send(
+            method, self._path + path, params=params, body=body, repeats=Repeats.ALWAYS, once=True
+        )
+
+    async def delete(self, path: str = "") -> Any:
+        """What a path answers to DELETE."""
+        return await self.connection.send("DELETE", self._path + path, repeats=Repeats.UNBEGUN)
+
+    async def listed(self, path: str, kind: type[T], limit: int | None, **params: Any) -> list[T]:
+        """The first things of a list, page by page; all of them without a limit."""
+        found: list[T] = []
+        cursor: str | None = None
+        while limit is None or len(found) < limit:
+            size = _PAGE if limit is None else min(_PAGE, limit - len(found))
+            page = await self.get(path, **params, limit=size, cursor=cursor)
+            found += [read(kind, one) for one in part(page, "items")]
+            cursor = part(page, "next")
+            if cursor is None:
+                break
+        return found
+
+    @asynccontextmanager
+    async def events(self, path: str, body: Mapping[str, Any]) -> AsyncIterator[AsyncGenerator[tuple[str, Any], None]]:
+        """The events that a path answers to a question."""
+        repeats = Repeats.REFUSED
+        async with self.connection.events("POST", self._path + path, body=body, repeats=repeats) as events:
+            yield events
+
+    @asynccontextmanager
+    async def lines(self, path: str) -> AsyncIterator[AsyncGenerator[bytes, None]]:
+        """The lines that a path answers."""
+        async with self.connection.lines(self._path + path) as lines:
+            yield lines

@@ -1,0 +1,148 @@
+"""Which names are one thing, as a server keeps it: rules, suggestions and the resolution of names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from trueweave.client.forms import name_body, part, read, rule
+from trueweave.client.requests import WorkspaceRequests
+from trueweave.types import Link, Mention, NameKey, ResolutionSettings, Rule, RuleKind, Suggestion
+
+_SUGGESTIONS_AT_ONCE = 200
+_NAMES_AT_ONCE = 1000
+
+
+class AsyncClientRules:
+    """The rules of a workspace of a server: `client.rules`."""
+
+    def __init__(self, requests: WorkspaceRequests) -> None:
+        self._requests = requests
+
+    async def merge(self, *names: NameKey, by: str = "", id: UUID | None = None) -> Rule:
+        """Let these names be one entity from now on, whatever documents come."""
+        return await self._make("merge", names, by=by, id=id)
+
+    async def split(self, *names: NameKey, by: str = "", id: UUID | None = None) -> Rule:
+        """Let these names be an entity of their own, apart from all that they are alike to."""
+        return await self._make("split", names, by=by, id=id)
+
+    async def rename(self, name: NameKey, label: str, *, by: str = "", id: UUID | None = None) -> Rule:
+        """Let the entity of this name be called `label`."""
+        return await self._make("rename", (name,), label=label, by=by, id=id)
+
+    async def retype(
+        self, name: NameKey, type: str, *, target: NameKey | None = None, by: str = "", id: UUID | None = None
+    ) -> Rule:
+        """Let the entity of this name be of this type; or with a `target`, the relation from it to that one."""
+        return await self._make("retype", (name,), target, label=type, by=by, id=id)
+
+    async def describe(
+        self, name: NameKey, text: str, *, target: NameKey | None = None, by: str = "", id: UUID | None = None
+    ) -> Rule:
+        """Let this be the description of the entity of this name, in place of what documents say; or with a `target`,
+        of the relation from it to that one."""
+        return await self._make("describe", (name,), target, label=text, by=by, id=id)
+
+    async def suppress(
+        self, name: NameKey, *, target: NameKey | None = None, by: str = "", id: UUID | None = None
+    ) -> Rule:
+        """Let there be no entity of this name, and no relation from or to it; or with a `target`, no relation from it
+        to that one. No fact about it reaches an answer, a report or a copy in another store. Texts keep its words."""
+        return await self._make("suppress", (name,), target, by=by, id=id)
+
+    async def add(self, fact: Mention | Link, *, by: str = "", id: UUID | None = None) -> Rule:
+        """Add an entity or a relation that no document tells of. It is stated in a document of its own, which answers
+        can cite."""
+        if isinstance(fact, Mention):
+            name = NameKey(fact.name, fact.type)
+            return await self._make("add", (name,), label=fact.description, emphasis=fact.emphasis, by=by, id=id)
+        return await self._make(
+            "add",
+            (NameKey(fact.source, fact.source_type),),
+            NameKey(fact.target, fact.target_type),
+            label=fact.description,
+            keywords=list(fact.keywords),
+            strength=fact.strength,
+            emphasis=fact.emphasis,
+            by=by,
+            id=id,
+        )
+
+    async def _make(
+        self,
+        kind: RuleKind,
+        names: Sequence[NameKey],
+        target: NameKey | None = None,
+        *,
+        by: str,
+        id: UUID | None,
+        **more: Any,
+    ) -> Rule:
+        body = {
+            "kind": kind,
+            "names": [name_body(one) for one in names],
+            "target": name_body(target) if target else None,
+            "by": by,
+            "id": str(id) if id else None,
+            **more,
+        }
+        return rule(await self._requests.write("/rules", body))
+
+    async def undo(self, rule: UUID) -> None:
+        """Take a rule back, as if it had never been made."""
+        await self._requests.delete(f"/rules/{rule}")
+
+    async def all(self) -> list[Rule]:
+        """All rules, in the order in which they were made, and facts that were added after them."""
+        return await self._requests.listed("/rules", Rule, None)
+
+    async def suggestions(
+        self, threshold: int | None = None, *, limit: int = 20, rejected: bool = False
+    ) -> list[Suggestion]:
+        """Names that may be one thing, with passages of both: pairs more alike than the threshold (that of the
+        resolution, if none is given) which are two entities and on which nobody has decided, the most alike first; or
+        else those that were `rejected`."""
+        params = {"threshold": threshold, "limit": limit, "rejected": "true" if rejected else None}
+        found = await self._requests.get("/rules/suggestions", **params)
+        return read(list[Suggestion], part(found, "suggestions"))
+
+    async def accept(self, *which: UUID | str | int) -> list[Rule]:
+        """Merge the names of these suggestions, given by id (or how it begins) or by number in the last list."""
+        if not which:
+            return []
+        found = await self._requests.write("/rules/suggestions/accept", {"ids": [str(one) for one in which]})
+        return [rule(one) for one in part(found, "rules")]
+
+    async def accept_above(self, threshold: int) -> list[Rule]:
+        """Merge all names that are more alike than this and would be suggested."""
+        accepted: list[Rule] = []
+        while found := await self.suggestions(threshold, limit=_SUGGESTIONS_AT_ONCE):
+            accepted += await self.accept(*(one.id for one in found))
+        return accepted
+
+    async def reject(self, *which: UUID | str | int) -> list[tuple[NameKey, NameKey]]:
+        """Suggest none of these pairs of names again."""
+        if not which:
+            return []
+        found = await self._requests.write("/rules/suggestions/reject", {"ids": [str(one) for one in which]})
+        return read(list[tuple[NameKey, NameKey]], part(found, "rejected"))
+
+    async def mentioned(self, names: Sequence[NameKey]) -> dict[NameKey, tuple[NameKey, ...]]:
+        """For each of these names those that some document mentions now, written just so; without a type, of any."""
+        found: dict[NameKey, tuple[NameKey, ...]] = {}
+        for first in range(0, len(names), _NAMES_AT_ONCE):
+            some = names[first : first + _NAMES_AT_ONCE]
+            data = await self._requests.ask("/rules/mentioned", {"names": [name_body(one) for one in some]})
+            found |= zip(some, read(list[tuple[NameKey, ...]], part(data, "mentioned")), strict=True)
+        return found
+
+    async def resolution(self) -> ResolutionSettings:
+        """What makes two names one entity here."""
+        return read(ResolutionSettings, await self._requests.get("/rules/resolution"))
+
+    async def change_resolution(self, to: ResolutionSettings) -> None:
+        """Resolve all names by other settings."""
+        body = {"mode": to.mode, "threshold": to.threshold, "same": to.same}
+        await self._requests.write("/rules/resolution", body, method="PUT")
