@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
+from trueweave.config import secret
 from trueweave.errors import ConfigError
 
 KEY_VARIABLE = "TRUEWEAVE_KEY"
@@ -45,7 +45,7 @@ def checked_address(url: str, *, insecure: bool = False) -> str:
 
 def found_key(key: str | None) -> str | None:
     """The key that is given, or else that of the environment. None where there is none: a server may need none."""
-    found = key or os.environ.get(KEY_VARIABLE) or None
+    found = key or secret(KEY_VARIABLE)
     if found is not None and not _KEY.fullmatch(found):
         raise ConfigError(
             f"the key of the server holds a space or a character that no key has. Check it, or {KEY_VARIABLE}."
