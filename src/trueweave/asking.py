@@ -19,6 +19,7 @@ from trueweave.models.meter import Meter, MeteredLLM
 from trueweave.prompts import BUILT_IN, PromptSet
 from trueweave.protocols import Embedder, Readers, Reranker, StreamingLLM
 from trueweave.query_context import Method, QueryContext
+from trueweave.spans import carried, open_span, span
 from trueweave.types import Message
 
 _NO_DOCUMENT = "no document passes the filter. `trueweave documents` shows which there are."
@@ -47,15 +48,16 @@ class Asking:
         return await self._retrieve(query, method, Meter())
 
     async def _retrieve(self, query: Query, method: Method, meter: Meter) -> Evidence:
-        begun, before = time.perf_counter(), meter.usage
+        begun, before, name = time.perf_counter(), meter.usage, registry.name_of(method)
         readers = self.open_readers(query.filter)
         llm = _metered(self.models.searching, meter)
         context = QueryContext(readers, self.models.embedder, llm, self.models.reranker, self.prompts)
-        evidence = await method.retrieve(query, context)
+        with span(f"retrieval {name}", {"gen_ai.operation.name": "retrieval", "trueweave.method": name}) as opened:
+            evidence = await method.retrieve(query, context)
+            opened.set_attribute("trueweave.passages", len(evidence.passages))
         if not evidence and await context.is_empty():
             evidence = replace(evidence, reason=_NO_DOCUMENT)
-        took = time.perf_counter() - begun
-        trace = Trace(registry.name_of(method), context.steps, took, meter.usage - before)
+        trace = Trace(name, context.steps, time.perf_counter() - begun, meter.usage - before)
         measure(Searched(trace))
         return replace(evidence, trace=trace)
 
@@ -66,6 +68,16 @@ class Asking:
 
         With `context_only` the model is not asked: the answer is without text, and has what the model would be shown.
         """
+        name = registry.name_of(method)
+        with open_span(f"ask {name}", {"trueweave.method": name}) as asked:
+            pieces = self._stream(query, method, answering, history, context_only=context_only)
+            async with aclosing(carried(asked, pieces)) as stream:
+                async for piece in stream:
+                    yield piece
+
+    async def _stream(
+        self, query: Query, method: Method, answering: Answering, history: Sequence[Message], *, context_only: bool
+    ) -> AsyncGenerator[str | Answer, None]:
         begun, meter = time.perf_counter(), Meter()
         llm, searching = _metered(self.models.llm, meter), _metered(self.models.searching, meter)
         if llm is None and not context_only:

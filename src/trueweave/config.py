@@ -658,6 +658,21 @@ def _toml(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def sends_traces() -> bool:
+    """Whether the environment says where traces are sent, by the standard variables of OpenTelemetry.
+
+    ConfigError where it wants another protocol than the one that Trueweave has.
+    """
+    named = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+    is_off = os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true"
+    if is_off or os.environ.get("OTEL_TRACES_EXPORTER") == "none" or not any(map(os.environ.get, named)):
+        return False
+    for variable in ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"):
+        if (protocol := os.environ.get(variable)) not in (None, "", "http/protobuf"):
+            raise ConfigError(f"{variable} is {protocol}, and traces are sent by http/protobuf. Set it to that.")
+    return True
+
+
 def secret(variable: str) -> str | None:
     """The value of a variable in the environment that holds a key."""
     return os.environ.get(variable) or None

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from trueweave.evidence import Scored, Step
+from trueweave.spans import span
 
 _SHOWN = 5  # of what was found
 
@@ -42,7 +43,10 @@ class StepLog:
         begun = time.perf_counter()
         token = _current.set(open_)
         try:
-            yield open_
+            with span(what) as opened:
+                yield open_
+                if opened.is_recording():
+                    opened.set_attributes({"trueweave.found": open_.found, "trueweave.statements": open_.statements})
         finally:
             _current.reset(token)
         took = time.perf_counter() - begun

@@ -7,8 +7,8 @@ from trueweave.errors import ModelUnavailable
 from trueweave.events import Extracted, Failed, WorkFailed
 from trueweave.evidence import Step, Trace
 from trueweave.measuring import CacheLookup, Charged, ModelCalled, QuestionAnswered, Searched, measure, measured_by
-from trueweave.models.observed import failure_name
 from trueweave.server.metrics import Metrics
+from trueweave.spans import failure_name
 
 
 def value(metrics: Metrics, name: str, **labels: str) -> float | None:

@@ -35,6 +35,7 @@ def serve(
     one of this machine alone.
     """
     from trueweave.server.run import check_address, check_installed, run
+    from trueweave.server.tracing import sent_traces
     from trueweave.store.postgres import api_keys
 
     with replying(False):
@@ -59,4 +60,5 @@ def serve(
             )
         if not worker:
             say(next_step("trueweave worker", "works documents that are added; this server does not"))
-        run(settings, host, port, authenticated=authenticated, works=worker)
+        with sent_traces("trueweave-server"):
+            run(settings, host, port, authenticated=authenticated, works=worker)

@@ -33,6 +33,8 @@ def worker(
     of machines. A worker finishes what it has begun before it stops; a second signal stops it at once, and only model
     calls in progress are lost.
     """
+    from trueweave.server.tracing import sent_traces
+
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
         if metrics_port:
@@ -41,7 +43,7 @@ def worker(
             f"Working in {settings.workspace}." if workspace else "Working in all workspaces.",
             next_step("Ctrl-C", "ends what is begun; twice: at once", heading="To stop"),
         )
-        with live_line() as live:
+        with live_line() as live, sent_traces("trueweave-worker"):
             log = WorkerLog(live)
             if workspace:
                 stopped_at_once = in_workspace(lambda trueweave: _work(trueweave, settings, log), settings)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Self
 
+from opentelemetry.trace import SpanKind
 from psycopg import DataError
 
 from trueweave.communities.reports import Reporting, write_reports
@@ -37,6 +38,7 @@ from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.stages import work
 from trueweave.ingest.summaries import Summarise, summarise_some
 from trueweave.protocols import Chunker, Embedder, Extractor
+from trueweave.spans import Attributes, carried_from, span
 from trueweave.store.postgres import communities, failed_work, record, resolution, sources, summaries, vectors
 from trueweave.store.postgres.batcher import Batcher
 from trueweave.store.postgres.db import Workspace
@@ -201,7 +203,10 @@ class WorkspaceJobs:
                 if begun is None:  # done already; but whoever did it may have gone before it was settled
                     await self._ask_for("settle")
                     return
-                await self._bring_in(begun)
+                about: Attributes = {"trueweave.workspace": self._workspace.id, "trueweave.document.uri": job.uri}
+                parent = carried_from({"traceparent": begun.trace or ""})
+                with span("ingest document", about, kind=SpanKind.CONSUMER, parent=parent):
+                    await self._bring_in(begun)
             except _Unworkable as error:
                 await self._fail(job, str(error), tries=1)
             except (*DRIVER_ERRORS, *WAITED_FOR, *_OF_THE_SETTINGS) as error:  # the document has no part in it
@@ -230,7 +235,8 @@ class WorkspaceJobs:
             if self._kit.recipe in (None, recipe):
                 raise
             raise _Unworkable(str(error)) from error
-        await self._store(rows)
+        with span("store"):
+            await self._store(rows)
         self._tell(Extracted(begun.source.uri, len(rows.chunks), tuple(rows.document.notes)))
 
     async def _settle(self, _: bytes) -> None:
@@ -257,7 +263,9 @@ class WorkspaceJobs:
         """Settle what waits, and find the names in it; how many versions of documents that were. Postponed if the
         worker is told to stop before all is done."""
         is_stopping = self._controls.stopping.is_set
-        settled = await settle(self._workspace, self._kit.embedder, large=large, is_stopping=is_stopping)
+        with span("settle", {"trueweave.workspace": self._workspace.id}) as settling:
+            settled = await settle(self._workspace, self._kit.embedder, large=large, is_stopping=is_stopping)
+            settling.set_attribute("trueweave.documents", settled.documents)
         if settled.defect:
             self._tell(WorkFailed("settle", "", str(settled.defect)))
         try:

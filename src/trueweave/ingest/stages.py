@@ -12,6 +12,7 @@ from trueweave.events import Working, tell
 from trueweave.graph.contribution import Contribution, Made, contribution
 from trueweave.ingest.recipe import Recipe
 from trueweave.protocols import Chunker, Extractor
+from trueweave.spans import span
 from trueweave.text.chunking import StructureChunker
 from trueweave.types import Chunk, Document, Extraction, Source
 
@@ -26,8 +27,11 @@ async def work(
     if len(source.text) > _LONG:
         tell(Working(source.uri))
     chunker = chunker or StructureChunker()
-    chunks = await chunker.chunk(source, recipe.sizes)
-    found = await extractor.extract(source, chunks)
+    with span("chunk", {"trueweave.chunker": recipe.chunker}) as cutting:
+        chunks = await chunker.chunk(source, recipe.sizes)
+        cutting.set_attribute("trueweave.chunks", len(chunks))
+    with span("extract", {"trueweave.extractor": recipe.extractor}):
+        found = await extractor.extract(source, chunks)
     notes = (*source.notes, *summed_up(note for each in found for note in each.notes))
     if not chunks:
         notes = ("it has no text" if not source.text.strip() else "no chunk was made of it", *notes)

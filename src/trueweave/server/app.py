@@ -38,6 +38,10 @@ _ABOUT = (
     "Errors are application/problem+json. Lists have cursors. Writes take an Idempotency-Key."
 )
 
+# FastAPI's own spans and log records have paths, which name workspaces, and messages of errors, which quote texts. The
+# middleware makes a span of each request. Older versions of FastAPI have none, and ignore this.
+_NO_TELEMETRY = {"tracing": False, "metrics": False, "logs": False, "operation_spans": False, "auto_configure": False}
+
 
 class ServerApp(FastAPI):
     """FastAPI behind the middleware, which also sees what goes wrong in the application itself."""
@@ -105,6 +109,7 @@ def create_app(
         lifespan=lifespan,
         generate_unique_id_function=_operation,
         redirect_slashes=False,
+        telemetry=_NO_TELEMETRY,
     )
     problems.install(app)
     if agents:

@@ -28,6 +28,7 @@ from trueweave.server.metrics import Metrics
 from trueweave.server.problems import Refusal, response_of
 from trueweave.server.services import Services
 from trueweave.server.throttle import Throttle
+from trueweave.server.tracing import end_request, request_span
 from trueweave.store.postgres.api_keys import KEY_START
 from trueweave.store.postgres.audit import AuditEntry
 
@@ -104,6 +105,7 @@ class AccessMiddleware:
             await send(message)
 
         with ExitStack() as counted:
+            state["span"] = counted.enter_context(request_span(scope["method"], request_id, headers))
             counted.callback(lambda: self._told(scope, status, time.perf_counter() - began))
             counted.enter_context(self._metrics.requests_under_way.track_inprogress())
             counted.enter_context(measured_by(self._metrics.measured))
@@ -182,6 +184,7 @@ class AccessMiddleware:
         route = getattr(scope.get("route"), "path", "") or "(none)"
         workspace = state.get("workspace")
         self._metrics.request(scope["method"], route, status, seconds)
+        end_request(state["span"], scope["method"], route, status, workspace)
         fields = {"request": state["request_id"], "method": scope["method"], "route": route, "status": status}
         more = {"seconds": round(seconds, 4), "workspace": workspace, "caller": caller.id if caller else ""}
         _log.info(

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from trueweave.graph.contribution import metadata_json, places_json
+from trueweave.spans import carrier
 from trueweave.store.postgres.binary_params import Ids, Texts
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.queue import enqueue, take_waiting
@@ -38,12 +39,14 @@ def unpacked(payload: bytes | None) -> list[Job]:
 
 
 class Begun(NamedTuple):
-    """A source that is being worked on, the recipe to work it by, and how often that was begun."""
+    """A source that is being worked on, the recipe to work it by, how often that was begun, and the trace in which it
+    was handed in."""
 
     id: UUID
     source: Source
     recipe: str
     starts: int
+    trace: str | None = None
 
 
 class _Row(NamedTuple):
@@ -112,6 +115,7 @@ async def submit(
                 places=Texts(row.places for row in new),
                 notes=Texts("\n".join(row.source.notes) for row in new),
                 recipe=recipe,
+                trace=carrier(),
             )
             queued = [Job(*row) for row in handed_in]
             jobs = [Job(row.source.uri, row.id) for row in new]
@@ -162,8 +166,9 @@ async def begin(workspace: Workspace, jobs: Sequence[Job]) -> list[Begun | None]
             Source(uri, text, title, metadata, tuple(Place(*place) for place in places), tuple(notes)),
             json.dumps(recipe, sort_keys=True),
             starts,
+            trace,
         )
-        for uri, id_, title, text, metadata, places, notes, recipe, starts in rows
+        for uri, id_, title, text, metadata, places, notes, recipe, starts, trace in rows
     }
     return [begun.get(job) for job in jobs]
 

@@ -1774,7 +1774,8 @@ CREATE TABLE trueweave.source (
     error text,
     failed boolean DEFAULT false NOT NULL,
     added timestamp with time zone DEFAULT now() NOT NULL,
-    notes text[] DEFAULT '{}'::text[] NOT NULL
+    notes text[] DEFAULT '{}'::text[] NOT NULL,
+    trace text
 );
 ALTER TABLE ONLY trueweave.source ALTER COLUMN workspace SET STATISTICS 0;
 
@@ -1783,6 +1784,8 @@ ALTER TABLE ONLY trueweave.source FORCE ROW LEVEL SECURITY;
 COMMENT ON TABLE trueweave.source IS 'A document that was submitted, with the recipe to work it by. It leaves in the transaction that brings it into the record, or is marked as failed with its error.';
 
 COMMENT ON COLUMN trueweave.source.notes IS 'What was odd about reading it. They become notes of the document.';
+
+COMMENT ON COLUMN trueweave.source.trace IS 'The traceparent of the request that handed it in, where traces are made.';
 
 CREATE TABLE trueweave.space (
     id integer NOT NULL,

@@ -10,15 +10,15 @@ WHERE NOT EXISTS (SELECT FROM source s WHERE s.uri = h.uri)
 
 -- name: submit
 -- Notes are lines of one text each, as arrays of arrays must be rectangular.
-INSERT INTO source (uri, id, title, text, metadata, places, notes, recipe)
-SELECT uri, id, title, text, metadata::jsonb, places::jsonb, string_to_array(notes, E'\n'), %(recipe)s::jsonb
+INSERT INTO source (uri, id, title, text, metadata, places, notes, recipe, trace)
+SELECT uri, id, title, text, metadata::jsonb, places::jsonb, string_to_array(notes, E'\n'), %(recipe)s::jsonb, %(trace)s
 FROM unnest(%(uris)s::text[], %(ids)s::uuid[], %(titles)s::text[], %(texts)s::text[], %(metadata)s::text[],
             %(places)s::text[], %(notes)s::text[]) AS h (uri, id, title, text, metadata, places, notes)
 ORDER BY uri
 ON CONFLICT (workspace, uri) DO UPDATE SET
     id = excluded.id, title = excluded.title, text = excluded.text, metadata = excluded.metadata,
     places = excluded.places, notes = excluded.notes, recipe = excluded.recipe, starts = 0, failures = 0, error = NULL, failed = false,
-    added = now()
+    added = now(), trace = excluded.trace
 WHERE source.id <> excluded.id OR source.failed
 RETURNING uri, id
 
@@ -43,7 +43,7 @@ ORDER BY uri LIMIT %(limit)s
 UPDATE source SET starts = starts + 1
 WHERE uri = ANY(ARRAY(
     SELECT uri FROM source WHERE uri = ANY(%(uris)s) AND id = ANY(%(ids)s) AND NOT failed ORDER BY uri FOR UPDATE))
-RETURNING uri, id, title, text, metadata, places, notes, recipe, starts
+RETURNING uri, id, title, text, metadata, places, notes, recipe, starts, trace
 
 -- name: finish
 DELETE FROM source

@@ -1,5 +1,5 @@
 -- additive
--- What waits in the queue over all workspaces, for metrics. See docs/adr/0034-metrics-and-traces.md.
+-- What waits in the queue over all workspaces, for metrics; and the trace in which a document was handed in. See docs/adr/0034-metrics-and-traces.md.
 
 CREATE FUNCTION queue_state(OUT kind text, OUT waiting bigint, OUT delayed bigint, OUT running bigint, OUT oldest double precision)
     RETURNS SETOF record LANGUAGE sql STABLE SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
@@ -10,3 +10,6 @@ CREATE FUNCTION queue_state(OUT kind text, OUT waiting bigint, OUT delayed bigin
 $$;
 REVOKE EXECUTE ON FUNCTION queue_state FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION queue_state TO trueweave_app;
+
+ALTER TABLE source ADD COLUMN trace text;
+COMMENT ON COLUMN source.trace IS 'The traceparent of the request that handed it in, where traces are made.';
