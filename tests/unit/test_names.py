@@ -4,7 +4,7 @@ import re
 from uuid import UUID
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from trueweave.text.names import digits, key, letters, name_id, normalise, pair_key, storable, tidy
@@ -111,6 +111,8 @@ def test_a_name_of_which_transliteration_leaves_nothing_keeps_itself(name: str) 
 
 
 @given(anything.map(tidy).filter(bool))
+@example("©")
+@example("®")
 def test_every_name_has_a_normal_form_that_is_its_own(name: str) -> None:
     assert normalise(name)
     assert normalise(normalise(name)) == normalise(name)

@@ -56,10 +56,13 @@ def normalise(name: str) -> str:
     Case, accents, punctuation, spacing and a legal form at the end ("Inc.", "GmbH") do not count. A name of which
     nothing else is left keeps it.
     """
-    plain = _SILENT.sub("", letters(_TRADE_MARKS.sub("", name)))
-    words = _NUMBER_BORDER.sub(" ", _AND.sub(" and ", _PARTING.sub(" ", plain)))
-    joined = _INITIALS.sub(lambda found: found[0].replace(" ", ""), " ".join(words.split()))
-    return _without_legal_form(joined) or letters(name)
+    return _joined(letters(_TRADE_MARKS.sub("", name))) or _joined(letters(name)) or letters(name)
+
+
+def _joined(plain: str) -> str:
+    """The words of a name in lower-case ASCII, without punctuation and legal form."""
+    words = _NUMBER_BORDER.sub(" ", _AND.sub(" and ", _PARTING.sub(" ", _SILENT.sub("", plain))))
+    return _without_legal_form(_INITIALS.sub(lambda found: found[0].replace(" ", ""), " ".join(words.split())))
 
 
 def _without_legal_form(name: str) -> str:
