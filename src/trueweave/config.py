@@ -55,6 +55,9 @@ OF_THE_PROCESS = frozenset(
         "oidc_scope_claim",
         "metrics_host",
         "metrics_port",
+        "log_format",
+        "drain_seconds",
+        "shutdown_seconds",
         "data_directory",
         "bench_data",
         "model_folder",
@@ -418,6 +421,20 @@ class Settings(BaseSettings):
         le=65535,
         description="The port on which a server or a worker tells its metrics, for Prometheus. Without it, none.",
         examples=[9464],
+    )
+    log_format: Literal["text", "json"] = Field(
+        default="text", description="How a server or a worker logs to stderr: lines of text, or of JSON alone."
+    )
+    drain_seconds: float = Field(
+        default=0.0,
+        ge=0,
+        description="Seconds for which a server that is told to stop says that it is not ready, and still answers, so "
+        "that balancers send nobody any more.",
+    )
+    shutdown_seconds: int = Field(
+        default=30,
+        ge=1,
+        description="Seconds that requests under way, streams too, have to end after that.",
     )
     data_directory: Path | None = Field(
         default=None,

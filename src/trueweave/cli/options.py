@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -17,6 +17,10 @@ Workspace = Annotated[
 MetricsPort = Annotated[
     int | None,
     typer.Option(min=1, max=65535, help="The port to tell metrics on, for Prometheus; metrics_host is its address."),
+]
+LogFormat = Annotated[
+    Literal["text", "json"] | None,
+    typer.Option(help="How it logs to stderr, if not as in the settings: text, or JSON alone, an object a line."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Answer with one JSON object.")]
 EntityName = Annotated[

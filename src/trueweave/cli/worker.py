@@ -6,7 +6,8 @@ import asyncio
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from trueweave.cli.options import DatabaseUrl, Json, MetricsPort, Workspace
+from trueweave.cli.log_form import logged, with_operations
+from trueweave.cli.options import DatabaseUrl, Json, LogFormat, MetricsPort, Workspace
 from trueweave.cli.render.console import say
 from trueweave.cli.render.lines import count, next_step
 from trueweave.cli.render.worker_log import WorkerLog, live_line
@@ -25,6 +26,7 @@ def worker(
     workspace: Workspace = None,
     database_url: DatabaseUrl = None,
     metrics_port: MetricsPort = None,
+    log_format: LogFormat = None,
     json: Json = False,
 ) -> None:
     """Work documents that wait in all workspaces, until Ctrl-C or SIGTERM; with --workspace, in that one.
@@ -36,19 +38,18 @@ def worker(
     from trueweave.server.tracing import sent_traces
 
     with replying(json) as reply:
-        settings = load_settings(database_url, workspace)
-        if metrics_port:
-            settings = settings.given({"metrics_port": metrics_port})
-        say(
-            f"Working in {settings.workspace}." if workspace else "Working in all workspaces.",
-            next_step("Ctrl-C", "ends what is begun; twice: at once", heading="To stop"),
-        )
-        with live_line() as live, sent_traces("trueweave-worker"):
-            log = WorkerLog(live)
-            if workspace:
-                stopped_at_once = in_workspace(lambda trueweave: _work(trueweave, settings, log), settings)
-            else:
-                stopped_at_once = in_database(lambda opened: _work_for_all(opened, settings, log), settings)
+        settings = with_operations(load_settings(database_url, workspace), metrics_port, log_format)
+        with logged(settings):
+            say(
+                f"Working in {settings.workspace}." if workspace else "Working in all workspaces.",
+                next_step("Ctrl-C", "ends what is begun; twice: at once", heading="To stop"),
+            )
+            with live_line() as live, sent_traces("trueweave-worker"):
+                log = WorkerLog(live)
+                if workspace:
+                    stopped_at_once = in_workspace(lambda trueweave: _work(trueweave, settings, log), settings)
+                else:
+                    stopped_at_once = in_database(lambda opened: _work_for_all(opened, settings, log), settings)
         said = f"{count(log.added.extracted, 'document')} worked, {log.added.failed:,} failed."
         reply({"documents": log.added.extracted, **asdict(log.added)}, said)
         if stopped_at_once:

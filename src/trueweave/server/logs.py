@@ -1,25 +1,45 @@
-"""Which request a log line is about."""
+"""Which request and workspace a log line is about, and its form: text, or a JSON object."""
 
 from __future__ import annotations
 
+import json
 import logging
+import re
+from collections.abc import Mapping
 from contextvars import ContextVar
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from opentelemetry import trace
+
+LogFormat = Literal["text", "json"]
 
 _FORMAT = "%(asctime)s %(levelname)s %(request)s %(name)s: %(message)s"
 _request: ContextVar[str] = ContextVar("request", default="-")
+_state: ContextVar[Mapping[str, Any] | None] = ContextVar("state", default=None)
+
+_SECRETS = re.compile(r"(twk_[0-9a-f]+_)[\w-]+|(://[^:/@\s]+:)[^@/\s]+(?=@)")
+
+# What every record has: all else was given as `extra`, and is a field of its own.
+_COMMON = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "request", "taskName", "color_message"}
 
 
-def begin_request(request_id: str) -> None:
-    """Let lines that are logged from here on, and in tasks that are begun from here, be about this request."""
+def begin_request(request_id: str, state: Mapping[str, Any] | None = None) -> None:
+    """Let lines that are logged from here on, and in tasks that are begun from here, be about this request. Its state
+    tells the workspace, once that is known."""
     _request.set(request_id)
+    _state.set(state)
 
 
 class RequestFilter(logging.Filter):
-    """Gives each record the id of its request, as `request`: a dash where it is about none."""
+    """Gives each record the id of its request, as `request`, a dash where it is about none; and the number of its
+    workspace, as `workspace`, where the record does not name one."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         if not hasattr(record, "request"):
             record.request = _request.get()
+        if not hasattr(record, "workspace"):
+            record.workspace = (_state.get() or {}).get("workspace")
         return True
 
 
@@ -29,11 +49,45 @@ class OneLineFormatter(logging.Formatter):
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 (of the library)
         return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in super().formatMessage(record))
 
+    def format(self, record: logging.LogRecord) -> str:
+        return redacted(super().format(record))
 
-def log_to_stderr() -> None:
+
+class JsonFormatter(logging.Formatter):
+    """A record as one JSON object on one line, a traceback included."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        fields: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC)
+            .isoformat(timespec="milliseconds")
+            .replace("+00:00", "Z"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        if (request := getattr(record, "request", "-")) != "-":
+            fields["request"] = request
+        if (traced := trace.get_current_span().get_span_context()).is_valid:
+            fields |= {"trace_id": f"{traced.trace_id:032x}", "span_id": f"{traced.span_id:016x}"}
+        fields |= {
+            name: value for name, value in vars(record).items() if name not in _COMMON and value not in (None, "")
+        }
+        if record.exc_info:
+            fields["exception"] = self.formatException(record.exc_info)
+        if record.stack_info:
+            fields["stack"] = record.stack_info
+        return redacted(json.dumps(fields, default=str))
+
+
+def redacted(line: str) -> str:
+    """A line without secrets that an error may quote: those of keys, and passwords in addresses."""
+    return _SECRETS.sub(lambda found: f"{found[1] or found[2]}***", line)
+
+
+def log_to_stderr(form: LogFormat = "text") -> None:
     """Log to stderr, each line with its request, and nowhere else."""
     handler = logging.StreamHandler()
     handler.addFilter(RequestFilter())
-    handler.setFormatter(OneLineFormatter(_FORMAT))
+    handler.setFormatter(JsonFormatter() if form == "json" else OneLineFormatter(_FORMAT))
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     logging.getLogger("trueweave.server").setLevel(logging.INFO)

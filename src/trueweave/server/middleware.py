@@ -91,7 +91,7 @@ class AccessMiddleware:
         request_id = given if _REQUEST_ID.fullmatch(given) else uuid4().hex
         state = scope.setdefault("state", {})
         state["request_id"] = request_id
-        begin_request(request_id)
+        begin_request(request_id, state)
         began, status = time.perf_counter(), 500
 
         async def answer(message: Message) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import ExitStack
+from functools import partial
 from importlib.util import find_spec
 from types import FrameType
 
 from trueweave.config import Settings
 from trueweave.errors import ConfigError
-
-_GRACE = 30  # seconds that requests under way have to end
 
 
 def check_installed() -> None:
@@ -38,7 +37,9 @@ def check_address(host: str, *, authenticated: bool) -> None:
 
 
 def run(settings: Settings, host: str, port: int, *, authenticated: bool, works: bool) -> None:
-    """Serve until a signal comes; then requests under way, streams too, have half a minute to end.
+    """Serve until a signal comes. Then it is not ready for `drain_seconds` and still answers; after that it takes no
+    connections any more, and requests under way, streams too, have `shutdown_seconds` to end. A second signal ends the
+    wait.
 
     It runs on uvloop and httptools, which the extra `server` brings, where they are to be had.
     """
@@ -62,7 +63,7 @@ async def _serve(settings: Settings, host: str, port: int, *, authenticated: boo
     from trueweave.server.metrics_port import metrics_at
 
     check_address(host, authenticated=authenticated)
-    log_to_stderr()
+    log_to_stderr(settings.log_format)
     app = create_app(settings, authenticated=authenticated, works=works)
     config = uvicorn.Config(
         app,
@@ -72,17 +73,24 @@ async def _serve(settings: Settings, host: str, port: int, *, authenticated: boo
         access_log=False,  # the middleware logs requests
         server_header=False,
         proxy_headers=False,  # who calls is known by the key, never by an address
-        timeout_graceful_shutdown=_GRACE,
+        timeout_graceful_shutdown=settings.shutdown_seconds,
         lifespan="on",
     )
 
     class _Server(uvicorn.Server):
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-            app.state.services.stopping.set()  # streams that would go on for long end by themselves
-            super().handle_exit(sig, frame)
+            stopping = app.state.services.stopping
+            is_first = not stopping.is_set()
+            stopping.set()  # streams that would go on for long end by themselves
+            if is_first and settings.drain_seconds:
+                exit_ = partial(super().handle_exit, sig, frame)
+                loop.call_soon_threadsafe(loop.call_later, settings.drain_seconds, exit_)
+            else:
+                super().handle_exit(sig, frame)
 
+    loop = asyncio.get_running_loop()
     with ExitStack() as listening:
         if settings.metrics_port is not None:
-            place = metrics_at(app.metrics, settings.metrics_host, settings.metrics_port, asyncio.get_running_loop())
+            place = metrics_at(app.metrics, settings.metrics_host, settings.metrics_port, loop)
             listening.enter_context(place)
         await _Server(config).serve()

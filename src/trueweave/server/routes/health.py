@@ -9,7 +9,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel
 
 from trueweave.server.access import AnyCaller, Shared
-from trueweave.server.problems import RESPONSES
+from trueweave.server.problems import RESPONSES, Refusal
 
 _PATIENCE = 2.0  # seconds that the database has to answer
 
@@ -38,7 +38,10 @@ async def healthz() -> HealthBody:
 
 @router.get("/readyz", openapi_extra=_OPEN)
 async def readyz(shared: Shared) -> HealthBody:
-    """Whether requests can be answered: the database is there and of the right version."""
+    """Whether requests can be answered: the database is there and of the right version, and the server is not about to
+    stop."""
+    if shared.stopping.is_set():
+        raise Refusal(503, "stopping", "The server is about to stop.", "Ask another one.")
     await shared.readiness.check(_PATIENCE)
     return HealthBody(status="ready")
 
