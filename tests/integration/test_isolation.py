@@ -97,6 +97,8 @@ IN_WORKSPACE: dict[str, Case] = {
         json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "documents", "arguments": {}}},
         headers={"Accept": "application/json, text/event-stream"},
     ),
+    f"GET {ROOM}/settings": Case(),
+    f"PATCH {ROOM}/settings": Case(json={"repair": True}),
     f"GET {ROOM}/spend": Case(),
     f"GET {ROOM}/spend/documents": Case(),
     f"GET {ROOM}/budget": Case(),

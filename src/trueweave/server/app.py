@@ -30,6 +30,9 @@ from trueweave.server.routes import (
     spend,
     workspaces,
 )
+from trueweave.server.routes import (
+    settings as workspace_settings,
+)
 from trueweave.server.services import Services, opened_services
 from trueweave.server.tokens import check_provider
 
@@ -126,6 +129,7 @@ def create_app(
         rules.router,
         jobs.router,
         spend.router,
+        workspace_settings.router,
         keys.router,
         openai.router,
     ):

@@ -1,0 +1,105 @@
+"""Settings of a workspace, as far as its administrator may have a say.
+
+This is a list of what is allowed, with bounds of its own. Not in it is all that would let a tenant reach further than
+the workspace: addresses that the server would call, models that it would pay for, names of variables and files, how
+fast models are called, and the limits of the workspace itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from trueweave.config import Settings
+from trueweave.errors import ConfigError, UnknownMethod
+from trueweave.methods import registry
+from trueweave.server.access import Administering, Shared, WorkspaceName
+from trueweave.server.fields import Line, Name
+from trueweave.server.problems import RESPONSES, Refusal
+from trueweave.types import ChunkSizes
+
+router = APIRouter(prefix="/v1/workspaces/{workspace}/settings", tags=["settings"], responses=RESPONSES)
+
+
+def _known(method: str) -> str:
+    try:
+        registry.make(method)
+    except UnknownMethod as error:
+        raise ValueError(str(error)) from error
+    return method
+
+
+Types = Annotated[dict[Name, Line], Field(max_length=100)]
+Pattern = tuple[Name, Name, Name]
+
+
+class TenantSettings(BaseModel):
+    """Settings that a workspace has of its own. Null is none: that of the server counts."""
+
+    model_config = ConfigDict(extra="forbid")
+    method: Annotated[Name, AfterValidator(_known)] | None = None
+    repair: bool | None = None
+    extractor: Literal["auto", "llm", "nlp", "capitals"] | None = None
+    chunker: Literal["structure", "semantic"] | None = None
+    break_percentile: Annotated[float, Field(gt=0, lt=100)] | None = None
+    entity_types: Types | None = None
+    relation_types: Types | None = None
+    relation_patterns: Annotated[list[Pattern], Field(max_length=200)] | None = None
+    strict_schema: bool | None = None
+    max_gleaning: Annotated[int, Field(ge=1, le=5)] | None = None
+    max_paths_per_chunk: Annotated[int, Field(ge=1, le=200)] | None = None
+    min_chunk_size: Annotated[int, Field(ge=1, le=4000)] | None = None
+    max_chunk_size: Annotated[int, Field(ge=16, le=4000)] | None = None
+    chunk_overlap: Annotated[int, Field(ge=0, le=2000)] | None = None
+    max_community_size: Annotated[int, Field(ge=2, le=1000)] | None = None
+    report_tokens: Annotated[int, Field(ge=1000, le=32_000)] | None = None
+    max_context_tokens: Annotated[int, Field(ge=256, le=100_000)] | None = None
+    max_answer_tokens: Annotated[int, Field(ge=16, le=32_000)] | None = None
+
+
+class SettingsBody(BaseModel):
+    """What the workspace has of its own, and what is in force in it. Others are not shown here."""
+
+    own: dict[str, Any]
+    in_force: dict[str, Any]
+
+
+@router.get("")
+async def get_settings(trueweave: Administering) -> SettingsBody:
+    """The settings of the workspace that its administrator may change."""
+    return _body(trueweave.maintenance.own_settings, trueweave.settings)
+
+
+@router.patch("")
+async def change_settings(
+    workspace: WorkspaceName, body: TenantSettings, trueweave: Administering, shared: Shared
+) -> SettingsBody:
+    """Change the settings that are named, and no others. Null takes one back: then that of the server counts.
+
+    Other servers and workers follow within a minute. Documents that are there stay as they were made.
+    """
+    given = body.model_dump(mode="json", include=body.model_fields_set)
+    changes = {name: value for name, value in given.items() if value is not None}
+    unset = [name for name, value in given.items() if value is None]
+    _check(shared.settings, trueweave.maintenance.own_settings, changes, unset)
+    await trueweave.maintenance.change_settings(changes, unset)
+    await shared.workspaces.forget(workspace)
+    return _body(trueweave.maintenance.own_settings, trueweave.settings)
+
+
+def _check(of_server: Settings, own: Mapping[str, Any], changes: Mapping[str, Any], unset: Collection[str]) -> None:
+    """Whether what would be in force fits together."""
+    left = {name: value for name, value in {**own, **changes}.items() if name not in unset}
+    try:
+        found = of_server.over(left)
+        ChunkSizes(found.min_chunk_size, found.max_chunk_size, found.chunk_overlap)
+    except ConfigError as error:
+        raise Refusal(422, "invalid_request", f"{error}.".replace("..", "."), "Change them together.") from error
+
+
+def _body(own: Mapping[str, Any], in_force: Settings) -> SettingsBody:
+    shown = in_force.model_dump(mode="json", include=set(TenantSettings.model_fields))
+    return SettingsBody(own={name: own[name] for name in own if name in TenantSettings.model_fields}, in_force=shown)
