@@ -130,6 +130,8 @@ ELSEWHERE = {
     "DELETE /v1/keys/{prefix}",
     "GET /v1/models",
     "POST /v1/chat/completions",
+    "GET /api/tags",
+    "POST /api/chat",
 }
 
 
@@ -369,6 +371,8 @@ async def test_what_is_outside_of_workspaces_tells_of_ones_own(url: str, way: Wa
         assert [one["name"] for one in listed.json()["items"]] == ["mine"]
         models = await tenants.mine.get("/v1/models")
         assert {one["id"].split("/")[1] for one in models.json()["data"]} == {"mine"}
+        tags = await tenants.mine.get("/api/tags")
+        assert {one["name"].split("/")[1] for one in tags.json()["models"]} == {"mine"}
         keys = await tenants.mine.get("/v1/keys")
         assert [one["workspaces"] for one in keys.json()["items"]] == [["mine"]]
         prefix = tenants.other_key.split("_")[1]
@@ -380,6 +384,7 @@ async def test_what_is_outside_of_workspaces_tells_of_ones_own(url: str, way: Wa
                 "/v1/chat/completions",
                 {"model": "trueweave/{name}", "messages": [said]},
             ),
+            ("POST", "/api/chat", {"model": "trueweave/{name}", "messages": [said]}),
             ("POST", "/v1/workspaces", {"name": "{name}"}),
         ):
             answers = [

@@ -24,6 +24,7 @@ from trueweave.server.routes import (
     jobs,
     keys,
     metrics,
+    ollama,
     openai,
     questions,
     rules,
@@ -132,6 +133,7 @@ def create_app(
         workspace_settings.router,
         keys.router,
         openai.router,
+        ollama.router,
     ):
         app.include_router(router)
     return app

@@ -115,7 +115,7 @@ class AccessMiddleware:
                     counted.enter_context(self._throttle.request(caller.id))
                 self._check_length(scope, headers)
             except (Refusal, TrueweaveError) as error:
-                response = response_of(error, request_id)
+                response = response_of(error, request_id, path=scope["path"])
                 if not {"content-length", "transfer-encoding"}.isdisjoint(headers.keys()):
                     await _drain(receive)
                     response.headers["Connection"] = "close"

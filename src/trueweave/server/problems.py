@@ -190,12 +190,15 @@ def _field(error: Any) -> FieldProblem:
     return FieldProblem(where=".".join(map(str, error["loc"])), problem=str(error["msg"]))
 
 
-def response_of(error: Exception, request_id: str = "", *, for_openai: bool = False) -> JSONResponse:
-    """The response to a request that failed. Clients of OpenAI look for what is wrong under `error`, too."""
+def response_of(error: Exception, request_id: str = "", *, path: str = "") -> JSONResponse:
+    """The response to a request that failed. Clients of OpenAI and Ollama look for what is wrong under `error`, too."""
     found = problem_of(error, request_id)
     body = found.model_dump()
-    if for_openai:
-        body["error"] = {"message": f"{found.detail} ({found.code})", "type": found.code, "code": found.code}
+    told = f"{found.detail} ({found.code})"
+    if path.startswith("/v1/chat/"):
+        body["error"] = {"message": told, "type": found.code, "code": found.code}
+    elif path.startswith("/api/"):
+        body["error"] = told
     headers = dict(getattr(error, "headers", None) or {})
     if found.status == 503 or getattr(error, "retry_after", None):
         headers.setdefault("Retry-After", str(max(1, round(getattr(error, "retry_after", None) or 5))))
@@ -211,7 +214,7 @@ def install(app: FastAPI) -> None:
     """Have an application answer all errors as problems."""
 
     async def answer(request: Request, error: Exception) -> JSONResponse:
-        return response_of(error, request_id_of(request), for_openai=request.url.path.startswith("/v1/chat/"))
+        return response_of(error, request_id_of(request), path=request.url.path)
 
     for kind in (TrueweaveError, HTTPException, RequestValidationError, Exception):
         app.add_exception_handler(kind, answer)

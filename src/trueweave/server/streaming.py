@@ -18,6 +18,7 @@ from trueweave.server.problems import Refusal
 T = TypeVar("T")
 
 MEDIA_TYPE = "text/event-stream"
+LINES_TYPE = "application/x-ndjson"
 _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 _QUIET = 15.0  # seconds after which a comment is sent, so that nobody between takes the stream for dead
 
@@ -32,6 +33,7 @@ class EventStream(Response):
     """A response that is written as its pieces come. The pieces end with it: also when the caller leaves before."""
 
     media_type = MEDIA_TYPE
+    sign_of_life = b": \n\n"
 
     def __init__(self, pieces: AsyncGenerator[bytes, None], headers: Mapping[str, str] | None = None) -> None:
         self._pieces = pieces
@@ -60,7 +62,8 @@ class EventStream(Response):
                     coming = asyncio.ensure_future(_next(pieces)) if coming is None else coming
                     done, _ = await asyncio.wait((coming,), timeout=_QUIET)
                     if not done:
-                        await send({"type": "http.response.body", "body": b": \n\n", "more_body": True})
+                        if self.sign_of_life:
+                            await send({"type": "http.response.body", "body": self.sign_of_life, "more_body": True})
                         continue
                     try:
                         piece = coming.result()
@@ -72,6 +75,13 @@ class EventStream(Response):
                 if coming is not None:
                     await _end(coming)
         await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+class AnswerLines(EventStream):
+    """The same in lines of JSON, which have no comments."""
+
+    media_type = LINES_TYPE
+    sign_of_life = b""
 
 
 async def _next(pieces: AsyncGenerator[bytes, None]) -> bytes:

@@ -17,22 +17,25 @@ from pydantic import BaseModel, ConfigDict, Field
 from trueweave.engine import AsyncTrueweave
 from trueweave.errors import TrueweaveError
 from trueweave.evidence import Answer, AnswerOptions, Usage
-from trueweave.methods import registry
 from trueweave.query_context import Method
-from trueweave.server.access import AnyCaller, Shared, entered_workspace
+from trueweave.server.access import AnyCaller, Shared
+from trueweave.server.chatting import (
+    AskedConversation,
+    ChatRole,
+    answer_length,
+    conversation_of,
+    entered_by_model,
+    method_of,
+    models_for,
+    sources_of,
+)
 from trueweave.server.fields import Text
-from trueweave.server.problems import RESPONSES, Refusal, problem_of, request_id_of
+from trueweave.server.problems import RESPONSES, problem_of, request_id_of
 from trueweave.server.routes.questions import pieces_of
 from trueweave.server.streaming import MEDIA_TYPE, EventStream, event, while_there
-from trueweave.store.postgres import api_keys
-from trueweave.store.postgres.public_errors import translated
-from trueweave.types import Message
 
 router = APIRouter(prefix="/v1", tags=["openai"], responses=RESPONSES)
 
-_PREFIX = "trueweave/"
-_MOST_WORKSPACES = 100
-_LEAST_TOKENS = 16
 _STREAM: dict[int | str, dict[str, Any]] = {200: {"content": {MEDIA_TYPE: {"schema": {"type": "string"}}}}}
 
 
@@ -48,7 +51,7 @@ class ChatMessage(BaseModel):
     """A message of a conversation."""
 
     model_config = ConfigDict(extra="allow")
-    role: Literal["system", "developer", "user", "assistant", "tool"]
+    role: ChatRole
     content: Text | list[ChatPart] | None = None
 
     @property
@@ -132,23 +135,12 @@ class ModelList(BaseModel):
 @router.get("/models")
 async def list_models(caller: AnyCaller, shared: Shared) -> ModelList:
     """The workspaces that the caller may ask, each alone and with each method: the first hundred."""
-    with translated():
-        found = await api_keys.workspaces(shared.database, _MOST_WORKSPACES, only=caller.workspaces)
-    methods = ["", *(f"/{name}" for name in registry.names())]
-    return ModelList(
-        data=[
-            ModelCard(id=f"{_PREFIX}{one.name}{method}", created=int(one.created.timestamp()))
-            for one in found
-            if "/" not in one.name
-            for method in methods
-        ]
-    )
+    found = await models_for(caller, shared)
+    return ModelList(data=[ModelCard(id=name, created=int(of.created.timestamp())) for name, of in found])
 
 
 async def _entered(request: Request, body: CompletionRequest) -> AsyncIterator[AsyncTrueweave]:
-    """The workspace that the model's name stands for."""
-    name = body.model.removeprefix(_PREFIX).partition("/")[0] if body.model.startswith(_PREFIX) else ""
-    async with entered_workspace(request, name, "read", asks=True) as trueweave:
+    async with entered_by_model(request, body.model) as trueweave:
         yield trueweave
 
 
@@ -160,24 +152,22 @@ async def complete_chat(
 
     The messages before it are the conversation, and those of the system further instructions.
     """
-    named = body.model.removeprefix(_PREFIX).partition("/")[2]
-    method = registry.make(named or trueweave.method)
-    question, history = _question(body)
-    options = AnswerOptions(_instructions(body), length=_length(body), temperature=body.temperature or 0.0)
+    method, talk = method_of(body.model, trueweave), conversation_of([(one.role, one.said) for one in body.messages])
+    length = answer_length(body.max_completion_tokens or body.max_tokens)
+    options = AnswerOptions(talk.instructions, length=length, temperature=body.temperature or 0.0)
     head = {"id": f"chatcmpl-{uuid4().hex}", "created": int(time.time()), "model": body.model}
     if body.stream:
-        stream = _chunks(trueweave, question, method, history, options, body, head, request_id_of(request))
+        stream = _chunks(trueweave, talk, method, options, body, head, request_id_of(request))
         return EventStream(stream)
-    answer = await while_there(request, trueweave.ask(question, method, history=history, options=options))
-    choice = ChatChoice(message=ChatReply(content=answer.text + _sources(answer)), finish_reason=answer.finish)
+    answer = await while_there(request, trueweave.ask(talk.question, method, history=talk.history, options=options))
+    choice = ChatChoice(message=ChatReply(content=answer.text + sources_of(answer)), finish_reason=answer.finish)
     return ChatCompletion(**head, choices=[choice], usage=_usage(answer.usage))
 
 
 async def _chunks(
     trueweave: AsyncTrueweave,
-    question: str,
+    talk: AskedConversation,
     method: Method,
-    history: list[Message],
     options: AnswerOptions,
     body: CompletionRequest,
     head: dict[str, Any],
@@ -188,13 +178,14 @@ async def _chunks(
         return event("", {**head, "object": "chat.completion.chunk", "choices": choices})
 
     yield chunk({"role": "assistant", "content": ""})
-    async with aclosing(pieces_of(trueweave, question, method, history=history, options=options)) as pieces:
+    heard = pieces_of(trueweave, talk.question, method, history=talk.history, options=options)
+    async with aclosing(heard) as pieces:
         async for piece in pieces:
             match piece:
                 case str():
                     yield chunk({"content": piece})
                 case Answer():
-                    if sources := _sources(piece):
+                    if sources := sources_of(piece):
                         yield chunk({"content": sources})
                     yield chunk({}, piece.finish)
                     if body.stream_options and body.stream_options.include_usage:
@@ -205,29 +196,6 @@ async def _chunks(
                     yield event("", {"error": {"message": found.detail, "type": found.code, "code": found.code}})
                     return
     yield b"data: [DONE]\n\n"
-
-
-def _question(body: CompletionRequest) -> tuple[str, list[Message]]:
-    """What is asked, and what was said before."""
-    said = [Message(one.role, one.said) for one in body.messages if one.role in ("user", "assistant") and one.said]
-    if not said or said[-1].role != "user":
-        raise Refusal(422, "invalid_request", "The last message is not one of a user.", "End with a question.")
-    return said[-1].content, said[:-1]
-
-
-def _instructions(body: CompletionRequest) -> str:
-    return "\n\n".join(one.said for one in body.messages if one.role in ("system", "developer") and one.said)
-
-
-def _length(body: CompletionRequest) -> int | None:
-    wanted = body.max_completion_tokens or body.max_tokens
-    return None if wanted is None else max(wanted, _LEAST_TOKENS)
-
-
-def _sources(answer: Answer) -> str:
-    """A short list of what is cited, by mark."""
-    cited = {one.mark: f"[{one.mark}] {one.source} ({one.passage.uri})" for one in answer.citations}
-    return "\n\nSources:\n" + "\n".join(cited[mark] for mark in sorted(cited)) if cited else ""
 
 
 def _usage(usage: Usage) -> ChatUsage:

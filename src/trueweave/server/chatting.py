@@ -1,0 +1,75 @@
+"""What the protocols of other servers have in common: a model's name that chooses the workspace and the method,
+messages that are a question with what was said before, and sources at the end of the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Literal, NamedTuple
+
+from fastapi import Request
+
+from trueweave.engine import AsyncTrueweave
+from trueweave.evidence import Answer
+from trueweave.methods import registry
+from trueweave.query_context import Method
+from trueweave.server.access import Caller, entered_workspace
+from trueweave.server.problems import Refusal
+from trueweave.server.services import Services
+from trueweave.store.postgres import api_keys
+from trueweave.store.postgres.api_keys import WorkspaceRow
+from trueweave.store.postgres.public_errors import translated
+from trueweave.types import Message
+
+ChatRole = Literal["system", "developer", "user", "assistant", "tool"]
+
+_PREFIX = "trueweave/"
+_MOST_WORKSPACES = 100
+_LEAST_TOKENS = 16
+
+
+class AskedConversation(NamedTuple):
+    """What is asked, what was said before, and further instructions."""
+
+    question: str
+    history: list[Message]
+    instructions: str
+
+
+async def models_for(caller: Caller, shared: Services) -> list[tuple[str, WorkspaceRow]]:
+    """The names of models for a caller, each with its workspace: the first hundred, alone and with each method."""
+    with translated():
+        found = await api_keys.workspaces(shared.database, _MOST_WORKSPACES, only=caller.workspaces)
+    methods = ["", *(f"/{name}" for name in registry.names())]
+    return [(f"{_PREFIX}{one.name}{method}", one) for one in found if "/" not in one.name for method in methods]
+
+
+def entered_by_model(request: Request, model: str) -> AbstractAsyncContextManager[AsyncTrueweave]:
+    """The workspace that a model's name stands for, for a question."""
+    name = model.removeprefix(_PREFIX).partition("/")[0] if model.startswith(_PREFIX) else ""
+    return entered_workspace(request, name, "read", asks=True)
+
+
+def method_of(model: str, trueweave: AsyncTrueweave) -> Method:
+    """The method that a model's name stands for, or that of the workspace."""
+    return registry.make(model.removeprefix(_PREFIX).partition("/")[2] or trueweave.method)
+
+
+def conversation_of(messages: Sequence[tuple[ChatRole, str]]) -> AskedConversation:
+    """Messages by their roles as a question. The last one must be a user's."""
+    said = [Message(role, text) for role, text in messages if text and (role == "user" or role == "assistant")]
+    if not said or said[-1].role != "user":
+        raise Refusal(422, "invalid_request", "The last message is not one of a user.", "End with a question.")
+    instructions = "\n\n".join(text for role, text in messages if role in ("system", "developer") and text)
+    return AskedConversation(said[-1].content, said[:-1], instructions)
+
+
+def answer_length(wanted: int | None) -> int | None:
+    """How many tokens an answer may have, where so many are wanted."""
+    return None if wanted is None else max(wanted, _LEAST_TOKENS)
+
+
+def sources_of(answer: Answer) -> str:
+    """A short list of what is cited, by mark."""
+    cited = {one.mark: f"[{one.mark}] {one.source} ({one.passage.uri})" for one in answer.citations}
+    return "\n\nSources:\n" + "\n".join(cited[mark] for mark in sorted(cited)) if cited else ""

@@ -1,0 +1,175 @@
+"""Ollama's protocol: `/api/chat` and `/api/tags`, for clients that speak no other. Models are named as for OpenAI's."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import BaseModel, ConfigDict, Field
+
+from trueweave.engine import AsyncTrueweave
+from trueweave.errors import TrueweaveError
+from trueweave.evidence import Answer, AnswerOptions
+from trueweave.query_context import Method
+from trueweave.server.access import AnyCaller, Shared
+from trueweave.server.chatting import (
+    AskedConversation,
+    answer_length,
+    conversation_of,
+    entered_by_model,
+    method_of,
+    models_for,
+    sources_of,
+)
+from trueweave.server.fields import Text
+from trueweave.server.problems import RESPONSES, problem_of, request_id_of
+from trueweave.server.routes.questions import pieces_of
+from trueweave.server.streaming import LINES_TYPE, AnswerLines, while_there
+
+router = APIRouter(prefix="/api", tags=["ollama"], responses=RESPONSES)
+
+_LINES: dict[int | str, dict[str, Any]] = {200: {"content": {LINES_TYPE: {"schema": {"type": "string"}}}}}
+
+
+class OllamaMessage(BaseModel):
+    """A message of a conversation."""
+
+    model_config = ConfigDict(extra="allow")
+    role: Literal["system", "user", "assistant", "tool"]
+    content: Text = ""
+
+
+class OllamaOptions(BaseModel):
+    """How to answer. What is not listed here is ignored."""
+
+    model_config = ConfigDict(extra="allow")
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    num_predict: Annotated[int, Field(ge=-2, le=100_000)] | None = None
+
+
+class OllamaRequest(BaseModel):
+    """A question as Ollama's clients put it. What is not listed here is ignored."""
+
+    model_config = ConfigDict(extra="allow")
+    model: Text = Field(description="`trueweave/WORKSPACE` or `trueweave/WORKSPACE/METHOD`.")
+    messages: Annotated[list[OllamaMessage], Field(min_length=1, max_length=500)]
+    stream: bool = True
+    options: OllamaOptions = OllamaOptions()
+
+
+class OllamaReply(BaseModel):
+    """An answer, or a piece of it, in Ollama's form. Counts are in the last one; durations are in nanoseconds."""
+
+    model: str
+    created_at: datetime
+    message: OllamaMessage
+    done: bool
+    done_reason: str | None = None
+    total_duration: int | None = None
+    prompt_eval_count: int | None = None
+    eval_count: int | None = None
+
+
+class OllamaModel(BaseModel):
+    """A workspace, or a workspace with a method, as a model."""
+
+    name: str
+    model: str
+    modified_at: datetime
+    size: int = 0
+    digest: str
+    details: dict[str, Any] = {"format": "trueweave", "family": "trueweave"}
+
+
+class OllamaModels(BaseModel):
+    """What the caller may ask."""
+
+    models: list[OllamaModel]
+
+
+@router.get("/tags")
+async def list_ollama_models(caller: AnyCaller, shared: Shared) -> OllamaModels:
+    """The workspaces that the caller may ask, each alone and with each method: the first hundred."""
+    return OllamaModels(
+        models=[
+            OllamaModel(name=name, model=name, modified_at=of.created, digest=hashlib.sha256(name.encode()).hexdigest())
+            for name, of in await models_for(caller, shared)
+        ]
+    )
+
+
+async def _entered(request: Request, body: OllamaRequest) -> AsyncIterator[AsyncTrueweave]:
+    async with entered_by_model(request, body.model) as trueweave:
+        yield trueweave
+
+
+@router.post("/chat", response_model=OllamaReply, response_model_exclude_none=True, responses=_LINES)
+async def chat_as_ollama(
+    request: Request, body: OllamaRequest, trueweave: Annotated[AsyncTrueweave, Depends(_entered)]
+) -> Any:
+    """Answer the last message of a user from the documents of a workspace; what it cites is listed at its end.
+
+    The answer comes in lines of JSON, a piece each, unless `stream` is false.
+    """
+    method, talk = method_of(body.model, trueweave), conversation_of([(one.role, one.content) for one in body.messages])
+    wanted = body.options.num_predict
+    length = answer_length(wanted if wanted and wanted > 0 else None)  # -1 and -2 are as long as it takes
+    options = AnswerOptions(talk.instructions, length=length, temperature=body.options.temperature or 0.0)
+    if body.stream:
+        return AnswerLines(_lines(trueweave, talk, method, options, body.model, request_id_of(request)))
+    began = time.monotonic_ns()
+    asking = trueweave.ask(talk.question, method, history=talk.history, options=options)
+    answer = await while_there(request, asking)
+    return _last(body.model, answer, began, answer.text + sources_of(answer))
+
+
+async def _lines(
+    trueweave: AsyncTrueweave,
+    talk: AskedConversation,
+    method: Method,
+    options: AnswerOptions,
+    model: str,
+    request_id: str,
+) -> AsyncGenerator[bytes, None]:
+    began = time.monotonic_ns()
+    heard = pieces_of(trueweave, talk.question, method, history=talk.history, options=options)
+    async with aclosing(heard) as pieces:
+        async for piece in pieces:
+            match piece:
+                case str():
+                    yield _line(_piece(model, piece))
+                case Answer():
+                    if sources := sources_of(piece):
+                        yield _line(_piece(model, sources))
+                    yield _line(_last(model, piece, began, ""))
+                case TrueweaveError():
+                    found = problem_of(piece, request_id)
+                    yield json.dumps({"error": f"{found.detail} ({found.code})"}).encode() + b"\n"
+
+
+def _line(reply: OllamaReply) -> bytes:
+    return reply.model_dump_json(exclude_none=True).encode(errors="replace") + b"\n"
+
+
+def _piece(model: str, text: str) -> OllamaReply:
+    said = OllamaMessage(role="assistant", content=text)
+    return OllamaReply(model=model, created_at=datetime.now(UTC), message=said, done=False)
+
+
+def _last(model: str, answer: Answer, began: int, text: str) -> OllamaReply:
+    return OllamaReply(
+        model=model,
+        created_at=datetime.now(UTC),
+        message=OllamaMessage(role="assistant", content=text),
+        done=True,
+        done_reason=answer.finish,
+        total_duration=time.monotonic_ns() - began,
+        prompt_eval_count=answer.usage.tokens_in,
+        eval_count=answer.usage.tokens_out,
+    )
