@@ -7,7 +7,7 @@ import pytest
 from tests.oracle import assert_view_is_right
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey
 from trueweave.config import Settings
-from trueweave.errors import RuleError
+from trueweave.errors import RuleError, UnknownEntity
 from trueweave.evidence import Filter
 from trueweave.methods import Global, Local, Subgraph
 from trueweave.testing import HashEmbedder
@@ -56,6 +56,11 @@ async def test_a_suppressed_entity_is_in_no_evidence_and_comes_back_as_it_was(tr
             found = await trueweave.retrieve("Who wrote to Charles Babbage?", method, filter=filter_)
             assert "Ada Lovelace" not in {one.name for one in found.entities}
             assert not found.relations
+    for sought in ("Ada Lovelace", "Ada Lovelac", "Lovelace"):
+        with pytest.raises(UnknownEntity) as raised:
+            await trueweave.graph.entity(sought)
+        assert not any(ADA.name in near for near in raised.value.near), "nor is it suggested"
+        assert not await trueweave.graph.search_entities(sought)
     await trueweave.add_documents([document("c", LETTERS)])
     assert "Ada Lovelace" not in await entities(trueweave), "rules hold for documents that come later"
     assert (await trueweave.maintenance.verify()).exact

@@ -5,7 +5,10 @@ CREATE TEMP TABLE suggest_key (key bigint, name uuid, mask bigint) ON COMMIT DRO
 CREATE INDEX ON suggest_key (key) INCLUDE (name, mask)
 
 -- name: live_names
-SELECT id, written, type, entity, count FROM name WHERE id > %(after)s AND entity IS NOT NULL ORDER BY id LIMIT %(limit)s
+-- Without those of suppressed entities, which have no row.
+SELECT n.id, n.written, n.type, n.entity, n.count
+FROM name n CROSS JOIN LATERAL (SELECT FROM entity WHERE id = n.entity OFFSET 0) AS e
+WHERE n.id > %(after)s AND n.entity IS NOT NULL ORDER BY n.id LIMIT %(limit)s
 
 -- name: candidates
 -- As in resolve.sql, among the keys that were staged: live names of other entities. Each pair is found once.
