@@ -1,12 +1,14 @@
-"""The server beside the same calls in process: retrieve and ask, with 1, 16 and 64 connections, 1 and 1,000 tenants.
+"""The server beside the same calls in process: retrieve and ask, with 1, 16 and 64 connections, 1 and 1,000 tenants;
+and questions while documents are added.
 
     python benchmarks/server.py            # some four minutes; writes benchmarks/results/server.json
     python benchmarks/server.py --smoke    # a few seconds; writes nothing
 
 The server is a process of its own that asks for a key; its model is one that answers at once, in a third process. The
 calls in process are made with the same settings and as many at once. Each question is another one, so that no reply is
-kept from before. They take turns, a few seconds each, over the same workspaces. The last line printed is one JSON
-object with all figures.
+kept from before. They take turns, a few seconds each, over the same workspaces. With `mixed`, one caller adds documents
+to another workspace by the server, and a worker works them, while 16 connections retrieve. The last line printed is one
+JSON object with all figures.
 """
 
 from __future__ import annotations
@@ -47,7 +49,8 @@ Call = Callable[[int, str], Awaitable[None]]  # in the workspace of a number, a 
 RESULTS = Path(__file__).parent / "results" / "server.json"
 CONNECTIONS = (1, 16, 64)
 MOST_ADDED = 3.0  # milliseconds that the server may add at the median, on one connection
-LEAST_SHARE = 0.7  # of the throughput in process, with 16 connections
+MOST_TIMES = 1.43  # the throughput in process, of that with 16 connections: 1 / 0.7
+_BATCH, _PAUSE = 20, 0.5  # documents that are added at once, and the seconds in between
 
 
 class Client:
@@ -60,7 +63,7 @@ class Client:
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def post(self, path: str, body: bytes) -> bytes:
-        """The body of the response, which must be 200."""
+        """The body of the response, which must be 200 or 202."""
         if self._streams is None or self._streams[0].at_eof():  # the server hangs up on who asks nothing for a while
             self._streams = await asyncio.open_connection("127.0.0.1", self._port)
         reader, writer = self._streams
@@ -68,7 +71,7 @@ class Client:
         head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
         length = int(head.partition("content-length:")[2].partition("\r\n")[0])
         found = await reader.readexactly(length)
-        if " 200 " not in head.partition("\r\n")[0]:
+        if not {" 200 ", " 202 "} & {head.partition("\r\n")[0][8:13]}:
             raise RuntimeError(f"{path} was answered {head.partition(chr(13))[0]}: {found[:500]!r}")
         return found
 
@@ -120,9 +123,18 @@ async def in_turns(calls: dict[str, list[Call]], tenants: int, seconds: float, r
 class Bench:
     """A server over a database with workspaces, and the same workspaces in process."""
 
-    def __init__(self, port: int, key: str, workspaces: OpenWorkspaces, seconds: float, rounds: int) -> None:
+    def __init__(
+        self,
+        port: int,
+        key: str,
+        workspaces: OpenWorkspaces,
+        variables: dict[str, str],
+        seconds: float,
+        rounds: int,
+    ) -> None:
         self._port = port
         self._key = key
+        self._variables = variables
         self._workspaces = workspaces
         self._seconds = seconds
         self._rounds = rounds
@@ -148,12 +160,53 @@ class Bench:
             print(f"  {what}, {tenants} tenants, {connections}: {json.dumps(found)}", file=sys.stderr, flush=True)
         return figures
 
+    async def mixed(self) -> Figures:
+        """Retrieving by 16 connections: with nothing else going on, and while documents are added and worked."""
+        clients = [Client(self._port, self._key) for _ in range(16)]
+        callers = [self._over_http("retrieve", client) for client in clients]
+        alone = await in_turns({"retrieve": callers}, 1, self._seconds, self._rounds)
+        adder = Client(self._port, self._key)
+        with _process("trueweave", "worker", **self._variables):
+            adding = asyncio.create_task(self._keep_adding(adder))
+            await self._more_than(await self._indexed())  # the worker has started
+            before, began = await self._indexed(), time.perf_counter()
+            beside = await in_turns({"retrieve": callers}, 1, self._seconds, self._rounds)
+            indexed, took = await self._indexed() - before, time.perf_counter() - began
+            adding.cancel()
+            await asyncio.gather(adding, return_exceptions=True)
+        for client in (*clients, adder):
+            await client.close()
+        figures = {
+            "alone": alone["retrieve"].figures(),
+            "while_documents_are_added": beside["retrieve"].figures(),
+            "documents_indexed_per_second": round(indexed / took, 1),
+        }
+        print(f"  mixed: {json.dumps(figures)}", file=sys.stderr, flush=True)
+        return figures
+
+    async def _keep_adding(self, client: Client) -> None:
+        for first in count(step=_BATCH):
+            documents = [{"uri": f"added {n}", "text": reports.report(n)} for n in range(first, first + _BATCH)]
+            body = json.dumps({"documents": documents}).encode()
+            await client.post(f"/v1/workspaces/{quote(_name(1))}/documents", body)
+            await asyncio.sleep(_PAUSE)
+
+    async def _more_than(self, indexed: int) -> None:
+        while True:
+            if await self._indexed() > indexed:
+                return
+            await asyncio.sleep(0.1)
+
+    async def _indexed(self) -> int:
+        async with self._workspaces.lend(_name(1), lambda _: True) as trueweave:
+            return (await trueweave.status()).documents
+
     def _judge(self, what: str, connections: int, added: float, share: float) -> None:
         if connections == 1:
             self.targets.append(Target(f"{what}: milliseconds added on one connection", MOST_ADDED, added))
         if connections == 16:
             times = round(1 / share, 2)
-            self.targets.append(Target(f"{what}: throughput in process by that of 16 connections", 1.43, times))
+            self.targets.append(Target(f"{what}: throughput in process by that of 16 connections", MOST_TIMES, times))
 
     def _over_http(self, what: str, client: Client) -> Call:
         async def call(tenant: int, question: str) -> None:
@@ -225,14 +278,16 @@ async def _bench(url: str, tenants: int, options: argparse.Namespace) -> AsyncIt
             "TRUEWEAVE_DATABASE_URL": url,
             "TRUEWEAVE_MODEL": "vllm/instant",
             "TRUEWEAVE_MODEL_URL": model_url,
+            "TRUEWEAVE_EXTRACTOR": "capitals",
         }
         async with Database(url) as database, ModelFactory(database) as models:
             await _fill(database, tenants, 20 if options.smoke else 2000)
-            key = await api_keys.make(database, "benchmark", "read", None)
+            key = await api_keys.make(database, "benchmark", "write", None)
             with _process("trueweave", "serve", "--port", str(port), "--no-worker", **variables) as server:
                 await asyncio.wait_for(_listening(port, server), 60)
                 workspaces = OpenWorkspaces(database, settings, models)
-                yield Bench(port, key.token, workspaces, 0.3 if options.smoke else 2.0, 1 if options.smoke else 2)
+                seconds, rounds = (0.3, 1) if options.smoke else (2.0, 2)
+                yield Bench(port, key.token, workspaces, variables, seconds, rounds)
                 await workspaces.aclose()
 
 
@@ -243,6 +298,7 @@ async def run(url: str, options: argparse.Namespace) -> Figures:
     async with _bench(url, many, options) as bench:
         for what in ("retrieve", "ask"):
             figures[what] = {f"{tenants}_tenants": await bench.measure(what, tenants) for tenants in (1, many)}
+        figures["mixed"] = await bench.mixed()
         figures["targets"] = listed(bench.targets)
         for target in bench.targets:
             print(target, file=sys.stderr)
