@@ -128,11 +128,11 @@ async def test_all_methods_find_the_same_in_all_stores(
     """Of all passages and 100 questions in the full run; of some in the short one."""
     monkeypatch.setattr(vectors, "MOST_IN_COMMON", EXACT)  # PostgreSQL's search is exact up to here
     folder = bench / "musique_train100"
-    questions = [one.text for one in datasets.find(str(folder)).questions[: 100 if full else 10]]
+    questions = [one.text for one in datasets.find(str(folder)).questions[: 100 if full else 5]]
     texts = preannotated.read(folder / "corpus.jsonl.gz", folder / "openie.jsonl.gz")
     halves = ({"half": "first" if n % 2 else "second"} for n in range(10**6))
     documents = [
-        replace(one, metadata=half) for one, half in zip(islice(texts, None if full else 300), halves, strict=False)
+        replace(one, metadata=half) for one, half in zip(islice(texts, None if full else 150), halves, strict=False)
     ]
     async with (
         aclosing(await AsyncTrueweave.enter(database, "evidence", Distinct())) as record,
