@@ -106,14 +106,20 @@ async def test_local_brings_entities_by_degree_and_their_relations_by_degree_and
 async def test_global_ranks_the_chunks_of_relations_and_their_ends_by_similarity(graph: AsyncTrueweave) -> None:
     # Ada-Ben, cos 5 = 0.996, is stated in P1, and its ends are in P2, P3 and P8 as well; Dan-Eve, cos 10 = 0.985, is
     # stated in P2 and P4, and its ends are in P3, too. Each chunk counts with the nearest relation that brings it.
-    #      chunk  relation  chunk + 0.4 relation
-    # P8   1.000  0.996     1.40
-    # P4   0.766  0.985     1.16
-    # P3   0.643  0.996     1.04
-    # P2   0.500  0.996     0.90
-    # P1   0.342  0.996     0.74
-    scores = await found(graph, Global(keywords_top_k=2))
-    assert scores == {"P8": 1.4, "P4": 1.16, "P3": 1.04, "P2": 0.9, "P1": 0.74}
+    #      chunk  relation  chunk + 0.7 relation
+    # P8   1.000  0.996     1.70
+    # P4   0.766  0.985     1.46
+    # P3   0.643  0.996     1.34
+    # P2   0.500  0.996     1.20
+    # P1   0.342  0.996     1.04
+    scores = await found(graph, Global(keywords_top_k=2, followed=2))
+    assert scores == {"P8": 1.7, "P4": 1.46, "P3": 1.34, "P2": 1.2, "P1": 1.04}
+
+
+async def test_global_follows_more_relations_than_it_brings(graph: AsyncTrueweave) -> None:
+    evidence = await graph.retrieve("question", Global(keywords_top_k=1, followed=2))
+    assert [r.description for r in evidence.relations] == ["founded"]
+    assert "P4" in {passage.uri for passage in evidence.passages}, "which is of the second alone"
 
 
 async def test_global_brings_relations_by_the_degree_of_both_ends_and_weight(graph: AsyncTrueweave) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from asyncio import gather
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Literal
 from uuid import UUID
@@ -16,7 +16,7 @@ from pydantic.dataclasses import dataclass
 from trueweave.evidence import Evidence, Passage, Query, Scored
 from trueweave.methods.keywords import keywords
 from trueweave.methods.parameters import CHECKED
-from trueweave.methods.picking import FOLLOWED, best_of, by_similarity
+from trueweave.methods.picking import best_of, by_similarity
 from trueweave.methods.ranks import RankedHit, together
 from trueweave.protocols import Vectors
 from trueweave.query_context import QueryContext, RelationFound
@@ -35,8 +35,11 @@ class Global:
         default="similarity",
         description="How chunks are chosen: by similarity to the question, or by the order of their relations.",
     )
+    followed: int = Field(
+        default=200, ge=1, le=1000, description="For similarity: the nearest relations whose chunks are candidates."
+    )
     relation_weight: float = Field(
-        default=0.4, ge=0, description="For similarity: what the relation's nearness to its keyword counts."
+        default=0.7, ge=0, description="For similarity: what the relation's nearness to its keyword counts."
     )
     alpha: float = Field(
         default=0.7, ge=0, le=1, description="For order: weight of rank; the rest is that of strength."
@@ -47,25 +50,29 @@ class Global:
         entities, those of the nearest relations first."""
         asked = await keywords(query, context)
         question, *high = await context.embed([query.text, *asked.high])
-        near = await context.relations_near(np.stack(high), self.keywords_top_k)
-        found = together(near, lambda one: one.relation.id)
+        by_order = self.pick == "order"
+        limit = self.keywords_top_k if by_order else max(self.keywords_top_k, self.followed)
+        near = await context.relations_near(np.stack(high), limit)
+        found = _together(near, self.keywords_top_k)
         if not found:
             reason = "no relation with a vector is in the documents that were looked at."
             return Evidence(reason=reason, keywords=asked)
-        by_order = self.pick == "order"
-        passages = await (self._by_order(found, context) if by_order else self._nearest(found, question, context))
+        if by_order:
+            passages = await self._by_order(found, context)
+        else:
+            passages = await self._nearest(_together(near, limit), question, context)
         ends = {end.id: end for hit in found.values() for end in (hit.item.source, hit.item.target)}
         return Evidence(tuple(passages), tuple(ends.values()), _by_degree(found), keywords=asked)
 
     async def _nearest(self, found: Found, question: Vectors, context: QueryContext) -> list[Passage]:
         """Among the chunks that state the relations, and those that mention their ends."""
-        followed = list(found)[:FOLLOWED]
+        followed = list(found)[: self.followed]
         near: dict[UUID, float] = {}  # each end by its nearest relation
         for id_ in followed:
             for end in (found[id_].item.source, found[id_].item.target):
                 near.setdefault(end.id, found[id_].score)
         stated, mentioned = await gather(
-            context.chunks_of_relations(followed), context.chunks_of_entities(list(near)[:FOLLOWED])
+            context.chunks_of_relations(followed), context.chunks_of_entities(list(near)[: self.followed])
         )
         brought = [(chunk, found[id_].score) for id_, chunk in stated] + [
             (chunk, near[id_]) for id_, chunk in mentioned
@@ -89,6 +96,11 @@ class Global:
         ]
         importance.sort(key=lambda one: (-one.score, one.item))
         return await context.passages(importance, self.graph_top_k)
+
+
+def _together(near: Sequence[Sequence[Scored[RelationFound]]], each: int) -> Found:
+    """The first of each keyword, together."""
+    return together([some[:each] for some in near], lambda one: one.relation.id)
 
 
 def _by_degree(found: Found) -> tuple[Relation, ...]:
