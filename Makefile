@@ -7,7 +7,7 @@ COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-ha
 	--quiet --upgrade --custom-compile-command "make lock"
 
 # Many tests wait for a server, a process or a clock, so more of them run at once than there are cores.
-WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2)
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 2)
 # The longest first.
 SMOKE := $(addprefix smoke-,quality resolution query index ingest communities text_search citations workspaces settling home_made stores server embedding first_minute)
 

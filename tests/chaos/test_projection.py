@@ -51,8 +51,8 @@ class Form:
 
 
 SHORT: dict[StoreName, Form] = {
-    "chroma": Form({"projector": 6, "server": 2}, (4, 10)),
-    "neo4j": Form({"projector": 5, "server": 1}, (4, 10)),
+    "chroma": Form({"projector": 4, "server": 1}, (4, 10)),
+    "neo4j": Form({"projector": 3, "server": 1}, (4, 10)),
 }
 FULL: dict[StoreName, Form] = {
     "chroma": Form({"projector": 40, "server": 20}, (2, 30)),

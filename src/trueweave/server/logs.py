@@ -47,7 +47,10 @@ class OneLineFormatter(logging.Formatter):
     """A record as one line, whatever a message quotes: control characters are escaped. Tracebacks follow."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 (of the library)
-        return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in super().formatMessage(record))
+        line = super().formatMessage(record)
+        if line.isprintable():
+            return line
+        return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in line)
 
     def format(self, record: logging.LogRecord) -> str:
         return redacted(super().format(record))
