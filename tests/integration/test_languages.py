@@ -127,6 +127,16 @@ async def test_all_languages_come_and_go_exactly(polyglot: AsyncTrueweave) -> No
         assert await (await tx.execute(counted)).fetchone() == (0, 0)
 
 
+async def test_the_stop_words_of_a_question_do_not_count_in_other_languages(trueweave: AsyncTrueweave) -> None:
+    """What is a stop word in English is a rare word of the one German text that quotes it."""
+    texts = {f"en{n}": f"Bridge {n} over the river is one of the old ones and was built in stone." for n in range(20)}
+    texts["de"] = "Der Film heißt: Who was the one that did it, and when is it over?"
+    await trueweave.add_documents(
+        Document(uri, (Chunk(text),), metadata={"language": uri[:2]}) for uri, text in texts.items()
+    )
+    assert "de" not in await found(trueweave, "When was the bridge that is over the river built, and who did it?")
+
+
 async def test_names_without_spaces_around_them_are_found_in_texts_and_questions(trueweave: AsyncTrueweave) -> None:
     said = {
         "a": Chunk("夏目漱石は東京で生まれた。", mentions=(Mention("夏目漱石"), Mention("東京"))),
