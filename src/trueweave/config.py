@@ -33,6 +33,10 @@ OF_THE_PROCESS = frozenset(
         "database_url",
         "direct_database_url",
         "owner_database_url",
+        "standby_urls",
+        "standby_lag_seconds",
+        "standby_wait",
+        "standby_connections",
         "workspace",
         "project_folder",
         "follow_links",
@@ -93,6 +97,25 @@ class Settings(BaseSettings):
         description="The address of PostgreSQL itself with the user who owns the schema, where the one of database_url "
         "may not change it. Only `init`, `migrate`, `workspace list` and `workspace role` use it.",
         examples=[EXAMPLE_URL],
+    )
+    standby_urls: tuple[str, ...] = Field(
+        default=(),
+        repr=False,
+        description="Addresses of standbys, copies of the database by streaming replication, that questions are read "
+        "from. Everything else is the primary's, at database_url.",
+        examples=[["postgresql://user:password@standby:5432/database"]],
+    )
+    standby_lag_seconds: float = Field(
+        default=2.0, gt=0, description="Seconds that a standby may be behind the primary. One that is more is left out."
+    )
+    standby_wait: float = Field(
+        default=0.25,
+        ge=0,
+        description="Seconds that a question waits until a standby has all that was committed before it was asked. "
+        "After that the primary answers it.",
+    )
+    standby_connections: int = Field(
+        default=10, ge=1, description="Connections to each standby that a process may have for questions."
     )
     workspace: str = Field(
         default="default",
@@ -498,6 +521,13 @@ class Settings(BaseSettings):
         if url is not None and not url.startswith(("postgresql://", "postgres://")):
             raise ValueError(f"must look like {EXAMPLE_URL}")
         return url
+
+    @field_validator("standby_urls")
+    @classmethod
+    def _are_of_postgresql(cls, urls: tuple[str, ...]) -> tuple[str, ...]:
+        for url in urls:
+            cls._is_of_postgresql(url)
+        return urls
 
     @property
     def owner_address(self) -> str | None:

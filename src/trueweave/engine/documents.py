@@ -264,7 +264,7 @@ class DocumentCalls:
     ) -> list[DocumentInfo]:
         """The documents that are there and pass a filter, by uri; only those with a note, or whose uri begins with a
         `prefix`, if that is wanted. The next page begins after the last uri of this one."""
-        passing = await scope(self._core.workspace, filter) if filter else ALL
+        passing = await scope(self._core.workspace.read, filter) if filter else ALL
         return await read.documents(
             self._core.workspace,
             limit,

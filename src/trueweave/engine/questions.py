@@ -262,4 +262,4 @@ class QuestionCalls:
         models = Models(await self._embedder(), await self._core.chat("answer"), await self._core.chat("keywords"))
         if name := self._core.settings.reranker:
             models = replace(models, reranker=await (await self._core.models()).reranker(name))
-        return Asking(self._core.open_readers, models, await self._core.prompts())
+        return Asking(self._core.open_question, models, await self._core.prompts())

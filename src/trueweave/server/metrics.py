@@ -26,6 +26,7 @@ from trueweave.store.postgres import queue
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.public_errors import translated
 from trueweave.store.postgres.queue import QueueState
+from trueweave.store.postgres.standbys import StandbyState
 
 _OTHER = "(other)"
 _MOST_NAMES = 50
@@ -90,7 +91,8 @@ class Metrics:
         return cache(Counter(f"trueweave_{name}", what, labels, registry=self.registry).labels)
 
     def watch(self, database: Database, loop: asyncio.AbstractEventLoop) -> _DatabaseCollector:
-        """Tell of this database, too: its pool, and the queue in it. It is asked in this loop, when metrics are."""
+        """Tell of this database, too: its pool, its standbys, and the queue in it. It is asked in this loop, when
+        metrics are."""
         watching = _DatabaseCollector(database, loop)
         self.registry.register(watching)
         return watching
@@ -176,6 +178,8 @@ class _DatabaseCollector(Collector):
             family = (CounterMetricFamily if grows else GaugeMetricFamily)(f"trueweave_{ours}", what)
             family.add_metric([], stats.get(theirs, 0) * unit)
             yield family
+        if self._database.standbys:
+            yield from _standby_families(self._database.standbys.states())
         states = self._states()
         yield GaugeMetricFamily(
             "trueweave_queue_known", "Whether the database told what is in the queue.", float(states is not None)
@@ -211,3 +215,20 @@ class _DatabaseCollector(Collector):
         except TrueweaveError:
             return None
         return [found.get(kind, QueueState(kind, 0, 0, 0, 0.0)) for kind in sorted({*queue.KINDS, *found})]
+
+
+def _standby_families(states: Sequence[StandbyState]) -> Iterator[Metric]:
+    used = GaugeMetricFamily("trueweave_standby_used", "Whether questions are read from it.", labels=["server"])
+    lag = GaugeMetricFamily(
+        "trueweave_standby_lag_seconds", "How far what a standby has is behind the primary.", labels=["server"]
+    )
+    reads = CounterMetricFamily(
+        "trueweave_standby_reads", "Statements of questions, by who answered them.", labels=["server", "answered_by"]
+    )
+    for one in states:
+        used.add_metric([one.server], float(not one.problem))
+        if one.lag is not None:
+            lag.add_metric([one.server], one.lag)
+        reads.add_metric([one.server, "standby"], one.reads)
+        reads.add_metric([one.server, "primary"], one.failures)
+    yield from (used, lag, reads)

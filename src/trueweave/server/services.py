@@ -178,6 +178,8 @@ async def opened_services(settings: Settings, metrics: Metrics, *, works: bool) 
             asyncio.Event(),
             metrics,
         )
+        if database.standbys:
+            database.standbys.start()
         watching = metrics.watch(database, asyncio.get_running_loop())
         stop = asyncio.Event()
         auditing = asyncio.create_task(services.audit.run())

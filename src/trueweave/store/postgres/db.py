@@ -12,7 +12,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, LiteralString, NamedTuple, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, LiteralString, NamedTuple, Self, TypeVar, cast
 
 from pgvector.psycopg import register_vector_async
 from psycopg import AsyncConnection, AsyncCursor, Error, errors
@@ -44,6 +44,9 @@ from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.schema import ROLE, Applied
 from trueweave.store.postgres.slow import timed
 from trueweave.types import Resolution
+
+if TYPE_CHECKING:
+    from trueweave.store.postgres.standbys import Standbys
 
 T = TypeVar("T")
 WaitListener = Callable[[str, float], None]  # why the database is waited for, and for how many seconds so far
@@ -139,6 +142,7 @@ class Database:
         slow_after: float = 0,
     ) -> None:
         self.url = url
+        self.standbys: Standbys | None = None  # of this server, for questions, where whoever opened it has some
         self._slow_after = slow_after
         self._revive = revive
         self.direct_url = direct_url or url
@@ -264,16 +268,22 @@ class Database:
     async def _alone(
         self, entering: bytes, entered: Sequence[str], query: bytes, params: Mapping[str, Any] | None
     ) -> list[Row]:
+        return (await self._together(entering, entered, query, params))[1]
+
+    async def _together(
+        self, entering: bytes, entered: Sequence[str], query: bytes, params: Mapping[str, Any] | None
+    ) -> tuple[Row, list[Row]]:
+        """What the statement that enters gives, and the rows of the one that follows it, in one transaction."""
         async with self._lent() as connection:
             try:
                 with timed(query.decode(), self._slow_after):
                     async with connection.pipeline():
-                        await connection.execute(entering, entered or None, prepare=True)
+                        begun = await connection.execute(entering, entered or None, prepare=True)
                         cursor = await connection.execute(query, params, prepare=True, binary=True)
             except asyncio.CancelledError:
                 await connection.close()  # in the midst of a pipeline, it is of no use to anybody
                 raise
-            return await cursor.fetchall()
+            return await begun.fetchone() or (), await cursor.fetchall()
 
     def _entering(self, workspace: int | None, *, unhurried: bool = False) -> str:
         """The statement that gives a transaction its role, workspace and settings."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -17,8 +17,10 @@ from trueweave.evidence import Filter
 from trueweave.ranges import Range
 from trueweave.store.limits import FEW
 from trueweave.store.postgres.binary_params import Ids, Texts
-from trueweave.store.postgres.db import Workspace
+from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.queries import QUERIES
+
+Read = Callable[[bytes, Mapping[str, Any] | None], Awaitable[list[Row]]]  # the rows of a statement
 
 
 class ConditionShape(NamedTuple):
@@ -92,7 +94,7 @@ class Scope:
 ALL = Scope()
 
 
-async def scope(workspace: Workspace, given: Filter) -> Scope:
+async def scope(read: Read, given: Filter) -> Scope:
     """What a filter comes to now. One statement."""
     # What has values is passed by fewer documents than a range, most often: the first condition is looked up.
     conditions = tuple(sorted(_conditions(given), key=lambda one: len(one.ranges)))
@@ -105,7 +107,7 @@ async def scope(workspace: Workspace, given: Filter) -> Scope:
     else:
         found = " UNION ALL ".join(_found(wanted.shape.conditions[0], FEW + 1))
         query = QUERIES["search.scope_by_condition"].format(found=found, passes=passes, visible=_is_visible("d.id"))
-    rows = await workspace.read(query.encode(), params)
+    rows = await read(query.encode(), params)
     if rows and not given.uris and rows[0][1] > FEW:
         return wanted
     return Scope(few=Ids(id_ for id_, _, fits in rows if fits))

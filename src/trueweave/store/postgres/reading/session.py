@@ -18,7 +18,9 @@ from trueweave.store.postgres.db import Workspace
 from trueweave.store.postgres.document_filter import ALL, FilterShape, Scope, scope
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.read import entity, relation
+from trueweave.store.postgres.reading.question_server import QuestionServer
 from trueweave.store.postgres.search import VectorLayout
+from trueweave.store.postgres.standbys import Standbys
 from trueweave.store.postgres.vectors import Space
 from trueweave.trace import count_statement
 from trueweave.types import Entity, Place, Relation, VectorKind
@@ -81,8 +83,9 @@ class Details:
 class Session:
     """One question to one workspace, under one filter."""
 
-    def __init__(self, where: VectorLayoutCache, filter: Filter) -> None:
+    def __init__(self, where: VectorLayoutCache, filter: Filter, standbys: Standbys | None) -> None:
         self.workspace = where.workspace
+        self._server = QuestionServer(where.workspace, standbys)
         self.details = Details()
         self.embedder: Embedder | None = None  # whose vectors are searched, once that was checked
         self._where = where
@@ -96,13 +99,13 @@ class Session:
 
         async def look() -> Scope:
             count_statement()
-            return await scope(self.workspace, self._filter)
+            return await scope(self._server.read, self._filter)
 
         return await self._memo.once("scope", look)
 
     async def rows(self, query: bytes, params: dict[str, Any] | None = None) -> list[Row]:
         count_statement()
-        return await self.workspace.read(query, params or None)
+        return await self._server.read(query, params or None)
 
     async def from_ids(
         self, statement: Callable[[FilterShape], bytes], others: Mapping[str, Any] | None = None, **ids: Sequence[UUID]

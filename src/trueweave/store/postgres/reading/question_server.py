@@ -1,0 +1,43 @@
+"""The server that one question reads from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from trueweave.memo import Memo
+from trueweave.store.postgres.connections import Row
+from trueweave.store.postgres.db import Workspace
+from trueweave.store.postgres.standbys import Standby, Standbys
+
+
+class QuestionServer:
+    """A standby that has all that was committed before the question was asked, or else the primary.
+
+    No statement sees less than one before it. Where the standby fails, that statement and all that follow are the
+    primary's, which has everything that the standby has shown.
+    """
+
+    def __init__(self, workspace: Workspace, standbys: Standbys | None) -> None:
+        self._workspace = workspace
+        self._standbys = standbys
+        self._chosen: Standby | None = None
+        self._least = 0
+        self._memo = Memo()
+
+    async def read(self, query: bytes, params: Mapping[str, Any] | None = None) -> list[Row]:
+        """The rows of one statement."""
+        if self._standbys:
+            await self._memo.once("choose", self._choose)
+        if self._chosen:
+            found = await self._chosen.read(self._workspace.id, query, params, self._least)
+            if found:
+                self._least = max(self._least, found[0])
+                return found[1]
+            self._chosen = None
+        return await self._workspace.read(query, params)
+
+    async def _choose(self) -> None:
+        assert self._standbys
+        if found := await self._standbys.choose():
+            self._chosen, self._least = found

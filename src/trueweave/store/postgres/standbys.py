@@ -1,0 +1,360 @@
+"""Standby servers: copies of the primary, by streaming replication, that questions are read from.
+
+A question reads from a standby only what it could have read from the primary: the primary is asked how far its log is,
+and a standby answers once it has replayed that much. So whatever anybody had committed before the question was asked is
+found, whichever process wrote it. Every statement tells how far its server was, which is checked again; who cannot be
+answered so in time is answered by the primary. See docs/adr/0037-standbys.md.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from psycopg import Error
+from psycopg.errors import QueryCanceled
+
+from trueweave.errors import DatabaseError
+from trueweave.store.postgres.batcher import Batcher
+from trueweave.store.postgres.connections import Connection, Row, Timeouts, connect, location
+from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.failures import DRIVER_ERRORS, first_line
+from trueweave.store.postgres.queries import QUERIES
+
+_log = logging.getLogger(__name__)
+
+_INTERVAL = 1.0  # seconds between looks at all standbys
+_PATIENCE = 2.0  # seconds that a standby has to say how far it is
+_CONNECTION_WAIT = 2.0  # seconds that a question waits for a connection to a standby
+_SAMPLES = 600  # positions of the primary that are remembered, to tell how old what a standby has is
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.001, 0.016  # between looks at standbys that a question waits for
+_UNREACHABLE = (Error, DatabaseError, TimeoutError)
+
+
+class Position(NamedTuple):
+    """A place in the log of a primary. Servers of another system or timeline have other things at the same place."""
+
+    system: int
+    timeline: int
+    lsn: int
+
+
+@dataclass(frozen=True, slots=True)
+class StandbyState:
+    """A standby, as a process sees it: whether questions are read from it, or why not; how many seconds what it has is
+    behind the primary, None where that is not known; statements that it answered, and those that it did not."""
+
+    server: str
+    problem: str
+    lag: float | None
+    reads: int
+    failures: int
+
+
+@dataclass(frozen=True)
+class StandbyOptions:
+    """How far behind a standby may be, for how long a question waits for one, both in seconds, and how many connections
+    there may be to each."""
+
+    lag: float = 2.0
+    wait: float = 0.25
+    connections: int = 10
+    timeouts: Timeouts = field(default_factory=Timeouts)
+    slow_after: float = 0
+
+
+class _StandbyDatabase(Database):
+    """The pool of connections to a standby. A connection to what is no standby of this system is refused."""
+
+    def __init__(self, url: str, primary: Position, options: StandbyOptions) -> None:
+        super().__init__(url, timeouts=options.timeouts, connections=options.connections, slow_after=options.slow_after)
+        self._primary = primary
+        self._pool.timeout = _CONNECTION_WAIT
+        told = "pg_is_in_recovery(), (pg_last_wal_replay_lsn() - '0/0'::pg_lsn)::bigint"
+        self._entering_replica = b"%s, %s" % (self._entering_one, told.encode())
+
+    async def _configure(self, connection: Connection) -> None:
+        if problem := _refusal(await _ask(connection), self._primary):
+            raise DatabaseError(f"{location(self.url)} {problem}")
+        await super()._configure(connection)
+
+    async def read_replayed(
+        self, workspace: int, query: bytes, params: Mapping[str, Any] | None
+    ) -> tuple[int, list[Row]]:
+        """How far the server had replayed before it ran a statement, and the rows; 0 where it is no standby."""
+        begun, rows = await self._together(self._entering_replica, (str(workspace),), query, params)
+        is_standby, replayed = begun[-2:]
+        return replayed if is_standby else 0, rows
+
+
+class _Replayed(NamedTuple):
+    is_standby: bool
+    position: Position
+
+
+async def _ask(connection: Connection) -> _Replayed:
+    row = await (await connection.execute(QUERIES["standby.replayed"])).fetchone()
+    assert row is not None
+    is_standby, *position = row
+    return _Replayed(is_standby, Position(*position))
+
+
+def _refusal(found: _Replayed, primary: Position) -> str:
+    """Why a server is not to be read from, whatever it has; empty, if it may be."""
+    if found.position.system != primary.system:
+        return "is no copy of the database of database_url: it belongs to another cluster"
+    if not found.is_standby:
+        return "is no standby: it was promoted, or never was one"
+    if found.position.timeline != primary.timeline:
+        return (
+            f"is on timeline {found.position.timeline}, and the primary on {primary.timeline}. One that follows the "
+            "primary is used again after its next checkpoint"
+        )
+    return ""
+
+
+class Standby:
+    """One standby, as this process knows it. It is left out when it fails, and comes back by itself."""
+
+    def __init__(self, url: str, options: StandbyOptions) -> None:
+        self._url = url
+        self.server = location(url)
+        self.under_way = 0
+        self.position = Position(0, 0, 0)
+        self._options = options
+        self._current_at: float | None = None  # when the primary was last known to have no more than this has
+        self._problem = "was not reached yet"
+        self._database: _StandbyDatabase | None = None
+        self._connection: Connection | None = None  # beside the pool, which may be busy
+        self._gone: asyncio.Future[None] | None = None  # done when it is left out
+        self._looking: asyncio.Task[_Replayed | None] | None = None
+        self._abandoned: set[asyncio.Task[Any]] = set()
+        self._reads = self._failures = 0
+
+    def state(self) -> StandbyState:
+        """How it is now."""
+        lag = None if self._current_at is None else max(0.0, time.monotonic() - self._current_at)
+        problem = self._problem
+        if not problem and (lag is None or lag > self._options.lag):
+            problem = "is too far behind" if lag is None else f"is {lag:.1f} s behind"
+        return StandbyState(self.server, problem, lag, self._reads, self._failures)
+
+    @property
+    def is_usable(self) -> bool:
+        return not self.state().problem
+
+    async def check(self, samples: Sequence[tuple[float, Position]]) -> None:
+        """Look how far it is, and use it from now on, or no longer. `samples` are when the primary was where, the
+        last of them now."""
+        found = await asyncio.shield(self.look())
+        if found is None:
+            return
+        _, primary = samples[-1]
+        if refusal := _refusal(found, primary):
+            await self._leave(refusal)
+            return
+        if self._database is None and not await self._enter(primary):
+            return
+        has = found.position
+        known = [at for at, one in samples if one.timeline == has.timeline and one.lsn <= has.lsn]
+        self._current_at = max(known, default=None)
+
+    def look(self) -> asyncio.Task[_Replayed | None]:
+        """Look how far it is, together with all who want to know. What it had before counts if it does not answer."""
+        if self._looking is None or self._looking.done():
+            self._looking = asyncio.create_task(self._look())
+        return self._looking
+
+    async def _look(self) -> _Replayed | None:
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                if self._connection is None or self._connection.closed:
+                    self._connection = await connect(self._url, self._options.timeouts)
+                found = await _ask(self._connection)
+        except _UNREACHABLE as error:
+            await self._leave(f"does not answer: {first_line(error)}")
+            return None
+        self.position = found.position
+        return found
+
+    async def read(
+        self, workspace: int, query: bytes, params: Mapping[str, Any] | None, least: int
+    ) -> tuple[int, list[Row]] | None:
+        """How far it was, and the rows of a statement; None where it had not replayed as much as `least`, broke the
+        statement off, or went away: then the primary is to be asked."""
+        if self._database is None or self._gone is None:
+            return None
+        reading = asyncio.create_task(self._database.read_replayed(workspace, query, params))
+        self.under_way += 1
+        found = None
+        try:
+            await asyncio.wait((reading, self._gone), return_when=asyncio.FIRST_COMPLETED)
+            if reading.done():
+                found = reading.result()
+        except QueryCanceled:  # it took too long, as it would on the primary
+            raise
+        except (*DRIVER_ERRORS, DatabaseError) as error:
+            self._looking = self.look()  # lest others wait for a server that has gone
+            said = "the standby %s did not answer, so the primary is asked: %s"
+            _log.info(said, self.server, first_line(error), extra=self._about("passed_over"))
+        finally:
+            self.under_way -= 1
+            self._abandon(reading)
+        if found is None or found[0] < least:
+            self._failures += 1
+            return None
+        self._reads += 1
+        return found
+
+    def _about(self, event: str) -> dict[str, str]:
+        return {"event": f"standby.{event}", "server": self.server}
+
+    def _abandon(self, reading: asyncio.Task[Any]) -> None:
+        """Wait no longer for a statement: a server without power says nothing for long."""
+        if not reading.done():
+            reading.cancel()
+            self._abandoned.add(reading)
+            reading.add_done_callback(self._forget)
+
+    def _forget(self, reading: asyncio.Task[Any]) -> None:
+        self._abandoned.discard(reading)
+        if not reading.cancelled():
+            reading.exception()  # which nobody else wants to know
+
+    async def _enter(self, primary: Position) -> bool:
+        database = _StandbyDatabase(self._url, primary, self._options)
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                await database.open()
+        except _UNREACHABLE as error:
+            await database.close()
+            await self._leave(f"cannot be used: {first_line(error)}")
+            return False
+        self._database, self._problem = database, ""
+        self._gone = asyncio.get_running_loop().create_future()
+        _log.info("questions are read from the standby %s", self.server, extra=self._about("used"))
+        return True
+
+    async def _leave(self, problem: str) -> None:
+        if problem != self._problem:
+            said = "the standby %s %s; questions are not read from it"
+            _log.warning(said, self.server, problem, extra=self._about("left_out"))
+        self._problem, self._current_at = problem, None
+        self._release()
+        connection, self._connection = self._connection, None
+        database, self._database = self._database, None
+        if connection:
+            await connection.close()
+        if database:
+            await database.close()
+
+    def _release(self) -> None:
+        """Have all whose statements are under way ask the primary."""
+        if self._gone and not self._gone.done():
+            self._gone.set_result(None)
+
+    async def aclose(self) -> None:
+        """Let go of all connections."""
+        if self._looking:
+            self._looking.cancel()
+            await asyncio.wait((self._looking,))
+        self._release()
+        if self._connection:
+            await self._connection.close()
+        if self._database:
+            await self._database.close()
+        await asyncio.gather(*self._abandoned, return_exceptions=True)
+
+
+class Standbys:
+    """The standbys of a primary. Nothing is opened until `start`, or until the first question."""
+
+    def __init__(self, primary: Database, urls: Sequence[str], options: StandbyOptions) -> None:
+        self._primary = primary
+        self._options = options
+        self._all = [Standby(url, options) for url in urls]
+        self._samples: deque[tuple[float, Position]] = deque(maxlen=_SAMPLES)
+        self._position = Batcher(self._positions, pause=0)
+        self._sampled = asyncio.Event()
+        self._watching: list[asyncio.Task[None]] = []
+
+    def states(self) -> list[StandbyState]:
+        """How all of them are now."""
+        return [one.state() for one in self._all]
+
+    async def look(self, seconds: float) -> list[StandbyState]:
+        """How all of them are, as soon as questions may be read from each, or after so many seconds."""
+        self.start()
+        end = time.monotonic() + seconds
+        while any(one.problem for one in self.states()) and time.monotonic() < end:  # noqa: ASYNC110 (few, and seldom)
+            await asyncio.sleep(_LONGEST_PAUSE)
+        return self.states()
+
+    def start(self) -> None:
+        """Look after them from now on."""
+        if not self._watching:
+            work = (self._sample(), *(self._follow(one) for one in self._all))
+            self._watching = [asyncio.create_task(one) for one in work]
+
+    async def aclose(self) -> None:
+        """Let go of all connections."""
+        for task in self._watching:
+            task.cancel()
+        for task in self._watching:
+            with suppress(asyncio.CancelledError):
+                await task
+        for one in self._all:
+            await one.aclose()
+
+    async def choose(self) -> tuple[Standby, int] | None:
+        """A standby that has all that was committed before this was called, and how far that is in the log; None where
+        none has it in time. Of several it is the one that is least in use."""
+        self.start()
+        if not any(one.is_usable for one in self._all):
+            return None
+        position = await self._position(None)
+        end, pause = time.monotonic() + self._options.wait, _FIRST_PAUSE
+        while usable := [one for one in self._all if one.is_usable and one.position.timeline == position.timeline]:
+            if ready := [one for one in usable if one.position.lsn >= position.lsn]:
+                return min(ready, key=lambda one: one.under_way), position.lsn
+            left = end - time.monotonic()
+            if left <= 0:
+                break
+            await asyncio.wait([one.look() for one in usable], timeout=left, return_when=asyncio.FIRST_COMPLETED)
+            if not any(one.position.lsn >= position.lsn for one in usable):
+                await asyncio.sleep(min(pause, left))
+                pause = min(2 * pause, _LONGEST_PAUSE)
+        return None
+
+    async def _positions(self, askers: Sequence[None]) -> list[Position]:
+        """Where the primary is, for all who asked before this began."""
+        [row] = await self._primary.read(0, QUERIES["standby.position"].encode())
+        return [Position(*row)] * len(askers)
+
+    @property
+    def _interval(self) -> float:
+        return min(_INTERVAL, self._options.lag / 4)
+
+    async def _sample(self) -> None:
+        """Note where the primary is, again and again. While it does not say so, all standbys grow old."""
+        while True:
+            at = time.monotonic()
+            try:
+                async with asyncio.timeout(_PATIENCE):
+                    self._samples.append((at, await self._position(None)))
+                self._sampled.set()
+            except _UNREACHABLE as error:
+                _log.debug("the primary does not say how far it is: %s", first_line(error))  # others tell of that
+            await asyncio.sleep(self._interval)
+
+    async def _follow(self, standby: Standby) -> None:
+        await self._sampled.wait()
+        while True:
+            await standby.check(self._samples)
+            await asyncio.sleep(self._interval)

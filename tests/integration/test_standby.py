@@ -1,0 +1,341 @@
+"""Questions are read from a standby, never find less than the primary has, and outlive its failure and promotion."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+import pytest
+
+from tests.replication import Server, both, no_standby, replicated
+from trueweave import AsyncTrueweave
+from trueweave.cli import doctor
+from trueweave.config import Settings
+from trueweave.engine import opened_database
+from trueweave.errors import DatabaseError
+from trueweave.evidence import Evidence, Filter
+from trueweave.methods import registry
+from trueweave.server.metrics import Metrics
+from trueweave.store.postgres.reading.question_server import QuestionServer
+from trueweave.store.postgres.standbys import StandbyState
+from trueweave.testing import Databases, HashEmbedder
+from trueweave.types import Chunk, Document, Link, Mention
+
+# Replication does not depend on what a machine keeps over a loss of power, but is told of it: fsync stays as it is.
+QUICK = {"max_connections": "100", "autovacuum": "off", "max_standby_streaming_delay": "0"}
+NEED_A_MODEL = {"community", "drift", "guess"}
+PLACES = ("Ambrel Bridge", "Tower", "Mill", "Harbour", "Castle")
+
+
+def document(n: int) -> Document:
+    """A document with a word of its own, about two of the places."""
+    one, other = PLACES[n % 5], PLACES[(n + 1) % 5]
+    said = Chunk(
+        f"The {one} is near the {other}, says word{n}.",
+        mentions=(Mention(one, "place", f"a place of word{n}"), Mention(other, "place", "a place")),
+        links=(Link(one, other, f"neighbours by word{n}", ("nearness",)),),
+    )
+    return Document(f"doc{n}", (said,), title=f"Title {n}")
+
+
+@pytest.fixture(scope="module")
+def pair() -> Iterator[tuple[Server, Server]]:
+    if reason := no_standby():
+        pytest.skip(reason)
+    with replicated(QUICK) as servers:
+        yield servers
+
+
+@pytest.fixture(scope="module")
+async def made(pair: tuple[Server, Server]) -> Databases:
+    databases = Databases(pair[0].url)
+    await databases.prepare()
+    return databases
+
+
+@pytest.fixture
+def urls(pair: tuple[Server, Server], made: Databases) -> tuple[str, str]:
+    """A new database, by its addresses on the primary and on the standby."""
+    url = made.make()
+    return url, of(pair[1], url)
+
+
+def of(server: Server, url: str) -> str:
+    """The address of the same database on another server."""
+    return urlunsplit(urlsplit(server.url)._replace(path=urlsplit(url).path))
+
+
+async def until(is_so: Callable[[], object], within: float = 15.0) -> None:
+    end = time.monotonic() + within
+    while not is_so():
+        assert time.monotonic() < end
+        await asyncio.sleep(0.02)
+
+
+@asynccontextmanager
+async def opened(url: str, *standbys: str, wait: float = 5.0, lag: float = 30.0) -> AsyncIterator[AsyncTrueweave]:
+    settings = Settings(
+        database_url=url, standby_urls=standbys, standby_wait=wait, standby_lag_seconds=lag, standby_connections=4
+    )
+    async with opened_database(settings) as database:
+        trueweave = await AsyncTrueweave.enter(database, "test", HashEmbedder(), settings=settings)
+        try:
+            yield trueweave
+        finally:
+            await trueweave.aclose()
+
+
+def state(trueweave: AsyncTrueweave) -> StandbyState:
+    standbys = trueweave.workspace.database.standbys
+    assert standbys
+    standbys.start()
+    [one] = standbys.states()
+    return one
+
+
+def shown(evidence: Evidence) -> str:
+    return repr((evidence.passages, evidence.entities, evidence.relations, evidence.reports, evidence.paths))
+
+
+async def finds(trueweave: AsyncTrueweave, n: int) -> bool:
+    found = await trueweave.retrieve(f"word{n}", "keyword")
+    return [passage.uri for passage in found.passages] == [f"doc{n}"]
+
+
+async def test_every_method_finds_the_same_on_a_standby(urls: tuple[str, str]) -> None:
+    url, standby_url = urls
+    async with opened(url, standby_url) as asking, opened(url) as primary:
+        await primary.add_documents(map(document, range(30)))
+        await until(lambda: not state(asking).problem)
+        for name in sorted({*registry.names()} - NEED_A_MODEL):
+            for filter_ in (None, Filter(uris=("doc3", "doc4"))):
+                before = state(asking).reads
+                there = await asking.retrieve("Which place is near the Mill?", name, filter=filter_)
+                assert shown(there) == shown(
+                    await primary.retrieve("Which place is near the Mill?", name, filter=filter_)
+                )
+                assert state(asking).reads > before, name
+        assert state(asking).failures == 0
+
+
+@pytest.mark.parametrize(("synchronous_commit", "wait"), [("on", 5.0), ("off", 0.3)])
+async def test_what_any_process_committed_is_found_at_once(
+    urls: tuple[str, str], synchronous_commit: str, wait: float
+) -> None:
+    url, standby_url = urls
+    with psycopg.connect(url, autocommit=True) as connection:
+        name = urlsplit(url).path[1:]
+        connection.execute(f"ALTER DATABASE {name} SET synchronous_commit = {synchronous_commit}".encode())
+    async with opened(url, standby_url, wait=wait) as asking, opened(url) as writing:
+        await until(lambda: not state(asking).problem)
+        for n in range(5):
+            await writing.add_documents([document(n)])
+            assert await finds(asking, n)
+            await writing.remove([f"doc{n}"])
+            assert not await finds(asking, n)
+        assert state(asking).reads >= 10 or synchronous_commit == "off"  # then some of the log is written late
+
+
+async def test_a_standby_that_falls_behind_is_not_read_from_until_it_has_caught_up(
+    urls: tuple[str, str], pair: tuple[Server, Server]
+) -> None:
+    url, standby_url = urls
+    async with opened(url, standby_url, wait=0.05, lag=1.5) as trueweave:
+        await until(lambda: not state(trueweave).problem)
+        pair[1].execute("SELECT pg_wal_replay_pause()")
+        try:
+            before = state(trueweave).reads
+            await trueweave.add_documents([document(1)])
+            assert await finds(trueweave, 1)  # before anybody could notice that the standby has stopped
+            await until(lambda: "behind" in state(trueweave).problem)
+            lag = state(trueweave).lag
+            assert lag is None or lag > 1.5
+            assert await finds(trueweave, 1)
+            assert state(trueweave).reads == before
+        finally:
+            pair[1].execute("SELECT pg_wal_replay_resume()")
+        await until(lambda: not state(trueweave).problem)
+        await until(lambda: (state(trueweave).lag or 9) < 1.5)
+        assert await finds(trueweave, 1)
+        assert state(trueweave).reads > before
+
+
+async def test_an_idle_primary_makes_no_lag(urls: tuple[str, str]) -> None:
+    url, standby_url = urls
+    async with opened(url, standby_url, lag=2.0) as trueweave:
+        await until(lambda: not state(trueweave).problem)
+        for _ in range(15):
+            await asyncio.sleep(0.2)
+            assert not state(trueweave).problem
+
+
+async def test_a_statement_that_replay_breaks_off_is_asked_of_the_primary(
+    urls: tuple[str, str], pair: tuple[Server, Server]
+) -> None:
+    url, standby_url = urls
+    async with opened(url, standby_url) as trueweave:
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("CREATE TABLE public.contested (n int); GRANT SELECT ON public.contested TO PUBLIC")
+            await until(lambda: not state(trueweave).problem)
+            source = QuestionServer(trueweave.workspace, trueweave.workspace.database.standbys)
+            statement = b"SELECT count(*), pg_is_in_recovery() FROM public.contested, pg_sleep(%(seconds)s)"
+            assert await source.read(statement, {"seconds": 0}) == [(0, True)]
+            reading = asyncio.create_task(source.read(statement, {"seconds": 1}))
+            await asyncio.sleep(0.3)
+            connection.execute("ALTER TABLE public.contested ADD COLUMN m int")  # replay needs the lock of the reader
+        assert await reading == [(0, False)]
+        assert await source.read(statement, {"seconds": 0}) == [(0, False)]  # the rest of the question is there too
+        assert state(trueweave).failures == 1
+        assert not state(trueweave).problem  # it is well, and the next question is its
+
+
+async def test_a_standby_that_dies_costs_no_question_and_comes_back(
+    urls: tuple[str, str], pair: tuple[Server, Server]
+) -> None:
+    url, standby_url = urls
+    _, server = pair
+    async with opened(url, standby_url) as trueweave:
+        await trueweave.add_documents(map(document, range(10)))
+        await until(lambda: not state(trueweave).problem)
+        asked = 0
+        stop = asyncio.Event()
+
+        async def ask() -> None:
+            nonlocal asked
+            while not stop.is_set():
+                assert await finds(trueweave, asked % 10)
+                asked += 1
+
+        async with asyncio.TaskGroup() as group:
+            for _ in range(3):
+                group.create_task(ask())
+            await asyncio.sleep(0.5)
+            await asyncio.to_thread(server.kill)
+            await until(lambda: "does not answer" in state(trueweave).problem)
+            seen, reads = asked, state(trueweave).reads
+            await until(lambda: asked > seen + 10)
+            assert state(trueweave).reads == reads
+            await asyncio.to_thread(server.start)
+            await until(lambda: state(trueweave).reads > reads + 10)
+            stop.set()
+
+
+async def test_what_is_no_standby_of_the_primary_is_refused(
+    urls: tuple[str, str], url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    for wrong, reason in ((urls[0], "is no standby"), (url, "another cluster")):
+        caplog.clear()
+        async with opened(urls[0], wrong) as trueweave:
+            await until(lambda reason=reason: reason in state(trueweave).problem)  # type: ignore[misc]
+            await trueweave.add_documents([document(1)])
+            assert await finds(trueweave, 1)
+            assert state(trueweave).reads == 0
+        assert reason in caplog.text
+        assert "password" not in caplog.text
+
+
+async def test_a_question_is_answered_where_all_connections_to_standbys_are_taken(urls: tuple[str, str]) -> None:
+    url, standby_url = urls
+    async with opened(url, standby_url) as trueweave:
+        await trueweave.add_documents(map(document, range(10)))
+        await until(lambda: not state(trueweave).problem)
+        assert all(await asyncio.gather(*(finds(trueweave, n % 10) for n in range(40))))
+        with psycopg.connect(standby_url) as connection:
+            query = (
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+            row = connection.execute(query).fetchone()
+        assert row
+        assert row[0] <= 4 + 1  # and the one that asks how far it is
+
+
+@pytest.fixture
+async def failing_over() -> AsyncIterator[tuple[Server, Server]]:
+    """A primary that tells nobody of a commit before the standby has it."""
+    if reason := no_standby():
+        pytest.skip(reason)
+    with replicated(QUICK) as (primary, standby):
+        await AsyncTrueweave.migrate(primary.url)
+        primary.execute("ALTER SYSTEM SET synchronous_standby_names = 'standby'")
+        primary.execute("SELECT pg_reload_conf()")
+        end = time.monotonic() + 10
+        while primary.execute("SELECT sync_state FROM pg_stat_replication") != [("sync",)]:
+            assert time.monotonic() < end
+            await asyncio.sleep(0.05)
+        yield primary, standby
+
+
+async def again(act: Callable[[], Awaitable[object]], within: float = 30) -> None:
+    """Do this until it succeeds, as whoever calls a service does."""
+    end = time.monotonic() + within
+    while True:
+        try:
+            await act()
+        except DatabaseError:
+            assert time.monotonic() < end
+            await asyncio.sleep(0.1)
+        else:
+            return
+
+
+async def test_a_promotion_loses_no_document_where_replication_is_synchronous(
+    failing_over: tuple[Server, Server],
+) -> None:
+    primary, standby = failing_over
+    url = both(primary, standby)
+    acknowledged: list[int] = []
+    async with AsyncExitStack() as stack:
+        writers = [await stack.enter_async_context(opened(url, standby.url)) for _ in range(2)]
+        stop = asyncio.Event()
+
+        async def write(first: int) -> None:
+            n = first
+            while not stop.is_set():
+                await again(lambda: writers[first].add_documents([document(n)]))  # noqa: B023 (done at once)
+                acknowledged.append(n)
+                n += len(writers)
+
+        async with asyncio.TaskGroup() as group:
+            for n in range(len(writers)):
+                group.create_task(write(n))
+            await until(lambda: len(acknowledged) > 10)
+            await asyncio.to_thread(primary.kill)
+            before = len(acknowledged)
+            await asyncio.to_thread(standby.promote)
+            standby.execute("ALTER SYSTEM SET synchronous_standby_names = ''")
+            standby.execute("SELECT pg_reload_conf()")
+            await until(lambda: len(acknowledged) > before + 10, 40)
+            stop.set()
+        trueweave = writers[0]
+        kept = {one.uri for one in await trueweave.list_documents(10_000)}
+        assert {f"doc{n}" for n in acknowledged} == kept
+        assert all([await finds(trueweave, n) for n in acknowledged])
+        assert "no standby" in state(trueweave).problem  # what was promoted is the primary now
+        assert (await trueweave.maintenance.verify()).exact
+
+
+async def test_metrics_and_the_doctor_tell_of_standbys(urls: tuple[str, str]) -> None:
+    url, standby_url = urls
+    server = urlsplit(standby_url).netloc.rpartition("@")[2] + urlsplit(standby_url).path
+    async with opened(url, standby_url) as trueweave:
+        await trueweave.add_documents([document(1)])
+        await until(lambda: not state(trueweave).problem)
+        assert await finds(trueweave, 1)
+        metrics = Metrics()
+        metrics.watch(trueweave.workspace.database, asyncio.get_running_loop())
+        page, _ = await asyncio.to_thread(metrics.page)
+    told = page.decode()
+    assert f'trueweave_standby_used{{server="{server}"}} 1.0' in told
+    assert f'trueweave_standby_lag_seconds{{server="{server}"}}' in told
+    reads = float(
+        told.partition(f'trueweave_standby_reads_total{{answered_by="standby",server="{server}"}} ')[2].split()[0]
+    )
+    assert reads > 0
+
+    here = Settings(database_url=url, standby_urls=(standby_url, url), workspace="test", standby_lag_seconds=1.0)
+    good, bad = await doctor._standbys(here)
+    assert (good.what, good.ok) == (f"standby {server}", True)
+    assert bad.ok is False
+    assert "is no standby" in bad.fix
