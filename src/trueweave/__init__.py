@@ -225,6 +225,7 @@ __all__ = [
     "WorkFailed",
     "Working",
     "Workspace",
+    "WorkspaceMoving",
     "connect",
     "connect_async",
 ]
@@ -295,6 +296,7 @@ if typing.TYPE_CHECKING:
         UnknownMethod,
         UnknownWorkspace,
         UnreadableFile,
+        WorkspaceMoving,
     )
     from trueweave.events import (
         Added,

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, NamedTuple, Self, get_args
 
 from anyascii import anyascii
 from pydantic import Field, PrivateAttr, StringConstraints, TypeAdapter, ValidationError, field_validator
@@ -26,6 +26,10 @@ PREFIX = "TRUEWEAVE_"
 KEY_VARIABLE = r"^[A-Z][A-Z0-9_]*(KEY|TOKEN)$"  # whoever may set a workspace's settings reads no other variable by them
 EXAMPLE_URL = "postgresql://user:password@host:5432/database"
 
+_SERVER = r"^[a-z][a-z0-9_-]{0,62}$"
+_VARIABLE = r"^[A-Z][A-Z0-9_]*$"
+_POSTGRESQL = ("postgresql://", "postgres://")
+
 # What concerns the process, its machine or its files, and is the same for all workspaces that it works in. `resolution`
 # is for workspaces that are made.
 OF_THE_PROCESS = frozenset(
@@ -37,6 +41,9 @@ OF_THE_PROCESS = frozenset(
         "standby_lag_seconds",
         "standby_wait",
         "standby_connections",
+        "server_urls",
+        "direct_server_urls",
+        "owner_server_urls",
         "workspace",
         "project_folder",
         "follow_links",
@@ -73,6 +80,14 @@ OF_THE_PROCESS = frozenset(
 )
 
 
+class ServerAddress(NamedTuple):
+    """Where a PostgreSQL server is: for work, past a pooler if there is one, and for the owner of the schema."""
+
+    url: str
+    direct_url: str | None
+    owner_url: str
+
+
 class Settings(BaseSettings):
     """What a user may set: given by the caller, else of the workspace, else in the environment, else in trueweave.toml,
     else the default. `over` has those of the workspace, which are kept in the database."""
@@ -95,7 +110,7 @@ class Settings(BaseSettings):
         default=None,
         repr=False,
         description="The address of PostgreSQL itself with the user who owns the schema, where the one of database_url "
-        "may not change it. Only `init`, `migrate`, `workspace list` and `workspace role` use it.",
+        "may not change it. Only `init`, `migrate`, `server` and most of `workspace` use it.",
         examples=[EXAMPLE_URL],
     )
     standby_urls: tuple[str, ...] = Field(
@@ -511,6 +526,26 @@ class Settings(BaseSettings):
         examples=[{"openai/some-model": [0.5, 2.0]}],
     )
 
+    server_urls: dict[str, str] = Field(
+        default={},
+        repr=False,
+        description="More PostgreSQL servers that workspaces may be on, by names of your own: the address of each, or "
+        "the environment variable that holds it. The database of database_url is their home.",
+        examples=[{"east": "TRUEWEAVE_EAST_URL"}],
+    )
+    direct_server_urls: dict[str, str] = Field(
+        default={},
+        repr=False,
+        description="Likewise, the addresses of PostgreSQL itself, where those of server_urls are of poolers.",
+        examples=[{"east": "TRUEWEAVE_EAST_DIRECT_URL"}],
+    )
+    owner_server_urls: dict[str, str] = Field(
+        default={},
+        repr=False,
+        description="Likewise, with the users who own the schemas. Only `migrate` and `workspace move` use them.",
+        examples=[{"east": "TRUEWEAVE_EAST_OWNER_URL"}],
+    )
+
     _given: frozenset[str] = PrivateAttr(default=frozenset())  # by the caller of `load`
 
     @field_validator("database_url", "direct_database_url", "owner_database_url")
@@ -518,7 +553,7 @@ class Settings(BaseSettings):
     def _is_of_postgresql(cls, url: str | None) -> str | None:
         if url is not None and url.startswith(("https://", "http://")):
             raise ValueError(f"must look like {EXAMPLE_URL}; a server's address is for trueweave.connect and Client")
-        if url is not None and not url.startswith(("postgresql://", "postgres://")):
+        if url is not None and not url.startswith(_POSTGRESQL):
             raise ValueError(f"must look like {EXAMPLE_URL}")
         return url
 
@@ -528,6 +563,35 @@ class Settings(BaseSettings):
         for url in urls:
             cls._is_of_postgresql(url)
         return urls
+
+    @field_validator("server_urls", "direct_server_urls", "owner_server_urls")
+    @classmethod
+    def _are_servers(cls, urls: dict[str, str]) -> dict[str, str]:
+        for name, url in urls.items():
+            if not re.match(_SERVER, name) or name == "home":
+                raise ValueError(
+                    f"a server cannot be called {name!r}: take small letters, digits, - and _, and not home"
+                )
+            if not url.startswith(_POSTGRESQL) and not re.match(_VARIABLE, url):
+                raise ValueError(f"{name} must look like {EXAMPLE_URL}, or be the name of an environment variable")
+        return urls
+
+    def server(self, name: str) -> ServerAddress:
+        """Where a server of server_urls is. ConfigError for one that is not there, or whose variable is not set."""
+        if name not in self.server_urls:
+            raise ConfigError(
+                f"there is no server {name!r} in the settings. Put its address under [server_urls] in {FILE}."
+            )
+        url, direct, owner = (
+            _address(name, setting, urls.get(name))
+            for setting, urls in (
+                ("server_urls", self.server_urls),
+                ("direct_server_urls", self.direct_server_urls),
+                ("owner_server_urls", self.owner_server_urls),
+            )
+        )
+        assert url, "it was looked for above"
+        return ServerAddress(url, direct, owner or direct or url)
 
     @property
     def owner_address(self) -> str | None:
@@ -723,6 +787,20 @@ def sends_traces() -> bool:
 def secret(variable: str) -> str | None:
     """The value of a variable in the environment that holds a key."""
     return os.environ.get(variable) or None
+
+
+def _address(server: str, setting: str, given: str | None) -> str | None:
+    """The address of a server, from the environment where a variable is given."""
+    if given is None or given.startswith(_POSTGRESQL):
+        return given
+    found = secret(given)
+    if found is None or not found.startswith(_POSTGRESQL):
+        state = "is not set" if found is None else "holds no address of PostgreSQL"
+        raise ConfigError(
+            f"the address of server {server} is to be in the environment variable {given}, as {setting} says, and that "
+            f"{state}. Set it to one like {EXAMPLE_URL}."
+        )
+    return found
 
 
 def _read(path: Path | None) -> dict[str, Any]:

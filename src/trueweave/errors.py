@@ -20,6 +20,7 @@ TrueweaveError
 ├── StorageFull              the workspace may hold no more text
 ├── DatabaseError            the database cannot do what was asked
 │   ├── DatabaseUnavailable  it did not answer, for as long as was worth trying
+│   │   └── WorkspaceMoving  the workspace is being moved to another server, and takes no writes for now
 │   ├── EmbeddedServerError  the bundled PostgreSQL did not start, stop or answer
 │   │   └── EmbeddedServerMissing
 │   ├── DiskFull             the disk of the bundled PostgreSQL is full, so that it stopped
@@ -148,6 +149,11 @@ class DatabaseError(TrueweaveError):
 
 class DatabaseUnavailable(DatabaseError):
     """The database did not answer, for as long as was worth trying. Later it may."""
+
+
+class WorkspaceMoving(DatabaseUnavailable):
+    """The workspace is being moved to another PostgreSQL server. It is read meanwhile, and takes writes again after
+    it."""
 
 
 class EmbeddedServerError(DatabaseError):

@@ -169,7 +169,9 @@ class ModelFactory:
     def __init__(self, database: Database, lease: float = LEASE) -> None:
         self.stores = StoreClients()
         self._liveness = Liveness(database, lease)
+        self._elsewhere: dict[Database, Liveness] = {}
         self._database = database
+        self._lease = lease
         self._opening = asyncio.Lock()
         self._closing = AsyncExitStack()
         self._is_alive = False
@@ -194,13 +196,17 @@ class ModelFactory:
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
-    async def liveness(self) -> Liveness:
-        """This process as others see it, registered when it is first asked for."""
+    async def liveness(self, database: Database | None = None) -> Liveness:
+        """This process as others see it, registered when it is first asked for, on all servers under the same number;
+        as those see it who work in another `database` than the home."""
         async with self._opening:
             if not self._is_alive:
                 await self._closing.enter_async_context(self._liveness)
+                for other in self._database.servers.others if self._database.servers else ():
+                    following = Liveness(other, self._lease, follows=self._liveness)
+                    self._elsewhere[other] = await self._closing.enter_async_context(following)
                 self._is_alive = True
-        return self._liveness
+        return self._elsewhere.get(database or self._database, self._liveness)
 
     async def models(
         self,

@@ -1,10 +1,12 @@
-"""Working for all workspaces of a database, in one process."""
+"""Working for all workspaces of a database, or of several servers, in one process."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import aclosing, asynccontextmanager, suppress
+
+from psycopg import Error
 
 from trueweave.config import Settings
 from trueweave.engine import AsyncTrueweave
@@ -17,9 +19,14 @@ from trueweave.projection.projector import Projector
 from trueweave.store.others import StoreClients
 from trueweave.store.postgres import queue
 from trueweave.store.postgres.db import Database, Workspace
+from trueweave.store.postgres.failures import raise_if_cancelled
+from trueweave.store.postgres.moving import settle_copies
+from trueweave.store.postgres.servers import HOME, Servers
 from trueweave.types import StoreName
 
 _CLEANED_EVERY = 3600.0  # seconds
+_SETTLED_EVERY = 30.0
+_TRIED_AGAIN_AFTER = 10.0
 _PAGE = 100
 
 
@@ -74,23 +81,33 @@ class Serving:
 async def work_for_all(
     database: Database, settings: Settings, listener: Listener = ignore, stop: asyncio.Event | None = None
 ) -> None:
-    """Carry out the jobs of all workspaces, one of each in turn, until `stop` is set; then end what is begun."""
+    """Carry out the jobs of all workspaces, one of each in turn, until `stop` is set; then end what is begun. Where the
+    database is the home of several servers, this is done on each, and what moves have left is brought to an end."""
+    stop = stop or asyncio.Event()
     async with ModelFactory(database, settings.lease) as models:
-        serving = Serving(database, settings, models)
-        liveness = await models.liveness()
-        with in_run(listener):
-            worker = Worker(
-                database,
-                serving.dependencies,
-                listener,
-                WorkerSettings.of(settings),
-                patient=True,
-                limit=settings.jobs_at_once,
-                liveness=liveness,
-            )
-            working = asyncio.create_task(worker.run())
-            cleaning = asyncio.create_task(_clean_up_every_hour(serving, listener))
-        await until_stopped(worker, working, cleaning, stop)
+
+        async def work_in(one: Database) -> None:
+            serving = Serving(one, settings, models)
+            liveness = await models.liveness(one)
+            with in_run(listener):
+                worker = Worker(
+                    one,
+                    serving.dependencies,
+                    listener,
+                    WorkerSettings.of(settings),
+                    patient=True,
+                    limit=settings.jobs_at_once,
+                    liveness=liveness,
+                )
+                working = asyncio.create_task(worker.run())
+                cleaning = asyncio.create_task(_clean_up_every_hour(serving, listener))
+            await until_stopped(worker, working, cleaning, stop)
+
+        async def settle(server: str) -> None:
+            assert database.servers, "it is asked for where there are some"
+            await _settle_copies_again_and_again(database.servers, server, listener)
+
+        await _on_all(database, work_in, listener, stop, settle)
 
 
 async def project_for_all(
@@ -101,8 +118,58 @@ async def project_for_all(
     stop: asyncio.Event | None = None,
 ) -> None:
     """Keep the copies of all workspaces in a store up to date, until `stop` is set."""
+    stop = stop or asyncio.Event()
     async with aclosing(StoreClients()) as stores:
-        await Projector(database, stores.target(settings, store), listener).run(stop or asyncio.Event())
+
+        async def project_in(one: Database) -> None:
+            await Projector(one, stores.target(settings, store), listener).run(stop)
+
+        await _on_all(database, project_in, listener, stop)
+
+
+async def _on_all(
+    database: Database,
+    act: Callable[[Database], Coroutine[None, None, None]],
+    listener: Listener,
+    stop: asyncio.Event,
+    beside: Callable[[str], Coroutine[None, None, None]] | None = None,
+) -> None:
+    """Do this in a database until `stop` is set; where it is the home of several, on each server, and what goes on
+    `beside` it. What fails on another server than the home is tried again, and keeps no other from going on."""
+    servers = database.servers
+    if servers is None:
+        await act(database)
+        return
+
+    async def on(name: str) -> None:
+        while not stop.is_set():
+            try:
+                await act(await servers.database(name))
+            except TrueweaveError as error:
+                listener(Waiting(f"server {name}: {error}"))
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_TRIED_AGAIN_AFTER):
+                        await stop.wait()
+
+    tasks = [asyncio.create_task(act(database)), *(asyncio.create_task(on(name)) for name in servers.names)]
+    more = [asyncio.create_task(beside(name)) for name in (HOME, *servers.names)] if beside else []
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in (*tasks, *more):
+            task.cancel()
+        await asyncio.gather(*tasks, *more, return_exceptions=True)
+
+
+async def _settle_copies_again_and_again(servers: Servers, server: str, listener: Listener) -> None:
+    while True:
+        try:
+            await settle_copies(servers, server)
+            await servers.measure(server)
+        except (TrueweaveError, Error) as error:
+            raise_if_cancelled(error)
+            listener(Waiting(f"server {server}: what moves have left is looked at again later: {error}"))
+        await asyncio.sleep(_SETTLED_EVERY)
 
 
 async def _clean_up_every_hour(serving: Serving, listener: Listener) -> None:

@@ -562,7 +562,8 @@ class Trueweave(_Waiting):
 
         `url` is the address of PostgreSQL itself with the user who owns the schema, or is to own it. Without it, it is
         that of owner_database_url in the settings, else direct_database_url, else database_url, else the bundled
-        PostgreSQL. If another process migrates the same database, it is waited for.
+        PostgreSQL. If another process migrates the same database, it is waited for. Without a `url` all servers of the
+        settings are migrated, and new ones are joined.
         """
         return wait_for(lambda: AsyncTrueweave.migrate(url, settings=settings))
 

@@ -15,17 +15,19 @@ from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder
 from trueweave.types import VECTOR_KINDS
 
-# Tables that belong to no workspace: which migrations ran, which embedding models there are, how fast models are
-# called, the numbers of workspaces that are gone, and the keys, what they have used, and the audit log of the server.
+# Tables that belong to no workspace: which migrations ran, which servers and embedding models there are, how fast
+# models are called, the numbers of workspaces that are gone, and the keys, what they have used, and the audit log.
 COMMON = {
     "api_key",
     "audit_log",
     "caller_usage",
+    "catalogue",
     "dropped_workspace",
     "migration",
     "process",
     "rate_limit",
     "reader",
+    "server",
     "slot",
     "space",
 }

@@ -49,6 +49,7 @@ from trueweave.cli import (
     retry,
     rules,
     serve,
+    server,
     status,
     sweep,
     sync,
@@ -126,4 +127,5 @@ app.add_typer(prompts.app, name="prompts")
 app.add_typer(db.app, name="db")
 app.add_typer(mcp.app, name="mcp")
 app.add_typer(workspace.app, name="workspace")
+app.add_typer(server.app, name="server")
 app.add_typer(keys.app, name="keys")

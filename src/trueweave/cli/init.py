@@ -28,7 +28,7 @@ def init(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Js
 
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
-        applied = apply_migrations(settings)
+        applied = apply_migrations(settings)["home"]
         file = find_file()
         written = file is None
         if file is None:

@@ -12,10 +12,11 @@ from trueweave.cli.options import Json
 from trueweave.cli.render.console import spinner
 from trueweave.cli.render.lines import count, indented, next_step
 from trueweave.cli.reply import replying
-from trueweave.cli.session import load_settings, owner
+from trueweave.cli.session import load_settings, owners
 
 if TYPE_CHECKING:
     from trueweave.config import Settings
+    from trueweave.store.postgres.moving import OwnerAddress
 
 OwnerUrl = Annotated[
     str | None,
@@ -31,35 +32,61 @@ def migrate(owner_url: OwnerUrl = None, check: Check = False, json: Json = False
     owner_database_url, direct_database_url or database_url in the settings. No other command but `init` changes the
     schema of a database that has an address; they refuse to work in one that is outdated.
 
+    Where the settings name more servers, all of them are migrated, and new ones are joined to this database as their
+    home; with --database-url, that database alone.
+
     Stop workers of the older version first where a migration is marked as breaking. Beside all others they go on.
     """
-    from trueweave.store.postgres.connections import location
     from trueweave.store.postgres.migrate import missing
 
     with replying(json) as reply:
         settings = load_settings()
-        url, is_direct = owner(settings, owner_url)
-        where = location(url)
+        servers = _databases(settings, owner_url)
         if check:
-            found = asyncio.run(missing(url, said_to_be_direct=is_direct))
-            lacking = [f"The database at {where} lacks {count(len(found), 'migration')}:", *map(_line, found)]
-            reply(
-                {"missing": found},
-                *([*lacking, next_step("trueweave migrate")] if found else [_up_to_date(where)]),
-            )
-            raise typer.Exit(1 if found else 0)
+            found = {
+                name: asyncio.run(missing(one.url, said_to_be_direct=one.said_to_be_direct))
+                for name, one in servers.items()
+            }
+            parts = _told("The database at {where} lacks {number}:", found, servers)
+            is_lacking = any(found.values())
+            reply(_answer("missing", found), *parts, *([next_step("trueweave migrate")] if is_lacking else []))
+            raise typer.Exit(1 if is_lacking else 0)
         applied = apply_migrations(settings, owner_url)
-        done = [f"Applied {count(len(applied), 'migration')} to the database at {where}:", *map(_line, applied)]
-        reply({"applied": applied}, *(done if applied else [_up_to_date(where)]))
+        parts = _told("Applied {number} to the database at {where}:", applied, servers)
+        reply(_answer("applied", applied), *parts)
 
 
-def apply_migrations(settings: Settings, owner_url: str | None = None) -> list[str]:
-    """Apply the migrations that are missing; their names."""
-    from trueweave.store.postgres.migrate import migrate as apply
+def apply_migrations(settings: Settings, owner_url: str | None = None) -> dict[str, list[str]]:
+    """Apply the migrations that are missing, on all servers; their names, for each server."""
+    from trueweave.store.postgres.joining import migrate_servers
 
-    url, is_direct = owner(settings, owner_url)
+    servers = _databases(settings, owner_url)
     with spinner("Migrating …"):
-        return asyncio.run(apply(url, said_to_be_direct=is_direct))
+        return asyncio.run(migrate_servers(servers))
+
+
+def _databases(settings: Settings, owner_url: str | None) -> dict[str, OwnerAddress]:
+    """The databases to be migrated: all, unless one is given."""
+    found = owners(settings, owner_url)
+    return {"home": found["home"]} if owner_url else found
+
+
+def _answer(what: str, found: dict[str, list[str]]) -> dict[str, object]:
+    others = {name: names for name, names in found.items() if name != "home"}
+    return {what: found["home"], **({"servers": others} if others else {})}
+
+
+def _told(heading: str, found: dict[str, list[str]], servers: dict[str, OwnerAddress]) -> list[RenderableType]:
+    """What each database lacks, or has got."""
+    from trueweave.store.postgres.connections import location
+
+    parts: list[RenderableType] = []
+    for name, names in found.items():
+        where = location(servers[name].url)
+        up_to_date = f"The schema of the database at {where} is up to date."
+        told = heading.format(where=where, number=count(len(names), "migration")) if names else up_to_date
+        parts += [told, *map(_line, names)]
+    return parts
 
 
 def _line(name: str) -> RenderableType:
@@ -67,7 +94,3 @@ def _line(name: str) -> RenderableType:
 
     [kind] = ["additive" if one.additive else "breaking" for one in migrations() if one.name == name]
     return indented(f"{name} ({kind})")
-
-
-def _up_to_date(where: str) -> str:
-    return f"The schema of the database at {where} is up to date."

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from trueweave.engine import AsyncTrueweave
     from trueweave.store.embedded import EmbeddedServer
     from trueweave.store.postgres.db import Database
+    from trueweave.store.postgres.moving import OwnerAddress
 
 T = TypeVar("T")
 
@@ -105,6 +106,15 @@ def owner(settings: Settings, url: str | None = None) -> tuple[str, bool]:
     whether the settings say that no pooler is there."""
     url = url or settings.owner_address or database(settings)
     return url, url == settings.direct_database_url
+
+
+def owners(settings: Settings, url: str | None = None) -> dict[str, OwnerAddress]:
+    """The same for all servers of these settings, by their names."""
+    from trueweave.engine.database import owner_addresses
+    from trueweave.store.postgres.moving import OwnerAddress
+    from trueweave.store.postgres.servers import HOME
+
+    return {HOME: OwnerAddress(*owner(settings, url)), **owner_addresses(settings)}
 
 
 def bundled(settings: Settings) -> EmbeddedServer:

@@ -1,25 +1,28 @@
-"""`trueweave workspace`: list workspaces and their settings, drop one, or make a role for one."""
+"""`trueweave workspace`: list workspaces and their settings, drop one, move it, or make a role for one."""
 
 from __future__ import annotations
 
 import asyncio
 import tomllib
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from trueweave.cli.options import DatabaseUrl, Json, Workspace, Yes
+from trueweave.cli.render.console import changing_line
 from trueweave.cli.render.lines import count, next_step
+from trueweave.cli.render.models import megabytes
 from trueweave.cli.render.printable import printable
 from trueweave.cli.render.tables import pairs
-from trueweave.cli.render.workspaces import workspace_table
+from trueweave.cli.render.workspaces import moved_lines, workspace_table
 from trueweave.cli.reply import replying
-from trueweave.cli.session import database, in_database, in_workspace, load_settings, owner
+from trueweave.cli.session import database, in_database, in_workspace, load_settings, owner, owners
 
 if TYPE_CHECKING:
     from trueweave.store.postgres.db import Database
 
-app = typer.Typer(no_args_is_help=True, help="List workspaces, their settings, drop one, or make a role.")
+app = typer.Typer(no_args_is_help=True, help="List workspaces, their settings, drop or move one, or make a role.")
 
 
 @app.command("list")
@@ -36,7 +39,9 @@ def list_(database_url: DatabaseUrl = None, json: Json = False) -> None:
         found = asyncio.run(all_of(url, said_to_be_direct=is_direct))
         reply(
             {"workspaces": found},
-            workspace_table(found, settings.workspace) if found else next_step("trueweave init", "there is none yet"),
+            workspace_table(found, settings.workspace, servers=bool(settings.server_urls))
+            if found
+            else next_step("trueweave init", "there is none yet"),
         )
 
 
@@ -58,6 +63,36 @@ def drop(
         reply({"dropped": name, "documents": documents}, f"{name} is gone, with its {count(documents, 'document')}.")
 
 
+@app.command("move")
+def move(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The workspace.")],
+    to: Annotated[str, typer.Option(metavar="SERVER", help="The server: home, or one of server_urls in the settings.")],
+    database_url: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
+    """Move a workspace to another PostgreSQL server.
+
+    It is read all the time. While it is copied, nothing is written to it: who tries is asked to come again, and jobs
+    wait. It is switched to when both have the same digest. What was there before is kept for five minutes, for who
+    has not heard of the switch yet, and then dropped by a worker. If this is interrupted, nothing has happened, or it
+    can be run again.
+
+    To be run by the owner of the schemas, with the addresses of owner_database_url and owner_server_urls.
+    """
+    from trueweave.store.postgres.moving import MoveProgress, move_workspace
+
+    with replying(json) as reply:
+        settings = load_settings(database_url)
+        servers = owners(settings)
+        with changing_line(f"Moving {name} to {to}") as show:
+
+            def told(progress: MoveProgress) -> None:
+                show(f"{progress.step}, {progress.rows:,} rows, {megabytes(progress.bytes)} so far")
+
+            moved = asyncio.run(move_workspace(name, to, servers, told))
+        reply(asdict(moved), *moved_lines(moved))
+
+
 @app.command("role")
 def role(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The workspace.")],
@@ -73,19 +108,23 @@ def role(
     """
     from trueweave.errors import ConfigError
     from trueweave.store.postgres.connections import location
-    from trueweave.store.postgres.readers import drop_reader, make_reader
+    from trueweave.store.postgres.joining import drop_reader_anywhere, server_of
+    from trueweave.store.postgres.readers import make_reader
 
     with replying(json) as reply:
         settings = load_settings(database_url, name)
-        url, is_direct = owner(settings)
+        servers = owners(settings)
         if drop:
             if role is None:
                 raise ConfigError("say which role to drop: --role ROLE --drop.")
-            asyncio.run(drop_reader(url, role, said_to_be_direct=is_direct))
+            asyncio.run(drop_reader_anywhere(servers, role))
             reply({"dropped": role}, f"Role {role} is gone.")
             return
+        server = asyncio.run(server_of(servers["home"], name))
+        url, is_direct = servers.get(server, servers["home"])
         made = asyncio.run(make_reader(url, name, role, said_to_be_direct=is_direct))
-        where = location(settings.direct_database_url or database(settings))
+        here = settings.server(server) if server in settings.server_urls else None
+        where = location(here.direct_url or here.url if here else settings.direct_database_url or database(settings))
         address = f"postgresql://{made.role}:{made.password}@{where}"
         reply(
             {"role": made.role, "workspace": name, "url": address},

@@ -23,7 +23,9 @@ MEDIA_TYPE = "application/problem+json"
 DAILY_LIMIT = "daily_limit_reached"
 UNDER_WAY = "under_way"  # the same request is being carried out
 # The server could not do it, has done nothing, and may be able to soon.
-LATER = frozenset({"database_unavailable", "store_unavailable", "copy_behind", "server_unavailable"})
+LATER = frozenset(
+    {"database_unavailable", "workspace_moving", "store_unavailable", "copy_behind", "server_unavailable"}
+)
 
 CLASSES: dict[str, type[TrueweaveError]] = {
     "internal": errors.Defect,
@@ -47,6 +49,7 @@ CLASSES: dict[str, type[TrueweaveError]] = {
     "storage_full": errors.StorageFull,
     "database_error": errors.DatabaseError,
     "database_unavailable": errors.DatabaseUnavailable,
+    "workspace_moving": errors.WorkspaceMoving,
     "disk_full": errors.DiskFull,
     "schema_mismatch": errors.SchemaMismatch,
     "not_isolated": errors.NotIsolated,

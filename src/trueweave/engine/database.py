@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from trueweave.config import Settings
@@ -12,6 +12,8 @@ from trueweave.store.embedded import EmbeddedServer, default_directory
 from trueweave.store.postgres.connections import Timeouts
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.migrate import migrate
+from trueweave.store.postgres.moving import OwnerAddress
+from trueweave.store.postgres.servers import Servers
 from trueweave.store.postgres.standbys import StandbyOptions, Standbys
 
 
@@ -20,10 +22,17 @@ def bundled(settings: Settings) -> EmbeddedServer:
     return EmbeddedServer(settings.data_directory or default_directory())
 
 
+def owner_addresses(settings: Settings) -> dict[str, OwnerAddress]:
+    """How the owners of the schemas reach the servers beside the home, by their names."""
+    found = {name: settings.server(name) for name in settings.server_urls}
+    return {name: OwnerAddress(one.owner_url, one.owner_url == one.direct_url) for name, one in found.items()}
+
+
 @asynccontextmanager
 async def opened_database(settings: Settings, url: str | None = None) -> AsyncIterator[Database]:
     """The database of these settings, for all workspaces that a process works in. Without a `url` anywhere it is in the
-    bundled PostgreSQL, which is started if need be and left running.
+    bundled PostgreSQL, which is started if need be and left running. Where the settings name more servers, it is their
+    home, and workspaces are worked in wherever they are.
 
     A schema that is missing or outdated is an error, SchemaOutdated. Only in the bundled PostgreSQL, which belongs to
     one user, it is made and migrated here.
@@ -33,14 +42,7 @@ async def opened_database(settings: Settings, url: str | None = None) -> AsyncIt
     if url is None:
         revive = bundled(settings).start
         url = await asyncio.to_thread(revive)
-    timeouts = Timeouts(settings.statement_timeout, settings.lock_timeout, settings.idle_timeout)
-    database = Database(
-        url,
-        direct_url=settings.direct_database_url,
-        timeouts=timeouts,
-        revive=revive,
-        slow_after=settings.slow_statement_seconds,
-    )
+    database = _database(settings, url, settings.direct_database_url, revive)
     try:
         await database.open()
     except SchemaOutdated:
@@ -49,9 +51,12 @@ async def opened_database(settings: Settings, url: str | None = None) -> AsyncIt
         await migrate(url)
         await database.open()
     standbys = _standbys(database, settings)
+    servers = _servers(database, settings)
     try:
         yield database
     finally:
+        if servers:
+            await servers.aclose()
         if standbys:
             await standbys.aclose()
         await database.close()
@@ -68,3 +73,23 @@ def _standbys(database: Database, settings: Settings) -> Standbys | None:
         )
         database.standbys = Standbys(database, settings.standby_urls, options)
     return database.standbys
+
+
+def _servers(database: Database, settings: Settings) -> Servers | None:
+    if settings.server_urls:
+        addresses = {name: settings.server(name) for name in settings.server_urls}
+        others = {name: _database(settings, one.url, one.direct_url) for name, one in addresses.items()}
+        database.servers = Servers(database, others)
+    return database.servers
+
+
+def _database(
+    settings: Settings, url: str, direct_url: str | None, revive: Callable[[], object] | None = None
+) -> Database:
+    return Database(
+        url,
+        direct_url=direct_url,
+        timeouts=Timeouts(settings.statement_timeout, settings.lock_timeout, settings.idle_timeout),
+        revive=revive,
+        slow_after=settings.slow_statement_seconds,
+    )

@@ -66,7 +66,7 @@ class AsyncMaintenanceGroup:
         Nothing in this workspace is changed, and no model is asked: what the vectors stand for is compared by the
         hashes of their texts. What waits to be settled is counted, not settled.
         """
-        await temporary_workspaces.drop_expired(self._core.workspace.database)
+        await temporary_workspaces.drop_expired(await self._core.workspace.placed())
         before = await moment(self._core.workspace)
         async with self.rebuilt(progress) as beside:
             return await compare_with(self._core.workspace, beside.workspace, before)
@@ -80,7 +80,7 @@ class AsyncMaintenanceGroup:
         without = self._core.settings.model_copy(update={"model": None, "embedding_model": None, "reranker": None})
         with translated():
             async with temporary_workspaces.temporary_workspace(
-                self._core.workspace.database, f"rebuild-{uuid4()}"
+                await self._core.workspace.placed(), f"rebuild-{uuid4()}"
             ) as made:
                 async with self._core.workspace.transaction() as tx:
                     how, rules = await resolution.settings(tx), await resolution.rules(tx)
@@ -113,7 +113,11 @@ class AsyncMaintenanceGroup:
         forgotten = await erasing.forget_old(self._core.workspace, kept)
         spaces = await vectors.clear_other_spaces(self._core.workspace)
         return Swept(
-            0, *forgotten, documents, spaces, await temporary_workspaces.drop_expired(self._core.workspace.database)
+            0,
+            *forgotten,
+            documents,
+            spaces,
+            await temporary_workspaces.drop_expired(await self._core.workspace.placed()),
         )
 
     async def drop(self) -> int:

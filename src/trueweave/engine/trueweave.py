@@ -11,7 +11,7 @@ from trueweave.config import Settings
 from trueweave.engine.budget import AsyncBudgetGroup
 from trueweave.engine.communities import AsyncCommunitiesGroup
 from trueweave.engine.core import OpenWorkspace, found_workspace
-from trueweave.engine.database import bundled, opened_database
+from trueweave.engine.database import bundled, opened_database, owner_addresses
 from trueweave.engine.documents import DocumentCalls
 from trueweave.engine.graph import AsyncGraphGroup
 from trueweave.engine.jobs import AsyncJobsGroup
@@ -24,8 +24,10 @@ from trueweave.ingest.own import MakeChunker, MakeExtractor
 from trueweave.protocols import ChangeReaders, Chunker, Embedder, Extractor, StreamingLLM
 from trueweave.store.postgres import read
 from trueweave.store.postgres.db import Database, Workspace
-from trueweave.store.postgres.migrate import migrate
+from trueweave.store.postgres.joining import migrate_servers
+from trueweave.store.postgres.moving import OwnerAddress
 from trueweave.store.postgres.public_errors import own_errors
+from trueweave.store.postgres.servers import HOME
 from trueweave.types import Status
 
 if TYPE_CHECKING:
@@ -117,13 +119,18 @@ class AsyncTrueweave(DocumentCalls, QuestionCalls):
 
         `url` is the address of PostgreSQL itself with the user who owns the schema, or is to own it. Without it, it is
         that of owner_database_url in the settings, else direct_database_url, else database_url, else the bundled
-        PostgreSQL. If another process migrates the same database, it is waited for.
+        PostgreSQL. If another process migrates the same database, it is waited for. Without a `url` all servers of the
+        settings are migrated, and new ones are joined.
         """
         settings = settings or Settings.load()
         owner = url or settings.owner_address
         if owner is None:
             owner = await asyncio.to_thread(bundled(settings).start)
-        return await migrate(owner, said_to_be_direct=owner == settings.direct_database_url)
+        servers = {HOME: OwnerAddress(owner, owner == settings.direct_database_url)}
+        if url is None:
+            servers |= owner_addresses(settings)
+        applied = await migrate_servers(servers)
+        return sorted({name for names in applied.values() for name in names})
 
     @classmethod
     async def enter(

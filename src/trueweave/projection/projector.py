@@ -11,7 +11,7 @@ import logging
 from contextlib import suppress
 from uuid import uuid4
 
-from trueweave.errors import StoreError, StoreUnavailable, UnknownWorkspace
+from trueweave.errors import StoreError, StoreUnavailable, UnknownWorkspace, WorkspaceMoving
 from trueweave.events import Listener, Projected, Waiting, ignore
 from trueweave.projection.copying import REBUILT, Copying
 from trueweave.protocols import ProjectionTarget
@@ -42,7 +42,7 @@ class Projector:
         self._database = database
         self._target = target
         self._tell = listener
-        self._only = only.id if only else None
+        self._only = only
         self._owner = uuid4()
         self._after = 0
 
@@ -60,10 +60,10 @@ class Projector:
 
     async def catch_up(self) -> None:
         """Work until nothing is left to bring, here or at another projector. A store that is away is an error."""
-        assert self._only is not None, "it is only known of one workspace when nothing is left"
-        workspace = Workspace(self._database, self._only)
+        workspace = self._only
+        assert workspace is not None, "it is only known of one workspace when nothing is left"
         while True:
-            claimed = await projections.claim(self._database, self._target.name, self._owner, 0, self._only)
+            claimed = await self._claim()
             if claimed:
                 await self._work(claimed, patient=False)
                 continue
@@ -76,7 +76,7 @@ class Projector:
         """Work on one workspace, if one has something to bring; whether there was one."""
         try:
             await self._drop_copies()
-            claimed = await projections.claim(self._database, self._target.name, self._owner, self._after, self._only)
+            claimed = await self._claim()
             if claimed is None:
                 return False
             self._after = claimed.id
@@ -86,9 +86,14 @@ class Projector:
             if problem := lasting(await self._database.cause(error)):
                 raise problem from error
             await self._wait(describe(error))
-        except StoreUnavailable as error:
+        except (StoreUnavailable, WorkspaceMoving) as error:
             await self._wait(str(error))
         return True
+
+    async def _claim(self) -> Workspace | None:
+        database = await self._only.placed() if self._only else self._database
+        only = self._only.id if self._only else None
+        return await projections.claim(database, self._target.name, self._owner, self._after, only)
 
     async def _wait(self, reason: str) -> None:
         self._tell(Waiting(reason))

@@ -98,6 +98,9 @@ KINDS: dict[type[TrueweaveError], _Kind] = {
     errors.StorageFull: _Kind(413, "storage_full", "Remove documents, or have the limit of the workspace raised."),
     errors.DatabaseError: _Kind(500, "database_error", _IN_LOG, "The database could not do what was asked."),
     errors.DatabaseUnavailable: _Kind(503, "database_unavailable", _LATER, "The database did not answer."),
+    errors.WorkspaceMoving: _Kind(
+        503, "workspace_moving", _LATER, "The workspace is being moved, and takes no writes for now."
+    ),
     errors.EmbeddedServerError: _Kind(503, "database_unavailable", _LATER, "The database did not answer."),
     errors.EmbeddedServerMissing: _Kind(503, "database_unavailable", _IN_LOG, "There is no database."),
     errors.DiskFull: _Kind(503, "disk_full", _IN_LOG, "The disk of the database is full."),

@@ -6,7 +6,7 @@ import logging
 import os
 import sys
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
 from typing import NoReturn
@@ -79,6 +79,16 @@ def spinner(what: str) -> Iterator[None]:
         return
     with err.status(what):
         yield
+
+
+@contextmanager
+def changing_line(what: str) -> Iterator[Callable[[str], None]]:
+    """The same with a line that tells how far it is, by what it is called with."""
+    if not err.is_terminal:
+        yield lambda _: None
+        return
+    with err.status(f"{what} …") as status:
+        yield lambda how_far: status.update(f"{what}: {how_far} …")
 
 
 def print_to(console: Console, part: RenderableType) -> None:

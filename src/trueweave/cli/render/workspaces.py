@@ -6,20 +6,47 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from trueweave.cli.render.lines import next_step
+from trueweave.cli.render.lines import decimal, next_step
+from trueweave.cli.render.models import megabytes
 from trueweave.cli.render.tables import TextTable, table
 
 if TYPE_CHECKING:
     from trueweave.config import Settings
     from trueweave.store.postgres.health import WorkspaceInfo as Found
+    from trueweave.store.postgres.joining import ServerInfo
+    from trueweave.store.postgres.moving import Moved
 
 
-def workspace_table(found: list[Found], current: str) -> TextTable:
-    """Workspaces, one a line."""
-    made = table("workspace", "made", "")
+def workspace_table(found: list[Found], current: str, *, servers: bool) -> TextTable:
+    """Workspaces, one a line; with `servers`, the one that each is on."""
+    made = table("workspace", "made", *(["server"] if servers else []), "")
     for one in found:
-        made.add_row(one.name, f"{one.created:%Y-%m-%d}", "in the settings" if one.name == current else "")
+        server = [one.server] if servers else []
+        made.add_row(one.name, f"{one.created:%Y-%m-%d}", *server, "in the settings" if one.name == current else "")
     return made
+
+
+def server_table(found: list[ServerInfo]) -> TextTable:
+    """Servers, one a line: how much is on each, and how much each is to hold in proportion to others."""
+    made = table("server", ">workspaces", ">size", ">weight", "")
+    for one in found:
+        state = one.problem or ("" if one.weight else "takes no new workspaces")
+        made.add_row(one.name, f"{one.workspaces:,}", megabytes(one.bytes), decimal(one.weight), state)
+    return made
+
+
+def moved_lines(moved: Moved) -> list[str]:
+    """What moving a workspace took, and what is left to do."""
+    size = f"{moved.rows:,} rows, {megabytes(moved.bytes)} in {moved.seconds:.1f} s"
+    return [
+        f"{moved.workspace} is on {moved.target}, with the same digest, {moved.digest[:12]}…: {size}.",
+        f"No read waited for it, and writes for {moved.read_only_seconds:.1f} s.",
+        *(
+            f"Role {role} read it on {moved.source}, and cannot on {moved.target}: drop it, and make another with "
+            f"`trueweave workspace role {moved.workspace}`."
+            for role in moved.roles
+        ),
+    ]
 
 
 def model_advice(settings: Settings) -> list[Text]:

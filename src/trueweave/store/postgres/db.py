@@ -18,7 +18,14 @@ from pgvector.psycopg import register_vector_async
 from psycopg import AsyncConnection, AsyncCursor, Error, errors
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
-from trueweave.errors import DatabaseError, DatabaseUnavailable, NotIsolated, UnknownWorkspace
+from trueweave.errors import (
+    ConfigError,
+    DatabaseError,
+    DatabaseUnavailable,
+    NotIsolated,
+    UnknownWorkspace,
+    WorkspaceMoving,
+)
 from trueweave.store.postgres import binary_params, schema
 from trueweave.store.postgres.connections import (
     KEEPALIVE,
@@ -46,6 +53,7 @@ from trueweave.store.postgres.slow import timed
 from trueweave.types import Resolution
 
 if TYPE_CHECKING:
+    from trueweave.store.postgres.servers import Servers
     from trueweave.store.postgres.standbys import Standbys
 
 T = TypeVar("T")
@@ -78,6 +86,12 @@ _NO_SCHEMA = (errors.UndefinedTable, errors.InvalidParameterValue, errors.Insuff
 _DROPPED = (
     "this workspace was dropped, or is being dropped, so nothing can be read from it or written to it. If that was "
     "interrupted, run `trueweave workspace drop NAME --yes` to end it; `trueweave init` makes a new one."
+)
+
+
+_MOVING = (
+    "this workspace is being moved to another server, or was moved just now. It is read meanwhile, and takes no "
+    "writes: try again in a moment."
 )
 
 
@@ -125,9 +139,10 @@ class Transaction:
 class Database:
     """A PostgreSQL database that holds Trueweave's schema. Open it once per process and share it.
 
-    `direct_url` is the address of PostgreSQL itself, where `url` is that of a pooler in front of it: what needs a
-    session of its own goes there. `revive` starts a server of one's own again if it has stopped, or raises a
-    DatabaseError that says why it cannot. Statements that take `slow_after` seconds are logged; 0 is none.
+    With `servers` it is the home of workspaces that are on several of them. `direct_url` is the address of PostgreSQL
+    itself, where `url` is that of a pooler in front of it: what needs a session of its own goes there. `revive` starts
+    a server of one's own again if it has stopped, or raises a DatabaseError that says why it cannot. Statements that
+    take `slow_after` seconds are logged; 0 is none.
     """
 
     def __init__(
@@ -142,6 +157,7 @@ class Database:
         slow_after: float = 0,
     ) -> None:
         self.url = url
+        self.servers: Servers | None = None
         self.standbys: Standbys | None = None  # of this server, for questions, where whoever opened it has some
         self._slow_after = slow_after
         self._revive = revive
@@ -218,18 +234,28 @@ class Database:
 
     @asynccontextmanager
     async def transaction(
-        self, workspace: int | None, *, snapshot: bool = False, unhurried: bool = False, dropping: bool = False
+        self,
+        workspace: int | None,
+        *,
+        snapshot: bool = False,
+        unhurried: bool = False,
+        dropping: bool = False,
+        booking: bool = False,
     ) -> AsyncIterator[Transaction]:
-        """A transaction in a workspace: committed at the end, rolled back on any error. Without a workspace it reaches
-        only the few tables that all share.
+        """A transaction in a workspace of this database: committed at the end, rolled back on any error. Without a
+        workspace it reaches only the few tables that all share.
 
         With `snapshot` it only reads, and all its statements see the same moment. With `unhurried` no timeout binds it:
         for what may take as long as it takes, such as building an index. A workspace that was dropped is
-        UnknownWorkspace, unless this is about `dropping` it; and none is dropped while somebody writes to it.
+        UnknownWorkspace, unless this is about `dropping` it; and none is dropped while somebody writes to it. Who
+        writes to one that is being moved gets WorkspaceMoving, unless it is `booking` what model calls cost and gave:
+        that goes on until the very end of the move.
         """
         async with (
             self._lent() as connection,
-            self.entered(connection, workspace, snapshot=snapshot, unhurried=unhurried, dropping=dropping) as tx,
+            self.entered(
+                connection, workspace, snapshot=snapshot, unhurried=unhurried, dropping=dropping, booking=booking
+            ) as tx,
         ):
             yield tx
 
@@ -242,16 +268,22 @@ class Database:
         snapshot: bool = False,
         unhurried: bool = False,
         dropping: bool = False,
+        booking: bool = False,
     ) -> AsyncIterator[Transaction]:
         """The same on a connection of one's own."""
         begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" if snapshot else "BEGIN"
         is_checked = workspace is not None and not dropping
-        check = f", trueweave.enter({workspace}, {not snapshot})" if is_checked else ""
+        check = f", trueweave.enter({workspace}, {not snapshot}, {booking})" if is_checked else ""
         begun = await connection.execute(f"{begin}; {self._entering(workspace, unhurried=unhurried)}{check}".encode())
         try:
             if is_checked and not (begun.nextset() and await _is_there(begun)):
                 raise UnknownWorkspace(_DROPPED)
             yield Transaction(connection, workspace or 0, self._slow_after)
+        except errors.ReadOnlySqlTransaction as error:
+            await _roll_back(connection)
+            if is_checked and not snapshot and not await _is_standby(connection):
+                raise WorkspaceMoving(_MOVING) from error
+            raise
         except BaseException:
             await _roll_back(connection)
             raise
@@ -294,7 +326,8 @@ class Database:
     async def retry_while_down(
         self, act: Callable[[], Awaitable[T]], patience: float = 600, told: WaitListener = lambda _reason, _waited: None
     ) -> T:
-        """What `act` gives, tried again while the database is away; `act` must be one that may be carried out twice.
+        """What `act` gives, tried again while the database is away, or the workspace is being moved; `act` must be one
+        that may be carried out twice.
 
         Each retry is logged, and `told` why and for how long. A failure that would last is raised at once, and one that
         outlasts `patience` (in seconds) as DatabaseUnavailable.
@@ -307,8 +340,10 @@ class Database:
             except DRIVER_ERRORS as error:
                 raise_if_cancelled(error)
                 failure = await self.cause(error)
-            if problem := lasting(failure):
-                raise problem from failure
+                if problem := lasting(failure):
+                    raise problem from failure
+            except WorkspaceMoving as error:
+                failure = error
             waited = clock.time() - began
             if waited + pause > patience:
                 raise DatabaseUnavailable(
@@ -349,12 +384,38 @@ class Database:
     ) -> OpenedWorkspace | None:
         """A workspace by its name with what is needed to work in it, made when it is not there and `make` is set.
 
-        This is one statement, and one round trip.
+        This is one statement, and one round trip; and one more where it is on another server.
         """
-        query = b"SELECT id, has_space, settings FROM open_workspace(%(name)s, %(make)s, %(resolution)s)"
-        given = {"name": name, "make": make, "resolution": resolution}
+        query = (
+            b"SELECT id, has_space, settings, server, mode, dropped "
+            b"FROM open_workspace(%(name)s, %(make)s, %(resolution)s, %(among)s::text[])"
+        )
+        given = {"name": name, "make": make, "resolution": resolution, "among": self._among}
         rows = await self._alone(self._entering(None).encode(), (), query, given)
-        return OpenedWorkspace(Workspace(self, rows[0][0]), *rows[0][1:]) if rows else None
+        if not rows:
+            return None
+        [id_, has_space, settings, server, mode, is_dropped] = rows[0]
+        workspace = Workspace(self, id_)
+        if server is None or is_dropped:
+            return OpenedWorkspace(workspace, has_space, settings)
+        if self.servers is None:
+            raise ConfigError(
+                f"workspace {name!r} is on the server {server}, and the settings here name no servers. Put the address "
+                "of each under [server_urls] in trueweave.toml."
+            )
+        return await (await self.servers.database(server)).open_placed(workspace, name, mode)
+
+    async def open_placed(self, workspace: Workspace, name: str, resolution: Resolution) -> OpenedWorkspace:
+        """The same for a workspace that its home has placed in this database."""
+        query = b"SELECT has_space, settings FROM open_placed(%(id)s, %(name)s, %(resolution)s)"
+        given = {"id": workspace.id, "name": name, "resolution": resolution}
+        [(has_space, settings)] = await self._alone(self._entering(None).encode(), (), query, given)
+        return OpenedWorkspace(workspace, has_space, settings)
+
+    @property
+    def _among(self) -> list[str]:
+        """The servers on which this process could work in a new workspace."""
+        return list(self.servers.names) if self.servers else []
 
     async def find_workspace(self, name: str, *, make: bool, resolution: Resolution = "exact") -> Workspace | None:
         """A workspace by its name, made when it is not there and `make` is set."""
@@ -364,7 +425,11 @@ class Database:
     async def make_workspace(self, name: str) -> str:
         """Make a workspace that was not there before, of this name or one that begins like it; its name."""
         async with self.transaction(None) as tx:
-            row = await (await tx.execute("SELECT make_workspace(%(name)s)", {"name": name})).fetchone()
+            row = await (
+                await tx.execute(
+                    "SELECT make_workspace(%(name)s, %(among)s::text[])", {"name": name, "among": self._among}
+                )
+            ).fetchone()
             assert row
             return cast("str", row[0])
 
@@ -399,20 +464,38 @@ class Database:
 
 @dataclass(frozen=True)
 class Workspace:
-    """One workspace of a database. It costs nothing to make: no connection, no statement."""
+    """One workspace of a database, or of whichever server it is on, where that is the home of several. It costs nothing
+    to make: no connection, no statement."""
 
     database: Database
     id: int
 
+    async def placed(self) -> Database:
+        """The database that it is in now."""
+        servers = self.database.servers
+        return await servers.placed(self.id) if servers else self.database
+
     def transaction(
-        self, *, snapshot: bool = False, unhurried: bool = False, dropping: bool = False
+        self, *, snapshot: bool = False, unhurried: bool = False, dropping: bool = False, booking: bool = False
     ) -> AbstractAsyncContextManager[Transaction]:
         """A transaction in this workspace: see `Database.transaction`."""
-        return self.database.transaction(self.id, snapshot=snapshot, unhurried=unhurried, dropping=dropping)
+        how = {"snapshot": snapshot, "unhurried": unhurried, "dropping": dropping, "booking": booking}
+        return self._transaction(how) if self.database.servers else self.database.transaction(self.id, **how)
+
+    @asynccontextmanager
+    async def _transaction(self, how: Mapping[str, bool]) -> AsyncIterator[Transaction]:
+        servers = self.database.servers
+        assert servers, "there is only one way without"
+        try:
+            async with (await servers.placed(self.id)).transaction(self.id, **how) as tx:
+                yield tx
+        except WorkspaceMoving:
+            servers.expire()  # who tries again is to see where it is by then
+            raise
 
     async def read(self, query: bytes, params: Mapping[str, Any] | None = None) -> list[Row]:
         """The rows of one statement that only reads: see `Database.read`."""
-        return await self.database.read(self.id, query, params)
+        return await (await self.placed()).read(self.id, query, params)
 
     async def retry_while_down(
         self, act: Callable[[], Awaitable[T]], patience: float = 600, told: WaitListener = lambda _reason, _waited: None
@@ -437,6 +520,12 @@ async def _roll_back(connection: Connection) -> None:
             await connection.execute("ROLLBACK")
         except Error:
             await connection.close()
+
+
+async def _is_standby(connection: Connection) -> bool:
+    """Whether nothing can be written here at all, whatever workspace it is."""
+    row = await (await connection.execute("SELECT pg_is_in_recovery()")).fetchone()
+    return row is not None and row[0] is True
 
 
 async def _is_there(begun: AsyncCursor[Row]) -> bool:

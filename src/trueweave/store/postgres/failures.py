@@ -11,7 +11,7 @@ import asyncio
 from psycopg import Error, InterfaceError, OperationalError
 from psycopg.errors import IdleInTransactionSessionTimeout, TransactionTimeout
 
-from trueweave.errors import DatabaseError, DatabaseUnavailable
+from trueweave.errors import DatabaseError, DatabaseUnavailable, WorkspaceMoving
 
 DRIVER_ERRORS = (OperationalError, InterfaceError, IdleInTransactionSessionTimeout, TransactionTimeout)
 
@@ -89,4 +89,6 @@ def first_line(error: BaseException) -> str:
 
 def describe(error: BaseException) -> str:
     """A passing failure in words."""
+    if isinstance(error, WorkspaceMoving):
+        return "the workspace is being moved to another server"
     return f"the database is away: {first_line(error)}"

@@ -25,10 +25,11 @@ class Health:
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceInfo:
-    """A workspace, and when it was made."""
+    """A workspace, when it was made, and the server that it is on."""
 
     name: str
     created: datetime
+    server: str
 
 
 async def health(url: str, *, said_to_be_direct: bool = False) -> Health:

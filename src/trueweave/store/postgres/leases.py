@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Literal
 from uuid import UUID
 
+from trueweave.errors import WorkspaceMoving
 from trueweave.store.postgres.binary_params import Texts
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.failures import DRIVER_ERRORS, raise_if_cancelled
@@ -33,7 +34,7 @@ async def kept(workspace: Workspace, owner: UUID) -> AsyncIterator[None]:
             try:
                 async with workspace.transaction() as tx:
                     await tx.run("lease.renew", owner=owner, seconds=SECONDS)
-            except DRIVER_ERRORS as error:  # who is overtaken does harmless work twice
+            except (*DRIVER_ERRORS, WorkspaceMoving) as error:  # who is overtaken does harmless work twice
                 raise_if_cancelled(error)
 
     renewing = asyncio.create_task(renew())
@@ -62,7 +63,7 @@ async def _give_back(workspace: Workspace, owner: UUID) -> None:
     """The same in a transaction of its own. Where the database stays away they run out by themselves."""
     for pause in _PAUSES:
         await asyncio.sleep(pause)
-        with suppress(*DRIVER_ERRORS):
+        with suppress(*DRIVER_ERRORS, WorkspaceMoving):
             async with workspace.transaction() as tx:
                 await release(tx, owner)
             return

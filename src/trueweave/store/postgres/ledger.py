@@ -90,7 +90,7 @@ class PostgresLedger:
         async def reserve() -> list[_Verdict]:
             nonlocal tries
             tries += 1
-            async with self._workspace.transaction() as tx:
+            async with self._workspace.transaction(booking=True) as tx:
                 if tries > 1:  # the first may have gone through without our learning of it: begin afresh
                     await _lock(tx)
                     await _close(tx, [_Closed(id_, "gone") for id_, _ in calls])
@@ -135,7 +135,7 @@ class PostgresLedger:
 
     async def _close_all(self, closed: Sequence[_Closed]) -> list[None]:
         async def close() -> None:
-            async with self._workspace.transaction() as tx:
+            async with self._workspace.transaction(booking=True) as tx:
                 await _lock(tx)
                 await _close(tx, closed)
 

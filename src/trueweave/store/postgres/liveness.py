@@ -34,10 +34,15 @@ _FAILED = (Error, TimeoutError)  # whatever it is, the lease is renewed as soon 
 
 
 class Liveness:
-    """This process, as others at the same database see it. Comes back by itself after the database was away."""
+    """This process, as others at the same database see it. Comes back by itself after the database was away.
 
-    def __init__(self, database: Database, lease: float = LEASE) -> None:
+    On a server beside the home it `follows` how the process is known there, by the same number, so that what is claimed
+    in a workspace stays claimed when the workspace is moved. Nobody waits for it: the server may be away.
+    """
+
+    def __init__(self, database: Database, lease: float = LEASE, follows: Liveness | None = None) -> None:
         self._database = database
+        self._follows = follows
         self._lease = lease
         self._owner = 0
         self._sure_until = 0.0
@@ -55,7 +60,8 @@ class Liveness:
         return owner == self._owner and time.monotonic() < self._sure_until
 
     async def __aenter__(self) -> Self:
-        await self._database.retry_while_down(self._register)
+        if not self._follows:
+            await self._database.retry_while_down(self._register)
         self._renewing = asyncio.create_task(self._renew_for_ever())
         return self
 
@@ -102,7 +108,8 @@ class Liveness:
 
     async def _renew_for_ever(self) -> None:
         while True:
-            await asyncio.sleep(self._lease / _BEATS)
+            if self._owner or not self._follows:
+                await asyncio.sleep(self._lease / _BEATS)
             while not await self._renew_in_time():  # noqa: ASYNC110 (the database comes back without a word)
                 await asyncio.sleep(_PAUSE)
 
@@ -134,7 +141,9 @@ class Liveness:
 
     async def _renew(self) -> None:
         sent = time.monotonic()
-        if await self._run("liveness.renew", owner=self._owner, lease=timedelta(seconds=self._lease)):
+        if self._follows and self._owner != self._follows.owner:
+            await self._register()
+        elif await self._run("liveness.renew", owner=self._owner, lease=timedelta(seconds=self._lease)):
             self._sure_until = sent + self._lease
         else:
             await self._register()
@@ -144,7 +153,13 @@ class Liveness:
         sent = time.monotonic()
         connection = await self._connect()
         async with self._database.entered(connection, None) as tx:
-            self._owner = await tx.value("liveness.register", lease=timedelta(seconds=self._lease))
+            lease = timedelta(seconds=self._lease)
+            if self._follows:
+                owner = self._follows.owner
+                await tx.run("liveness.register_as", owner=owner, lease=lease)
+                self._owner = owner
+            else:
+                self._owner = await tx.value("liveness.register", lease=lease)
         self._sure_until = sent + self._lease
 
     async def _run(self, query: str, **params: object) -> int:

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from trueweave.errors import StoreError
+from trueweave.errors import StoreError, WorkspaceMoving
 from trueweave.store.postgres.db import Database, Transaction, Workspace
 from trueweave.store.postgres.failures import DRIVER_ERRORS, raise_if_cancelled
 from trueweave.store.postgres.queries import QUERIES
@@ -160,7 +160,7 @@ async def kept(workspace: Workspace, store: str, owner: UUID) -> AsyncIterator[L
             await asyncio.sleep(SECONDS / 4)
             try:
                 await lease.renew()
-            except DRIVER_ERRORS as error:  # while the database is away nobody can take over either
+            except (*DRIVER_ERRORS, WorkspaceMoving) as error:  # meanwhile nobody can take over either
                 raise_if_cancelled(error)
 
     renewing = asyncio.create_task(renew())
@@ -169,5 +169,5 @@ async def kept(workspace: Workspace, store: str, owner: UUID) -> AsyncIterator[L
     finally:
         renewing.cancel()
         await asyncio.gather(renewing, return_exceptions=True)
-        with suppress(*DRIVER_ERRORS):  # else it runs out
+        with suppress(*DRIVER_ERRORS, WorkspaceMoving):  # else it runs out
             await lease.release()

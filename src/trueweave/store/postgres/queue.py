@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import timedelta
 from typing import Literal, NamedTuple, get_args
 
@@ -129,15 +129,22 @@ class Queue:
     async def release_unknown(self, known: Collection[ClaimedJob]) -> None:
         """Let jobs wait again that were claimed by a transaction of whose end this worker did not learn: all but those
         that it knows of."""
-        async with self._database.transaction(None) as tx:
+        async with self._everywhere() as tx:
             await tx.run("queue.release_unknown", worker=self._worker, known=[job.id for job in known])
+
+    @asynccontextmanager
+    async def _everywhere(self) -> AsyncIterator[Transaction]:
+        """A transaction in no workspace, in the database whose jobs these are."""
+        database = await self._only.placed() if self._only else self._database
+        async with database.transaction(None) as tx:
+            yield tx
 
     def _transaction(self) -> AbstractAsyncContextManager[Transaction]:
         return self._only.transaction() if self._only else self._database.transaction(None)
 
     async def _finish_all(self, jobs: Sequence[ClaimedJob]) -> list[None]:
         async def finish() -> None:
-            async with self._database.transaction(None) as tx:
+            async with self._everywhere() as tx:
                 for owner in {job.owner for job in jobs}:
                     await tx.run("queue.finish", owner=owner, ids=[job.id for job in jobs if job.owner == owner])
 
@@ -146,7 +153,7 @@ class Queue:
 
     async def _release_all(self, jobs: Sequence[tuple[ClaimedJob, float]]) -> list[None]:
         async def release() -> None:
-            async with self._database.transaction(None) as tx:
+            async with self._everywhere() as tx:
                 for owner in {job.owner for job, _ in jobs}:
                     some = [(job.id, timedelta(seconds=delay)) for job, delay in jobs if job.owner == owner]
                     ids, delays = map(list, zip(*some, strict=True))

@@ -9,7 +9,7 @@ from uuid import UUID
 from psycopg import sql
 
 from trueweave.graph.aggregate import THOUSANDTHS
-from trueweave.store.postgres.db import Transaction, Workspace
+from trueweave.store.postgres.db import Database, Transaction, Workspace
 from trueweave.store.postgres.document_filter import FilterShape
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.queue import forget_jobs
@@ -56,23 +56,41 @@ async def drop_workspace(workspace: Workspace) -> int:
     """Take a workspace away, with all that is in it; how many documents there were.
 
     First nobody may begin to write any more, then those who do are waited for. If this is interrupted, do it again.
+    One that is on another server than its home is dropped there first, so that the home knows of it until all is gone.
     """
-    async with workspace.transaction(dropping=True) as tx:
+    home, there = workspace.database, await workspace.placed()
+    async with home.transaction(workspace.id, dropping=True) as tx:
         await tx.run("read.begin_drop")
-    async with workspace.transaction(unhurried=True, dropping=True) as tx:
-        await tx.run("read.await_writers")
-        documents = int(await tx.value("read.count_documents"))
-        for (space,) in await tx.rows("vectors.all_spaces"):  # a change of space may have been given up halfway
-            await tx.run("vectors.clear_space", space=space)
-        await tx.run("text.clear")
-        await tx.run("link.clear")
-        for (table,) in await tx.rows("read.tables"):
-            # Row-level security narrows this to the rows of this workspace.
-            await tx.connection.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(table)))
-        await forget_jobs(tx)
-        await tx.run("projection.remove_all")  # like jobs, these are no table that is forced upon its owner
+    if there is home:
+        return await _drop(home, workspace.id)
+    async with there.transaction(workspace.id, dropping=True) as tx:
+        await tx.run("read.begin_drop")
+    documents = await _drop(there, workspace.id)
+    await _drop(home, workspace.id)
+    return documents
+
+
+async def _drop(database: Database, workspace: int) -> int:
+    async with database.transaction(workspace, unhurried=True, dropping=True) as tx:
+        documents = await delete_rows(tx)
         await tx.connection.execute("SELECT drop_workspace()")
         return documents
+
+
+async def delete_rows(tx: Transaction) -> int:
+    """Take away all that is in a workspace, when those who write to it are done; how many documents there were."""
+    await tx.run("read.await_writers")
+    documents = int(await tx.value("read.count_documents"))
+    for (space,) in await tx.rows("vectors.all_spaces"):  # a change of space may have been given up halfway
+        await tx.run("vectors.clear_space", space=space)
+    await tx.run("text.clear")
+    await tx.run("link.clear")
+    for (table,) in await tx.rows("read.tables"):
+        # Row-level security narrows this to the rows of this workspace.
+        await tx.connection.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(table)))
+    await forget_jobs(tx)
+    await tx.run("projection.remove_all")  # like jobs, these are no table that is forced upon its owner
+    return documents
 
 
 def entity(

@@ -75,7 +75,7 @@ class PostgresReplies:
 
     async def _forget_all(self, keys: Sequence[UUID]) -> list[None]:
         async def forget() -> None:
-            async with self._workspace.transaction() as tx:
+            async with self._workspace.transaction(booking=True) as tx:
                 await tx.run("reply.forget", keys=Ids(keys), owner=self._liveness.owner)
 
         await self._workspace.retry_while_down(forget)
@@ -85,7 +85,7 @@ class PostgresReplies:
         """Keep the reply no longer."""
 
         async def drop() -> None:
-            async with self._workspace.transaction() as tx:
+            async with self._workspace.transaction(booking=True) as tx:
                 await tx.run("reply.drop", keys=Ids([key]))
 
         await self._workspace.retry_while_down(drop)
@@ -93,7 +93,7 @@ class PostgresReplies:
     async def _ask_all(self, keys: Sequence[UUID]) -> list[bytes | None]:
         async def ask() -> dict[UUID, bytes | None]:
             wanted = set(keys)
-            async with self._workspace.transaction() as tx:
+            async with self._workspace.transaction(booking=True) as tx:
                 owner = self._liveness.owner
                 rows = await tx.rows("reply.ask", keys=Ids(wanted), owner=owner, model=self._model)
                 found: dict[UUID, bytes | None] = {key: payload for key, _, payload in rows}
@@ -123,7 +123,7 @@ class PostgresReplies:
         async def keep() -> dict[UUID, bytes]:
             unique = {key: (payload, purpose) for key, payload, purpose in replies}
             purposes = [purpose for _, purpose in unique.values()]
-            async with self._workspace.transaction() as tx:
+            async with self._workspace.transaction(booking=True) as tx:
                 rows = await tx.rows(
                     "reply.keep",
                     keys=Ids(unique),

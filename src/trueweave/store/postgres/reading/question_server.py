@@ -39,5 +39,7 @@ class QuestionServer:
 
     async def _choose(self) -> None:
         assert self._standbys
+        if await self._workspace.placed() is not self._workspace.database:
+            return  # they are standbys of the home, and it is on another server
         if found := await self._standbys.choose():
             self._chosen, self._least = found

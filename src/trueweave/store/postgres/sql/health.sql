@@ -4,4 +4,4 @@ SELECT current_setting('server_version'), current_setting('server_version_num'):
        (SELECT default_version FROM pg_available_extensions WHERE name = 'vector')
 
 -- name: workspaces
-SELECT name, created FROM trueweave.workspace WHERE expires IS NULL ORDER BY name COLLATE "C"
+SELECT name, created, coalesce(server, 'home') FROM trueweave.workspace WHERE expires IS NULL ORDER BY name COLLATE "C"

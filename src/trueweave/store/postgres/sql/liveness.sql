@@ -1,6 +1,12 @@
 -- name: register
 INSERT INTO process (since, expires) VALUES (clock_timestamp(), clock_timestamp() + %(lease)s) RETURNING id
 
+-- name: register_as
+-- Under the number that the home of several servers has given it.
+INSERT INTO process (id, since, expires) OVERRIDING SYSTEM VALUE
+VALUES (%(owner)s, clock_timestamp(), clock_timestamp() + %(lease)s)
+ON CONFLICT (id) DO UPDATE SET expires = excluded.expires
+
 -- name: renew
 -- An expired lease that nobody deleted is renewed, but `since` starts again.
 UPDATE process SET since = CASE WHEN expires < clock_timestamp() THEN clock_timestamp() ELSE since END,

@@ -23,6 +23,16 @@ BEGIN
     ON CONFLICT DO NOTHING;
 END $$;
 
+CREATE FUNCTION trueweave.choose_server(among text[]) RETURNS text
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+    UPDATE server SET placed = placed + 1 WHERE name = (
+        SELECT s.name FROM server s WHERE s.weight > 0 AND (s.name = 'home' OR s.name = ANY (among))
+        ORDER BY (s.bytes + 1048576.0::float8 * s.placed) / s.weight, s.name <> 'home', s.name LIMIT 1)
+    RETURNING nullif(name, 'home')
+$$;
+
 CREATE FUNCTION trueweave.chunks_with(sizes bigint[], words bigint[]) RETURNS SETOF uuid
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
@@ -89,8 +99,9 @@ BEGIN
         -- Whoever has the lock is counting the jobs of this workspace just now, and claims one.
         CONTINUE WHEN NOT pg_try_advisory_xact_lock(1415005013, here);
         SELECT count(*), count(*) FILTER (WHERE j.worker = claimed_by) INTO under_way, at_claimant FROM job j WHERE j.workspace = here AND j.owner IS NOT NULL;
-        SELECT coalesce((w.settings ->> 'jobs_at_once')::int, limit_each) INTO at_most FROM workspace w WHERE w.id = here;
-        CONTINUE WHEN under_way >= at_most OR at_claimant >= share;
+        SELECT coalesce((w.settings ->> 'jobs_at_once')::int, limit_each) INTO at_most FROM workspace w
+        WHERE w.id = here AND w.place = 'here';
+        CONTINUE WHEN at_most IS NULL OR under_way >= at_most OR at_claimant >= share;
         -- Two who settle one workspace at a time would only wait for each other.
         UPDATE job SET owner = claimant, worker = claimed_by WHERE (workspace, id) = (
             SELECT j.workspace, j.id FROM job j
@@ -122,6 +133,7 @@ BEGIN
     FOR here IN
         SELECT p.* FROM projection p
         WHERE p.store = of_store AND p.until < clock_timestamp() AND (before = '' OR p.workspace = before::int)
+            AND EXISTS (SELECT FROM workspace w WHERE w.id = p.workspace AND w.place = 'here')
         ORDER BY p.workspace <= after, p.workspace
     LOOP
         PERFORM set_config('trueweave.workspace', here.workspace::text, true);
@@ -204,17 +216,38 @@ BEGIN
     DELETE FROM workspace WHERE id = current_setting('trueweave.workspace')::int;
 END $$;
 
-CREATE FUNCTION trueweave.enter(entered integer, writing boolean) RETURNS boolean
+CREATE FUNCTION trueweave.end_copy() RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
     AS $$
-DECLARE is_there boolean := EXISTS (SELECT FROM workspace WHERE id = entered AND NOT dropped);
+DECLARE here int := current_setting('trueweave.workspace')::int;
 BEGIN
-    IF is_there AND writing THEN
-        PERFORM pg_advisory_xact_lock_shared(1415005012, entered);
-        is_there := EXISTS (SELECT FROM workspace WHERE id = entered AND NOT dropped);
+    IF NOT EXISTS (SELECT FROM workspace WHERE id = here AND place IN ('left', 'arriving')) THEN
+        RAISE EXCEPTION 'workspace % is not a copy that was left', here;
     END IF;
-    RETURN is_there;
+    IF EXISTS (SELECT FROM workspace WHERE id = here AND server IS NOT NULL) THEN
+        UPDATE workspace SET place = 'away', left_until = NULL, space = NULL, next_space = NULL, settings = '{}' WHERE id = here;
+    ELSE
+        DELETE FROM workspace WHERE id = here;
+    END IF;
+END $$;
+
+CREATE FUNCTION trueweave.enter(entered integer, writing boolean, booking boolean DEFAULT false) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+DECLARE
+    writable constant text[] := CASE WHEN booking THEN ARRAY['here', 'draining', 'leaving'] ELSE ARRAY['here', 'draining'] END;
+    state text := (SELECT place FROM workspace WHERE id = entered AND NOT dropped);
+BEGIN
+    IF writing AND state = ANY (writable) THEN
+        PERFORM pg_advisory_xact_lock_shared(1415005012, entered);
+        state := (SELECT place FROM workspace WHERE id = entered AND NOT dropped);
+    END IF;
+    IF writing AND state <> ALL (writable) THEN
+        PERFORM set_config('transaction_read_only', 'on', true);
+    END IF;
+    RETURN coalesce(state <> 'away', false);
 END $$;
 
 CREATE FUNCTION trueweave.expired_workspaces() RETURNS SETOF integer
@@ -550,16 +583,18 @@ BEGIN
     EXECUTE format('GRANT SELECT ON %I TO trueweave_reader', named);
 END $_$;
 
-CREATE FUNCTION trueweave.make_workspace(base_name text) RETURNS text
+CREATE FUNCTION trueweave.make_workspace(base_name text, among text[] DEFAULT '{}'::text[]) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
     AS $$
 DECLARE
     made text := base_name;
+    chosen text := choose_server(among);
     n int := 1;
 BEGIN
     LOOP
-        INSERT INTO workspace (name) VALUES (made) ON CONFLICT (name) DO NOTHING;
+        INSERT INTO workspace (name, server, place)
+        VALUES (made, chosen, CASE WHEN chosen IS NULL THEN 'here' ELSE 'away' END) ON CONFLICT (name) DO NOTHING;
         EXIT WHEN FOUND;
         n := n + 1;
         made := format('%s-%s', base_name, n);
@@ -567,7 +602,7 @@ BEGIN
     RETURN made;
 END $$;
 
-COMMENT ON FUNCTION trueweave.make_workspace(base_name text) IS 'Make a workspace that was not there, of this name or one that begins like it; its name.';
+COMMENT ON FUNCTION trueweave.make_workspace(base_name text, among text[]) IS 'Make a workspace that was not there, of this name or one that begins like it; its name.';
 
 CREATE FUNCTION trueweave.moment(written text) RETURNS numeric
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -618,21 +653,48 @@ CREATE FUNCTION trueweave.named_language(given text) RETURNS text
         ELSE lower(given) END
 $$;
 
+CREATE FUNCTION trueweave.note_server_size(of_server text, size bigint) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+    UPDATE server SET bytes = size, placed = 0, measured = now() WHERE name = of_server
+$$;
+
 CREATE FUNCTION trueweave.odds_of(frequency double precision, length double precision) RETURNS double precision
     LANGUAGE sql IMMUTABLE
     AS $$
     SELECT frequency / (0.3 + 0.009 * length)
 $$;
 
-CREATE FUNCTION trueweave.open_workspace(workspace_name text, make boolean, resolution text, OUT id integer, OUT has_space boolean, OUT settings jsonb) RETURNS SETOF record
+CREATE FUNCTION trueweave.open_placed(of_workspace integer, workspace_name text, resolution text, OUT has_space boolean, OUT settings jsonb) RETURNS SETOF record
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
     AS $$
+#variable_conflict use_column
 BEGIN
-    IF make THEN
-        INSERT INTO workspace (name, mode) VALUES (workspace_name, resolution) ON CONFLICT (name) DO NOTHING;
+    IF NOT EXISTS (SELECT FROM workspace w WHERE w.id = of_workspace) THEN
+        INSERT INTO workspace (id, name, mode) OVERRIDING SYSTEM VALUE VALUES (of_workspace, workspace_name, resolution)
+        ON CONFLICT DO NOTHING;
     END IF;
-    RETURN QUERY SELECT w.id, w.space IS NOT NULL, w.settings FROM workspace w WHERE w.name = workspace_name;
+    RETURN QUERY SELECT w.space IS NOT NULL, w.settings FROM workspace w WHERE w.id = of_workspace;
+END $$;
+
+CREATE FUNCTION trueweave.open_workspace(workspace_name text, make boolean, resolution text, among text[] DEFAULT '{}'::text[], OUT id integer, OUT has_space boolean, OUT settings jsonb, OUT server text, OUT mode text, OUT dropped boolean) RETURNS SETOF record
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    chosen text;
+BEGIN
+    IF make AND NOT EXISTS (SELECT FROM workspace w WHERE w.name = workspace_name) THEN
+        chosen := choose_server(among);
+        INSERT INTO workspace (name, mode, server, place)
+        VALUES (workspace_name, resolution, chosen, CASE WHEN chosen IS NULL THEN 'here' ELSE 'away' END)
+        ON CONFLICT (name) DO NOTHING;
+    END IF;
+    RETURN QUERY SELECT w.id, w.space IS NOT NULL, w.settings, w.server, w.mode, w.dropped
+    FROM workspace w WHERE w.name = workspace_name;
 END $$;
 
 CREATE FUNCTION trueweave.ordered_facets(metadata jsonb) RETURNS TABLE(key uuid, value numeric)
@@ -673,6 +735,17 @@ CREATE FUNCTION trueweave.place_of(value numeric) RETURNS double precision
         WHEN abs(value) > 1e300 THEN sign(value)::float8 * 'Infinity'::float8
         WHEN abs(value) < 1e-300 THEN 0::float8
         ELSE value::float8 END
+$$;
+
+CREATE FUNCTION trueweave.placements(of_workspaces integer[], since timestamp with time zone, OUT id integer, OUT server text, OUT at timestamp with time zone) RETURNS SETOF record
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+    SELECT w.id, w.server, now() FROM workspace w WHERE w.id = ANY (of_workspaces)
+    UNION ALL
+    SELECT w.id, w.server, now() FROM workspace w WHERE w.moved > since
+    UNION ALL
+    SELECT NULL, NULL, now()
 $$;
 
 CREATE FUNCTION trueweave.places_of(places jsonb, first integer, behind integer) RETURNS jsonb
@@ -809,6 +882,23 @@ BEGIN
     WHERE s.score > 0 ORDER BY s.score DESC, l.chunk LIMIT most;
 END $$;
 
+CREATE FUNCTION trueweave.set_place(of_workspace integer, is_here boolean, grace interval) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+BEGIN
+    IF is_here THEN
+        UPDATE workspace SET place = 'here', left_until = NULL WHERE id = of_workspace AND place <> 'here';
+        RETURN;
+    END IF;
+    UPDATE workspace w SET place = 'left', left_until = now() + grace,
+        name = CASE WHEN EXISTS (SELECT FROM catalogue c WHERE c.name <> 'home') THEN format('%s, moved, %s', w.name, w.id) ELSE w.name END
+    WHERE id = of_workspace AND place IN ('here', 'draining', 'leaving', 'switching');
+    IF FOUND THEN
+        DELETE FROM job WHERE workspace = of_workspace;
+    END IF;
+END $$;
+
 CREATE FUNCTION trueweave.sketch_of(keys bigint[], weights double precision[]) RETURNS public.sparsevec
     LANGUAGE sql IMMUTABLE
     AS $$
@@ -878,6 +968,13 @@ CREATE FUNCTION trueweave.tier_of(odds double precision) RETURNS integer
     SELECT greatest(0, least(15, round(8 + 2 * ln(odds) / ln(2::float8))))::int
 $$;
 
+CREATE FUNCTION trueweave.unsettled_places(OUT id integer, OUT place text, OUT is_over boolean) RETURNS SETOF record
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+    SELECT w.id, w.place, coalesce(w.left_until < now(), false) FROM workspace w WHERE w.place NOT IN ('here', 'away') ORDER BY w.id
+$$;
+
 CREATE FUNCTION trueweave.words_of(said text, language text) RETURNS TABLE(word bigint, frequency smallint)
     LANGUAGE sql STABLE
     AS $$
@@ -906,7 +1003,8 @@ CREATE FUNCTION trueweave.workspaces_after(after integer, most integer) RETURNS 
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
     AS $$
-    SELECT w.id FROM workspace w WHERE w.id > after AND NOT w.dropped AND w.expires IS NULL ORDER BY w.id LIMIT most
+    SELECT w.id FROM workspace w WHERE w.id > after AND NOT w.dropped AND w.expires IS NULL AND w.place = 'here'
+    ORDER BY w.id LIMIT most
 $$;
 
 CREATE TABLE trueweave.alike (
@@ -1017,6 +1115,15 @@ CREATE TABLE trueweave.caller_usage (
 COMMENT ON TABLE trueweave.caller_usage IS 'What models took for requests of callers who have a daily limit, by day (UTC).';
 
 COMMENT ON COLUMN trueweave.caller_usage.caller IS 'The prefix of a key, or issuer and subject of a token.';
+
+CREATE TABLE trueweave.catalogue (
+    one boolean DEFAULT true NOT NULL,
+    home uuid NOT NULL,
+    name text NOT NULL,
+    CONSTRAINT catalogue_one_check CHECK (one)
+);
+
+COMMENT ON TABLE trueweave.catalogue IS 'What this database is among several: the number of their home, and the name of this one, "home" for the home itself. No row where it is the only one.';
 
 CREATE TABLE trueweave.chunk (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1757,6 +1864,23 @@ ALTER TABLE trueweave.rule ALTER COLUMN ordinal ADD GENERATED ALWAYS AS IDENTITY
     CACHE 1
 );
 
+CREATE TABLE trueweave.server (
+    name text NOT NULL,
+    weight double precision DEFAULT 1 NOT NULL,
+    bytes bigint DEFAULT 0 NOT NULL,
+    placed bigint DEFAULT 0 NOT NULL,
+    measured timestamp with time zone,
+    CONSTRAINT server_weight_check CHECK ((weight >= (0)::double precision))
+);
+
+COMMENT ON TABLE trueweave.server IS 'In the home: the servers that workspaces may be on. Their addresses are in the settings of processes.';
+
+COMMENT ON COLUMN trueweave.server.weight IS 'How much it is to hold in proportion to others; with 0 it takes no new workspace.';
+
+COMMENT ON COLUMN trueweave.server.bytes IS 'How large its database was when it was last measured.';
+
+COMMENT ON COLUMN trueweave.server.placed IS 'How many workspaces were placed there since.';
+
 CREATE TABLE trueweave.slot (
     model text NOT NULL,
     n integer NOT NULL,
@@ -1965,7 +2089,12 @@ CREATE TABLE trueweave.workspace (
     paused_until timestamp with time zone,
     changes_gone bigint DEFAULT 0 NOT NULL,
     settings jsonb DEFAULT '{}'::jsonb NOT NULL,
+    server text,
+    moved timestamp with time zone,
+    place text DEFAULT 'here'::text NOT NULL,
+    left_until timestamp with time zone,
     CONSTRAINT workspace_mode_check CHECK ((mode = ANY (ARRAY['fuzzy'::text, 'exact'::text, 'off'::text]))),
+    CONSTRAINT workspace_place_check CHECK ((place = ANY (ARRAY['here'::text, 'draining'::text, 'leaving'::text, 'switching'::text, 'left'::text, 'arriving'::text, 'away'::text]))),
     CONSTRAINT workspace_same_check CHECK ((same = ANY (ARRAY['name_and_type'::text, 'name'::text]))),
     CONSTRAINT workspace_settings_check CHECK ((jsonb_typeof(settings) = 'object'::text)),
     CONSTRAINT workspace_threshold_check CHECK (((threshold >= 70) AND (threshold <= 100)))
@@ -1985,6 +2114,12 @@ COMMENT ON COLUMN trueweave.workspace.paused_until IS 'Nothing new is settled be
 COMMENT ON COLUMN trueweave.workspace.changes_gone IS 'The last position of the outbox that is kept no longer.';
 
 COMMENT ON COLUMN trueweave.workspace.settings IS 'Settings of this workspace, by name; they outweigh those of the process.';
+
+COMMENT ON COLUMN trueweave.workspace.server IS 'In the home: the server that it is on; NULL is the home itself.';
+
+COMMENT ON COLUMN trueweave.workspace.moved IS 'In the home: when it was last given another server.';
+
+COMMENT ON COLUMN trueweave.workspace.place IS 'here: it is in this database. draining: likewise, and no job of it is begun. leaving: it is copied to another server and only read. switching: likewise, and nothing is booked for model calls. left: it is on another server, and is still read here until left_until. arriving: it is being copied here. away: only this row is here.';
 
 ALTER TABLE trueweave.workspace ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME trueweave.workspace_id_seq
@@ -2012,6 +2147,9 @@ ALTER TABLE ONLY trueweave.budget
 
 ALTER TABLE ONLY trueweave.caller_usage
     ADD CONSTRAINT caller_usage_pkey PRIMARY KEY (caller, day);
+
+ALTER TABLE ONLY trueweave.catalogue
+    ADD CONSTRAINT catalogue_pkey PRIMARY KEY (one);
 
 ALTER TABLE ONLY trueweave.chunk
     ADD CONSTRAINT chunk_pkey PRIMARY KEY (workspace, document, id);
@@ -2147,6 +2285,9 @@ ALTER TABLE ONLY trueweave.rule_name
 
 ALTER TABLE ONLY trueweave.rule
     ADD CONSTRAINT rule_pkey PRIMARY KEY (workspace, id);
+
+ALTER TABLE ONLY trueweave.server
+    ADD CONSTRAINT server_pkey PRIMARY KEY (name);
 
 ALTER TABLE ONLY trueweave.slot
     ADD CONSTRAINT slot_pkey PRIMARY KEY (model, n);
@@ -2286,6 +2427,10 @@ CREATE INDEX spend_document ON trueweave.spend USING btree (document, workspace)
 CREATE INDEX spend_open ON trueweave.spend USING btree (workspace, owner) WHERE (state = 'open'::text);
 
 CREATE INDEX summary_due ON trueweave.summary USING btree (workspace, hash) WHERE (text IS NULL);
+
+CREATE INDEX workspace_moved ON trueweave.workspace USING btree (moved) WHERE (moved IS NOT NULL);
+
+CREATE INDEX workspace_place ON trueweave.workspace USING btree (place) WHERE (place <> ALL (ARRAY['here'::text, 'away'::text]));
 
 CREATE TRIGGER count_bytes_that_came AFTER INSERT ON trueweave.chunk REFERENCING NEW TABLE AS came FOR EACH STATEMENT EXECUTE FUNCTION trueweave.count_bytes_that_came();
 
@@ -2620,6 +2765,8 @@ GRANT ALL ON FUNCTION trueweave.await_writers() TO trueweave_app;
 REVOKE ALL ON FUNCTION trueweave.begin_drop() FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.begin_drop() TO trueweave_app;
 
+REVOKE ALL ON FUNCTION trueweave.choose_server(among text[]) FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION trueweave.chunks_with(sizes bigint[], words bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.chunks_with(sizes bigint[], words bigint[]) TO trueweave_app;
 
@@ -2644,8 +2791,11 @@ REVOKE ALL ON FUNCTION trueweave.drop_ordered_facets() FROM PUBLIC;
 REVOKE ALL ON FUNCTION trueweave.drop_workspace() FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.drop_workspace() TO trueweave_app;
 
-REVOKE ALL ON FUNCTION trueweave.enter(entered integer, writing boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION trueweave.enter(entered integer, writing boolean) TO trueweave_app;
+REVOKE ALL ON FUNCTION trueweave.end_copy() FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.end_copy() TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.enter(entered integer, writing boolean, booking boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.enter(entered integer, writing boolean, booking boolean) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.expired_workspaces() FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.expired_workspaces() TO trueweave_app;
@@ -2687,18 +2837,24 @@ GRANT ALL ON FUNCTION trueweave.make_temporary_workspace(named text, lasts inter
 
 REVOKE ALL ON FUNCTION trueweave.make_vector_table(named text, dimensions integer) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION trueweave.make_workspace(base_name text) FROM PUBLIC;
-GRANT ALL ON FUNCTION trueweave.make_workspace(base_name text) TO trueweave_app;
+REVOKE ALL ON FUNCTION trueweave.make_workspace(base_name text, among text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.make_workspace(base_name text, among text[]) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.moment(written text) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.moment(written text) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.named_language(given text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION trueweave.note_server_size(of_server text, size bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.note_server_size(of_server text, size bigint) TO trueweave_app;
+
 REVOKE ALL ON FUNCTION trueweave.odds_of(frequency double precision, length double precision) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION trueweave.open_workspace(workspace_name text, make boolean, resolution text, OUT id integer, OUT has_space boolean, OUT settings jsonb) FROM PUBLIC;
-GRANT ALL ON FUNCTION trueweave.open_workspace(workspace_name text, make boolean, resolution text, OUT id integer, OUT has_space boolean, OUT settings jsonb) TO trueweave_app;
+REVOKE ALL ON FUNCTION trueweave.open_placed(of_workspace integer, workspace_name text, resolution text, OUT has_space boolean, OUT settings jsonb) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.open_placed(of_workspace integer, workspace_name text, resolution text, OUT has_space boolean, OUT settings jsonb) TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.open_workspace(workspace_name text, make boolean, resolution text, among text[], OUT id integer, OUT has_space boolean, OUT settings jsonb, OUT server text, OUT mode text, OUT dropped boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.open_workspace(workspace_name text, make boolean, resolution text, among text[], OUT id integer, OUT has_space boolean, OUT settings jsonb, OUT server text, OUT mode text, OUT dropped boolean) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.ordered_facets(metadata jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.ordered_facets(metadata jsonb) TO trueweave_app;
@@ -2707,6 +2863,9 @@ REVOKE ALL ON FUNCTION trueweave.pairs_of(said text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION trueweave.place_of(value numeric) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.place_of(value numeric) TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.placements(of_workspaces integer[], since timestamp with time zone, OUT id integer, OUT server text, OUT at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.placements(of_workspaces integer[], since timestamp with time zone, OUT id integer, OUT server text, OUT at timestamp with time zone) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.places_of(places jsonb, first integer, behind integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.places_of(places jsonb, first integer, behind integer) TO trueweave_app;
@@ -2728,6 +2887,9 @@ GRANT ALL ON FUNCTION trueweave.release_unknown_jobs(claimed_by bigint, known bi
 REVOKE ALL ON FUNCTION trueweave.search_text(question text, most integer, k1 double precision, b double precision, scope uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.search_text(question text, most integer, k1 double precision, b double precision, scope uuid[]) TO trueweave_app;
 
+REVOKE ALL ON FUNCTION trueweave.set_place(of_workspace integer, is_here boolean, grace interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.set_place(of_workspace integer, is_here boolean, grace interval) TO trueweave_app;
+
 REVOKE ALL ON FUNCTION trueweave.sketch_of(keys bigint[], weights double precision[]) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION trueweave.store_chunk_words(chunks uuid[], sizes bigint[], words bigint[]) FROM PUBLIC;
@@ -2740,6 +2902,9 @@ REVOKE ALL ON FUNCTION trueweave.text_lines() FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.text_lines() TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.tier_of(odds double precision) FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION trueweave.unsettled_places(OUT id integer, OUT place text, OUT is_over boolean) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.unsettled_places(OUT id integer, OUT place text, OUT is_over boolean) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.words_of(said text, language text) FROM PUBLIC;
 
@@ -2757,6 +2922,8 @@ GRANT SELECT,INSERT,DELETE ON TABLE trueweave.audit_log TO trueweave_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.budget TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.caller_usage TO trueweave_app;
+
+GRANT SELECT ON TABLE trueweave.catalogue TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.chunk TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.chunk TO trueweave_reader;
@@ -2863,6 +3030,8 @@ GRANT SELECT ON TABLE trueweave.rule TO trueweave_reader;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.rule_name TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.rule_name TO trueweave_reader;
+
+GRANT SELECT ON TABLE trueweave.server TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.slot TO trueweave_app;
 

@@ -1,0 +1,49 @@
+"""`trueweave server`: the PostgreSQL servers that workspaces are on."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+import typer
+
+from trueweave.cli.options import DatabaseUrl, Json
+from trueweave.cli.render.lines import decimal, next_step
+from trueweave.cli.render.workspaces import server_table
+from trueweave.cli.reply import replying
+from trueweave.cli.session import load_settings, owners
+
+app = typer.Typer(no_args_is_help=True, help="List the PostgreSQL servers that workspaces are on, and weigh them.")
+
+
+@app.command("list")
+def list_(database_url: DatabaseUrl = None, json: Json = False) -> None:
+    """List the servers, with their load.
+
+    A new workspace goes to the one whose database is smallest in proportion to its weight.
+    """
+    from trueweave.store.postgres.joining import list_servers
+
+    with replying(json) as reply:
+        found = asyncio.run(list_servers(owners(load_settings(database_url))))
+        none = next_step("trueweave migrate", "there is one database; put others under [server_urls] first")
+        reply({"servers": found}, server_table(found) if found else none)
+
+
+@app.command("weigh")
+def weigh(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The server.")],
+    weight: Annotated[float, typer.Argument(metavar="WEIGHT", min=0, help="How much it is to hold; 0 takes no more.")],
+    database_url: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
+    """Have a server hold more or less in proportion to others; with 0 it takes no new workspaces.
+
+    What is there stays there: `trueweave workspace move` moves it.
+    """
+    from trueweave.store.postgres.joining import weigh_server
+
+    with replying(json) as reply:
+        asyncio.run(weigh_server(owners(load_settings(database_url))["home"], name, weight))
+        told = f"{name} has the weight {decimal(weight)}." if weight else f"{name} takes no new workspaces."
+        reply({"server": name, "weight": weight}, told)

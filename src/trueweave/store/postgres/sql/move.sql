@@ -1,0 +1,87 @@
+-- Moving a workspace to another server. All of this is done by the owners of the schemas, who may be bound by row-level
+-- security or not: each statement names the workspace. See docs/adr/0036-many-servers.md.
+
+-- name: find
+-- In the home: the number of a workspace, and the server that it is on.
+SELECT id, coalesce(server, 'home') FROM trueweave.workspace WHERE name = %(name)s AND NOT dropped AND expires IS NULL
+
+-- name: lock
+-- For as long as the session lasts. See servers.try_lock.
+SELECT pg_try_advisory_lock(1415005014, %(id)s)
+
+-- name: enter
+SELECT set_config('trueweave.workspace', %(id)s::text, false), set_config('search_path', 'trueweave, public', false),
+    set_config('client_min_messages', 'warning', false), set_config('jit', 'off', false)
+
+-- name: place
+SELECT place FROM workspace WHERE id = %(id)s
+
+-- name: set_place
+UPDATE workspace SET place = %(place)s WHERE id = %(id)s AND place = ANY(%(before)s) AND NOT dropped
+
+-- name: await_writers
+SELECT pg_advisory_xact_lock(1415005012, %(id)s)
+
+-- name: is_worked
+SELECT EXISTS (SELECT FROM job WHERE workspace = %(id)s AND owner IS NOT NULL AND is_alive(owner))
+
+-- name: roles
+SELECT role::text FROM reader WHERE workspace = %(id)s ORDER BY 1
+
+-- name: snapshot
+SELECT pg_snapshot_xmin(pg_current_snapshot())::xid::text
+
+-- name: row
+SELECT name, mode, threshold, same, created, paused_until, changes_gone, settings::text, space, next_space
+FROM workspace WHERE id = %(id)s
+
+-- name: make_row
+INSERT INTO workspace (id, name, place) OVERRIDING SYSTEM VALUE VALUES (%(id)s, %(name)s, 'arriving')
+ON CONFLICT (id) DO UPDATE SET place = 'arriving', left_until = NULL WHERE workspace.place = 'away'
+
+-- name: write_row
+UPDATE workspace SET mode = %(mode)s, threshold = %(threshold)s, same = %(same)s, created = %(created)s,
+    paused_until = %(paused_until)s, changes_gone = %(changes_gone)s, settings = %(settings)s::jsonb,
+    space = %(space)s, next_space = %(next_space)s
+WHERE id = %(id)s
+
+-- name: spaces
+SELECT id, model, dimensions, metric FROM space WHERE id = ANY(%(used)s::int[]) ORDER BY id
+
+-- name: make_space
+SELECT make_space(%(model)s, %(dimensions)s, %(metric)s)
+
+-- name: own_tables
+SELECT space, kind, indexed FROM own_table WHERE workspace = %(id)s ORDER BY space, kind
+
+-- name: make_own_table
+SELECT make_own_table(%(space)s, %(kind)s)
+
+-- name: index_own_table
+SELECT set_config('maintenance_work_mem', '1GB', false), index_own_table(%(space)s, %(kind)s, true)
+
+-- name: tables
+-- The tables with rows of workspaces, and their columns that are stored as they are given. The others are worked out from
+-- these: by triggers, or as generated columns; and leases are not taken along.
+SELECT c.relname, array_agg(a.attname::text ORDER BY a.attnum), bool_or(a.attidentity <> '')
+FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+WHERE c.relnamespace = 'trueweave'::regnamespace AND c.relkind = 'r' AND c.relrowsecurity
+    AND EXISTS (SELECT FROM pg_attribute w WHERE w.attrelid = c.oid AND w.attname = 'workspace')
+    AND c.relname NOT LIKE 'vector\_%%' AND c.relname NOT IN ('own_table', 'ordered_facet', 'stored_bytes', 'work_lease')
+GROUP BY c.relname ORDER BY c.relname
+
+-- name: identities
+-- The columns that PostgreSQL numbers, of tables with rows of workspaces.
+SELECT c.relname, a.attname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attidentity <> '' AND NOT a.attisdropped
+WHERE c.relnamespace = 'trueweave'::regnamespace AND c.relkind = 'r' AND c.relname = ANY(%(tables)s) ORDER BY 1
+
+-- name: advance
+-- Numbers that are given out from now on are above those that were brought. Others draw numbers meanwhile: the distance is
+-- more than they can draw in between.
+SELECT setval(pg_get_serial_sequence(%(table)s, %(column)s), %(most)s + 1000000)
+FROM pg_sequences WHERE schemaname = 'trueweave' AND coalesce(last_value, 0) <= %(most)s
+    AND format('%%I.%%I', schemaname, sequencename) = pg_get_serial_sequence(%(table)s, %(column)s)
+
+-- name: switch
+-- In the home, and the moment at which the workspace is on the other server for all.
+UPDATE trueweave.workspace SET server = nullif(%(server)s, 'home'), moved = clock_timestamp() WHERE id = %(id)s AND NOT dropped
