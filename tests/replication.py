@@ -59,11 +59,20 @@ class Server:
         postmaster = psutil.Process(int((self.folder / "data" / "postmaster.pid").read_text().split()[0]))
         return [postmaster, *postmaster.children(recursive=True)]
 
-    def kill(self) -> None:
-        """End all its processes at once, as a machine that loses power would."""
-        every = self.processes
-        for one in every:
+    def suspend(self) -> None:
+        """Let it stand still, with all its connections open."""
+        for one in self.processes:
             one.suspend()
+
+    def resume(self) -> None:
+        """Let it go on."""
+        for one in self.processes:
+            one.resume()
+
+    def kill(self) -> None:
+        """End all its processes at once, whatever they are doing."""
+        every = self.processes
+        self.suspend()
         for one in every:
             os.kill(one.pid, signal.SIGKILL)
         psutil.wait_procs(every, timeout=10)

@@ -24,7 +24,7 @@ OLDEST, NEWEST = "1.25", "1.37"  # versions of Kubernetes; Chart.yaml names the 
 OTHERS = {"ScaledObject", "ServiceMonitor"}  # of KEDA and of Prometheus's operator: Kubernetes has no schema of them
 
 EVERYTHING = {
-    "database": {"directUrlKey": "direct-url"},
+    "database": {"directUrlKey": "direct-url", "standbyUrlsKey": "standby-urls"},
     "settings": {"model": "openai/gpt-4o-mini", "jobs_at_once": 8, "models": {"answer": "anthropic/any"}},
     "secrets": ["provider-keys"],
     "env": [{"name": "OTEL_EXPORTER_OTLP_ENDPOINT", "value": "http://collector:4318"}],

@@ -23,8 +23,8 @@ from trueweave.store.postgres.standbys import StandbyState
 from trueweave.testing import Databases, HashEmbedder
 from trueweave.types import Chunk, Document, Link, Mention
 
-# Replication does not depend on what a machine keeps over a loss of power, but is told of it: fsync stays as it is.
-QUICK = {"max_connections": "100", "autovacuum": "off", "max_standby_streaming_delay": "0"}
+# Servers are killed here, machines are not.
+QUICK = {"fsync": "off", "max_connections": "100", "autovacuum": "off", "max_standby_streaming_delay": "0"}
 NEED_A_MODEL = {"community", "drift", "guess"}
 PLACES = ("Ambrel Bridge", "Tower", "Mill", "Harbour", "Castle")
 
@@ -220,6 +220,52 @@ async def test_a_standby_that_dies_costs_no_question_and_comes_back(
             await asyncio.to_thread(server.start)
             await until(lambda: state(trueweave).reads > reads + 10)
             stop.set()
+
+
+async def test_a_standby_that_hangs_holds_a_question_up_for_a_few_seconds_only(
+    urls: tuple[str, str], pair: tuple[Server, Server]
+) -> None:
+    url, standby_url = urls
+    async with opened(url, standby_url) as trueweave:
+        await trueweave.add_documents([document(1)])
+        await until(lambda: not state(trueweave).problem)
+        assert await finds(trueweave, 1)
+        pair[1].suspend()
+        try:
+            began = time.monotonic()
+            assert await finds(trueweave, 1)
+            assert time.monotonic() - began < 8
+            assert "does not answer" in state(trueweave).problem
+            began = time.monotonic()
+            assert await finds(trueweave, 1)
+            assert time.monotonic() - began < 2
+        finally:
+            pair[1].resume()
+        await until(lambda: not state(trueweave).problem)
+
+
+async def test_a_standby_is_not_believed_that_has_not_replayed_enough(urls: tuple[str, str]) -> None:
+    url, standby_url = urls
+    async with opened(url, standby_url) as trueweave:
+        await until(lambda: not state(trueweave).problem)
+        standbys = trueweave.workspace.database.standbys
+        assert standbys
+        chosen = await standbys.choose()
+        assert chosen
+        standby, least = chosen
+        found = await standby.read(trueweave.workspace.id, b"SELECT 1", None, least)
+        assert found
+        assert found[0] >= least
+        assert found[1] == [(1,)]
+        assert await standby.read(trueweave.workspace.id, b"SELECT 1", None, found[0] + 2**40) is None
+
+
+async def test_who_works_in_a_standby_is_told_what_to_do(urls: tuple[str, str]) -> None:
+    async with opened(*urls) as trueweave:
+        await until(lambda: not state(trueweave).problem)
+    with pytest.raises(DatabaseError, match=r"takes no writes.*target_session_attrs=read-write"):
+        async with opened(urls[1]):
+            pass
 
 
 async def test_what_is_no_standby_of_the_primary_is_refused(

@@ -48,6 +48,13 @@ capabilities:
       name: {{ $.Values.database.secret }}
       key: {{ . }}
 {{- end }}
+{{- with .Values.database.standbyUrlsKey }}
+- name: TRUEWEAVE_STANDBY_URLS
+  valueFrom:
+    secretKeyRef:
+      name: {{ $.Values.database.secret }}
+      key: {{ . }}
+{{- end }}
 {{- range $name, $value := .Values.settings }}
 - name: TRUEWEAVE_{{ $name | upper }}
   value: {{ if kindIs "string" $value }}{{ $value | quote }}{{ else }}{{ $value | toJson | quote }}{{ end }}

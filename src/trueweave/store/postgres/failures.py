@@ -21,6 +21,8 @@ _PASSING = ("08", "25P", "40", "53200", "53300", "55P03", "57P")
 
 _PROTOCOL_VIOLATION = "08P01"  # what was sent is wrong, and would be wrong again
 
+_READ_ONLY = "25006"
+
 _WHAT_TO_DO = {
     "53100": "The disk of the database is full: make room on it, then run the same command again.",
     "57014": "A statement took longer than statement_timeout allows: raise that setting in trueweave.toml.",
@@ -67,6 +69,11 @@ def problem(error: Error) -> DatabaseError:
         return found
     if isinstance(error, DRIVER_ERRORS):
         return DatabaseUnavailable(f"{describe(error)}. Try again when it is back.")
+    if error.sqlstate == _READ_ONLY:
+        return DatabaseError(
+            "the database takes no writes: its server is a standby, or set to read only. Let database_url lead to the "
+            "primary, or name all servers and add ?target_session_attrs=read-write."
+        )
     return DatabaseError(
         f"the database refused a statement: {first_line(error)}. If nobody changed its tables or rights by hand, this "
         "is a bug in Trueweave: please report it."

@@ -172,16 +172,25 @@ class Standby:
         return self._looking
 
     async def _look(self) -> _Replayed | None:
+        asking = asyncio.create_task(self._ask())
         try:
-            async with asyncio.timeout(_PATIENCE):
-                if self._connection is None or self._connection.closed:
-                    self._connection = await connect(self._url, self._options.timeouts)
-                found = await _ask(self._connection)
+            # Not by a timeout, which would wait until the server has heard that nobody waits any longer.
+            await asyncio.wait((asking,), timeout=_PATIENCE)
+            if not asking.done():
+                raise TimeoutError(f"it said nothing for {_PATIENCE:g} s")
+            found = asking.result()
         except _UNREACHABLE as error:
             await self._leave(f"does not answer: {first_line(error)}")
             return None
+        finally:
+            self._abandon(asking)
         self.position = found.position
         return found
+
+    async def _ask(self) -> _Replayed:
+        if self._connection is None or self._connection.closed:
+            self._connection = await connect(self._url, self._options.timeouts)
+        return await _ask(self._connection)
 
     async def read(
         self, workspace: int, query: bytes, params: Mapping[str, Any] | None, least: int
@@ -215,17 +224,17 @@ class Standby:
     def _about(self, event: str) -> dict[str, str]:
         return {"event": f"standby.{event}", "server": self.server}
 
-    def _abandon(self, reading: asyncio.Task[Any]) -> None:
-        """Wait no longer for a statement: a server without power says nothing for long."""
-        if not reading.done():
-            reading.cancel()
-            self._abandoned.add(reading)
-            reading.add_done_callback(self._forget)
+    def _abandon(self, statement: asyncio.Task[Any]) -> None:
+        """Wait no longer for a statement that is under way: a server without power says nothing for long."""
+        if not statement.done():
+            statement.cancel()
+            self._abandoned.add(statement)
+            statement.add_done_callback(self._forget)
 
-    def _forget(self, reading: asyncio.Task[Any]) -> None:
-        self._abandoned.discard(reading)
-        if not reading.cancelled():
-            reading.exception()  # which nobody else wants to know
+    def _forget(self, statement: asyncio.Task[Any]) -> None:
+        self._abandoned.discard(statement)
+        if not statement.cancelled():
+            statement.exception()  # which nobody else wants to know
 
     async def _enter(self, primary: Position) -> bool:
         database = _StandbyDatabase(self._url, primary, self._options)
