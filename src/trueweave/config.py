@@ -44,6 +44,7 @@ OF_THE_PROCESS = frozenset(
         "server_urls",
         "direct_server_urls",
         "owner_server_urls",
+        "server_standby_urls",
         "workspace",
         "project_folder",
         "follow_links",
@@ -545,6 +546,12 @@ class Settings(BaseSettings):
         description="Likewise, with the users who own the schemas. Only `migrate` and `workspace move` use them.",
         examples=[{"east": "TRUEWEAVE_EAST_OWNER_URL"}],
     )
+    server_standby_urls: dict[str, tuple[str, ...]] = Field(
+        default={},
+        repr=False,
+        description="Addresses of standbys of servers of server_urls, as standby_urls are for the home.",
+        examples=[{"east": ["postgresql://user:password@east-standby:5432/database"]}],
+    )
 
     _given: frozenset[str] = PrivateAttr(default=frozenset())  # by the caller of `load`
 
@@ -563,6 +570,11 @@ class Settings(BaseSettings):
         for url in urls:
             cls._is_of_postgresql(url)
         return urls
+
+    @field_validator("server_standby_urls")
+    @classmethod
+    def _all_are_of_postgresql(cls, urls: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+        return {name: cls._are_of_postgresql(some) for name, some in urls.items()}
 
     @field_validator("server_urls", "direct_server_urls", "owner_server_urls")
     @classmethod

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
@@ -18,6 +18,8 @@ from trueweave.errors import DatabaseError
 from trueweave.evidence import Evidence, Filter
 from trueweave.methods import registry
 from trueweave.server.metrics import Metrics
+from trueweave.store.postgres.joining import join_servers, weigh_server
+from trueweave.store.postgres.moving import OwnerAddress
 from trueweave.store.postgres.reading.question_server import QuestionServer
 from trueweave.store.postgres.standbys import StandbyState
 from trueweave.testing import Databases, HashEmbedder
@@ -179,7 +181,7 @@ async def test_a_statement_that_replay_breaks_off_is_asked_of_the_primary(
         with psycopg.connect(url, autocommit=True) as connection:
             connection.execute("CREATE TABLE public.contested (n int); GRANT SELECT ON public.contested TO PUBLIC")
             await until(lambda: not state(trueweave).problem)
-            source = QuestionServer(trueweave.workspace, trueweave.workspace.database.standbys)
+            source = QuestionServer(trueweave.workspace, standbys=True)
             statement = b"SELECT count(*), pg_is_in_recovery() FROM public.contested, pg_sleep(%(seconds)s)"
             assert await source.read(statement, {"seconds": 0}) == [(0, True)]
             reading = asyncio.create_task(source.read(statement, {"seconds": 1}))
@@ -360,6 +362,32 @@ async def test_a_promotion_loses_no_document_where_replication_is_synchronous(
         assert all([await finds(trueweave, n) for n in acknowledged])
         assert "no standby" in state(trueweave).problem  # what was promoted is the primary now
         assert (await trueweave.maintenance.verify()).exact
+
+
+async def test_servers_beside_the_home_have_standbys_of_their_own(urls: tuple[str, str], url: str) -> None:
+    east, standby_url = urls
+    home = OwnerAddress(url)
+    await join_servers({"home": home, "east": OwnerAddress(east)})
+    await weigh_server(home, "home", 0)
+    settings = Settings(
+        database_url=url,
+        server_urls={"east": east},
+        server_standby_urls={"east": (standby_url,)},
+        standby_wait=5,
+        standby_lag_seconds=30,
+    )
+    async with (
+        opened_database(settings) as database,
+        aclosing(await AsyncTrueweave.enter(database, "test", HashEmbedder(), settings=settings)) as there,
+    ):
+        await there.add_documents([document(1)])
+        assert (await there.workspace.placed()).url == east
+        [standbys] = database.all_standbys
+        assert await finds(there, 1)  # begins to look after them
+        await until(lambda: not standbys.states()[0].problem)
+        before = standbys.states()[0].reads
+        assert await finds(there, 1)
+        assert standbys.states()[0].reads > before
 
 
 async def test_metrics_and_the_doctor_tell_of_standbys(urls: tuple[str, str]) -> None:

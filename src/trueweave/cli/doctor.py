@@ -145,12 +145,18 @@ async def _standbys(settings: Settings) -> list[HealthCheck]:
     from trueweave.engine import opened_database
     from trueweave.models.checks import HealthCheck
 
-    if not settings.standby_urls:
+    if not settings.standby_urls and not settings.server_standby_urls:
         return []
-    async with opened_database(settings) as opened:
-        standbys = opened.standbys
-        assert standbys is not None
-        states = await standbys.look(settings.standby_lag_seconds + _STANDBY_PATIENCE)
+    patience = settings.standby_lag_seconds + _STANDBY_PATIENCE
+    try:
+        async with opened_database(settings) as opened:
+            for name in settings.server_standby_urls if opened.servers else ():
+                assert opened.servers
+                await opened.servers.database(name)  # it is opened when it is first needed
+            looks = [one.look(patience) for one in opened.all_standbys]
+            states = [state for some in await asyncio.gather(*looks) for state in some]
+    except (ConfigError, DatabaseError) as error:
+        return [HealthCheck("standbys", False, "", str(error))]
     return [
         HealthCheck(
             f"standby {one.server}",

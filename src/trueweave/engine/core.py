@@ -156,9 +156,8 @@ class OpenWorkspace:
     def open_question(self, filter: Filter) -> Readers:
         """The readers of a question with this filter: those of a standby, where there is one that may answer it. Other
         stores may be ahead of standbys, so that they are read together with the primary alone."""
-        alone = self.settings.graph == self.settings.vectors == "postgresql"
-        standbys = self.workspace.database.standbys if alone else None
-        return self._changed(open_readers(self._where, filter, standbys), filter)
+        is_alone = self.settings.graph == self.settings.vectors == "postgresql"
+        return self._changed(open_readers(self._where, filter, standbys=is_alone), filter)
 
     def _changed(self, own: Readers, filter: Filter) -> Readers:
         readers = self._stores.readers(self.settings, self.workspace, own)

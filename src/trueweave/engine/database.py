@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
 from trueweave.config import Settings
@@ -50,20 +50,20 @@ async def opened_database(settings: Settings, url: str | None = None) -> AsyncIt
             raise
         await migrate(url)
         await database.open()
-    standbys = _standbys(database, settings)
     servers = _servers(database, settings)
+    _give_standbys(database, settings.standby_urls, settings)
     try:
         yield database
     finally:
+        for standbys in database.all_standbys:
+            await standbys.aclose()
         if servers:
             await servers.aclose()
-        if standbys:
-            await standbys.aclose()
         await database.close()
 
 
-def _standbys(database: Database, settings: Settings) -> Standbys | None:
-    if settings.standby_urls:
+def _give_standbys(database: Database, urls: Sequence[str], settings: Settings) -> None:
+    if urls:
         options = StandbyOptions(
             settings.standby_lag_seconds,
             settings.standby_wait,
@@ -71,14 +71,15 @@ def _standbys(database: Database, settings: Settings) -> Standbys | None:
             database.timeouts,
             settings.slow_statement_seconds,
         )
-        database.standbys = Standbys(database, settings.standby_urls, options)
-    return database.standbys
+        database.standbys = Standbys(database, urls, options)
 
 
 def _servers(database: Database, settings: Settings) -> Servers | None:
     if settings.server_urls:
         addresses = {name: settings.server(name) for name in settings.server_urls}
         others = {name: _database(settings, one.url, one.direct_url) for name, one in addresses.items()}
+        for name, other in others.items():
+            _give_standbys(other, settings.server_standby_urls.get(name, ()), settings)
         database.servers = Servers(database, others)
     return database.servers
 

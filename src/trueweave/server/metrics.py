@@ -178,8 +178,8 @@ class _DatabaseCollector(Collector):
             family = (CounterMetricFamily if grows else GaugeMetricFamily)(f"trueweave_{ours}", what)
             family.add_metric([], stats.get(theirs, 0) * unit)
             yield family
-        if self._database.standbys:
-            yield from _standby_families(self._database.standbys.states())
+        if every := self._database.all_standbys:
+            yield from _standby_families([state for one in every for state in one.states()])
         states = self._states()
         yield GaugeMetricFamily(
             "trueweave_queue_known", "Whether the database told what is in the queue.", float(states is not None)

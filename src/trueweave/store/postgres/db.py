@@ -198,6 +198,12 @@ class Database:
     async def close(self) -> None:
         await self._pool.close()
 
+    @property
+    def all_standbys(self) -> list[Standbys]:
+        """The standbys of this server, and of those that it is the home of."""
+        every = (self, *(self.servers.others if self.servers else ()))
+        return [one.standbys for one in every if one.standbys]
+
     def pool_stats(self) -> dict[str, int]:
         """Sizes and counters of the pool of connections, by psycopg's names. Those that are 0 may be left out."""
         return self._pool.get_stats()

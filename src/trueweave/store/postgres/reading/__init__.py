@@ -10,14 +10,13 @@ from trueweave.store.postgres.reading.session import Session, VectorLayoutCache
 from trueweave.store.postgres.reading.text import PostgresText
 from trueweave.store.postgres.reading.vectors import PostgresVectors
 from trueweave.store.postgres.reading.walk import PostgresWalk
-from trueweave.store.postgres.standbys import Standbys
 
 __all__ = ["VectorLayoutCache", "open_readers"]
 
 
-def open_readers(where: VectorLayoutCache, filter: Filter, standbys: Standbys | None = None) -> Readers:
-    """Readers for one question, under its filter: of one of the standbys, where one has all that the primary has."""
-    session = Session(where, filter, standbys)
+def open_readers(where: VectorLayoutCache, filter: Filter, *, standbys: bool = False) -> Readers:
+    """Readers for one question, under its filter; with `standbys`, of one that has all that the primary has."""
+    session = Session(where, filter, standbys=standbys)
     return Readers(
         PostgresVectors(session),
         PostgresText(session),

@@ -8,17 +8,18 @@ from typing import Any
 from trueweave.memo import Memo
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Workspace
-from trueweave.store.postgres.standbys import Standby, Standbys
+from trueweave.store.postgres.standbys import Standby
 
 
 class QuestionServer:
-    """A standby that has all that was committed before the question was asked, or else the primary.
+    """A standby that has all that was committed before the question was asked, or else the primary. Without `standbys`
+    it is the primary.
 
     No statement sees less than one before it. Where the standby fails, that statement and all that follow are the
     primary's, which has everything that the standby has shown.
     """
 
-    def __init__(self, workspace: Workspace, standbys: Standbys | None) -> None:
+    def __init__(self, workspace: Workspace, *, standbys: bool) -> None:
         self._workspace = workspace
         self._standbys = standbys
         self._chosen: Standby | None = None
@@ -38,8 +39,6 @@ class QuestionServer:
         return await self._workspace.read(query, params)
 
     async def _choose(self) -> None:
-        assert self._standbys
-        if await self._workspace.placed() is not self._workspace.database:
-            return  # they are standbys of the home, and it is on another server
-        if found := await self._standbys.choose():
+        standbys = (await self._workspace.placed()).standbys
+        if standbys and (found := await standbys.choose()):
             self._chosen, self._least = found

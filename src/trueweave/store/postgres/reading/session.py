@@ -20,7 +20,6 @@ from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.read import entity, relation
 from trueweave.store.postgres.reading.question_server import QuestionServer
 from trueweave.store.postgres.search import VectorLayout
-from trueweave.store.postgres.standbys import Standbys
 from trueweave.store.postgres.vectors import Space
 from trueweave.trace import count_statement
 from trueweave.types import Entity, Place, Relation, VectorKind
@@ -83,9 +82,9 @@ class Details:
 class Session:
     """One question to one workspace, under one filter."""
 
-    def __init__(self, where: VectorLayoutCache, filter: Filter, standbys: Standbys | None) -> None:
+    def __init__(self, where: VectorLayoutCache, filter: Filter, *, standbys: bool) -> None:
         self.workspace = where.workspace
-        self._server = QuestionServer(where.workspace, standbys)
+        self._server = QuestionServer(where.workspace, standbys=standbys)
         self.details = Details()
         self.embedder: Embedder | None = None  # whose vectors are searched, once that was checked
         self._where = where
