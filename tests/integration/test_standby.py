@@ -266,8 +266,8 @@ async def test_who_works_in_a_standby_is_told_what_to_do(urls: tuple[str, str]) 
     async with opened(*urls) as trueweave:
         await until(lambda: not state(trueweave).problem)
     with pytest.raises(DatabaseError, match=r"takes no writes.*target_session_attrs=read-write"):
-        async with opened(urls[1]):
-            pass
+        async with opened(urls[1]) as trueweave:
+            await trueweave.add_documents([document(1)])
 
 
 async def test_what_is_no_standby_of_the_primary_is_refused(
