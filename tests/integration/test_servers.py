@@ -11,6 +11,7 @@ import psycopg
 import pytest
 
 from tests.conftest import QUICK
+from tests.integration.test_owner import owned_url  # noqa: F401 (a fixture)
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, Source
 from trueweave.config import Settings
 from trueweave.engine import opened_database
@@ -19,7 +20,7 @@ from trueweave.serving import work_for_all
 from trueweave.store.embedded import EmbeddedServer
 from trueweave.store.postgres import moving, servers
 from trueweave.store.postgres.db import Database, Workspace
-from trueweave.store.postgres.joining import join_servers, list_servers, weigh_server
+from trueweave.store.postgres.joining import join_servers, list_servers, migrate_servers, weigh_server
 from trueweave.store.postgres.moving import MoveProgress, OwnerAddress, move_workspace, settle_copies
 from trueweave.store.postgres.servers import Servers
 from trueweave.testing import Databases, HashEmbedder
@@ -67,7 +68,7 @@ async def opened(addresses: Addresses) -> AsyncIterator[Database]:
 
 
 async def enter(home: Database, name: str = "tenant") -> AsyncTrueweave:
-    return await AsyncTrueweave.enter(home, name, HashEmbedder())
+    return await AsyncTrueweave.enter(home, name, HashEmbedder(), settings=Settings(extractor="capitals"))
 
 
 def document(n: int) -> Document:
@@ -142,6 +143,9 @@ async def test_a_workspace_elsewhere_does_all_that_one_at_home_does(home: Databa
         found = await trueweave.retrieve("Who wrote to Babbage?", method="keyword")
         assert found.passages
         assert (await trueweave.maintenance.verify()).exact
+        added = await trueweave.add(Source("letter", "Ada Lovelace wrote to Charles Babbage in London."))
+        assert (added.extracted, added.failed) == (1, 0)
+        await trueweave.remove(["letter"])
         await trueweave.maintenance.change_settings({"max_answer_tokens": 77})
         assert _rows_left(addresses["home"].url, trueweave.workspace.id) == 0
     async with opened(addresses) as again, aclosing(await enter(again)) as other:
@@ -225,7 +229,7 @@ async def test_a_workspace_is_moved_while_it_is_read_and_written(
 
         moved = await move_workspace("tenant", "east", addresses, told)
         at_switch = list(reads)
-        await asyncio.sleep(servers._FRESH + 1)  # by now all have learnt of it
+        await asyncio.sleep(servers.FRESH + 1)  # by now all have learnt of it
         done.set()
         await asyncio.gather(*tasks)
         assert (moved.source, moved.target) == ("home", "east")
@@ -244,7 +248,9 @@ async def test_a_workspace_is_moved_while_it_is_read_and_written(
         assert (await other.status()).documents == added
 
 
-async def test_a_workspace_moves_there_and_back_with_all_it_has(home: Database, addresses: Addresses) -> None:
+async def test_a_workspace_moves_there_and_back_with_all_it_has(
+    home: Database, addresses: Addresses, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Also vectors in a table of its own, rules, reports, jobs and bookings; and numbers that are given out go on above
     those that came along."""
     async with aclosing(await enter(home)) as trueweave:
@@ -281,13 +287,59 @@ async def test_a_workspace_moves_there_and_back_with_all_it_has(home: Database, 
         assert newest[0] > changes[1]
         await trueweave.remove(["note-30"])
         assert await trueweave.maintenance.digest() == digest
+        monkeypatch.setattr(moving, "USABLE", 0)
+        began = time.monotonic()
         moved = await move_workspace("tenant", "home", addresses)  # what it left there is cleared first
+        assert time.monotonic() - began > servers.FRESH / 2  # when nobody reads it any longer
         home.servers.expire()  # type: ignore[union-attr]
         assert moved.digest == digest == await trueweave.maintenance.digest()
         assert await _server_of(home, trueweave.workspace) == "home"
         assert _value(addresses["east"].url, "SELECT place FROM trueweave.workspace WHERE id = %s", here) == "left"
         with pytest.raises(DatabaseError, match="on the server home already"):
             await move_workspace("tenant", "home", addresses)
+
+
+async def test_model_calls_are_booked_and_writes_held_while_a_workspace_is_moved(
+    home: Database, addresses: Addresses
+) -> None:
+    """What a question books while all is copied is there after the move, and not twice. Who writes by way of
+    `retry_while_down` waits for the end of the move."""
+    async with aclosing(await enter(home)) as trueweave:
+        await trueweave.add_documents([document(n) for n in range(5)])
+        workspace = trueweave.workspace
+        tasks: list[asyncio.Task[None]] = []
+        async with workspace.transaction() as tx:
+            await tx.execute("INSERT INTO budget (price) VALUES (5)")
+            await tx.execute("INSERT INTO spend VALUES (DEFAULT, gen_random_uuid(), 's', '', 'm', 1, 1, 1, 'open', 1)")
+            await tx.execute("INSERT INTO spend VALUES (DEFAULT, gen_random_uuid(), 's', '', 'm', 2, 2, 1, 'done', 1)")
+
+        async def book() -> None:
+            async with workspace.transaction(booking=True) as tx:
+                await tx.execute("UPDATE budget SET price = 6")
+                await tx.execute("UPDATE spend SET state = 'done', tokens_out = 9 WHERE tokens_in < 3")
+                await tx.execute("INSERT INTO reply VALUES (DEFAULT, gen_random_uuid(), 'm', 'r', 1)")
+
+        async def write() -> None:
+            async with workspace.transaction() as tx:
+                await tx.execute("INSERT INTO stale_text (hash) VALUES (gen_random_uuid())")
+
+        async def refused() -> None:
+            with pytest.raises(WorkspaceMoving, match="takes no writes"):
+                await write()
+
+        def told(progress: MoveProgress) -> None:
+            if progress.step == "comparing":
+                tasks.extend(map(asyncio.create_task, (book(), refused(), workspace.retry_while_down(write))))
+
+        await move_workspace("tenant", "east", addresses, told)
+        await asyncio.gather(*tasks)
+        assert await _server_of(home, workspace) == "east"  # without being asked to look: a write was refused
+        async with workspace.transaction() as tx:
+            assert await (await tx.execute("SELECT price FROM budget")).fetchall() == [(6,)]
+            spent = await (await tx.execute("SELECT tokens_in, tokens_out, state FROM spend ORDER BY 1")).fetchall()
+            assert spent == [(1, 9, "done"), (2, 9, "done")]
+            assert await (await tx.execute("SELECT payload FROM reply")).fetchall() == [(b"r",)]
+            assert await (await tx.execute("SELECT count(*) FROM stale_text")).fetchall() == [(1,)]
 
 
 class Killed(BaseException):
@@ -345,6 +397,27 @@ async def test_a_move_that_is_killed_is_undone_or_done(
         assert places == (["left", "here"] if again or step == "switched" else ["here", None])
 
 
+async def test_owners_who_are_nobody_special_move_a_workspace(
+    url: str,
+    owned_url: str,  # noqa: F811
+) -> None:
+    """They are bound by row-level security themselves, as on a managed server."""
+    addresses = {"home": OwnerAddress(owned_url), "east": OwnerAddress(url)}
+    await migrate_servers(addresses)
+    async with opened(addresses) as home, aclosing(await enter(home)) as trueweave:
+        await trueweave.add_documents([document(n) for n in range(10)])
+        for target in ("east", "home"):
+            moved = await move_workspace("tenant", target, addresses)
+            home.servers.expire()  # type: ignore[union-attr]
+            assert moved.digest == await trueweave.maintenance.digest()
+            assert (await trueweave.status()).documents == 10
+            with psycopg.connect(addresses[moved.source].url) as owner:
+                owner.execute("UPDATE trueweave.workspace SET left_until = now()")
+            assert home.servers
+            assert await settle_copies(home.servers, moved.source) == 1
+        await trueweave.maintenance.drop()
+
+
 async def test_one_move_at_a_time(home: Database, addresses: Addresses) -> None:
     async with aclosing(await enter(home)) as trueweave:
         await trueweave.add_documents([document(1)])
@@ -384,11 +457,11 @@ async def test_what_is_known_lasts_while_the_home_is_away(
             patch.setattr(known, "_ask", away)
             known.expire()
             assert (await trueweave.status()).documents == 20
-            patch.setattr(known, "_checked", time.monotonic() - servers._USABLE - 1)
+            patch.setattr(known, "_checked", time.monotonic() - servers.USABLE - 1)
             with pytest.raises(DatabaseError, match="the home is away"):
                 await trueweave.status()
         assert (await trueweave.status()).documents == 20
-    assert servers.GRACE.total_seconds() > servers._USABLE + servers._FRESH
+    assert servers.GRACE.total_seconds() > servers.USABLE + servers.FRESH
 
 
 async def test_workers_work_on_all_servers_and_follow_a_workspace(home: Database, addresses: Addresses) -> None:

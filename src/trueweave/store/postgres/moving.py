@@ -22,7 +22,7 @@ from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.digest import digest
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.read import delete_rows
-from trueweave.store.postgres.servers import GRACE, HOME, Servers
+from trueweave.store.postgres.servers import FRESH, GRACE, HOME, USABLE, Servers
 from trueweave.types import VECTOR_KINDS
 
 _DRAINED = 60.0  # seconds for which jobs under way are waited for
@@ -198,10 +198,11 @@ class _Move:
             await clear_copy(copy)
 
     async def _clear(self, there: Connection, copy: Workspace) -> None:
-        """Take away what an earlier move left on the server that this one is to."""
-        rows = await self._all(there, "move.place")
+        """Take away what an earlier move left on the server that this one is to, when nobody reads it any longer."""
+        rows = await self._all(there, "move.place", grace=GRACE)
         if rows and rows[0][0] in ("left", "arriving"):
             self._tell("clearing an earlier copy")
+            await asyncio.sleep(max(0, USABLE + FRESH - (rows[0][1] or 0)) if rows[0][0] == "left" else 0)
             await clear_copy(copy)
 
     # --- rows -----------------------------------------------------------------------------------------

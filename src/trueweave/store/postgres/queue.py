@@ -69,9 +69,16 @@ class QueueState(NamedTuple):
 
 
 async def state(database: Database) -> list[QueueState]:
-    """What is in the queue, by kind. A kind without a job is left out."""
-    async with database.transaction(None) as tx:
-        return [QueueState(*row) for row in await tx.rows("queue.state")]
+    """What is in the queue, by kind, on all servers together. A kind without a job is left out."""
+    others = [await database.servers.database(name) for name in database.servers.names] if database.servers else []
+    found: dict[str, QueueState] = {}
+    for one in (database, *others):
+        async with one.transaction(None) as tx:
+            for kind, *counts, oldest in await tx.rows("queue.state"):
+                before = found.get(kind, QueueState(kind, 0, 0, 0, 0.0))
+                waiting, delayed, running = (sum(pair) for pair in zip(before[1:4], counts, strict=True))
+                found[kind] = QueueState(kind, waiting, delayed, running, max(before.oldest, oldest))
+    return list(found.values())
 
 
 class ClaimedJob(NamedTuple):

@@ -21,8 +21,8 @@ from trueweave.store.postgres.failures import DRIVER_ERRORS, raise_if_cancelled
 HOME = "home"
 GRACE = timedelta(minutes=5)  # for which a workspace is read where it was
 
-_FRESH = 5.0  # seconds after which what has changed is asked for
-_USABLE = 60.0  # seconds for which what is known is used while the home is away; well below GRACE
+FRESH = 5.0  # seconds after which what has changed is asked for
+USABLE = 60.0  # seconds for which what is known is used while the home is away; well below GRACE
 _PATIENCE = 2.0  # seconds for which the home is waited for, meanwhile
 _OVERLAP = timedelta(minutes=1)  # within which a move that began earlier may be committed later
 _MOST_KNOWN = 100_000
@@ -78,7 +78,7 @@ class Servers:
 
     async def placed(self, workspace: int) -> Database:
         """The database that a workspace is in; the home for one that is nowhere."""
-        if time.monotonic() - self._checked > _FRESH:
+        if time.monotonic() - self._checked > FRESH:
             await self._refresh()
         if workspace not in self._known:
             if len(self._known) >= _MOST_KNOWN:
@@ -88,7 +88,7 @@ class Servers:
 
     def expire(self) -> None:
         """Ask the home again before anything else is read or written: something has been moved."""
-        self._checked = min(self._checked, time.monotonic() - _FRESH - _PATIENCE)
+        self._checked = min(self._checked, time.monotonic() - FRESH - _PATIENCE)
         self._tried = float("-inf")
 
     async def measure(self, name: str) -> None:
@@ -102,15 +102,15 @@ class Servers:
         """Learn what was moved since. While the home is away, what is known is used for a while."""
         async with self._refreshing:
             now = time.monotonic()
-            if now - self._checked <= _FRESH or (now - self._tried <= _PATIENCE and now - self._checked <= _USABLE):
+            if now - self._checked <= FRESH or (now - self._tried <= _PATIENCE and now - self._checked <= USABLE):
                 return
             self._tried = now
             try:
-                async with asyncio.timeout(_PATIENCE if now - self._checked <= _USABLE else None):
+                async with asyncio.timeout(_PATIENCE if now - self._checked <= USABLE else None):
                     moved = await self._ask([])
             except (TimeoutError, *DRIVER_ERRORS) as error:
                 raise_if_cancelled(error)
-                if now - self._checked > _USABLE:
+                if now - self._checked > USABLE:
                     raise
                 return
             for workspace in self._known.keys() & moved.keys():

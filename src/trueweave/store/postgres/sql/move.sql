@@ -14,7 +14,8 @@ SELECT set_config('trueweave.workspace', %(id)s::text, false), set_config('searc
     set_config('client_min_messages', 'warning', false), set_config('jit', 'off', false)
 
 -- name: place
-SELECT place FROM workspace WHERE id = %(id)s
+-- And for how many seconds it has been left, if it was.
+SELECT place, extract(epoch FROM now() - (left_until - %(grace)s))::float8 FROM workspace WHERE id = %(id)s
 
 -- name: set_place
 UPDATE workspace SET place = %(place)s WHERE id = %(id)s AND place = ANY(%(before)s) AND NOT dropped
