@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, aclosing, asynccontextmanager
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
@@ -273,14 +273,14 @@ async def test_who_works_in_a_standby_is_told_what_to_do(urls: tuple[str, str]) 
 async def test_what_is_no_standby_of_the_primary_is_refused(
     urls: tuple[str, str], url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    for wrong, reason in ((urls[0], "is no standby"), (url, "another cluster")):
+    for wrong, reason in ((urls[0], "is the primary now"), (url, "another cluster")):
         caplog.clear()
         async with opened(urls[0], wrong) as trueweave:
             await until(lambda reason=reason: reason in state(trueweave).problem)  # type: ignore[misc]
             await trueweave.add_documents([document(1)])
             assert await finds(trueweave, 1)
             assert state(trueweave).reads == 0
-        assert reason in caplog.text
+        assert (reason in caplog.text) is (wrong == url)  # every server may be named, so the primary is no problem
         assert "password" not in caplog.text
 
 
@@ -360,8 +360,38 @@ async def test_a_promotion_loses_no_document_where_replication_is_synchronous(
         kept = {one.uri for one in await trueweave.list_documents(10_000)}
         assert {f"doc{n}" for n in acknowledged} == kept
         assert all([await finds(trueweave, n) for n in acknowledged])
-        assert "no standby" in state(trueweave).problem  # what was promoted is the primary now
+        await until(lambda: state(trueweave).is_primary)
         assert (await trueweave.maintenance.verify()).exact
+
+
+async def test_after_a_promotion_another_standby_is_read_from_once_it_is_on_the_new_timeline() -> None:
+    if reason := no_standby():
+        pytest.skip(reason)
+    with replicated(QUICK) as (old, new), ExitStack() as stack:
+        other = old.standby(old.folder.with_name("other"), QUICK)
+        stack.callback(other.stop)
+        await AsyncTrueweave.migrate(old.url)
+        async with opened(both(old, new), other.url) as trueweave:
+            await until(lambda: not state(trueweave).problem)
+            old.kill()
+            new.promote()
+            await until(lambda: "is on timeline 1, and the primary on 2" in state(trueweave).problem)
+            other.execute(f"ALTER SYSTEM SET primary_conninfo = '{new.url}'")
+            other.execute("ALTER SYSTEM SET primary_slot_name = ''")
+            other.execute("SELECT pg_reload_conf()")
+            await again(lambda: trueweave.add_documents([document(1)]))
+            assert await finds(trueweave, 1)
+            assert state(trueweave).reads == 0
+            new.execute("CHECKPOINT")
+            await until(
+                lambda: (
+                    new.execute("SELECT replay_lsn = pg_current_wal_flush_lsn() FROM pg_stat_replication") == [(True,)]
+                )
+            )
+            other.execute("CHECKPOINT")
+            await until(lambda: not state(trueweave).problem)
+            assert await finds(trueweave, 1)
+            assert state(trueweave).reads > 0
 
 
 async def test_servers_beside_the_home_have_standbys_of_their_own(urls: tuple[str, str], url: str) -> None:
@@ -408,8 +438,11 @@ async def test_metrics_and_the_doctor_tell_of_standbys(urls: tuple[str, str]) ->
     )
     assert reads > 0
 
-    here = Settings(database_url=url, standby_urls=(standby_url, url), workspace="test", standby_lag_seconds=1.0)
-    good, bad = await doctor._standbys(here)
+    away = "postgresql://nobody:secret@127.0.0.1:1/trueweave"
+    here = Settings(database_url=url, standby_urls=(standby_url, url, away), workspace="test", standby_lag_seconds=1.0)
+    good, primary, bad = await doctor._standbys(here)
     assert (good.what, good.ok) == (f"standby {server}", True)
+    assert (primary.ok, primary.detail) == (True, "is the primary now")
     assert bad.ok is False
-    assert "is no standby" in bad.fix
+    assert "does not answer" in bad.fix
+    assert "secret" not in bad.fix

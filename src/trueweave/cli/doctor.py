@@ -160,9 +160,9 @@ async def _standbys(settings: Settings) -> list[HealthCheck]:
     return [
         HealthCheck(
             f"standby {one.server}",
-            not one.problem,
-            "" if one.problem else f"{one.lag:.1f} s behind" if one.lag else "",
-            f"It {one.problem}. Until then the primary answers questions." if one.problem else "",
+            one.is_primary or not one.problem,
+            one.problem if one.is_primary else "" if one.lag is None else f"{one.lag:.1f} s behind",
+            f"It {one.problem}. Until that is over, the primary answers questions." if one.problem else "",
         )
         for one in states
     ]

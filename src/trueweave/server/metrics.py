@@ -226,6 +226,8 @@ def _standby_families(states: Sequence[StandbyState]) -> Iterator[Metric]:
         "trueweave_standby_reads", "Statements of questions, by who answered them.", labels=["server", "answered_by"]
     )
     for one in states:
+        if one.is_primary:
+            continue  # its questions are those that no standby answers
         used.add_metric([one.server], float(not one.problem))
         if one.lag is not None:
             lag.add_metric([one.server], one.lag)

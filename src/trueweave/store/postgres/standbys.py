@@ -34,6 +34,7 @@ _PATIENCE = 2.0  # seconds that a standby has to say how far it is
 _CONNECTION_WAIT = 2.0  # seconds that a question waits for a connection to a standby
 _SAMPLES = 600  # positions of the primary that are remembered, to tell how old what a standby has is
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.001, 0.016  # between looks at standbys that a question waits for
+_IS_PRIMARY = "is the primary now"
 _UNREACHABLE = (Error, DatabaseError, TimeoutError)
 
 
@@ -47,11 +48,13 @@ class Position(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StandbyState:
-    """A standby, as a process sees it: whether questions are read from it, or why not; how many seconds what it has is
-    behind the primary, None where that is not known; statements that it answered, and those that it did not."""
+    """A standby, as a process sees it: why questions are not read from it, empty where they are; whether that is
+    because it is the primary now; how many seconds what it has is behind the primary, None where that is not known;
+    statements that it answered, and those that it did not."""
 
     server: str
     problem: str
+    is_primary: bool
     lag: float | None
     reads: int
     failures: int
@@ -110,7 +113,8 @@ def _refusal(found: _Replayed, primary: Position) -> str:
     if found.position.system != primary.system:
         return "is no copy of the database of database_url: it belongs to another cluster"
     if not found.is_standby:
-        return "is no standby: it was promoted, or never was one"
+        is_same = found.position.timeline == primary.timeline
+        return _IS_PRIMARY if is_same else "is no standby: it was promoted, and the primary is another"
     if found.position.timeline != primary.timeline:
         return (
             f"is on timeline {found.position.timeline}, and the primary on {primary.timeline}. One that follows the "
@@ -143,7 +147,7 @@ class Standby:
         problem = self._problem
         if not problem and (lag is None or lag > self._options.lag):
             problem = "is too far behind" if lag is None else f"is {lag:.1f} s behind"
-        return StandbyState(self.server, problem, lag, self._reads, self._failures)
+        return StandbyState(self.server, problem, problem == _IS_PRIMARY, lag, self._reads, self._failures)
 
     @property
     def is_usable(self) -> bool:
@@ -253,7 +257,8 @@ class Standby:
     async def _leave(self, problem: str) -> None:
         if problem != self._problem:
             said = "the standby %s %s; questions are not read from it"
-            _log.warning(said, self.server, problem, extra=self._about("left_out"))
+            level = logging.INFO if problem == _IS_PRIMARY else logging.WARNING
+            _log.log(level, said, self.server, problem, extra=self._about("left_out"))
         self._problem, self._current_at = problem, None
         self._release()
         connection, self._connection = self._connection, None
@@ -301,7 +306,7 @@ class Standbys:
         """How all of them are, as soon as questions may be read from each, or after so many seconds."""
         self.start()
         end = time.monotonic() + seconds
-        while any(one.problem for one in self.states()) and time.monotonic() < end:  # noqa: ASYNC110 (few, and seldom)
+        while any(one.problem and not one.is_primary for one in self.states()) and time.monotonic() < end:  # noqa: ASYNC110 (few, and seldom)
             await asyncio.sleep(_LONGEST_PAUSE)
         return self.states()
 
