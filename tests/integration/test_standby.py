@@ -4,11 +4,13 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack, aclosing, asynccontextmanager
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 import pytest
 
+from tests.integration.serving import serving
 from tests.replication import Server, both, no_standby, replicated
 from trueweave import AsyncTrueweave
 from trueweave.cli import doctor
@@ -27,6 +29,7 @@ from trueweave.types import Chunk, Document, Link, Mention
 
 # Servers are killed here, machines are not.
 QUICK = {"fsync": "off", "max_connections": "100", "autovacuum": "off", "max_standby_streaming_delay": "0"}
+ROOM = "/v1/workspaces/tenant"
 NEED_A_MODEL = {"community", "drift", "guess"}
 PLACES = ("Ambrel Bridge", "Tower", "Mill", "Harbour", "Castle")
 
@@ -418,6 +421,38 @@ async def test_servers_beside_the_home_have_standbys_of_their_own(urls: tuple[st
         before = standbys.states()[0].reads
         assert await finds(there, 1)
         assert standbys.states()[0].reads > before
+
+
+async def _reached(told: Callable[[str], Awaitable[float]]) -> None:
+    while not await told("used{"):  # noqa: ASYNC110 (of a server)
+        await asyncio.sleep(0.05)
+
+
+async def test_a_server_finds_on_a_standby_what_another_has_just_taken_in(urls: tuple[str, str]) -> None:
+    url, standby_url = urls
+    settings: dict[str, Any] = {"standby_urls": (standby_url,), "standby_wait": 5, "standby_lag_seconds": 30}
+    async with (
+        serving(url, works=True, extractor="capitals", **settings) as taking,
+        serving(url, **settings) as answering,
+    ):
+        await taking.key("read", "tenant")  # makes the workspace
+        key = await taking.key("admin")
+        async with taking.client(key) as writer, answering.client(key) as reader:
+
+            async def told(series: str) -> float:
+                page = (await reader.get("/metrics")).raise_for_status().text
+                return float(page.partition(f"trueweave_standby_{series}")[2].split()[1])
+
+            await asyncio.wait_for(_reached(told), 15)
+            for n in range(5):
+                body = {"documents": [{"uri": f"doc{n}", "text": f"The Ambrel Bridge is near word{n}."}]}
+                job = (await writer.post(f"{ROOM}/documents", json=body)).raise_for_status().json()
+                async with writer.stream("GET", f"{ROOM}/jobs/{job['id']}/events") as events:
+                    _ = [line async for line in events.aiter_lines()]  # until it is done
+                question = {"question": f"word{n}", "method": "keyword"}
+                found = (await reader.post(f"{ROOM}/retrieve", json=question)).raise_for_status().json()
+                assert [passage["uri"] for passage in found["evidence"]["passages"]] == [f"doc{n}"]
+            assert await told('reads_total{answered_by="standby"') >= 5
 
 
 async def test_metrics_and_the_doctor_tell_of_standbys(urls: tuple[str, str]) -> None:
