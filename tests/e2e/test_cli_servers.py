@@ -42,6 +42,7 @@ def test_a_server_is_joined_weighed_and_a_workspace_moved_there(trueweave: Truew
     moved = answer(trueweave("workspace", "list", "--json"))["workspaces"]
     assert [(one["name"], one["server"]) for one in moved] == [("acme", "east")]
     assert answer(trueweave("status", "--workspace", "acme", "--json"))["documents"] == 1
+    assert "server east" in trueweave("doctor", "--workspace", "acme").stdout
     told = trueweave("workspace", "move", "acme", "--to", "east", code=1).stderr
     assert "error: workspace 'acme' is on the server east already." in told
     assert (

@@ -1,6 +1,9 @@
 """Workspaces on several PostgreSQL servers: placed, found, worked, moved under load, and dropped."""
 
 import asyncio
+import json
+import os
+import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -395,6 +398,38 @@ async def test_a_move_that_is_killed_is_undone_or_done(
             for one in addresses.values()
         ]
         assert places == (["left", "here"] if again or step == "switched" else ["here", None])
+
+
+async def test_a_process_that_is_killed_while_it_copies_leaves_nothing(home: Database, addresses: Addresses) -> None:
+    async with aclosing(await enter(home)) as trueweave:
+        await trueweave.add_documents([document(n) for n in range(5)])
+        digest = await trueweave.maintenance.digest()
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("TRUEWEAVE_")}
+        given = {"DATABASE_URL": addresses["home"].url, "SERVER_URLS": json.dumps({"east": addresses["east"].url})}
+        with psycopg.connect(addresses["east"].url) as held_up:
+            held_up.execute("LOCK TABLE trueweave.mention IN SHARE MODE")  # so that the copy is never complete
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "trueweave", "workspace", "move", "tenant", "--to", "east"),
+                env={**clean, **{f"TRUEWEAVE_{name}": value for name, value in given.items()}},
+            )
+            waiting = "SELECT count(*) FROM pg_locks WHERE relation = 'trueweave.mention'::regclass AND NOT granted"
+            async with asyncio.timeout(60):
+                while not _value(addresses["east"].url, waiting):  # noqa: ASYNC110
+                    await asyncio.sleep(0.1)
+            process.kill()
+            await process.wait()
+        assert (await trueweave.retrieve("Who wrote to Babbage?", method="keyword")).passages
+        with pytest.raises(WorkspaceMoving):
+            await trueweave.add_documents([document(5)])
+        assert home.servers
+        async with asyncio.timeout(60):
+            while not await settle_copies(home.servers, "home"):  # noqa: ASYNC110 (once PostgreSQL has noticed)
+                await asyncio.sleep(0.1)
+        await settle_copies(home.servers, "east")
+        await trueweave.add_documents([document(5)])
+        await trueweave.remove(["note-5"])
+        assert await trueweave.maintenance.digest() == digest
+        assert _rows_left(addresses["east"].url, trueweave.workspace.id) == 0
 
 
 async def test_owners_who_are_nobody_special_move_a_workspace(

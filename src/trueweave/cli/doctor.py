@@ -75,7 +75,8 @@ async def _all(settings: Settings) -> list[HealthCheck]:
     space = None
     if url:
         found += await _standbys(settings)
-        space, settings, own = await _workspace(url, settings)
+        found += await _servers(settings)
+        space, settings, own = await _workspace(settings)
         found += own
     found += [check async for check in _chat(settings)]
     found += [check async for check in _embedding(settings, space)]
@@ -108,7 +109,7 @@ async def _database(settings: Settings) -> tuple[str | None, list[HealthCheck]]:
         return None, [*checks, HealthCheck("schema up to date", False, "", str(mismatch))]
     newer = f"with {count(len(found.schema.unknown), 'migration')} of a newer Trueweave, which this one works with"
     checks.append(HealthCheck("schema up to date", True, newer if found.schema.unknown else ""))
-    tenants, works = await _tenants(url, settings)
+    tenants, works = await _tenants(settings)
     return url if works else None, [*checks, *tenants]
 
 
@@ -126,15 +127,15 @@ def _vector(installed: str | None, at_hand: str | None) -> HealthCheck:
     return HealthCheck(what, True, version if installed else f"{version}, available to `trueweave init`")
 
 
-async def _tenants(url: str, settings: Settings) -> tuple[list[HealthCheck], bool]:
+async def _tenants(settings: Settings) -> tuple[list[HealthCheck], bool]:
+    from trueweave.engine import opened_database
     from trueweave.models.checks import HealthCheck
-    from trueweave.store.postgres.db import Database
 
     what, workspace = "row-level security in force", settings.workspace
     try:
-        async with Database(url, direct_url=settings.direct_database_url, connections=1) as opened:
+        async with opened_database(settings) as opened:
             there = await opened.find_workspace(workspace, make=False)
-    except DatabaseError as error:
+    except (ConfigError, DatabaseError) as error:
         return [HealthCheck(what, False, "", str(error))], False
     fix = "" if there else f"Run `trueweave init --workspace {workspace}`, or name another."
     made = HealthCheck(f"workspace {workspace}", there is not None, "" if there else "there is none of that name", fix)
@@ -168,13 +169,32 @@ async def _standbys(settings: Settings) -> list[HealthCheck]:
     ]
 
 
-async def _workspace(url: str, settings: Settings) -> tuple[Space | None, Settings, list[HealthCheck]]:
+async def _servers(settings: Settings) -> list[HealthCheck]:
+    """The servers beside the home."""
+    from trueweave.engine import opened_database
+    from trueweave.models.checks import HealthCheck
+
+    if not settings.server_urls:
+        return []
+    checks = []
+    async with opened_database(settings) as opened:
+        assert opened.servers is not None
+        for name in opened.servers.names:
+            try:
+                await opened.servers.database(name)
+                checks.append(HealthCheck(f"server {name}", True, ""))
+            except DatabaseError as error:
+                checks.append(HealthCheck(f"server {name}", False, "", str(error)))
+    return checks
+
+
+async def _workspace(settings: Settings) -> tuple[Space | None, Settings, list[HealthCheck]]:
     """The embedding space of the workspace, if it has one; the settings in force in it; and what was found."""
+    from trueweave.engine import opened_database
     from trueweave.models.checks import HealthCheck
     from trueweave.store.postgres import vectors
-    from trueweave.store.postgres.db import Database
 
-    async with Database(url, direct_url=settings.direct_database_url, connections=1) as opened:
+    async with opened_database(settings) as opened:
         found = await opened.open_workspace(settings.workspace, make=False)
         assert found is not None
         async with found.workspace.transaction() as tx:

@@ -17,9 +17,10 @@ from typing import Any, LiteralString, NamedTuple
 from psycopg import Error, sql
 
 from trueweave.errors import ConfigError, DatabaseError, UnknownWorkspace
-from trueweave.store.postgres.connections import NONE, Connection, Row, connect, unusable
+from trueweave.store.postgres.connections import NONE, Connection, Row, connect
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.digest import digest
+from trueweave.store.postgres.failures import first_line
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.read import delete_rows
 from trueweave.store.postgres.servers import FRESH, GRACE, HOME, USABLE, Servers
@@ -92,7 +93,10 @@ async def move_workspace(
             move = _Move(name, id_, home, servers, told)
             return await move.run(source, target, stack)
     except Error as error:
-        raise unusable(servers[HOME].url, error) from error
+        raise DatabaseError(
+            f"workspace {name!r} could not be moved to {target}: {first_line(error)}. Run the same command again when "
+            "that is put right; until then a worker undoes what was begun."
+        ) from error
 
 
 class _Move:
@@ -179,7 +183,10 @@ class _Move:
 
     async def _freeze(self, here: Connection, place: str, before: Sequence[str]) -> None:
         """Nobody begins to write any more, and those who do are done."""
-        await self._set_place(here, place, before)
+        if not await self._set_place(here, place, before):
+            raise DatabaseError(
+                f"workspace {self._name!r} was dropped, or this move was taken for dead and undone. Run it again."
+            )
         await self._run(here, "move.await_writers", id=self._id)
 
     async def _set_place(self, connection: Connection, place: str, before: Sequence[str]) -> int:
@@ -191,8 +198,10 @@ class _Move:
             raise UnknownWorkspace(f"workspace {self._name!r} was dropped while it was being moved.")
 
     async def _undo(self, source: str, copy: Workspace) -> None:
-        """Leave the workspace where it is. What cannot be undone now is left to workers."""
+        """Leave the workspace where it is. What cannot be undone now is left to workers, and so is all of it without
+        the lock: another may be moving it by now."""
         with suppress(Error):
+            await self._home.execute("SELECT 1")
             async with self._entered(source) as here:
                 await self._set_place(here, "here", ("draining", "leaving", "switching"))
             await clear_copy(copy)
@@ -227,7 +236,7 @@ class _Move:
                 next_space=spaces.get(next_space),
                 **{name: value for name, value in params.items() if name != "name"},
             )
-            for table, stored, _ in await self._all(here, "move.tables"):
+            for table, stored in await self._all(here, "move.tables"):
                 tables[table] = [one for one in stored if one not in _LEFT_OUT.get(table, ())]
                 open_ = _OPEN.get(table)
                 await self._copy_table(here, there, table, table, tables[table], f"NOT ({open_})" if open_ else "true")

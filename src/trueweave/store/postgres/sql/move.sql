@@ -64,7 +64,7 @@ SELECT set_config('maintenance_work_mem', '1GB', false), index_own_table(%(space
 -- name: tables
 -- The tables with rows of workspaces, and their columns that are stored as they are given. The others are worked out from
 -- these: by triggers, or as generated columns; and leases are not taken along.
-SELECT c.relname, array_agg(a.attname::text ORDER BY a.attnum), bool_or(a.attidentity <> '')
+SELECT c.relname, array_agg(a.attname::text ORDER BY a.attnum)
 FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
 WHERE c.relnamespace = 'trueweave'::regnamespace AND c.relkind = 'r' AND c.relrowsecurity
     AND EXISTS (SELECT FROM pg_attribute w WHERE w.attrelid = c.oid AND w.attname = 'workspace')
