@@ -33,6 +33,7 @@ __all__ = [
     "Budget",
     "BudgetGroup",
     "BudgetReached",
+    "BulkReport",
     "Change",
     "ChangeReaders",
     "ChangesGone",
@@ -399,6 +400,7 @@ if typing.TYPE_CHECKING:
     )
     from trueweave.types import (
         Budget,
+        BulkReport,
         Change,
         Chunk,
         ChunkSizes,

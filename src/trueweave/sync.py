@@ -34,6 +34,7 @@ from trueweave.query_context import Method
 from trueweave.store.postgres.ingest_progress import IngestProgress
 from trueweave.types import (
     Budget,
+    BulkReport,
     Change,
     Community,
     CommunityChanges,
@@ -509,6 +510,30 @@ class MaintenanceGroup(_Group):
     def retry(self, listener: Listener = ignore) -> int:
         """Try again what failed: failed documents, and work that failed by a bug; how much that was."""
         return self._wait_for(lambda trueweave: trueweave.maintenance.retry(listener))
+
+    def bulk_load(
+        self,
+        paths: Sequence[str],
+        spool: Path,
+        *,
+        ray_address: str | None = None,
+        told: Callable[[str, int, int], None] | None = None,
+        gpus: float = 0,
+    ) -> BulkReport:
+        """Load files, folders and addresses such as s3://bucket/folder on a Ray cluster; on one of this machine where
+        no address is given. Afterwards the workspace has another number: open it again.
+
+        The index is built beside this workspace, together with the documents that are here, and takes its place at the
+        end in one transaction; until then nothing is seen of it. `spool` is a folder that all nodes share, in which
+        what was made is kept, so that a load that was stopped goes on from there when it is started again. `told` is
+        called with the name of a stage, and how many of how many units are done. `gpus` is how many each process that
+        extracts and embeds takes.
+        """
+        return self._wait_for(
+            lambda trueweave: trueweave.maintenance.bulk_load(
+                paths, spool, ray_address=ray_address, told=told, gpus=gpus
+            )
+        )
 
 
 class Trueweave(_Waiting):

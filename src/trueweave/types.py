@@ -660,6 +660,20 @@ class Budget:
     held_tokens: int
 
 
+@dataclass(frozen=True, slots=True)
+class BulkReport:
+    """What a bulk load brought: the documents, chunks, names and entities that were built; how many of the documents
+    were there before; what could not be loaded; and which files were passed over, each with the reason."""
+
+    documents: int
+    chunks: int
+    names: int
+    entities: int
+    kept: int = 0
+    failed: tuple[tuple[str, str], ...] = ()
+    skipped: tuple[tuple[str, str], ...] = ()
+
+
 def money(price: Decimal, currency: str) -> str:
     """A price with as many digits as tell something: `$1,234.50`, `0.0042 EUR`."""
     if price and abs(price) < Decimal("0.0001"):

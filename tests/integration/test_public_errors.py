@@ -57,6 +57,7 @@ CALLS: dict[str, Call] = {
     "change_space": lambda it: it.maintenance.change_space(HashEmbedder(8)),
     "add_fact": lambda it: it.rules.add(Mention("Ada")),
     "changes": lambda it: it.graph.changes(),
+    "bulk_load": lambda it: it.maintenance.bulk_load(["never-read"], Path("never-made")),
     "clock": lambda it: it.maintenance.clock(),
     "communities": lambda it: it.communities.select(),
     "community": lambda it: it.communities.get(uuid4()),

@@ -211,6 +211,8 @@ def test_every_method_does_what_it_says(url: str, tmp_path: Path) -> None:
         for act in (trueweave.maintenance.estimate_reembed, trueweave.maintenance.reembed):
             with pytest.raises(ConfigError, match="nobody"):
                 act("nobody/model")
+        with pytest.raises(ConfigError, match="nothing to load"):
+            trueweave.maintenance.bulk_load(["never-there"], tmp_path)
         trueweave.rules.change_resolution(ResolutionSettings("exact"))
         assert trueweave.rules.resolution().mode == "exact"
         trueweave.maintenance.change_space(HashEmbedder(32))

@@ -41,8 +41,8 @@ ABSENT = {
         f"maintenance.{name}": BESIDE
         for name in (
             "settle", "digest", "state", "verify", "rebuilt", "sweep", "clean_up", "estimate_reembed", "reembed",
-            "change_space", "own_settings", "change_settings", "clock", "ingest_progress", "duplicates", "notes",
-            "out_of_date", "failed_work", "retry",
+            "bulk_load", "change_space", "own_settings", "change_settings", "clock", "ingest_progress", "duplicates",
+            "notes", "out_of_date", "failed_work", "retry",
         )
     },
 }  # fmt: skip

@@ -18,6 +18,7 @@ from trueweave.cli import (
     ask,
     bench,
     budget,
+    bulk,
     chat,
     communities,
     compare,
@@ -89,6 +90,7 @@ def main(
 app.command()(init.init)
 app.command()(migrate.migrate)
 app.command()(add.add)
+app.command()(bulk.bulk)
 app.command()(sync.sync)
 app.command()(ask.ask)
 app.command()(chat.chat)

@@ -40,6 +40,7 @@ _EXTRAS = {
     "formats": ("pyarrow", "Parquet, RDF and networkx graphs"),
     "neo4j": ("neo4j", "Neo4j as a store to read from"),
     "chroma": ("chromadb", "Chroma as a store to read from"),
+    "ray": ("ray", "bulk loading on a cluster: `trueweave bulk`"),
     "langchain": ("langchain_core", "the retriever for LangChain"),
     "llama-index": ("llama_index", "the retriever for LlamaIndex"),
     "haystack": ("haystack", "the retriever for Haystack"),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Mapping
+import asyncio
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -32,7 +34,17 @@ from trueweave.store.postgres import (
 from trueweave.store.postgres.ingest_progress import IngestProgress
 from trueweave.store.postgres.public_errors import own_errors, translated
 from trueweave.store.postgres.queue import ask_for
-from trueweave.types import Duplicate, EmbeddingEstimate, FailedDocument, FailedWork, Note, OutOfDate, Swept, Verdict
+from trueweave.types import (
+    BulkReport,
+    Duplicate,
+    EmbeddingEstimate,
+    FailedDocument,
+    FailedWork,
+    Note,
+    OutOfDate,
+    Swept,
+    Verdict,
+)
 from trueweave.view.verify import compare_with, moment
 
 if TYPE_CHECKING:
@@ -220,3 +232,41 @@ class AsyncMaintenanceGroup:
             await ask_for(tx, "settle")
         await self._core.work_off(listener)
         return failed
+
+    async def bulk_load(
+        self,
+        paths: Sequence[str],
+        spool: Path,
+        *,
+        ray_address: str | None = None,
+        told: Callable[[str, int, int], None] | None = None,
+        gpus: float = 0,
+    ) -> BulkReport:
+        """Load files, folders and addresses such as s3://bucket/folder on a Ray cluster; on one of this machine where
+        no address is given. Afterwards the workspace has another number: open it again.
+
+        The index is built beside this workspace, together with the documents that are here, and takes its place at the
+        end in one transaction; until then nothing is seen of it. `spool` is a folder that all nodes share, in which
+        what was made is kept, so that a load that was stopped goes on from there when it is started again. `told` is
+        called with the name of a stage, and how many of how many units are done. `gpus` is how many each process that
+        extracts and embeds takes.
+        """
+        from trueweave.bulk.ray_flow import RayFlow
+        from trueweave.bulk.run import bulk_load, untold
+
+        models = await self._core.models()
+        flow = RayFlow(ray_address)
+        try:
+            return await bulk_load(
+                self._core.workspace,
+                paths,
+                spool,
+                flow,
+                settings=self._core.settings,
+                recipe=models.recipe(),
+                embedder=await self._core.embedder(),
+                told=told or untold,
+                gpus=gpus,
+            )
+        finally:
+            await asyncio.to_thread(flow.close)

@@ -39,6 +39,22 @@ def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
 
 
 @contextmanager
+def stages() -> Iterator[Callable[[str, int, int], None]]:
+    """A bar on stderr, if that is a terminal, for each stage of long work; call what it gives with a stage, and how
+    many of how many units are done."""
+    columns = (TextColumn("{task.description}"), BarColumn(16), TextColumn("{task.completed:,.0f}/{task.total:,.0f}"))
+    with Progress(*columns, Rate(), console=err, disable=not err.is_terminal) as shown:
+        tasks: dict[str, TaskID] = {}
+
+        def told(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = shown.add_task(stage, total=total)
+            shown.update(tasks[stage], completed=done)
+
+        yield told
+
+
+@contextmanager
 def downloading() -> Iterator[Callable[[ModelDownload], None]]:
     """A bar on stderr, if that is a terminal, for each file of a model; call what it gives with how far one is."""
     bar = BarColumn(24 if err.width >= 100 else 12)

@@ -23,7 +23,7 @@ from trueweave.store.postgres.storage import check_room
 from trueweave.text import phrases
 from trueweave.types import Chunk, Document, Link, Mention, Place
 
-_DOCUMENT = ("uuid", "text", "text", "uuid", "text", "text", "uuid", "text[]", "int4", "uuid")
+DOCUMENT_TYPES = ("uuid", "text", "text", "uuid", "text", "text", "uuid", "text[]", "int4", "uuid")
 _CHUNK = ("uuid", "uuid", "int4", "int4", "int4", "text", "uuid")
 _MENTION = ("uuid", "uuid", "int4", "uuid", "text", "text", "text", "uuid", "int2", "int4[]")
 _LINK = ("uuid", "uuid", "int4", "uuid", "uuid", "text", "uuid", "text[]", "int8", "int2", "int4[]")
@@ -64,7 +64,7 @@ async def _store(tx: Transaction, offered: Sequence[Contribution], room: int | N
     await names_may_arrive(tx)
     latest = {c.document.uri: c for c in await _still_wanted(tx, offered)}  # of two versions, the later one counts
     documents = [latest[uri] for uri in sorted(latest)]
-    await _note_recipes(tx, {c.made for c in documents if c.made})
+    await note_recipes(tx, {c.made for c in documents if c.made})
     ids, uris = [c.document.id for c in documents], [c.document.uri for c in documents]
     await tx.rows("record.lock_versions", uris=uris)
     await tx.run("record.forget_invisible", uris=uris, keep=ids)
@@ -78,7 +78,7 @@ async def _store(tx: Transaction, offered: Sequence[Contribution], room: int | N
     await check_room(tx, room, (chunk.text for one in fresh for chunk in one.chunks))
     if fresh:
         await tx.run("record.stage")
-        await tx.copy("stage_document", _DOCUMENT, (c.document for c in fresh))
+        await tx.copy("stage_document", DOCUMENT_TYPES, (c.document for c in fresh))
         await tx.run("record.insert_documents")
         names = await _register(tx, chain.from_iterable(c.mentions for c in fresh))
         await tx.copy("stage_chunk", _CHUNK, chain.from_iterable(c.chunks for c in fresh))
@@ -110,7 +110,8 @@ async def _made_anew(tx: Transaction, known: Sequence[DocumentRow]) -> None:
         await tx.run("record.made_from", ids=ids, sources=sources, notes=notes, recipes=recipes)
 
 
-async def _note_recipes(tx: Transaction, made: set[Made]) -> None:
+async def note_recipes(tx: Transaction, made: set[Made]) -> None:
+    """Note how documents were worked."""
     if made:
         ordered = sorted(made, key=lambda one: one.id)
         await tx.run(

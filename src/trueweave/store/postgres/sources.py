@@ -58,6 +58,11 @@ class _Row(NamedTuple):
     places: str
 
 
+def source_id(source: Source, recipe: str) -> UUID:
+    """The id of a source that is to be worked by a recipe."""
+    return _row(source, recipe).id
+
+
 def _row(source: Source, recipe: str) -> _Row:
     metadata, places = metadata_json(source.uri, source.metadata), places_json(source.places)
     id_ = key("source", source.uri, source.title, source.text, metadata, places, recipe, *source.notes)

@@ -21,7 +21,7 @@ _RENEWED_EVERY = 20.0  # seconds
 
 @asynccontextmanager
 async def temporary_workspace(database: Database, name: str) -> AsyncIterator[Workspace]:
-    """A new workspace of that name; dropped at the end."""
+    """A new workspace of that name; dropped at the end, unless it has become a lasting one."""
     async with database.transaction(None) as tx:
         workspace = Workspace(database, int(await tx.value("temporary_workspace.make", name=name, lasts=_LASTS)))
     renewing = asyncio.create_task(_renew_again_and_again(workspace))
@@ -31,7 +31,8 @@ async def temporary_workspace(database: Database, name: str) -> AsyncIterator[Wo
         renewing.cancel()
         with suppress(asyncio.CancelledError):
             await renewing
-        await drop_workspace(workspace)
+        if await _is_temporary(workspace):
+            await drop_workspace(workspace)
 
 
 async def renew(workspace: Workspace) -> None:
@@ -51,6 +52,11 @@ async def drop_expired(database: Database) -> int:
     for id_ in expired:
         await drop_workspace(Workspace(database, id_))
     return len(expired)
+
+
+async def _is_temporary(workspace: Workspace) -> bool:
+    async with workspace.transaction(dropping=True) as tx:
+        return bool(await tx.value("temporary_workspace.is_temporary"))
 
 
 async def _renew_again_and_again(workspace: Workspace) -> None:

@@ -36,7 +36,7 @@ MOST_IN_COMMON = 10_000  # more vectors than this move to the workspace's own ta
 REBUILD_FROM = 0.25  # more new vectors than this part of the own table, and its index is built anew
 
 _OPERATORS: dict[str, sql.SQL] = {"cosine": sql.SQL("<=>"), "l2": sql.SQL("<->"), "inner": sql.SQL("<#>")}
-_STAGE = ("text", "uuid", "uuid", "halfvec")
+STAGE_TYPES = ("text", "uuid", "uuid", "halfvec")
 _EMBEDDED_AT_ONCE = 500
 _MOVED_AT_ONCE = 1000
 _LAST = UUID(int=2**128 - 1)
@@ -127,7 +127,7 @@ async def write(
         stale[kind].append(id_)
     if vectors:
         await tx.run("vectors.stage")
-        await tx.copy("stage_vector", _STAGE, vectors)
+        await tx.copy("stage_vector", STAGE_TYPES, vectors)
     for kind, ids in stale.items():
         if ids:
             for table in _tables(tx, where, kind, own_tables):
@@ -203,7 +203,7 @@ async def _due(tx: Transaction, where: Space) -> list[VectorKind]:
 async def _move(workspace: Workspace, where: Space, kind: VectorKind) -> None:
     async with workspace.transaction() as tx:
         await tx.run("vectors.make_own_table", space=where.id, kind=kind)
-        common, own = _common(where, kind), _own(tx, where, kind)
+        common, own = _common(where, kind), own_table(tx, where, kind)
         if await _count(tx, common) >= REBUILD_FROM * await _count(tx, own):
             await tx.run("vectors.index_own_table", space=where.id, kind=kind, indexed=False)
     upto: UUID | None = None
@@ -332,7 +332,8 @@ def _common(where: Space, kind: VectorKind) -> sql.Identifier:
     return sql.Identifier(f"vector_{where.id}_{kind}")
 
 
-def _own(tx: Transaction, where: Space, kind: VectorKind) -> sql.Identifier:
+def own_table(tx: Transaction, where: Space, kind: VectorKind) -> sql.Identifier:
+    """The table of the workspace's own for vectors of a kind, if it has one."""
     return sql.Identifier(f"vector_{where.id}_{kind}_{tx.workspace}")
 
 
@@ -340,7 +341,7 @@ def _tables(
     tx: Transaction, where: Space, kind: VectorKind, own_tables: Mapping[VectorKind, bool]
 ) -> list[sql.Identifier]:
     """Where vectors of a kind may be: in the common table, and in the workspace's own one if it has one."""
-    return [_common(where, kind), *([_own(tx, where, kind)] if kind in own_tables else [])]
+    return [_common(where, kind), *([own_table(tx, where, kind)] if kind in own_tables else [])]
 
 
 def _all(tables: Sequence[sql.Identifier]) -> sql.Composed:

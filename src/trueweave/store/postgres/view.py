@@ -163,7 +163,7 @@ async def write(tx: Transaction, plan: Plan) -> None:
     await _write(tx, "settle.remove_relations", ("ids",), [(id_,) for id_ in plan.gone_relations])
     relations = [(*r[:7], _quoted(r.keywords), *r[8:10], _literal(r.histogram), r.text_hash) for r in plan.relations]
     await _write(tx, "settle.write_relations", RelationRow._fields, relations)
-    await _want_summaries(tx, plan)
+    await want_summaries(tx, plan.entities, plan.relations)
     await _write_documents(tx, plan.batch)
     await _write_outbox(tx, plan)
     if plan.batch.documents:
@@ -190,10 +190,11 @@ async def _note_stale(tx: Transaction, plan: Plan) -> None:
     )
 
 
-async def _want_summaries(tx: Transaction, plan: Plan) -> None:
+async def want_summaries(tx: Transaction, entities: Iterable[EntityRow], relations: Iterable[RelationRow]) -> None:
+    """Have those of these descriptions summarised that are long."""
     long = [
-        *((e.text_hash, "entity", e.id) for e in plan.entities if len(e.description) > LONG_DESCRIPTION),
-        *((r.text_hash, "relation", r.id) for r in plan.relations if len(r.description) > LONG_DESCRIPTION),
+        *((e.text_hash, "entity", e.id) for e in entities if len(e.description) > LONG_DESCRIPTION),
+        *((r.text_hash, "relation", r.id) for r in relations if len(r.description) > LONG_DESCRIPTION),
     ]
     await _write(tx, "summary.request", ("hash", "kind", "id"), sorted(set(long)))
 

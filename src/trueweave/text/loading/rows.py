@@ -35,14 +35,15 @@ class JsonLines:
         for number, data in lines(path):
             origin = place(path, number)
             try:
-                made = _source(parsed(data), uri, origin)
+                made = row_source(parsed(data), uri, origin)
             except InvalidDocument as error:
                 yield Refused(origin, str(broken(path, number, str(error))))
             else:
                 yield made
 
 
-def _source(row: Mapping[str, Any], file: str, origin: str) -> Source:
+def row_source(row: Mapping[str, Any], file: str, origin: str) -> Source:
+    """The document in a row of the file of that uri; `origin` is where the row is, for messages."""
     given = {"title": "", "metadata": {}} | {key: value for key, value in row.items() if value is not None}
     for key, kind in {"text": str, "title": str, "metadata": dict}.items():
         if not isinstance(given.get(key), kind):

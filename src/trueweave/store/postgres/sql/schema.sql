@@ -816,6 +816,43 @@ CREATE FUNCTION trueweave.release_unknown_jobs(claimed_by bigint, known bigint[]
     UPDATE job j SET owner = NULL WHERE j.owner IS NOT NULL AND j.worker = claimed_by AND j.id <> ALL (known)
 $$;
 
+CREATE FUNCTION trueweave.replace_workspace(made integer) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    former workspace%ROWTYPE;
+    carried text;
+    named text;
+BEGIN
+    SELECT * INTO STRICT former FROM workspace WHERE id = here FOR UPDATE;
+    UPDATE workspace SET name = format('replaced-%s-by-%s', here, made), dropped = true, expires = now() WHERE id = here;
+    UPDATE workspace SET name = former.name, expires = NULL, created = former.created, settings = former.settings,
+        paused_until = former.paused_until WHERE id = made;
+    UPDATE api_key SET workspaces = array_replace(workspaces, here, made) WHERE here = ANY(workspaces);
+    UPDATE audit_log SET workspace = made WHERE workspace = here;
+    UPDATE reader SET workspace = made WHERE workspace = here;
+
+    FOREACH carried IN ARRAY ARRAY['budget', 'spend', 'reply', 'rejection', 'source', 'ingest_job', 'ingest_job_document',
+                                   'kept_response', 'failed_work', 'erasure', 'summary', 'job'] LOOP
+        SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) INTO STRICT named FROM pg_attribute
+        WHERE attrelid = format('trueweave.%I', carried)::regclass AND attnum > 0 AND NOT attisdropped
+            AND attgenerated = '' AND attname <> 'workspace';
+        EXECUTE format('CREATE TEMP TABLE carried ON COMMIT DROP AS SELECT %s FROM %I WHERE workspace = %s', named, carried, here);
+        PERFORM set_config('trueweave.workspace', made::text, true);
+        EXECUTE format('INSERT INTO %I (workspace, %s) OVERRIDING SYSTEM VALUE SELECT %s, %s FROM carried ON CONFLICT DO NOTHING',
+                       carried, named, made, named);
+        PERFORM set_config('trueweave.workspace', here::text, true);
+        DROP TABLE carried;
+    END LOOP;
+
+    CREATE TEMP TABLE carried ON COMMIT DROP AS SELECT id, added FROM document WHERE workspace = here;
+    PERFORM set_config('trueweave.workspace', made::text, true);
+    UPDATE document d SET added = c.added FROM carried c WHERE d.workspace = made AND d.id = c.id;
+    PERFORM set_config('trueweave.workspace', here::text, true);
+END $$;
+
 CREATE FUNCTION trueweave.search_text(question text, most integer, k1 double precision, b double precision, scope uuid[]) RETURNS TABLE(chunk uuid, score double precision)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
     SET search_path TO 'trueweave', 'public', 'pg_temp'
@@ -2883,6 +2920,9 @@ GRANT ALL ON FUNCTION trueweave.release_jobs(claimant integer, ids bigint[], del
 
 REVOKE ALL ON FUNCTION trueweave.release_unknown_jobs(claimed_by bigint, known bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.release_unknown_jobs(claimed_by bigint, known bigint[]) TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.replace_workspace(made integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.replace_workspace(made integer) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.search_text(question text, most integer, k1 double precision, b double precision, scope uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.search_text(question text, most integer, k1 double precision, b double precision, scope uuid[]) TO trueweave_app;

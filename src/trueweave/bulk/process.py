@@ -1,0 +1,211 @@
+"""What a process of the cluster keeps open between tasks: an event loop, the database, models."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+from uuid import UUID
+
+from pgvector import HalfVector
+
+from trueweave.bulk.shards import RecordShard, Shard, read
+from trueweave.bulk.spool import Spool, Worked
+from trueweave.config import Settings
+from trueweave.errors import BadReply, InvalidDocument, PluginFailed
+from trueweave.events import Refused, Unreadable
+from trueweave.factory import ModelFactory, WorkspaceModels
+from trueweave.graph.contribution import Contribution, contribution
+from trueweave.graph.plan import ChangedText
+from trueweave.ingest.jobs import WorkerSettings
+from trueweave.ingest.recipe import Recipe
+from trueweave.ingest.stages import work
+from trueweave.prompts import BUILT_IN, PromptSet
+from trueweave.protocols import Embedder
+from trueweave.store.postgres import bulk, vectors
+from trueweave.store.postgres.connections import Timeouts
+from trueweave.store.postgres.db import Database, Workspace
+from trueweave.store.postgres.sources import source_id
+from trueweave.store.postgres.vectors import Space, Vector, half
+from trueweave.text.loading import Files
+from trueweave.text.uris import Naming
+from trueweave.types import Source
+
+T = TypeVar("T")
+
+_TEXTS_AT_ONCE = 512
+_CONNECTIONS = 2
+
+_process: Process | None = None
+_lock = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Load:
+    """A bulk load, as every process of the cluster knows it. It is built in the workspace `made`; models are paid from
+    the budget of `target`, which also keeps their replies."""
+
+    settings: Settings
+    database_url: str
+    target: int
+    made: int
+    recipe: str
+    spool: Path
+    space: Space | None
+
+
+def process(load: Load) -> Process:
+    """The process that this task runs in, opened for a load when it is first asked for."""
+    global _process
+    with _lock:
+        if _process is None or _process.load != load:
+            if _process is not None:
+                _process.close()
+            _process = Process(load)
+    return _process
+
+
+class Process:
+    """One process of the cluster, at one load."""
+
+    def __init__(self, load: Load) -> None:
+        self.load = load
+        self.spool = Spool(load.spool)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="bulk", daemon=True)
+        self._thread.start()
+        self._database: Database | None = None
+        self._factory: ModelFactory | None = None
+        self._models: WorkspaceModels | None = None
+        self._opening = asyncio.Lock()
+
+    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """What the coroutine gives, run in the loop of this process."""
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
+
+    def close(self) -> None:
+        """Let go of the database and of models."""
+        self.run(self._close())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    async def _close(self) -> None:
+        if self._models:
+            await self._models.aclose()
+        if self._factory:
+            await self._factory.aclose()
+        if self._database:
+            await self._database.close()
+
+    async def database(self) -> Database:
+        """The database, opened when it is first needed."""
+        async with self._opening:
+            if self._database is None:
+                settings = self.load.settings
+                timeouts = Timeouts(settings.statement_timeout, settings.lock_timeout, settings.idle_timeout)
+                self._database = await Database(
+                    self.load.database_url, timeouts=timeouts, connections=_CONNECTIONS
+                ).open()
+        return self._database
+
+    async def made(self) -> Workspace:
+        """The workspace that the load is built in."""
+        return Workspace(await self.database(), self.load.made)
+
+    async def models(self) -> WorkspaceModels:
+        """The models of the workspace that the load is for."""
+        database = await self.database()
+        async with self._opening:
+            if self._models is None:
+                settings = self.load.settings
+                self._factory = ModelFactory(database, settings.lease)
+                folder = settings.prompt_folder
+                prompts = await asyncio.to_thread(PromptSet.from_folder, folder) if folder else BUILT_IN
+                self._models = await self._factory.models(Workspace(database, self.load.target), settings, prompts)
+        return self._models
+
+    async def work(self, shard: Shard) -> Worked:
+        """Work a shard: chunk, extract and embed, and keep the rows in the spool. One that is kept already is not
+        worked again. A document that cannot be worked is noted, with the reason; what concerns all of them is raised.
+        """
+        if worked := self.spool.worked(shard.key):
+            return worked
+        models = await self.models()
+        recipe = Recipe.model_validate_json(self.load.recipe)
+        extractor, chunker = models.extractor(recipe), models.chunker(recipe)
+        places = asyncio.Semaphore(WorkerSettings.documents_at_once)
+        failed: list[tuple[str, str]] = []
+
+        async def rows(source: Source) -> Contribution | None:
+            async with places:
+                try:
+                    return await work(source, source_id(source, recipe.packed()), recipe, extractor, chunker)
+                except (BadReply, InvalidDocument, PluginFailed) as error:
+                    failed.append((source.uri, str(error)))
+                    return None
+
+        working: list[asyncio.Task[Contribution | None]] = []
+        made: dict[str, Contribution] = {}  # of two documents with the same uri, the later one counts
+        settings = self.load.settings
+        files = Files(Naming(settings.project_folder), follow_links=settings.follow_links)
+        for one in await asyncio.to_thread(lambda: list(read(shard, files))):
+            if isinstance(one, Refused | Unreadable):
+                failed.append((one.place if isinstance(one, Refused) else one.path, one.reason))
+            elif isinstance(one, Source):
+                working.append(asyncio.create_task(rows(one)))
+            else:
+                try:
+                    made[one.uri] = contribution(one)
+                except InvalidDocument as error:
+                    failed.append((one.uri, str(error)))
+        for found in await asyncio.gather(*working):
+            if found:
+                made[found.document.uri] = found
+        found_vectors = await self._chunk_vectors(list(made.values()))
+        return await asyncio.to_thread(self.spool.write, shard.key, list(made.values()), found_vectors, failed)
+
+    async def copy(self, shard: RecordShard) -> Worked:
+        """Keep documents that are in the target already, with their vectors. What has none is embedded."""
+        if worked := self.spool.worked(shard.key):
+            return worked
+        target = Workspace(await self.database(), self.load.target)
+        rows = await bulk.rows_between(target, shard.after, shard.upto)
+        chunks = {chunk.id: chunk for one in rows for chunk in one.chunks}
+        async with target.transaction(snapshot=True) as tx:
+            known = await vectors.of_ids(tx, "chunk", list(chunks)) if self.load.space else {}
+        found = [Vector("chunk", id_, chunks[id_].text_hash, values) for id_, values in known.items()]
+        texts = [ChangedText("chunk", c.id, c.text_hash, c.text) for c in chunks.values() if c.id not in known]
+        found += await self.embed(texts)
+        return await asyncio.to_thread(self.spool.write, shard.key, rows, found, ())
+
+    async def _chunk_vectors(self, rows: Sequence[Contribution]) -> list[Vector]:
+        texts = {
+            chunk.id: ChangedText("chunk", chunk.id, chunk.text_hash, chunk.text) for c in rows for chunk in c.chunks
+        }
+        return await self.embed(list(texts.values()))
+
+    async def embed(self, texts: Sequence[ChangedText]) -> list[Vector]:
+        """The vectors of texts; none where the load makes no vectors."""
+        embedder = await self._embedder()
+        if embedder is None:
+            return []
+        by_hash: dict[UUID, str] = {text.hash: text.text for text in texts}
+        hashes = list(by_hash)
+        found: dict[UUID, HalfVector] = {}
+        for at in range(0, len(hashes), _TEXTS_AT_ONCE):
+            some = hashes[at : at + _TEXTS_AT_ONCE]
+            embedded = await embedder.embed([by_hash[hash_] for hash_ in some], "document")
+            found |= dict(zip(some, map(half, embedded), strict=True))
+        return [Vector(text.kind, text.id, text.hash, found[text.hash]) for text in texts]
+
+    async def _embedder(self) -> Embedder | None:
+        name = self.load.settings.embedding_model
+        if self.load.space is None or name is None:
+            return None
+        embedder = await (await self.models()).embedder(name)
+        self.load.space.check(embedder)
+        return embedder

@@ -1,0 +1,211 @@
+"""Bulk loading, from sources to a workspace that is switched at once from what it was to what was built."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import UUID, uuid4
+
+from trueweave.bulk.flows import Flow
+from trueweave.bulk.pipeline import Loaded, Pipeline, Told
+from trueweave.bulk.process import Load
+from trueweave.bulk.shards import RecordShard, Shard, shards_of
+from trueweave.bulk.spool import Worked
+from trueweave.communities.find import regroup
+from trueweave.config import Settings
+from trueweave.errors import ConfigError
+from trueweave.events import Skipped, Unreadable
+from trueweave.graph.communities import LeidenSettings
+from trueweave.ingest.recipe import Recipe
+from trueweave.protocols import Embedder
+from trueweave.store.postgres import bulk, communities, outbox, record, resolution, vectors
+from trueweave.store.postgres.db import Workspace
+from trueweave.store.postgres.read import drop_workspace
+from trueweave.store.postgres.temporary_workspaces import temporary_workspace
+from trueweave.store.postgres.vectors import Space
+from trueweave.text.loading import Files
+from trueweave.text.names import key
+from trueweave.text.uris import Naming
+from trueweave.types import BulkReport, VectorKind
+from trueweave.view.linking import link
+from trueweave.view.settle import settle
+
+_DOCUMENTS_IN_A_SHARD = 500
+_TEXTS_AT_ONCE = 1000
+_INDEXED: tuple[VectorKind, ...] = ("chunk", "entity", "relation")
+
+
+def untold(_stage: str, _done: int, _total: int) -> None:
+    """Tell nobody of progress."""
+
+
+async def bulk_load(
+    target: Workspace,
+    paths: Sequence[str],
+    spool: Path,
+    flow: Flow,
+    *,
+    settings: Settings,
+    recipe: Recipe,
+    embedder: Embedder | None,
+    told: Told = untold,
+    gpus: float = 0,
+) -> BulkReport:
+    """Load files, folders and addresses into a workspace.
+
+    The index is built beside the workspace, together with the documents that are there, and takes its place at the end
+    in one transaction; until then nothing is seen of it. What was made of each shard is kept in the folder `spool`,
+    which all nodes share: a load that was stopped goes on from there. Documents that come to the workspace meanwhile
+    are in it afterwards.
+    """
+    return await _BulkLoad(target, spool, flow, settings, recipe, embedder, told, gpus).run(paths)
+
+
+@dataclass(frozen=True)
+class _BulkLoad:
+    """One bulk load."""
+
+    target: Workspace
+    spool: Path
+    flow: Flow
+    settings: Settings
+    recipe: Recipe
+    embedder: Embedder | None
+    told: Told
+    gpus: float
+
+    async def run(self, paths: Sequence[str]) -> BulkReport:
+        await self._check()
+        skipped: list[Skipped | Unreadable] = []
+        files = Files(Naming(self.settings.project_folder), follow_links=self.settings.follow_links)
+        incoming = await asyncio.to_thread(lambda: list(shards_of(paths, files, skipped)))
+        if not incoming:
+            raise ConfigError(f"there is nothing to load in {', '.join(paths)}. Check the paths.")
+        async with temporary_workspace(self.target.database, f"bulk-{uuid4()}") as made:
+            there = await self._there()
+            before = await bulk.document_ids(self.target)
+            load = await self._prepared(made)
+            shards: list[Shard | RecordShard] = [*there, *incoming]
+            pipeline = Pipeline(self.flow, load, self.told)
+            worked = await asyncio.to_thread(pipeline.work, shards, self.gpus)
+            loaded = await self._built(pipeline, made, [shard.key for shard in shards], worked)
+            await self._follow_rules(made)
+            await self._switch(made, before)
+        await drop_workspace(self.target)
+        failed = tuple(problem for one in worked.values() for problem in one.failed)
+        return BulkReport(
+            sum(worked[shard.key].documents for shard in shards),
+            len(loaded.chunks),
+            loaded.names,
+            loaded.entities,
+            sum(worked[shard.key].documents for shard in there),
+            failed,
+            tuple((one.path, one.reason) for one in skipped),
+        )
+
+    async def _check(self) -> None:
+        async with self.target.transaction() as tx:
+            consumers, server = await outbox.consumers(tx), await tx.value("bulk.server")
+        if server:
+            raise ConfigError(
+                f"this workspace is on the server {server}, and only those on the home server are loaded in bulk. Move "
+                "it there (`trueweave workspace move NAME --to home`), load, and move it back."
+            )
+        if consumers:
+            raise ConfigError(
+                f"this workspace is copied to {', '.join(one.name for one in consumers)}, and copies cannot "
+                "follow a bulk load. Remove them (`trueweave project remove`), load, and project again."
+            )
+
+    async def _there(self) -> list[RecordShard]:
+        """The documents that the workspace has, as shards."""
+        state = await self._state()
+        pages = await bulk.document_pages(self.target, _DOCUMENTS_IN_A_SHARD)
+        return [RecordShard(f"{self.target.id} {state}", *page) for page in pages]
+
+    async def _prepared(self, made: Workspace) -> Load:
+        """The new workspace, with the resolution and the space of the target, and what processes are to know."""
+        async with self.target.transaction() as tx:
+            how = await resolution.settings(tx)
+            recipes = {one for one, _ in await record.made_by(tx)}
+        await resolution.change_settings(made, how)
+        async with made.transaction() as tx:
+            await record.note_recipes(tx, recipes)
+        space: Space | None = None
+        if self.embedder:
+            await vectors.change_space(made, self.embedder)
+            async with made.transaction() as tx:
+                space = await vectors.space(tx)
+            assert space, "it was just made"
+            await bulk.make_own_tables(made, space)
+        recipe = self.recipe.packed()
+        folder = self.spool / key("load", recipe, space.model if space else "", str(space and space.dimensions)).hex
+        return Load(self.settings, self.target.database.url, self.target.id, made.id, recipe, folder, space)
+
+    async def _built(self, pipeline: Pipeline, made: Workspace, keys: list[str], worked: dict[str, Worked]) -> Loaded:
+        async with made.transaction() as tx:
+            how = await resolution.settings(tx)
+        former = {name: (entity, count) async for name, entity, count in bulk.live_names(self.target)}
+        mentions = sum(one.mentions for one in worked.values())
+        loaded = await asyncio.to_thread(pipeline.load_view, keys, mentions, how, former)
+        for at in range(0, len(loaded.chunks), _TEXTS_AT_ONCE):
+            await bulk.index_texts(made, loaded.chunks[at : at + _TEXTS_AT_ONCE])
+            self.told("Indexing texts", min(at + _TEXTS_AT_ONCE, len(loaded.chunks)), len(loaded.chunks))
+        await bulk.queue_links(made)
+        self.told("Linking names", 0, len(loaded.chunks))
+        await link(made)
+        self.told("Linking names", len(loaded.chunks), len(loaded.chunks))
+        if space := pipeline.load.space:
+            self.told("Indexing vectors", 0, 1)
+            await asyncio.gather(*(bulk.index_vectors(made, space, kind) for kind in _INDEXED))
+            self.told("Indexing vectors", 1, 1)
+        return loaded
+
+    async def _state(self) -> str:
+        async with self.target.transaction() as tx:
+            return str(await tx.value("read.state"))
+
+    async def _settle(self, workspace: Workspace) -> None:
+        settled = await settle(workspace, self.embedder)
+        await link(workspace)
+        if settled.defect:
+            raise settled.defect
+
+    async def _follow_rules(self, made: Workspace) -> None:
+        """Let the rules of the target hold in the new workspace, and find communities where the target has some."""
+        async with self.target.transaction() as tx:
+            rules, found = await resolution.rules(tx), await communities.hierarchy(tx)
+        for rule in rules:
+            await resolution.add_rule(made, rule)
+        await self._settle(made)
+        if found:
+            await regroup(made, LeidenSettings(found.most, found.resolution, found.seed))
+
+    async def _switch(self, made: Workspace, before: dict[UUID, str]) -> None:
+        """Let the new workspace take the place of the target, once it has all that came there meanwhile."""
+        while True:
+            now = await bulk.document_ids(self.target)
+            await self._catch_up(made, before, now)
+            before = now
+            state = await self._state()
+            async with bulk.alone(self.target) as tx:
+                if await tx.value("read.state") == state and not await tx.value("settle.any_due"):
+                    await bulk.replace_by(tx, made.id)
+                    return
+            await self._settle(self.target)
+
+    async def _catch_up(self, made: Workspace, before: dict[UUID, str], now: dict[UUID, str]) -> None:
+        """Change the new workspace as the target was changed meanwhile."""
+        new = [id_ for id_ in now if id_ not in before]
+        uris = set(now.values())
+        gone = [uri for id_, uri in before.items() if id_ not in now and uri not in uris]
+        for at in range(0, len(new), _DOCUMENTS_IN_A_SHARD):
+            rows = await bulk.rows_of(self.target, new[at : at + _DOCUMENTS_IN_A_SHARD])
+            stored = [one._replace(document=one.document._replace(source=None)) for one in rows]
+            await record.store(made, stored)
+        if gone:
+            await record.withdraw(made, gone)
+        if new or gone:
+            await self._settle(made)

@@ -1,0 +1,122 @@
+"""`trueweave bulk`: load a large corpus on a Ray cluster."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from trueweave.cli.options import Budget, DatabaseUrl, Extractor, Json, Model, Workspace
+from trueweave.cli.pricing import check_priced, of_documents
+from trueweave.cli.render.amounts import Allowance, parse_allowance
+from trueweave.cli.render.lines import count, next_step, warning
+from trueweave.cli.reply import replying
+from trueweave.cli.session import in_force, in_workspace, load_settings
+from trueweave.errors import ConfigError
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from trueweave.config import Settings
+    from trueweave.engine import AsyncTrueweave
+    from trueweave.types import BulkReport
+
+Sources = Annotated[
+    list[str],
+    typer.Argument(metavar="SOURCE", help="Folders, files, Parquet, JSON lines; or addresses such as s3://bucket/key."),
+]
+Spool = Annotated[
+    Path,
+    typer.Option(metavar="FOLDER", help="Where what was made is kept; all nodes must see this folder by this path."),
+]
+RayAddress = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Of the Ray cluster, or auto; without it, one is started on this machine."),
+]
+Gpus = Annotated[float, typer.Option(metavar="N", help="GPUs for each process that extracts and embeds.")]
+
+_SHOWN = 5
+
+
+def bulk(
+    sources: Sources,
+    spool: Spool = Path("bulk-spool"),
+    ray_address: RayAddress = None,
+    gpus: Gpus = 0,
+    budget: Budget = None,
+    extractor: Extractor = None,
+    model: Model = None,
+    workspace: Workspace = None,
+    database_url: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
+    """Load a large corpus on a Ray cluster, beside the workspace, and switch to it at the end.
+
+    The index is built from these sources and all documents that the workspace has, and takes its place at once. Until
+    then nothing is seen of it, and questions are answered as before. A load that was stopped goes on where it was when
+    it is run again with the same spool folder, and nothing is paid for twice.
+
+    Exits with 0 when everything was loaded, and with 1 when some documents could not be; the others are loaded then.
+    """
+    with replying(json) as reply:
+        settings = in_force(load_settings(database_url, workspace, extractor=extractor, model=model))
+        allowance = parse_allowance(budget) if budget else None
+        if allowance and allowance.price is not None:
+            check_priced(settings, of_documents(settings))
+        report = _loaded(settings, sources, spool, ray_address, gpus, allowance)
+        answer = {
+            "documents": report.documents,
+            "kept": report.kept,
+            "chunks": report.chunks,
+            "names": report.names,
+            "entities": report.entities,
+            "failed": [{"document": where, "reason": reason} for where, reason in report.failed],
+            "skipped": len(report.skipped),
+        }
+        reply(answer, *_told(report), next_step("trueweave ask QUESTION"))
+        if report.failed:
+            raise typer.Exit(1)
+
+
+def _loaded(
+    settings: Settings,
+    sources: list[str],
+    spool: Path,
+    ray_address: str | None,
+    gpus: float,
+    allowance: Allowance | None,
+) -> BulkReport:
+    from trueweave.cli.render.progress_bar import stages
+
+    folder = spool.absolute()
+
+    async def load(trueweave: AsyncTrueweave) -> BulkReport:
+        if allowance:
+            await trueweave.budget.allow(price=allowance.price, tokens=allowance.tokens)
+        with stages() as told:
+            return await trueweave.maintenance.bulk_load(sources, folder, ray_address=ray_address, told=told, gpus=gpus)
+
+    try:
+        with redirect_stdout(sys.stderr):  # on which Ray tells of nodes that died
+            return in_workspace(load, settings)
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"bulk loading needs {error.name}, which is not installed. Run: pip install 'trueweave[ray]'"
+        ) from error
+
+
+def _told(report: BulkReport) -> list[RenderableType]:
+    kept = f", {report.kept:,} of them from before" if report.kept else ""
+    made = (count(report.chunks, "chunk"), count(report.names, "name"), count(report.entities, "entity"))
+    said: list[RenderableType] = [f"{count(report.documents, 'document')}{kept}: {', '.join(made)}."]
+    if report.failed:
+        said.append(warning(f"{count(len(report.failed), 'document')} could not be loaded:"))
+        said += [f"  {where}: {reason}" for where, reason in report.failed[:_SHOWN]]
+        if len(report.failed) > _SHOWN:
+            said.append(f"  and {len(report.failed) - _SHOWN:,} more (--json names all)")
+    if report.skipped:
+        said.append(f"{count(len(report.skipped), 'file')} skipped, as nobody reads them.")
+    return said

@@ -1,0 +1,270 @@
+"""Loading rows in bulk into a workspace that nobody reads yet.
+
+Each call may be repeated: rows that are there stay as they are. What settling derives bit by bit arrives here complete.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from itertools import pairwise
+from typing import Any, LiteralString, NamedTuple
+from uuid import UUID
+
+from psycopg import sql
+
+from trueweave.graph.aggregate import EntityRow, NamePairRow, NameRow, RelationRow
+from trueweave.graph.contribution import ChunkRow, Contribution, DocumentRow, LinkRow, Made, MentionRow
+from trueweave.graph.plan import PhraseCount
+from trueweave.store.postgres import record, vectors, view
+from trueweave.store.postgres.binary_params import Ids, Numbers, Texts
+from trueweave.store.postgres.connections import Row
+from trueweave.store.postgres.db import Transaction, Workspace
+from trueweave.store.postgres.queries import QUERIES
+from trueweave.store.postgres.vectors import Space, Vector
+from trueweave.text import phrases
+from trueweave.types import VECTOR_KINDS, VectorKind
+
+_PAGE = 10_000
+
+
+class _Table(NamedTuple):
+    """A table that rows are copied to: its columns, and their types."""
+
+    name: LiteralString
+    columns: tuple[LiteralString, ...]
+    types: tuple[LiteralString, ...]
+
+
+_CHUNK = _Table("chunk", ChunkRow._fields, ("uuid", "uuid", "int4", "int4", "int4", "text", "uuid"))
+_MENTION = _Table(
+    "mention",
+    MentionRow._fields,
+    ("uuid", "uuid", "int4", "uuid", "text", "text", "text", "uuid", "int2", "int4[]"),
+)
+_LINK = _Table(
+    "link",
+    LinkRow._fields,
+    ("uuid", "uuid", "int4", "uuid", "uuid", "text", "uuid", "text[]", "int8", "int2", "int4[]"),
+)
+_NAME = _Table(
+    "name",
+    ("id", "written", "type", "count", "histogram", "entity", "phrase"),
+    ("uuid", "text", "text", "int8", "int8[]", "uuid", "int8"),
+)
+_KEY = _Table("name_key", ("key", "name", "mask"), ("int8", "uuid", "int8"))
+_ALIKE = _Table("alike", ("a", "b"), ("uuid", "uuid"))
+_PAIR = _Table("name_pair", NamePairRow._fields, ("uuid", "uuid", "int8", "int8", "int8[]", "uuid"))
+_PHRASE_COUNT = ("uuid", "text", "uuid", "text", "int8", "int8")
+_ENTITY = _Table(
+    "entity",
+    EntityRow._fields,
+    ("uuid", "text", "text", "text", "text[]", "int8", "int8[]", "int8", "uuid"),
+)
+_RELATION = _Table(
+    "relation",
+    RelationRow._fields,
+    ("uuid", "uuid", "uuid", "text", "text", "text", "text", "text[]", "int8", "int8", "int8[]", "uuid"),
+)
+
+
+async def load_record(
+    tx: Transaction,
+    documents: Iterable[DocumentRow],
+    chunks: Iterable[ChunkRow],
+    mentions: Iterable[MentionRow],
+    links: Iterable[LinkRow],
+    made: Iterable[Made],
+) -> None:
+    """Load what documents say; they are visible at once."""
+    await record.note_recipes(tx, set(made))
+    await tx.run("record.stage")
+    await tx.copy("stage_document", record.DOCUMENT_TYPES, documents)
+    await tx.connection.execute(sql.SQL(QUERIES["bulk.insert_documents"]).format())
+    await _load(tx, _CHUNK, chunks)
+    await _load(tx, _MENTION, mentions)
+    await _load(tx, _LINK, links)
+
+
+async def load_names(tx: Transaction, names: Iterable[NameRow], phrase_counts: Iterable[PhraseCount]) -> None:
+    """Load names with their sums, the phrases by which texts are searched for them, and what is said of them."""
+    rows: list[tuple[Any, ...]] = []
+    known: dict[int, str] = {}
+    for name in names:
+        written = phrases.phrase(name.written)
+        number = phrases.number(written) if written else None
+        if number is not None:
+            known[number] = written
+        rows.append((*name[:4], Numbers(name.histogram), name.entity, number))
+    await _load(tx, _NAME, rows)
+    await _load_phrase_counts(tx, phrase_counts)
+    split = [written.split() for written in known.values()]
+    await tx.run(
+        "bulk.insert_phrases",
+        ids=Numbers(known),
+        keys=Texts(known.values()),
+        firsts=Numbers(phrases.number(words[0]) for words in split),
+        words=Numbers(len(words) for words in split),
+        chunks=Numbers(0 for _ in split),
+    )
+
+
+async def load_keys(tx: Transaction, keys: Iterable[tuple[int, UUID, int]]) -> None:
+    """Load the keys under which names are stored."""
+    await _load(tx, _KEY, keys)
+
+
+async def load_alike(tx: Transaction, pairs: Sequence[tuple[UUID, UUID]]) -> None:
+    """Load pairs of alike names, each given once."""
+    await _load(tx, _ALIKE, (ordered for a, b in pairs for ordered in ((a, b), (b, a))))
+
+
+async def load_entities(tx: Transaction, entities: Sequence[EntityRow]) -> None:
+    """Load entities; long descriptions wait to be summarised."""
+    await _load(tx, _ENTITY, ((*e[:6], Numbers(e.histogram), *e[7:]) for e in entities))
+    await view.want_summaries(tx, entities, ())
+
+
+async def load_relations(
+    tx: Transaction,
+    name_pairs: Iterable[NamePairRow],
+    phrase_counts: Iterable[PhraseCount],
+    relations: Sequence[RelationRow],
+) -> None:
+    """Load pairs of names with their sums, what is said of them, and the relations that they make."""
+    await _load(tx, _PAIR, ((*p[:4], Numbers(p.histogram), p.relation) for p in name_pairs))
+    await _load_phrase_counts(tx, phrase_counts)
+    await _load(tx, _RELATION, ((*r[:10], Numbers(r.histogram), r.text_hash) for r in relations))
+    await view.want_summaries(tx, (), relations)
+
+
+async def load_vectors(tx: Transaction, where: Space, kind: VectorKind, found: Sequence[Vector]) -> None:
+    """Load vectors of a kind into the workspace's own table, which has no index yet."""
+    await tx.run("vectors.stage")
+    await tx.copy("stage_vector", vectors.STAGE_TYPES, found)
+    query = sql.SQL(QUERIES["bulk.insert_vectors"]).format(table=vectors.own_table(tx, where, kind))
+    await tx.connection.execute(query, {"kind": kind})
+
+
+async def make_own_tables(workspace: Workspace, where: Space) -> None:
+    """Give the workspace tables of its own for the vectors of a space, without indexes."""
+    for kind in VECTOR_KINDS:
+        if kind != "community":
+            async with workspace.transaction() as tx:
+                await tx.run("vectors.make_own_table", space=where.id, kind=kind)
+
+
+async def index_vectors(workspace: Workspace, where: Space, kind: VectorKind) -> None:
+    """Build the index of a kind of vectors."""
+    async with workspace.transaction(unhurried=True) as tx:
+        await tx.run("vectors.memory", size="1GB")
+        await tx.run("vectors.index_own_table", space=where.id, kind=kind, indexed=True)
+
+
+async def index_texts(workspace: Workspace, chunks: Sequence[UUID]) -> None:
+    """Make chunks part of text search."""
+    async with workspace.transaction(unhurried=True) as tx:
+        await tx.run("text.index", coming=list(chunks), going=[])
+
+
+async def queue_links(workspace: Workspace) -> None:
+    """Have all chunks linked to names."""
+    async with workspace.transaction(unhurried=True) as tx:
+        await tx.run("bulk.queue_chunks")
+
+
+async def live_names(workspace: Workspace) -> AsyncIterator[tuple[UUID, UUID, int]]:
+    """The names of a workspace with their entities, and how often each is mentioned."""
+    after = UUID(int=0)
+    while True:
+        async with workspace.transaction(snapshot=True) as tx:
+            page = await tx.rows("bulk.live_names", after=after, limit=_PAGE)
+        if not page:
+            return
+        for id_, entity, count in page:
+            yield id_, entity, count
+        after = page[-1][0]
+
+
+async def document_pages(workspace: Workspace, page: int) -> list[tuple[UUID, UUID]]:
+    """The documents of a workspace in pages, each from after one id to another."""
+    async with workspace.transaction(snapshot=True, unhurried=True) as tx:
+        ends = [id_ for (id_,) in await tx.rows("bulk.document_pages", page=page)]
+    return list(pairwise([UUID(int=0), *ends]))
+
+
+async def document_ids(workspace: Workspace) -> dict[UUID, str]:
+    """The versions of documents that a workspace shows, with their uris."""
+    found: dict[UUID, str] = {}
+    after = UUID(int=0)
+    while True:
+        async with workspace.transaction(snapshot=True) as tx:
+            page = await tx.rows("bulk.document_ids", after=after, limit=_PAGE)
+        if not page:
+            return found
+        found |= dict(page)
+        after = page[-1][0]
+
+
+async def rows_between(workspace: Workspace, after: UUID, upto: UUID) -> list[Contribution]:
+    """The documents of a page as they are stored."""
+    async with workspace.transaction(snapshot=True, unhurried=True) as tx:
+        return await _rows(tx, await tx.rows("bulk.documents_between", after=after, upto=upto))
+
+
+async def rows_of(workspace: Workspace, ids: Sequence[UUID]) -> list[Contribution]:
+    """These versions of documents as they are stored."""
+    async with workspace.transaction(snapshot=True, unhurried=True) as tx:
+        return await _rows(tx, await tx.rows("bulk.documents", ids=Ids(ids)))
+
+
+async def _rows(tx: Transaction, documents: list[Row]) -> list[Contribution]:
+    ids = Ids(id_ for id_, *_ in documents)
+    made = {one.id: one for one, _ in await record.made_by(tx)}
+    chunks: defaultdict[UUID, list[ChunkRow]] = defaultdict(list)
+    mentions: defaultdict[UUID, list[MentionRow]] = defaultdict(list)
+    links: defaultdict[UUID, list[LinkRow]] = defaultdict(list)
+    for row in await tx.rows("bulk.chunks", documents=ids):
+        chunks[row[0]].append(ChunkRow._make(row))
+    for row in await tx.rows("bulk.mentions", documents=ids):
+        mentions[row[0]].append(MentionRow._make(row))
+    for row in await tx.rows("bulk.links", documents=ids):
+        links[row[0]].append(LinkRow._make(row))
+    found = [DocumentRow._make(row) for row in documents]
+    return [
+        Contribution(d, chunks[d.id], mentions[d.id], links[d.id], made.get(d.recipe) if d.recipe else None)
+        for d in found
+    ]
+
+
+@asynccontextmanager
+async def alone(workspace: Workspace) -> AsyncIterator[Transaction]:
+    """A transaction in the workspace while which nobody else writes to it."""
+    async with workspace.transaction(unhurried=True, dropping=True) as tx:
+        await tx.run("bulk.hold_writers")
+        yield tx
+
+
+async def replace_by(tx: Transaction, made: int) -> None:
+    """Let the workspace of this number take the place of the current one, which nobody writes to."""
+    await tx.run("bulk.replace", made=made)
+
+
+async def _load_phrase_counts(tx: Transaction, phrase_counts: Iterable[PhraseCount]) -> None:
+    await tx.run("bulk.stage_phrase_counts")
+    await tx.copy("bulk_phrase_count", _PHRASE_COUNT, phrase_counts)
+    await tx.run("bulk.insert_phrase_counts")
+
+
+async def _load(tx: Transaction, table: _Table, rows: Iterable[Sequence[Any]]) -> None:
+    """Copy rows to a table by way of a temporary one: COPY cannot write to a table under row-level security."""
+    stage: LiteralString = f"bulk_{table.name}"
+    parts = {
+        "stage": sql.Identifier(stage),
+        "table": sql.Identifier("trueweave", table.name),
+        "columns": sql.SQL(", ").join(map(sql.Identifier, table.columns)),
+    }
+    await tx.connection.execute(sql.SQL(QUERIES["bulk.stage"]).format(**parts))
+    await tx.copy(stage, table.types, rows)
+    await tx.connection.execute(sql.SQL(QUERIES["bulk.insert"]).format(**parts))
