@@ -134,6 +134,8 @@ def _readers(addresses: dict[str, OwnerAddress], workspaces: int) -> Iterator[li
 
 
 def _phase(times: list[float]) -> dict[str, float]:
+    if not times:
+        return {"questions": 0}
     ordered = sorted(times)
     at = {"p50_ms": 0.5, "p95_ms": 0.95, "p99_ms": 0.99}
     shares = {name: round(ordered[int(share * (len(ordered) - 1))], 1) for name, share in at.items()}

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from trueweave.config import Settings, change_file, find_file, workspace_name, write_file
 from trueweave.errors import ConfigError
@@ -160,3 +161,24 @@ def test_the_project_s_folder_can_be_another(folder: Path) -> None:
 )
 def test_a_workspace_is_named_after_its_folder(name: str, expected: str) -> None:
     assert workspace_name(Path(name)) == expected
+
+
+def test_servers_have_names_and_addresses_or_variables_that_hold_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EAST_OWNER_URL", "postgresql://owner@east/db")
+    settings = Settings(
+        server_urls={"east": "postgresql://app@pooler/db", "west": "WEST_URL"},
+        direct_server_urls={"east": "postgresql://app@east/db"},
+        owner_server_urls={"east": "EAST_OWNER_URL"},
+    )
+    east = settings.server("east")
+    assert east == ("postgresql://app@pooler/db", "postgresql://app@east/db", "postgresql://owner@east/db")
+    assert "pooler" not in repr(settings)
+    with pytest.raises(ConfigError, match=r"west is to be in the environment variable WEST_URL.*is not set"):
+        settings.server("west")
+    monkeypatch.setenv("WEST_URL", "postgresql://app@west/db")
+    assert settings.server("west") == ("postgresql://app@west/db", None, "postgresql://app@west/db")
+    with pytest.raises(ConfigError, match="no server 'north'"):
+        settings.server("north")
+    for wrong in ({"home": "EAST_URL"}, {"East": "EAST_URL"}, {"east": "https://east"}):
+        with pytest.raises(ValidationError):
+            Settings(server_urls=wrong)
