@@ -150,7 +150,7 @@ class _Stages:
         self._seconds: dict[str, float] = {}
 
     def told(self, stage: str, done: int, total: int) -> None:
-        if stage != self._now:
+        if stage not in (self._now, "Indexing texts"):  # texts are indexed beside other stages
             self._end()
             self._now = stage
 

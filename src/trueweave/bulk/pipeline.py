@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any, NamedTuple, TypeVar
 from uuid import UUID, uuid4
 
 from trueweave.bulk.flows import Flow, packed
@@ -16,20 +17,20 @@ from trueweave.bulk.stages import Steps, WorkShards
 from trueweave.bulk.sums import EntityOf, Pair
 from trueweave.graph.components import components, inherit
 from trueweave.types import ResolutionSettings
+from trueweave.view.linking import CHUNKS_AT_ONCE
 
 _MENTIONS_IN_A_PART = 200_000
 _MOST_TASKS = 1000  # of a step over shards: a shuffle has one value for each of them and each part
 
+T = TypeVar("T")
 Told = Callable[[str, int, int], None]  # a stage, how many of its units are done, and of how many
 
 
-@dataclass(frozen=True)
-class Loaded:
-    """What was loaded: how many names and entities, and which chunks."""
+class LoadedShards(NamedTuple):
+    """Shards whose record is loaded, and the steps that follow."""
 
-    names: int
-    entities: int
-    chunks: list[UUID]
+    data: Any
+    steps: Steps
 
 
 @dataclass(frozen=True)
@@ -49,50 +50,62 @@ class Pipeline:
             self.told("Extracting", len(made), len(shards))
         return made
 
-    def load_view(
-        self,
-        keys: Sequence[str],
-        mentions: int,
-        how: ResolutionSettings,
-        former: Mapping[UUID, tuple[UUID, int]],
-    ) -> Loaded:
-        """Load what the shards of these keys come to: the record, names, entities and relations, with their vectors.
+    def load_documents(
+        self, keys: Sequence[str], mentions: int, how: ResolutionSettings
+    ) -> tuple[LoadedShards, list[UUID]]:
+        """Load the record of the shards of these keys, which have so many mentions; what follows needs the shards.
+        Gives the chunks as well."""
+        flow = self.flow
+        parts = max(2 * flow.cpus, mentions // _MENTIONS_IN_A_PART)
+        data = flow.source([packed((0, one) for one in some) for some in _dealt(list(enumerate(keys)))])
+        steps = Steps(self.load, parts, how, {})
+        left_out: defaultdict[str, set[UUID]] = defaultdict(set)
+        for shard, id_ in flow.rows(flow.group(flow.map(data, steps.map_uris), steps.reduce_uris, parts)):
+            left_out[shard].add(id_)
+        steps = replace(steps, left_out={shard: frozenset(ids) for shard, ids in left_out.items()})
+        chunks: list[UUID] = []
+        for n, some in enumerate(flow.rows(flow.map(data, steps.load_record)), 1):
+            chunks += some
+            self.told("Loading documents", n, len(keys))
+        return LoadedShards(data, steps), chunks
+
+    def load_graph(self, shards: LoadedShards, former: Mapping[UUID, tuple[UUID, int]]) -> tuple[int, int]:
+        """Load the names, entities and relations of these shards, with their vectors; how many names and entities.
 
         `former` says which entity a name belonged to before, and how much it was mentioned: entities keep their ids.
         """
-        flow, told = self.flow, self.told
-        parts = max(2 * flow.cpus, mentions // _MENTIONS_IN_A_PART)
-        numbered = list(enumerate(keys))
-        at_once = 1 + len(keys) // _MOST_TASKS
-        some = (numbered[at : at + at_once] for at in range(0, len(keys), at_once))
-        shards = flow.source([packed((0, one) for one in each) for each in some])
-        steps = Steps(self.load, parts, how, {})
-        left_out: defaultdict[str, set[UUID]] = defaultdict(set)
-        for shard, id_ in flow.rows(flow.group(flow.map(shards, steps.map_uris), steps.reduce_uris, parts)):
-            left_out[shard].add(id_)
-        steps = replace(steps, left_out={shard: frozenset(ids) for shard, ids in left_out.items()})
-
-        chunks: list[UUID] = []
-        for n, some in enumerate(flow.rows(flow.map(shards, steps.load_record)), 1):
-            chunks += some
-            told("Loading documents", n, len(keys))
-
+        flow, told, (data, steps) = self.flow, self.told, shards
+        parts = steps.parts
         told("Resolving names", 0, 2)
-        names = flow.group(flow.map(shards, steps.map_names), steps.reduce_names, parts)
+        names = flow.group(flow.map(data, steps.map_names), steps.reduce_names, parts)
         told("Resolving names", 1, 2)
         pairs: set[Pair] = set(flow.rows(flow.group(flow.map(names, steps.map_keys), steps.reduce_keys, parts)))
         entities = flow.share(_entities(uuid4().hex, pairs, former))
         told("Resolving names", 2, 2)
 
         told("Loading entities and relations", 0, 2)
-        linked = flow.map(shards, partial(steps.map_links, entities=entities))
+        linked = flow.map(data, partial(steps.map_links, entities=entities))
         degrees = flow.group(linked, partial(steps.reduce_links, entities=entities), parts)
         told("Loading entities and relations", 1, 2)
         named = flow.map(names, partial(steps.map_entities, entities=entities))
         reduce = partial(steps.reduce_entities, entities=entities)
         counts = list(flow.rows(flow.group(flow.union(named, degrees), reduce, parts)))
         told("Loading entities and relations", 2, 2)
-        return Loaded(sum(number for number, _ in counts), sum(number for _, number in counts), chunks)
+        return sum(number for number, _ in counts), sum(number for _, number in counts)
+
+    def link(self, shards: LoadedShards, chunks: Sequence[UUID]) -> None:
+        """Link chunks to the names in them, once all names are there."""
+        done = 0
+        tables = [packed((0, one) for one in some) for some in _dealt(chunks, CHUNKS_AT_ONCE)]
+        for number in self.flow.rows(self.flow.map(self.flow.source(tables), shards.steps.link_chunks)):
+            done += number
+            self.told("Linking names", done, len(chunks))
+
+
+def _dealt(values: Sequence[T], fewest: int = 1) -> Iterator[Sequence[T]]:
+    """Values for as many tasks as there may be, so many for each at least."""
+    at_once = max(fewest, 1 + len(values) // _MOST_TASKS)
+    return (values[at : at + at_once] for at in range(0, len(values), at_once))
 
 
 def _entities(load: str, pairs: set[Pair], former: Mapping[UUID, tuple[UUID, int]]) -> EntityOf:

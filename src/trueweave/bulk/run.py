@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import UUID, uuid4
 
 from trueweave.bulk.flows import Flow
-from trueweave.bulk.pipeline import Loaded, Pipeline, Told
+from trueweave.bulk.pipeline import Pipeline, Told
 from trueweave.bulk.process import Load
 from trueweave.bulk.shards import RecordShard, Shard, shards_of
 from trueweave.bulk.spool import Worked
@@ -90,20 +90,11 @@ class _BulkLoad:
             shards: list[Shard | RecordShard] = [*there, *incoming]
             pipeline = Pipeline(self.flow, load, self.told)
             worked = await asyncio.to_thread(pipeline.work, shards, self.gpus)
-            loaded = await self._built(pipeline, made, [shard.key for shard in shards], worked)
+            report = await self._built(pipeline, made, shards, worked)
             await self._follow_rules(made)
             await self._switch(made, before)
         await drop_workspace(self.target)
-        failed = tuple(problem for one in worked.values() for problem in one.failed)
-        return BulkReport(
-            sum(worked[shard.key].documents for shard in shards),
-            len(loaded.chunks),
-            loaded.names,
-            loaded.entities,
-            sum(worked[shard.key].documents for shard in there),
-            failed,
-            tuple((one.path, one.reason) for one in skipped),
-        )
+        return replace(report, skipped=tuple((one.path, one.reason) for one in skipped))
 
     async def _check(self) -> None:
         async with self.target.transaction() as tx:
@@ -144,24 +135,43 @@ class _BulkLoad:
         folder = self.spool / key("load", recipe, space.model if space else "", str(space and space.dimensions)).hex
         return Load(self.settings, self.target.database.url, self.target.id, made.id, recipe, folder, space)
 
-    async def _built(self, pipeline: Pipeline, made: Workspace, keys: list[str], worked: dict[str, Worked]) -> Loaded:
+    async def _built(
+        self, pipeline: Pipeline, made: Workspace, shards: Sequence[Shard | RecordShard], worked: dict[str, Worked]
+    ) -> BulkReport:
+        """Load what was made of these shards into the new workspace."""
         async with made.transaction() as tx:
             how = await resolution.settings(tx)
         former = {name: (entity, count) async for name, entity, count in bulk.live_names(self.target)}
         mentions = sum(one.mentions for one in worked.values())
-        loaded = await asyncio.to_thread(pipeline.load_view, keys, mentions, how, former)
-        for at in range(0, len(loaded.chunks), _TEXTS_AT_ONCE):
-            await bulk.index_texts(made, loaded.chunks[at : at + _TEXTS_AT_ONCE])
-            self.told("Indexing texts", min(at + _TEXTS_AT_ONCE, len(loaded.chunks)), len(loaded.chunks))
-        await bulk.queue_links(made)
-        self.told("Linking names", 0, len(loaded.chunks))
-        await link(made)
-        self.told("Linking names", len(loaded.chunks), len(loaded.chunks))
+        keys = [shard.key for shard in shards]
+        loaded, chunks = await asyncio.to_thread(pipeline.load_documents, keys, mentions, how)
+        indexing = asyncio.create_task(self._index_texts(made, chunks))  # by the database, while the cluster adds up
+        try:
+            names, entities = await asyncio.to_thread(pipeline.load_graph, loaded, former)
+            await indexing
+        finally:
+            indexing.cancel()
+        await asyncio.to_thread(pipeline.link, loaded, chunks)
+        await bulk.count_occurrences(made)
         if space := pipeline.load.space:
             self.told("Indexing vectors", 0, 1)
             await asyncio.gather(*(bulk.index_vectors(made, space, kind) for kind in _INDEXED))
             self.told("Indexing vectors", 1, 1)
-        return loaded
+        left_out = loaded.steps.left_out
+        documents = {shard: worked[shard.key].documents - len(left_out.get(shard.key, ())) for shard in shards}
+        return BulkReport(
+            sum(documents.values()),
+            len(chunks),
+            names,
+            entities,
+            sum(number for shard, number in documents.items() if isinstance(shard, RecordShard)),
+            tuple(problem for one in worked.values() for problem in one.failed),
+        )
+
+    async def _index_texts(self, made: Workspace, chunks: Sequence[UUID]) -> None:
+        for at in range(0, len(chunks), _TEXTS_AT_ONCE):
+            await bulk.index_texts(made, chunks[at : at + _TEXTS_AT_ONCE])
+            self.told("Indexing texts", min(at + _TEXTS_AT_ONCE, len(chunks)), len(chunks))
 
     async def _state(self) -> str:
         async with self.target.transaction() as tx:

@@ -36,6 +36,7 @@ from trueweave.store.postgres import bulk
 from trueweave.store.postgres.vectors import Vector
 from trueweave.text.names import key
 from trueweave.types import ResolutionSettings, VectorKind
+from trueweave.view.linking import CHUNKS_AT_ONCE, link_new
 
 
 @dataclass(frozen=True)
@@ -198,6 +199,21 @@ class Steps:
 
         self._process.run(load())
         return packed([(0, (len(gathered.names), len(gathered.entities)))])
+
+    # --- occurrences
+
+    def link_chunks(self, table: Table) -> Table:
+        """Link chunks to the names in them; gives how many were."""
+        chunks: list[UUID] = list(unpacked(table))
+
+        async def link() -> None:
+            workspace = await self._process.made()
+            for at in range(0, len(chunks), CHUNKS_AT_ONCE):
+                async with workspace.transaction(unhurried=True) as tx:
+                    await link_new(tx, chunks[at : at + CHUNKS_AT_ONCE])
+
+        self._process.run(link())
+        return packed([(0, len(chunks))])
 
     async def _load_vectors(self, tx: Any, kind: VectorKind, vectors: list[Vector]) -> None:
         if self.load.space and vectors:

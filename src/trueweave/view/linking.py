@@ -107,7 +107,34 @@ def _packed(sets: Sequence[Iterable[int]]) -> dict[str, Numbers]:
 # --- chunks -------------------------------------------------------------------------------------------
 
 
+async def link_new(tx: Transaction, ids: Sequence[UUID]) -> None:
+    """Link chunks that nobody has linked before, beside others who link other chunks. In how many chunks each phrase is
+    has to be counted afterwards."""
+    found = await _found(tx, ids)
+    if found.rows:
+        await tx.run("bulk.insert_occurrences", **found.values)
+    await tx.run("link.store_chunk_words", chunks=Ids(ids), **found.words)
+
+
 async def _chunks(tx: Transaction, ids: Sequence[UUID]) -> int:
+    found = await _found(tx, ids)
+    await tx.run("link.write", chunks=Ids(ids), **found.values)
+    if found.rows:
+        await tx.run("link.insert", **found.values)
+    await tx.run("link.store_chunk_words", chunks=Ids(ids), **found.words)
+    return found.texts
+
+
+class _Found(NamedTuple):
+    """What is in some chunks: the rows of their occurrences, also by column, their words, and how many have text."""
+
+    rows: list[_Row]
+    values: dict[str, Any]
+    words: dict[str, Numbers]
+    texts: int
+
+
+async def _found(tx: Transaction, ids: Sequence[UUID]) -> _Found:
     texts = [_Text(*row) for row in await tx.rows("link.texts", chunks=Ids(ids))]
     words = {text.id: phrases.words(text.text) for text in texts}
     titles = {text.id: _titles(text) for text in texts}
@@ -119,13 +146,9 @@ async def _chunks(tx: Transaction, ids: Sequence[UUID]) -> int:
         "chunk": Ids(chunk), "phrase": Numbers(phrase), "count": Numbers(count), "inside": Numbers(inside),
         "defines": list(defines),
     }  # fmt: skip
-    await tx.run("link.write", chunks=Ids(ids), **values)
-    if rows:
-        await tx.run("link.insert", **values)
     words_by_chunk = {id_: {word.word for word in words[id_]}.union(*map(str.split, titles[id_])) for id_ in words}
     numbers = [{phrases.number(word) for word in words_by_chunk.get(id_, ())} for id_ in ids]
-    await tx.run("link.store_chunk_words", chunks=Ids(ids), **_packed(numbers))
-    return len(texts)
+    return _Found(rows, values, _packed(numbers), len(texts))
 
 
 async def _vocabulary(

@@ -168,10 +168,10 @@ async def index_texts(workspace: Workspace, chunks: Sequence[UUID]) -> None:
         await tx.run("text.index", coming=list(chunks), going=[])
 
 
-async def queue_links(workspace: Workspace) -> None:
-    """Have all chunks linked to names."""
+async def count_occurrences(workspace: Workspace) -> None:
+    """Count in how many chunks each phrase is, once all are linked."""
     async with workspace.transaction(unhurried=True) as tx:
-        await tx.run("bulk.queue_chunks")
+        await tx.run("bulk.count_occurrences")
 
 
 async def live_names(workspace: Workspace) -> AsyncIterator[tuple[UUID, UUID, int]]:

@@ -315,7 +315,8 @@ class Database:
         async with self._lent() as connection:
             try:
                 with timed(query.decode(), self._slow_after):
-                    async with connection.pipeline():
+                    # Not behind a pooler: PgBouncer 1.18 now and then keeps the end of a pipeline to itself.
+                    async with connection.transaction() if self._is_pooled else connection.pipeline():
                         begun = await connection.execute(entering, entered or None, prepare=True)
                         cursor = await connection.execute(query, params, prepare=True, binary=True)
             except asyncio.CancelledError:

@@ -24,8 +24,14 @@ INSERT INTO phrase (id, key, first, words, chunks)
 SELECT * FROM unnest(%(ids)s::bigint[], %(keys)s::text[], %(firsts)s::bigint[], %(words)s::bigint[], %(chunks)s::bigint[])
 ON CONFLICT DO NOTHING
 
--- name: queue_chunks
-INSERT INTO pending_link (chunk) SELECT DISTINCT id FROM chunk
+-- name: insert_occurrences
+INSERT INTO occurrence (chunk, phrase, count, inside, defines)
+SELECT * FROM unnest(%(chunk)s::uuid[], %(phrase)s::bigint[], %(count)s::bigint[], %(inside)s::bigint[], %(defines)s::boolean[])
+ON CONFLICT DO NOTHING
+
+-- name: count_occurrences
+UPDATE phrase p SET chunks = o.chunks FROM (SELECT phrase, count(*) AS chunks FROM occurrence GROUP BY phrase) AS o
+WHERE p.id = o.phrase
 
 -- name: live_names
 -- The names of a workspace with their entities, and how much each is mentioned, a page at a time.
