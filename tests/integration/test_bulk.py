@@ -124,6 +124,7 @@ async def test_a_load_into_a_workspace_with_documents_is_as_if_all_had_been_adde
         added = {one.uri: one.added for one in await bulk.list_documents()}
         file = written(tmp_path / "a.jsonl", [*loaded, *again])
         report = await load(bulk, tmp_path, str(file))
+        assert len(await bulk.list_documents(limit=100)) == 30  # who has it open still reads what was there
     assert (report.kept, report.documents) == (20, 50)
     await check_same(database, tmp_path)
     async with opened(database, "bulk", tmp_path) as bulk:

@@ -22,7 +22,6 @@ from trueweave.ingest.recipe import Recipe
 from trueweave.protocols import Embedder
 from trueweave.store.postgres import bulk, communities, outbox, record, resolution, vectors
 from trueweave.store.postgres.db import Workspace
-from trueweave.store.postgres.read import drop_workspace
 from trueweave.store.postgres.temporary_workspaces import temporary_workspace
 from trueweave.store.postgres.vectors import Space
 from trueweave.text.loading import Files
@@ -58,7 +57,7 @@ async def bulk_load(
     The index is built beside the workspace, together with the documents that are there, and takes its place at the end
     in one transaction; until then nothing is seen of it. What was made of each shard is kept in the folder `spool`,
     which all nodes share: a load that was stopped goes on from there. Documents that come to the workspace meanwhile
-    are in it afterwards.
+    are in it afterwards. The rows of the former index are deleted by whoever cleans up after five minutes.
     """
     return await _BulkLoad(target, spool, flow, settings, recipe, embedder, told, gpus).run(paths)
 
@@ -93,7 +92,6 @@ class _BulkLoad:
             report = await self._built(pipeline, made, shards, worked)
             await self._follow_rules(made)
             await self._switch(made, before)
-        await drop_workspace(self.target)
         return replace(report, skipped=tuple((one.path, one.reason) for one in skipped))
 
     async def _check(self) -> None:

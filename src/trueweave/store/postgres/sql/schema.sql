@@ -827,7 +827,8 @@ DECLARE
     named text;
 BEGIN
     SELECT * INTO STRICT former FROM workspace WHERE id = here FOR UPDATE;
-    UPDATE workspace SET name = format('replaced-%s-by-%s', here, made), dropped = true, expires = now() WHERE id = here;
+    UPDATE workspace SET name = format('replaced-%s-by-%s', here, made), dropped = true, expires = now() + interval '5 minutes'
+    WHERE id = here;
     UPDATE workspace SET name = former.name, expires = NULL, created = former.created, settings = former.settings,
         paused_until = former.paused_until WHERE id = made;
     UPDATE api_key SET workspaces = array_replace(workspaces, here, made) WHERE here = ANY(workspaces);

@@ -2,7 +2,8 @@
 -- A workspace that was built in bulk takes the place of another one. See docs/adr/0038-bulk-loading.md.
 
 -- From the end of this transaction on, the workspace `made` goes by the name of the current one, and has its settings, money,
--- replies, jobs and keys; the current one is to be dropped. Whoever calls this keeps others from writing to it. A table is
+-- replies, jobs and keys; the current one is written to no longer, and dropped when it has
+-- expired: until then who has it open still reads it. Whoever calls this keeps others from writing to it. A table is
 -- read in one workspace and written in the other, as row-level security binds the owner as well.
 CREATE FUNCTION replace_workspace(made int) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, pg_temp AS $$
 DECLARE
@@ -12,7 +13,8 @@ DECLARE
     named text;
 BEGIN
     SELECT * INTO STRICT former FROM workspace WHERE id = here FOR UPDATE;
-    UPDATE workspace SET name = format('replaced-%s-by-%s', here, made), dropped = true, expires = now() WHERE id = here;
+    UPDATE workspace SET name = format('replaced-%s-by-%s', here, made), dropped = true, expires = now() + interval '5 minutes'
+    WHERE id = here;
     UPDATE workspace SET name = former.name, expires = NULL, created = former.created, settings = former.settings,
         paused_until = former.paused_until WHERE id = made;
     UPDATE api_key SET workspaces = array_replace(workspaces, here, made) WHERE here = ANY(workspaces);
