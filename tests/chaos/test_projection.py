@@ -38,7 +38,7 @@ Later = Mapping[str, Collection[UUID]]  # the ids of each kind that changes afte
 
 SEED = 7
 NAMES = [f"{first}{last}" for first in ("Al", "Be", "Co", "Da", "El") for last in ("a", "in", "mer", "son", "tus")]
-PATIENCE = 90.0  # seconds in which a projector comes to work, a store is back, and a copy has caught up
+PATIENCE = 240.0  # seconds in which a projector comes to work, a store is back, and a copy has caught up
 
 
 @dataclass(frozen=True)
