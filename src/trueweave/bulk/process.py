@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,7 +18,7 @@ from trueweave.config import Settings
 from trueweave.errors import BadReply, InvalidDocument, PluginFailed
 from trueweave.events import Refused, Unreadable
 from trueweave.factory import ModelFactory, WorkspaceModels
-from trueweave.graph.contribution import Contribution, contribution
+from trueweave.graph.contribution import ChunkRow, Contribution, contribution
 from trueweave.graph.plan import ChangedText
 from trueweave.ingest.jobs import WorkerSettings
 from trueweave.ingest.recipe import Recipe
@@ -165,7 +165,7 @@ class Process:
         for found in await asyncio.gather(*working):
             if found:
                 made[found.document.uri] = found
-        found_vectors = await self._chunk_vectors(list(made.values()))
+        found_vectors = await self._chunk_vectors(chunk for each in made.values() for chunk in each.chunks)
         return await asyncio.to_thread(self.spool.write, shard.key, list(made.values()), found_vectors, failed)
 
     async def copy(self, shard: RecordShard) -> Worked:
@@ -178,15 +178,11 @@ class Process:
         async with target.transaction(snapshot=True) as tx:
             known = await vectors.of_ids(tx, "chunk", list(chunks)) if self.load.space else {}
         found = [Vector("chunk", id_, chunks[id_].text_hash, values) for id_, values in known.items()]
-        texts = [ChangedText("chunk", c.id, c.text_hash, c.text) for c in chunks.values() if c.id not in known]
-        found += await self.embed(texts)
+        found += await self._chunk_vectors(chunk for chunk in chunks.values() if chunk.id not in known)
         return await asyncio.to_thread(self.spool.write, shard.key, rows, found, ())
 
-    async def _chunk_vectors(self, rows: Sequence[Contribution]) -> list[Vector]:
-        texts = {
-            chunk.id: ChangedText("chunk", chunk.id, chunk.text_hash, chunk.text) for c in rows for chunk in c.chunks
-        }
-        return await self.embed(list(texts.values()))
+    async def _chunk_vectors(self, chunks: Iterable[ChunkRow]) -> list[Vector]:
+        return await self.embed([ChangedText("chunk", c.id, c.text_hash, c.text) for c in chunks])
 
     async def embed(self, texts: Sequence[ChangedText]) -> list[Vector]:
         """The vectors of texts; none where the load makes no vectors."""

@@ -199,22 +199,23 @@ class Related(NamedTuple):
 
 def relate(sums: Sequence[PairSum], entity_of: EntityOf) -> Related:
     """What these pairs of names come to; all pairs from one entity to another are among them, or none is."""
-    groups: defaultdict[Pair, list[PairSum]] = defaultdict(list)
+    groups: defaultdict[Pair, list[tuple[PairSum, NamePairRow]]] = defaultdict(list)
     name_pairs: list[NamePairRow] = []
     phrase_counts: list[PhraseCount] = []
     for one in sums:
         ends = entity_of(one.source), entity_of(one.target)
         related = relation_id(*ends) if ends[0] != ends[1] else None
-        name_pairs.append(NamePairRow(one.source, one.target, sum(one.histogram), one.weight, one.histogram, related))
+        row = NamePairRow(one.source, one.target, sum(one.histogram), one.weight, one.histogram, related)
+        name_pairs.append(row)
         phrase_counts += _phrase_counts(name_pair_id(one.source, one.target), one.said)
         if related:
-            groups[ends].append(one)
+            groups[ends].append((one, row))
     relations: list[RelationRow] = []
     for ends, group in groups.items():
-        rows = [NamePairRow(p.source, p.target, sum(p.histogram), p.weight, p.histogram, None) for p in group]
-        written = {p.source: p.source_written for p in group} | {p.target: p.target_written for p in group}
-        kinds = (_phrases((p.said for p in group), kind) for kind in ("d", "k", "t"))
-        relations.append(relation(ends, rows, written, *kinds))
+        pairs = [one for one, _ in group]
+        written = {p.source: p.source_written for p in pairs} | {p.target: p.target_written for p in pairs}
+        kinds = (_phrases((p.said for p in pairs), kind) for kind in ("d", "k", "t"))
+        relations.append(relation(ends, [row for _, row in group], written, *kinds))
     return Related(name_pairs, phrase_counts, relations)
 
 

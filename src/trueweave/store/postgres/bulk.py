@@ -34,20 +34,12 @@ class _Table(NamedTuple):
 
     name: LiteralString
     columns: tuple[LiteralString, ...]
-    types: tuple[LiteralString, ...]
+    types: tuple[str, ...]
 
 
-_CHUNK = _Table("chunk", ChunkRow._fields, ("uuid", "uuid", "int4", "int4", "int4", "text", "uuid"))
-_MENTION = _Table(
-    "mention",
-    MentionRow._fields,
-    ("uuid", "uuid", "int4", "uuid", "text", "text", "text", "uuid", "int2", "int4[]"),
-)
-_LINK = _Table(
-    "link",
-    LinkRow._fields,
-    ("uuid", "uuid", "int4", "uuid", "uuid", "text", "uuid", "text[]", "int8", "int2", "int4[]"),
-)
+_CHUNK = _Table("chunk", ChunkRow._fields, record.CHUNK_TYPES)
+_MENTION = _Table("mention", MentionRow._fields, record.MENTION_TYPES)
+_LINK = _Table("link", LinkRow._fields, record.LINK_TYPES)
 _NAME = _Table(
     "name",
     ("id", "written", "type", "count", "histogram", "entity", "phrase"),
@@ -106,7 +98,6 @@ async def load_names(tx: Transaction, names: Iterable[NameRow], phrase_counts: I
         keys=Texts(known.values()),
         firsts=Numbers(phrases.number(words[0]) for words in split),
         words=Numbers(len(words) for words in split),
-        chunks=Numbers(0 for _ in split),
     )
 
 
@@ -221,7 +212,8 @@ async def rows_of(workspace: Workspace, ids: Sequence[UUID]) -> list[Contributio
 
 async def _rows(tx: Transaction, documents: list[Row]) -> list[Contribution]:
     ids = Ids(id_ for id_, *_ in documents)
-    made = {one.id: one for one, _ in await record.made_by(tx)}
+    recipes = await tx.rows("bulk.recipes", ids=Ids({recipe for *_, recipe in documents if recipe}))
+    made = {id_: record.made(recipe, fingerprint) for id_, recipe, fingerprint in recipes}
     chunks: defaultdict[UUID, list[ChunkRow]] = defaultdict(list)
     mentions: defaultdict[UUID, list[MentionRow]] = defaultdict(list)
     links: defaultdict[UUID, list[LinkRow]] = defaultdict(list)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from psycopg.errors import UniqueViolation
@@ -24,9 +24,9 @@ from trueweave.text import phrases
 from trueweave.types import Chunk, Document, Link, Mention, Place
 
 DOCUMENT_TYPES = ("uuid", "text", "text", "uuid", "text", "text", "uuid", "text[]", "int4", "uuid")
-_CHUNK = ("uuid", "uuid", "int4", "int4", "int4", "text", "uuid")
-_MENTION = ("uuid", "uuid", "int4", "uuid", "text", "text", "text", "uuid", "int2", "int4[]")
-_LINK = ("uuid", "uuid", "int4", "uuid", "uuid", "text", "uuid", "text[]", "int8", "int2", "int4[]")
+CHUNK_TYPES = ("uuid", "uuid", "int4", "int4", "int4", "text", "uuid")
+MENTION_TYPES = ("uuid", "uuid", "int4", "uuid", "text", "text", "text", "uuid", "int2", "int4[]")
+LINK_TYPES = ("uuid", "uuid", "int4", "uuid", "uuid", "text", "uuid", "text[]", "int8", "int2", "int4[]")
 _NAME = ("uuid", "text", "text", "int8")
 _TRIES = 5
 _LARGE = 20_000  # mentions and links, which may take longer to store than a statement may as a rule
@@ -81,11 +81,11 @@ async def _store(tx: Transaction, offered: Sequence[Contribution], room: int | N
         await tx.copy("stage_document", DOCUMENT_TYPES, (c.document for c in fresh))
         await tx.run("record.insert_documents")
         names = await _register(tx, chain.from_iterable(c.mentions for c in fresh))
-        await tx.copy("stage_chunk", _CHUNK, chain.from_iterable(c.chunks for c in fresh))
+        await tx.copy("stage_chunk", CHUNK_TYPES, chain.from_iterable(c.chunks for c in fresh))
         await tx.run("record.insert_chunks")
-        await tx.copy("stage_mention", _MENTION, chain.from_iterable(c.mentions for c in fresh))
+        await tx.copy("stage_mention", MENTION_TYPES, chain.from_iterable(c.mentions for c in fresh))
         await tx.run("record.insert_mentions")
-        await tx.copy("stage_link", _LINK, chain.from_iterable(c.links for c in fresh))
+        await tx.copy("stage_link", LINK_TYPES, chain.from_iterable(c.links for c in fresh))
         await tx.run("record.insert_links")
     return Stored(len(fresh), names)
 
@@ -142,7 +142,12 @@ def _phrase(written: str) -> int | None:
 async def made_by(tx: Transaction) -> list[tuple[Made, int]]:
     """How documents were worked, and how many of them in each way; without those whose entities were given."""
     rows = await tx.rows("record.made_by")
-    return [(Made(json.dumps(recipe, sort_keys=True), fingerprint), count) for recipe, fingerprint, count in rows]
+    return [(made(recipe, fingerprint), count) for recipe, fingerprint, count in rows]
+
+
+def made(recipe: Mapping[str, Any], fingerprint: str) -> Made:
+    """How documents were worked, from a row of it: the recipe as text is the one that its id was made from."""
+    return Made(json.dumps(recipe, sort_keys=True), fingerprint)
 
 
 async def withdraw(workspace: Workspace, uris: Sequence[str]) -> int:

@@ -21,7 +21,7 @@ ORDER BY id ON CONFLICT DO NOTHING
 -- name: insert_phrases
 -- The phrases of all names: each is written in one way, whatever its names have besides.
 INSERT INTO phrase (id, key, first, words, chunks)
-SELECT * FROM unnest(%(ids)s::bigint[], %(keys)s::text[], %(firsts)s::bigint[], %(words)s::bigint[], %(chunks)s::bigint[])
+SELECT *, 0 FROM unnest(%(ids)s::bigint[], %(keys)s::text[], %(firsts)s::bigint[], %(words)s::bigint[])
 ON CONFLICT DO NOTHING
 
 -- name: insert_occurrences
@@ -63,6 +63,9 @@ FROM mention WHERE document = ANY(%(documents)s) ORDER BY document, chunk, n
 -- name: links
 SELECT document, chunk, n, source, target, description, description_hash, keywords, strength, emphasis, spans
 FROM link WHERE document = ANY(%(documents)s) ORDER BY document, chunk, n
+
+-- name: recipes
+SELECT id, recipe, fingerprint FROM recipe WHERE id = ANY(%(ids)s)
 
 -- name: hold_writers
 SELECT await_writers()
