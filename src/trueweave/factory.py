@@ -297,7 +297,7 @@ class WorkspaceModels:
         self._settings = settings
         self._liveness = liveness
         self._prompts = prompts
-        self._given = given
+        self.given = given
         self._ledger = PostgresLedger(workspace, liveness, settings.currency)
         self._patience = Patience(tries=settings.model_tries)
         self._limits = RateLimits(settings.calls_at_once, settings.requests_per_minute, settings.tokens_per_minute)
@@ -385,7 +385,7 @@ class WorkspaceModels:
 
     def recipe(self) -> Recipe:
         """How documents are worked here."""
-        return self._parts.fingerprinted(recipe(self._given.outweighing(self._settings), self._prompts))
+        return self._parts.fingerprinted(recipe(self.given.outweighing(self._settings), self._prompts))
 
     @property
     def _parts(self) -> Parts:
@@ -397,11 +397,12 @@ class WorkspaceModels:
         return self._own_parts
 
     def _parts_with(self, llm: StreamingLLM | None) -> Parts:
-        return Parts(self._given, IngestContext(self._settings, llm, self._embedder_of_settings))
+        return Parts(self.given, IngestContext(self._settings, llm, self.embedder_of_documents))
 
-    async def _embedder_of_settings(self) -> Embedder | None:
-        if self._given.embedder:
-            return self._given.embedder
+    async def embedder_of_documents(self) -> Embedder | None:
+        """What documents are embedded with: what was given, or the model that the settings name, if any."""
+        if self.given.embedder:
+            return self.given.embedder
         name = self._settings.embedding_model
         return await self.embedder(name) if name else None
 
@@ -470,7 +471,7 @@ class WorkspaceModels:
 
     def dependencies(self, embedder: Embedder | None, llm: StreamingLLM | None) -> WorkerDependencies:
         """What a worker works with. Reports are written by this model, or by that of the settings without one."""
-        chosen = self._given.outweighing(self._settings).extractor
+        chosen = self.given.outweighing(self._settings).extractor
         own = None if chosen == "llm" and not self._settings.model_for("extract") else self.recipe()
         return WorkerDependencies(
             self.extractor,
@@ -484,7 +485,7 @@ class WorkspaceModels:
         )
 
     def _summarise(self) -> Summarise | None:
-        chosen, model = self._given.outweighing(self._settings).extractor, self._settings.model_for("extract")
+        chosen, model = self.given.outweighing(self._settings).extractor, self._settings.model_for("extract")
         if not model or chosen not in ("auto", "llm"):
             return None
         return Summariser(self.chat(model), prompts=self._prompts).summarise

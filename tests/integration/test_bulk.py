@@ -24,15 +24,19 @@ from trueweave.extract import preannotated
 from trueweave.factory import recipe
 from trueweave.graph.contribution import Contribution
 from trueweave.ingest import stages
-from trueweave.store.postgres import api_keys, outbox
+from trueweave.ingest.own import Given
+from trueweave.protocols import Embedder
+from trueweave.store.postgres import api_keys, outbox, vectors
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.digest import differences
+from trueweave.testing import HashEmbedder
 from trueweave.text.loading.rows import row_source
 from trueweave.types import BulkReport, NameKey, Source
 
 WORDS = ["river", "bridge", "built", "old", "stone", "engineer", "flood", "school", "market", "harbour", "winter"]
 NAMES = ["Ada Lovelace", "ada lovelace", "Charles Babbage", "London", "Analytical Engine", "Grace Hopper", "Cobol"]
 
+NOTHING = Given()
 MERGED = (NameKey("London"), NameKey("Cobol"))
 
 
@@ -59,9 +63,11 @@ def written(file: Path, documents: list[dict[str, object]]) -> Path:
 
 
 @asynccontextmanager
-async def opened(database: Database, name: str, folder: Path) -> AsyncIterator[AsyncTrueweave]:
+async def opened(
+    database: Database, name: str, folder: Path, embedder: Embedder | None = None
+) -> AsyncIterator[AsyncTrueweave]:
     settings = Settings(extractor="capitals", project_folder=folder)
-    async with aclosing(await AsyncTrueweave.enter(database, name, settings=settings, make=True)) as made:
+    async with aclosing(await AsyncTrueweave.enter(database, name, embedder, settings=settings, make=True)) as made:
         yield made
 
 
@@ -72,7 +78,9 @@ async def add_online(trueweave: AsyncTrueweave, folder: Path, documents: list[di
     await trueweave.add(*(row_source(row, "a.jsonl", "") for row in documents if "entities" not in row))
 
 
-async def load(trueweave: AsyncTrueweave, folder: Path, *paths: str, told: Told = untold) -> BulkReport:
+async def load(
+    trueweave: AsyncTrueweave, folder: Path, *paths: str, told: Told = untold, given: Given = NOTHING
+) -> BulkReport:
     return await bulk_load(
         trueweave.workspace,
         paths,
@@ -80,7 +88,8 @@ async def load(trueweave: AsyncTrueweave, folder: Path, *paths: str, told: Told 
         LocalFlow(),
         settings=trueweave.settings,
         recipe=recipe(trueweave.settings),
-        embedder=None,
+        embedder=given.embedder,
+        given=given,
         told=told,
     )
 
@@ -234,3 +243,29 @@ async def test_money_replies_and_keys_stay_with_the_workspace(database: Database
         assert (await bulk.budget.get()).token_cap == 1000
         [key] = await api_keys.listed(database, 10)
         assert key.workspaces == ("bulk",)
+
+
+async def test_an_embedder_of_the_program_embeds_on_the_cluster(database: Database, tmp_path: Path) -> None:
+    documents, embedder = rows(30), HashEmbedder(32)
+    async with opened(database, "online", tmp_path, embedder) as online:
+        await add_online(online, tmp_path, documents)
+    async with opened(database, "bulk", tmp_path, embedder) as bulk:
+        await load(bulk, tmp_path, str(written(tmp_path / "a.jsonl", documents)), given=Given(embedder))
+    await check_same(database, tmp_path)
+    async with opened(database, "bulk", tmp_path, embedder) as bulk:
+        async with bulk.workspace.transaction() as tx:
+            space = await vectors.space(tx)
+        assert space
+        assert [some async for some in vectors.missing(bulk.workspace, space)] == []
+        [vector] = await embedder.embed([str(documents[7]["text"])], "query")
+        [hit] = await bulk.graph.nearest("chunk", vector, 1)
+    assert hit.distance == pytest.approx(0, abs=0.01)
+
+
+async def test_what_cannot_be_sent_to_other_processes_is_refused(database: Database, tmp_path: Path) -> None:
+    class Local(HashEmbedder):
+        pass
+
+    async with opened(database, "bulk", tmp_path) as bulk:
+        with pytest.raises(ConfigError, match="cannot be sent to other processes"):
+            await load(bulk, tmp_path, str(written(tmp_path / "a.jsonl", rows(1))), given=Given(Local()))

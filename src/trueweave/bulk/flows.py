@@ -32,10 +32,11 @@ def packed(rows: Iterable[tuple[int, Any]]) -> Table:
     )
 
 
-def unpacked(table: Table) -> Iterator[Any]:
-    """The rows of all parts in a table, which another process of the same load has packed."""
-    for some in table["rows"]:
-        yield from pickle.loads(some.as_py())
+def unpacked(table: Table, part: int | None = None) -> Iterator[Any]:
+    """The rows of all parts in a table, or of one part, which another process of the same load has packed."""
+    for number, some in zip(table["part"].to_pylist(), table["rows"], strict=True):
+        if part is None or number == part:
+            yield from pickle.loads(some.as_py())
 
 
 class Flow(Protocol):
@@ -52,13 +53,16 @@ class Flow(Protocol):
         """Each table of the data by a step, which takes so many GPUs."""
 
     def group(self, data: Any, step: Step, parts: int) -> Any:
-        """All tables of each part together by a step."""
+        """All tables of each of the first `parts` parts together by a step."""
 
     def union(self, data: Any, other: Any) -> Any:
         """The tables of both."""
 
     def rows(self, data: Any) -> Iterator[Any]:
         """The rows of the data, as they are computed."""
+
+    def wait(self, data: Any) -> Iterator[int]:
+        """How many tables of the data are computed, each time that there is one more."""
 
     def share(self, value: T) -> Shared[T]:
         """A value that every step can ask for."""
@@ -80,8 +84,8 @@ class LocalFlow:
         grouped: defaultdict[int, list[Table]] = defaultdict(list)
         for table in data:
             for at, part in enumerate(table["part"].to_pylist()):
-                assert part < parts, "parts are counted from 0"
-                grouped[part].append(table.slice(at, 1))
+                if part < parts:
+                    grouped[part].append(table.slice(at, 1))
         return [step(pa.concat_tables(tables)) for tables in grouped.values()]
 
     def union(self, data: list[Table], other: list[Table]) -> list[Table]:
@@ -90,6 +94,9 @@ class LocalFlow:
     def rows(self, data: list[Table]) -> Iterator[Any]:
         for table in data:
             yield from unpacked(table)
+
+    def wait(self, data: list[Table]) -> Iterator[int]:
+        yield from range(1, len(data) + 1)
 
     def share(self, value: T) -> Shared[T]:
         return lambda: value

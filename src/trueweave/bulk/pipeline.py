@@ -17,7 +17,6 @@ from trueweave.bulk.stages import Steps, WorkShards
 from trueweave.bulk.sums import EntityOf, Pair
 from trueweave.graph.components import components, inherit
 from trueweave.types import ResolutionSettings
-from trueweave.view.linking import CHUNKS_AT_ONCE
 
 _MENTIONS_IN_A_PART = 200_000
 _MOST_TASKS = 1000  # of a step over shards: a shuffle has one value for each of them and each part
@@ -50,11 +49,8 @@ class Pipeline:
             self.told("Extracting", len(made), len(shards))
         return made
 
-    def load_documents(
-        self, keys: Sequence[str], mentions: int, how: ResolutionSettings
-    ) -> tuple[LoadedShards, list[UUID]]:
-        """Load the record of the shards of these keys, which have so many mentions; what follows needs the shards.
-        Gives the chunks as well."""
+    def load_documents(self, keys: Sequence[str], mentions: int, how: ResolutionSettings) -> LoadedShards:
+        """Load the record of the shards of these keys, which have so many mentions; what follows needs the shards."""
         flow = self.flow
         parts = max(2 * flow.cpus, mentions // _MENTIONS_IN_A_PART)
         data = flow.source([packed((0, one) for one in some) for some in _dealt(list(enumerate(keys)))])
@@ -63,11 +59,10 @@ class Pipeline:
         for shard, id_ in flow.rows(flow.group(flow.map(data, steps.map_uris), steps.reduce_uris, parts)):
             left_out[shard].add(id_)
         steps = replace(steps, left_out={shard: frozenset(ids) for shard, ids in left_out.items()})
-        chunks: list[UUID] = []
-        for n, some in enumerate(flow.rows(flow.map(data, steps.load_record)), 1):
-            chunks += some
-            self.told("Loading documents", n, len(keys))
-        return LoadedShards(data, steps), chunks
+        loaded = flow.map(data, steps.load_record)
+        for done in flow.wait(loaded):
+            self.told("Loading documents", done, len(data))
+        return LoadedShards(loaded, steps)
 
     def load_graph(self, shards: LoadedShards, former: Mapping[UUID, tuple[UUID, int]]) -> tuple[int, int]:
         """Load the names, entities and relations of these shards, with their vectors; how many names and entities.
@@ -77,7 +72,7 @@ class Pipeline:
         flow, told, (data, steps) = self.flow, self.told, shards
         parts = steps.parts
         told("Resolving names", 0, 2)
-        names = flow.group(flow.map(data, steps.map_names), steps.reduce_names, parts)
+        names = flow.group(data, steps.reduce_names, parts)
         told("Resolving names", 1, 2)
         pairs: set[Pair] = set(flow.rows(flow.group(flow.map(names, steps.map_keys), steps.reduce_keys, parts)))
         entities = flow.share(_entities(uuid4().hex, pairs, former))
@@ -93,18 +88,18 @@ class Pipeline:
         told("Loading entities and relations", 2, 2)
         return sum(number for number, _ in counts), sum(number for _, number in counts)
 
-    def link(self, shards: LoadedShards, chunks: Sequence[UUID]) -> None:
-        """Link chunks to the names in them, once all names are there."""
+    def link(self, shards: LoadedShards, chunks: int) -> int:
+        """Link all chunks to the names in them, once all names are there; how many were, of so many."""
         done = 0
-        tables = [packed((0, one) for one in some) for some in _dealt(chunks, CHUNKS_AT_ONCE)]
-        for number in self.flow.rows(self.flow.map(self.flow.source(tables), shards.steps.link_chunks)):
+        for number in self.flow.rows(self.flow.map(shards.data, shards.steps.link_chunks)):
             done += number
-            self.told("Linking names", done, len(chunks))
+            self.told("Linking names", done, chunks)
+        return done
 
 
-def _dealt(values: Sequence[T], fewest: int = 1) -> Iterator[Sequence[T]]:
-    """Values for as many tasks as there may be, so many for each at least."""
-    at_once = max(fewest, 1 + len(values) // _MOST_TASKS)
+def _dealt(values: Sequence[T]) -> Iterator[Sequence[T]]:
+    """Values for as many tasks as there may be."""
+    at_once = 1 + len(values) // _MOST_TASKS
     return (values[at : at + at_once] for at in range(0, len(values), at_once))
 
 

@@ -21,6 +21,7 @@ from trueweave.factory import ModelFactory, WorkspaceModels
 from trueweave.graph.contribution import ChunkRow, Contribution, contribution
 from trueweave.graph.plan import ChangedText
 from trueweave.ingest.jobs import WorkerSettings
+from trueweave.ingest.own import Given
 from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.stages import work
 from trueweave.prompts import BUILT_IN, PromptSet
@@ -49,6 +50,7 @@ class Load:
     the budget of `target`, which also keeps their replies."""
 
     settings: Settings
+    given: Given
     database_url: str
     target: int
     made: int
@@ -56,12 +58,16 @@ class Load:
     spool: Path
     space: Space | None
 
+    def is_same(self, other: Load) -> bool:
+        """Whether the other is this load. What was given may come as another object each time."""
+        return (self.database_url, self.made) == (other.database_url, other.made)
+
 
 def process(load: Load) -> Process:
     """The process that this task runs in, opened for a load when it is first asked for."""
     global _process
     with _lock:
-        if _process is None or _process.load != load:
+        if _process is None or not _process.load.is_same(load):
             if _process is not None:
                 _process.close()
             _process = Process(load)
@@ -125,7 +131,9 @@ class Process:
                 self._factory = ModelFactory(database, settings.lease)
                 folder = settings.prompt_folder
                 prompts = await asyncio.to_thread(PromptSet.from_folder, folder) if folder else BUILT_IN
-                self._models = await self._factory.models(Workspace(database, self.load.target), settings, prompts)
+                self._models = await self._factory.models(
+                    Workspace(database, self.load.target), settings, prompts, self.load.given
+                )
         return self._models
 
     async def work(self, shard: Shard) -> Worked:
@@ -199,9 +207,8 @@ class Process:
         return [Vector(text.kind, text.id, text.hash, found[text.hash]) for text in texts]
 
     async def _embedder(self) -> Embedder | None:
-        name = self.load.settings.embedding_model
-        if self.load.space is None or name is None:
+        if self.load.space is None:
             return None
-        embedder = await (await self.models()).embedder(name)
+        embedder = await (await self.models()).embedder_of_documents()
         self.load.space.check(embedder)
         return embedder

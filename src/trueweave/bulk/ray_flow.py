@@ -71,6 +71,12 @@ class RayFlow:
             for table in done:
                 yield from unpacked(_found(table))
 
+    def wait(self, data: Refs) -> Iterator[int]:
+        waiting = list(data)
+        while waiting:
+            _, waiting = ray.wait(waiting, fetch_local=False)  # what failed is raised where it is needed
+            yield len(data) - len(waiting)
+
     def share(self, value: T) -> Shared[T]:
         return partial(_get, ray.put(value))
 

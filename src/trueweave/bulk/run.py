@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from trueweave.config import Settings
 from trueweave.errors import ConfigError
 from trueweave.events import Skipped, Unreadable
 from trueweave.graph.communities import LeidenSettings
+from trueweave.ingest.own import Given
 from trueweave.ingest.recipe import Recipe
 from trueweave.protocols import Embedder
 from trueweave.store.postgres import bulk, communities, outbox, record, resolution, vectors
@@ -32,7 +34,6 @@ from trueweave.view.linking import link
 from trueweave.view.settle import settle
 
 _DOCUMENTS_IN_A_SHARD = 500
-_TEXTS_AT_ONCE = 1000
 _INDEXED: tuple[VectorKind, ...] = ("chunk", "entity", "relation")
 
 
@@ -49,6 +50,7 @@ async def bulk_load(
     settings: Settings,
     recipe: Recipe,
     embedder: Embedder | None,
+    given: Given = Given(),  # noqa: B008 (immutable)
     told: Told = untold,
     gpus: float = 0,
 ) -> BulkReport:
@@ -59,7 +61,7 @@ async def bulk_load(
     which all nodes share: a load that was stopped goes on from there. Documents that come to the workspace meanwhile
     are in it afterwards. The rows of the former index are deleted by whoever cleans up after five minutes.
     """
-    return await _BulkLoad(target, spool, flow, settings, recipe, embedder, told, gpus).run(paths)
+    return await _BulkLoad(target, spool, flow, settings, recipe, embedder, given, told, gpus).run(paths)
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,7 @@ class _BulkLoad:
     settings: Settings
     recipe: Recipe
     embedder: Embedder | None
+    given: Given
     told: Told
     gpus: float
 
@@ -95,6 +98,13 @@ class _BulkLoad:
         return replace(report, skipped=tuple((one.path, one.reason) for one in skipped))
 
     async def _check(self) -> None:
+        try:
+            pickle.dumps(self.given)
+        except (pickle.PicklingError, TypeError, AttributeError) as error:
+            raise ConfigError(
+                f"an embedder, extractor or chunker that the program was given cannot be sent to other processes: "
+                f"{error}. Define its class in a module, and open files and connections when they are first needed."
+            ) from error
         async with self.target.transaction() as tx:
             consumers, server = await outbox.consumers(tx), await tx.value("bulk.server")
         if server:
@@ -131,7 +141,7 @@ class _BulkLoad:
             await bulk.make_own_tables(made, space)
         recipe = self.recipe.packed()
         folder = self.spool / key("load", recipe, space.model if space else "", str(space and space.dimensions)).hex
-        return Load(self.settings, self.target.database.url, self.target.id, made.id, recipe, folder, space)
+        return Load(self.settings, self.given, self.target.database.url, self.target.id, made.id, recipe, folder, space)
 
     async def _built(
         self, pipeline: Pipeline, made: Workspace, shards: Sequence[Shard | RecordShard], worked: dict[str, Worked]
@@ -142,15 +152,11 @@ class _BulkLoad:
         former = {name: (entity, count) async for name, entity, count in bulk.live_names(self.target)}
         mentions = sum(one.mentions for one in worked.values())
         keys = [shard.key for shard in shards]
-        loaded, chunks = await asyncio.to_thread(pipeline.load_documents, keys, mentions, how)
-        indexing = asyncio.create_task(self._index_texts(made, chunks))  # by the database, while the cluster adds up
-        try:
-            names, entities = await asyncio.to_thread(pipeline.load_graph, loaded, former)
-            await indexing
-        finally:
-            indexing.cancel()
-        await asyncio.to_thread(pipeline.link, loaded, chunks)
-        await bulk.count_occurrences(made)
+        chunks = sum(one.chunks for one in worked.values())
+        loaded = await asyncio.to_thread(pipeline.load_documents, keys, mentions, how)
+        names, entities = await asyncio.to_thread(pipeline.load_graph, loaded, former)
+        linked = await asyncio.to_thread(pipeline.link, loaded, chunks)
+        await bulk.count(made)
         if space := pipeline.load.space:
             self.told("Indexing vectors", 0, 1)
             await asyncio.gather(*(bulk.index_vectors(made, space, kind) for kind in _INDEXED))
@@ -159,17 +165,12 @@ class _BulkLoad:
         documents = {shard: worked[shard.key].documents - len(left_out.get(shard.key, ())) for shard in shards}
         return BulkReport(
             sum(documents.values()),
-            len(chunks),
+            linked,
             names,
             entities,
             sum(number for shard, number in documents.items() if isinstance(shard, RecordShard)),
             tuple(problem for one in worked.values() for problem in one.failed),
         )
-
-    async def _index_texts(self, made: Workspace, chunks: Sequence[UUID]) -> None:
-        for at in range(0, len(chunks), _TEXTS_AT_ONCE):
-            await bulk.index_texts(made, chunks[at : at + _TEXTS_AT_ONCE])
-            self.told("Indexing texts", min(at + _TEXTS_AT_ONCE, len(chunks)), len(chunks))
 
     async def _state(self) -> str:
         async with self.target.transaction() as tx:

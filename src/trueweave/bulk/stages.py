@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
 from pyarrow import Table
@@ -54,6 +54,18 @@ async def _worked(here: Process, shard: Shard | RecordShard) -> Worked:
     return await here.copy(shard) if isinstance(shard, RecordShard) else await here.work(shard)
 
 
+R = TypeVar("R", ChunkRow, MentionRow, LinkRow)
+
+
+class _Record(NamedTuple):
+    """What the documents of a shard say."""
+
+    documents: list[DocumentRow]
+    chunks: list[ChunkRow]
+    mentions: list[MentionRow]
+    links: list[LinkRow]
+
+
 @dataclass(frozen=True)
 class Steps:
     """The steps of a load, in the order in which they run. `left_out` are the versions of documents of a shard that
@@ -86,31 +98,60 @@ class Steps:
         return packed(left_out)
 
     def load_record(self, table: Table) -> Table:
-        return packed((0, self._process.run(self._load_record(shard))) for _, shard in unpacked(table))
+        """Load what the documents of some shards say. Gives the sums of their names by part, and beyond the parts what
+        later steps need: the sums of their pairs of names, and their chunks."""
+        mentions: list[MentionRow] = []
+        links: list[LinkRow] = []
+        chunks: list[UUID] = []
+        for _, shard in unpacked(table):
+            record = self._record(shard)
+            self._process.run(self._load_record(shard, record))
+            mentions += record.mentions
+            links += record.links
+            chunks += (chunk.id for chunk in record.chunks)
 
-    async def _load_record(self, shard: str) -> list[UUID]:
-        here, gone = self._process, self.left_out.get(shard, frozenset())
-        documents = [row for row in here.spool.rows(shard, DocumentRow) if row.id not in gone]
-        chunks = self._kept(shard, ChunkRow)
-        vectors = {v.id: v for v in here.spool.vectors(shard)}
-        workspace = await here.made()
-        async with workspace.transaction(unhurried=True) as tx:
-            mentions, links = self._kept(shard, MentionRow), self._kept(shard, LinkRow)
-            await bulk.load_record(tx, documents, chunks, mentions, links, here.spool.made(shard))
-            if self.load.space and vectors:
-                ids = {chunk.id for chunk in chunks}
-                await bulk.load_vectors(tx, self.load.space, "chunk", [vectors[id_] for id_ in ids])
-        return [chunk.id for chunk in chunks]
-
-    # --- names
-
-    def map_names(self, table: Table) -> Table:
-        def rows() -> Iterator[tuple[int, NameSum]]:
-            for _, shard in unpacked(table):
-                for one in sum_mentions(self._kept(shard, MentionRow)):
-                    yield part_of(one.id, self.parts), one
+        def rows() -> Iterator[tuple[int, Any]]:
+            for one in sum_mentions(mentions):
+                yield part_of(one.id, self.parts), one
+            written = {mention.name: mention.written for mention in mentions}
+            yield from ((self._pairs, one) for one in sum_links(links, written))
+            yield from ((self._chunks, id_) for id_ in chunks)
 
         return packed(rows())
+
+    def _record(self, shard: str) -> _Record:
+        documents = [row for row in self._process.spool.rows(shard, DocumentRow) if not self._is_gone(shard, row.id)]
+        return _Record(
+            documents, self._kept(shard, ChunkRow), self._kept(shard, MentionRow), self._kept(shard, LinkRow)
+        )
+
+    def _kept(self, shard: str, kind: type[R]) -> list[R]:
+        """The rows of a kind of a shard, without those of documents that are left out."""
+        return [row for row in self._process.spool.rows(shard, kind) if not self._is_gone(shard, row.document)]
+
+    def _is_gone(self, shard: str, document: UUID) -> bool:
+        return shard in self.left_out and document in self.left_out[shard]
+
+    async def _load_record(self, shard: str, record: _Record) -> None:
+        here = self._process
+        vectors = {v.id: v for v in here.spool.vectors(shard)}
+        ids = [chunk.id for chunk in record.chunks]
+        workspace = await here.made()
+        async with workspace.transaction(unhurried=True) as tx:
+            await bulk.load_record(tx, *record, here.spool.made(shard))
+            await bulk.index_texts(tx, ids)
+            if self.load.space and vectors:
+                await bulk.load_vectors(tx, self.load.space, "chunk", [vectors[id_] for id_ in dict.fromkeys(ids)])
+
+    @property
+    def _pairs(self) -> int:
+        return self.parts
+
+    @property
+    def _chunks(self) -> int:
+        return self.parts + 1
+
+    # --- names
 
     def reduce_names(self, table: Table) -> Table:
         part = table["part"][0].as_py()
@@ -138,12 +179,10 @@ class Steps:
         entity_of = entities()
 
         def rows() -> Iterator[tuple[int, PairSum]]:
-            for _, shard in unpacked(table):
-                written = {mention.name: mention.written for mention in self._kept(shard, MentionRow)}
-                for one in sum_links(self._kept(shard, LinkRow), written):
-                    ends = entity_of(one.source), entity_of(one.target)
-                    id_ = relation_id(*ends) if ends[0] != ends[1] else name_pair_id(one.source, one.target)
-                    yield part_of(id_, self.parts), one
+            for one in unpacked(table, self._pairs):
+                ends = entity_of(one.source), entity_of(one.target)
+                id_ = relation_id(*ends) if ends[0] != ends[1] else name_pair_id(one.source, one.target)
+                yield part_of(id_, self.parts), one
 
         return packed(rows())
 
@@ -204,7 +243,7 @@ class Steps:
 
     def link_chunks(self, table: Table) -> Table:
         """Link chunks to the names in them; gives how many were."""
-        chunks: list[UUID] = list(unpacked(table))
+        chunks: list[UUID] = list(unpacked(table, self._chunks))
 
         async def link() -> None:
             workspace = await self._process.made()
@@ -222,9 +261,3 @@ class Steps:
     @property
     def _process(self) -> Process:
         return process(self.load)
-
-    def _kept(self, shard: str, kind: type[Any]) -> list[Any]:
-        """The rows of a shard, without those of documents that are left out."""
-        gone = self.left_out.get(shard)
-        rows = self._process.spool.rows(shard, kind)
-        return [row for row in rows if row.document not in gone] if gone else rows

@@ -249,7 +249,8 @@ class AsyncMaintenanceGroup:
         end in one transaction; until then nothing is seen of it. `spool` is a folder that all nodes share, in which
         what was made is kept, so that a load that was stopped goes on from there when it is started again. `told` is
         called with the name of a stage, and how many of how many units are done. `gpus` is how many each process that
-        extracts and embeds takes.
+        extracts and embeds takes. An embedder, extractor or chunker that this was opened with is sent to the processes
+        by pickle.
         """
         from trueweave.bulk.ray_flow import RayFlow
         from trueweave.bulk.run import bulk_load, untold
@@ -265,6 +266,7 @@ class AsyncMaintenanceGroup:
                 settings=self._core.settings,
                 recipe=models.recipe(),
                 embedder=await self._core.embedder(),
+                given=models.given,
                 told=told or untold,
                 gpus=gpus,
             )

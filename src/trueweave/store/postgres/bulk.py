@@ -153,15 +153,15 @@ async def index_vectors(workspace: Workspace, where: Space, kind: VectorKind) ->
         await tx.run("vectors.index_own_table", space=where.id, kind=kind, indexed=True)
 
 
-async def index_texts(workspace: Workspace, chunks: Sequence[UUID]) -> None:
-    """Make chunks part of text search."""
-    async with workspace.transaction(unhurried=True) as tx:
-        await tx.run("text.index", coming=list(chunks), going=[])
+async def index_texts(tx: Transaction, chunks: Sequence[UUID]) -> None:
+    """Make chunks part of text search, before they are counted."""
+    await tx.run("text.add", coming=Ids(chunks))
 
 
-async def count_occurrences(workspace: Workspace) -> None:
-    """Count in how many chunks each phrase is, once all are linked."""
+async def count(workspace: Workspace) -> None:
+    """Count in how many chunks each word and each phrase is, once all are there."""
     async with workspace.transaction(unhurried=True) as tx:
+        await tx.run("text.count")
         await tx.run("bulk.count_occurrences")
 
 

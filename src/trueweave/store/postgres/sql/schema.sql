@@ -1,5 +1,15 @@
 CREATE SCHEMA trueweave;
 
+CREATE FUNCTION trueweave.add_text(coming uuid[]) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+BEGIN
+    INSERT INTO bm25_index (workspace, chunk, length, keys, counts, sketch, language)
+    SELECT current_setting('trueweave.workspace')::int, chunk, length, keys, counts, sketch, language FROM text_rows(coming)
+    ON CONFLICT DO NOTHING;
+END $$;
+
 CREATE FUNCTION trueweave.await_writers() RETURNS void
     LANGUAGE plpgsql
     SET search_path TO 'trueweave', 'pg_temp'
@@ -200,6 +210,26 @@ BEGIN
     RETURN NULL;
 END $$;
 
+CREATE FUNCTION trueweave.count_text() RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    salt constant bigint := workspace_salt();
+BEGIN
+    DELETE FROM corpus WHERE workspace = here;
+    DELETE FROM text_language WHERE workspace = here;
+    DELETE FROM word WHERE workspace = here;
+    INSERT INTO corpus (workspace, chunks, length)
+    SELECT here, count(*), sum(length) FROM bm25_index WHERE workspace = here HAVING count(*) > 0;
+    INSERT INTO text_language (workspace, language, chunks)
+    SELECT here, language, count(*) FROM bm25_index WHERE workspace = here GROUP BY language;
+    INSERT INTO word (workspace, word, tier, chunks)
+    SELECT here, (key # salt) & ~15, key & 15, count(*) FROM bm25_index CROSS JOIN unnest(keys) AS key
+    WHERE workspace = here GROUP BY key;
+END $$;
+
 CREATE FUNCTION trueweave.drop_ordered_facets() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -338,24 +368,9 @@ DECLARE
 BEGIN
     WITH gone AS (
         DELETE FROM bm25_index WHERE workspace = here AND chunk = ANY(going) RETURNING length, keys, language
-    ), said AS (
-        SELECT u.id, l.language, w.word, w.frequency, sum(w.frequency) OVER (PARTITION BY u.id) AS length
-        FROM unnest(coming) AS u (id)
-        -- All versions of a document that have a chunk of this id give it the same language.
-        CROSS JOIN LATERAL (SELECT text, document FROM chunk WHERE workspace = here AND id = u.id LIMIT 1) c
-        CROSS JOIN LATERAL (SELECT language_of(c.text, (SELECT d.metadata ->> 'language' FROM document d
-                                                        WHERE d.workspace = here AND d.id = c.document)) AS language OFFSET 0) l  -- once for a chunk, not for a word
-        CROSS JOIN LATERAL words_of(c.text, l.language) w
-    ), keyed AS (
-        SELECT id, language, length, frequency, odds, word # salt | tier_of(odds) AS key
-        FROM said CROSS JOIN LATERAL odds_of(frequency, length) AS odds
-    ), listed AS (
-        SELECT id, language, length, array_agg(key ORDER BY key) AS keys, array_agg(frequency ORDER BY key) AS counts,
-            array_agg(odds / (1 + odds) ORDER BY key) AS weights
-        FROM keyed GROUP BY id, language, length
     ), added AS (
         INSERT INTO bm25_index (workspace, chunk, length, keys, counts, sketch, language)
-        SELECT here, id, length, keys, counts, sketch_of(keys, weights), language FROM listed
+        SELECT here, chunk, length, keys, counts, sketch, language FROM text_rows(coming)
         ON CONFLICT DO NOTHING RETURNING length, keys, language
     ), changes AS (
         SELECT 1 AS sign, length, keys, language FROM added UNION ALL SELECT -1, length, keys, language FROM gone
@@ -998,6 +1013,35 @@ BEGIN
     SELECT l.chunk::text, l.length || ' ' || coalesce(sum(hashint8extended(u.key # workspace_salt(), u.frequency)), 0) || ' ' || l.language
     FROM bm25_index l LEFT JOIN LATERAL unnest(l.keys, l.counts) AS u (key, frequency) ON true
     WHERE l.workspace = current_setting('trueweave.workspace')::int GROUP BY l.workspace, l.chunk;
+END $$;
+
+CREATE FUNCTION trueweave.text_rows(coming uuid[], OUT chunk uuid, OUT language text, OUT length integer, OUT keys bigint[], OUT counts smallint[], OUT sketch public.sparsevec) RETURNS SETOF record
+    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    SET enable_seqscan TO 'off'
+    AS $$
+#variable_conflict use_column
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    salt constant bigint := workspace_salt();
+BEGIN
+    RETURN QUERY WITH said AS (
+        SELECT u.id, l.language, w.word, w.frequency, sum(w.frequency) OVER (PARTITION BY u.id) AS length
+        FROM unnest(coming) AS u (id)
+        -- All versions of a document that have a chunk of this id give it the same language.
+        CROSS JOIN LATERAL (SELECT text, document FROM chunk WHERE workspace = here AND id = u.id LIMIT 1) c
+        CROSS JOIN LATERAL (SELECT language_of(c.text, (SELECT d.metadata ->> 'language' FROM document d
+                                                        WHERE d.workspace = here AND d.id = c.document)) AS language OFFSET 0) l  -- once for a chunk, not for a word
+        CROSS JOIN LATERAL words_of(c.text, l.language) w
+    ), keyed AS (
+        SELECT id, language, length, frequency, odds, word # salt | tier_of(odds) AS key
+        FROM said CROSS JOIN LATERAL odds_of(frequency, length) AS odds
+    ), listed AS (
+        SELECT id, language, length, array_agg(key ORDER BY key) AS keys, array_agg(frequency ORDER BY key) AS counts,
+            array_agg(odds / (1 + odds) ORDER BY key) AS weights
+        FROM keyed GROUP BY id, language, length
+    )
+    SELECT id, language, length::int, keys, counts::smallint[], sketch_of(keys, weights) FROM listed;
 END $$;
 
 CREATE FUNCTION trueweave.tier_of(odds double precision) RETURNS integer
@@ -2797,6 +2841,9 @@ CREATE POLICY workspace ON trueweave.workspace USING ((id = (current_setting('tr
 GRANT USAGE ON SCHEMA trueweave TO trueweave_app;
 GRANT USAGE ON SCHEMA trueweave TO trueweave_reader;
 
+REVOKE ALL ON FUNCTION trueweave.add_text(coming uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.add_text(coming uuid[]) TO trueweave_app;
+
 REVOKE ALL ON FUNCTION trueweave.await_writers() FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.await_writers() TO trueweave_app;
 
@@ -2823,6 +2870,9 @@ GRANT ALL ON FUNCTION trueweave.clear_text() TO trueweave_app;
 REVOKE ALL ON FUNCTION trueweave.count_bytes_that_came() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION trueweave.count_bytes_that_went() FROM PUBLIC;
+
+REVOKE ALL ON FUNCTION trueweave.count_text() FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.count_text() TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.drop_ordered_facets() FROM PUBLIC;
 
@@ -2941,6 +2991,8 @@ GRANT ALL ON FUNCTION trueweave.term_coverage(question text, chunks uuid[]) TO t
 
 REVOKE ALL ON FUNCTION trueweave.text_lines() FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.text_lines() TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.text_rows(coming uuid[], OUT chunk uuid, OUT language text, OUT length integer, OUT keys bigint[], OUT counts smallint[], OUT sketch public.sparsevec) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION trueweave.tier_of(odds double precision) FROM PUBLIC;
 
