@@ -7,13 +7,16 @@ rows for every key, and a load became quadratic.
 import re
 from typing import Any
 
+import numpy as np
 import psycopg
 import pytest
 
 from tests.integration.test_settle import document, store
 from trueweave import AsyncTrueweave, Chunk, Document, Link
+from trueweave.store.postgres import search, vectors
 from trueweave.store.postgres.binary_params import Numbers, array
 from trueweave.store.postgres.db import Database, Transaction
+from trueweave.store.postgres.document_filter import ConditionShape, FilterShape
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.sources import submit
 from trueweave.testing import HashEmbedder
@@ -131,6 +134,29 @@ async def test_phrases_are_never_looked_up_by_the_index_on_entities(outgrown: As
         values = {"phrases": await _some(tx, "link.phrases", "phrases")}
         rows = await (await tx.execute(f"EXPLAIN {QUERIES['link.phrases']}", values)).fetchall()
     assert "name_entity" not in str(rows)
+
+
+@pytest.mark.parametrize("shape", [FilterShape(False, (ConditionShape(True, 0),)), FilterShape(True, ())])
+async def test_chunks_are_looked_up_by_their_ids(stranger: AsyncTrueweave, url: str, shape: FilterShape) -> None:
+    """A regression: the primary key has the document before the id, and an index-only scan of a workspace's whole part
+    of it seemed cheaper than one row by the index on ids."""
+    with psycopg.connect(url, autocommit=True) as owner:
+        owner.execute("VACUUM ANALYZE")
+    async with stranger.workspace.transaction() as tx:
+        space = await vectors.space(tx)
+        assert space
+        ranked = search.ranked("chunk", search.VectorLayout(space, ()), stranger.workspace.id, shape)
+        values = {
+            "ids": await _some(tx, "", "chunks"),
+            "scope": await _some(tx, "", "documents"),
+            "facet_0": '{"year": [1]}',
+            "vector": vectors.half(np.ones(8, np.float32)),
+        }
+        for query in (QUERIES["search.mentioned"], ranked.decode()):
+            plan = str(await (await tx.execute(f"EXPLAIN {query}", values)).fetchall())
+            assert "using chunk_id on chunk" in plan
+            assert "using chunk_pkey" not in plan, plan
+            assert "Join Filter: (vector" not in plan, plan
 
 
 async def test_text_search_reads_the_rows_of_its_words_and_no_others(stranger: AsyncTrueweave) -> None:

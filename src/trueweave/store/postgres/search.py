@@ -62,10 +62,10 @@ def near(kind: VectorKind, layout: VectorLayout, workspace: int, limit: int, sha
 @lru_cache(maxsize=256)
 def ranked(kind: VectorKind, layout: VectorLayout, workspace: int, shape: FilterShape) -> bytes:
     """Things of a kind by their ids, the nearest to a vector first."""
-    each = [f"SELECT v FROM {table} WHERE id = u.id" for table in _tables(kind, layout, workspace)]
+    vectors = _vectors_of("u.id", kind, layout, workspace)
     rows = _piece(
         "ranked",
-        vectors=" UNION ALL ".join(each),
+        vectors=vectors,
         operator=_OPERATORS[layout.space.metric],
         u_visible=_is_told_of(kind, "u.id", shape),
     )
@@ -84,11 +84,11 @@ def both_lists(layout: VectorLayout, workspace: int, limit: int, shape: FilterSh
 @lru_cache(maxsize=64)
 def propagate(layout: VectorLayout, workspace: int, shape: FilterShape, *, given: bool) -> bytes:
     """The chunks that names lead to: names that are given, or those of given chunks."""
-    each = [f"SELECT v FROM {table} WHERE id = o.chunk" for table in _tables("chunk", layout, workspace)]
+    vectors = _vectors_of("o.chunk", "chunk", layout, workspace)
     rows = _piece(
         "chunks_of_names",
         start=_piece("names_given" if given else "names_of_chunks"),
-        vectors=" UNION ALL ".join(each),
+        vectors=vectors,
         o_visible=_is_told_of("chunk", "o.chunk", shape),
     )
     return _located(rows)
@@ -97,15 +97,15 @@ def propagate(layout: VectorLayout, workspace: int, shape: FilterShape, *, given
 @lru_cache(maxsize=64)
 def rerank_features(layout: VectorLayout, workspace: int) -> bytes:
     """Some chunks once more, by all that can be known of each."""
-    each = [f"SELECT v FROM {table} WHERE id = u.id" for table in _tables("chunk", layout, workspace)]
-    return _located(_piece("weighed", vectors=" UNION ALL ".join(each)))
+    vectors = _vectors_of("u.id", "chunk", layout, workspace)
+    return _located(_piece("weighed", vectors=vectors))
 
 
 @lru_cache(maxsize=64)
 def reports(layout: VectorLayout, workspace: int) -> bytes:
     """The reports of a level that are nearest to a vector."""
-    each = [f"SELECT v FROM {table} WHERE id = c.id" for table in _tables("community", layout, workspace)]
-    near = _piece("report_near", vectors=" UNION ALL ".join(each), operator=_OPERATORS[layout.space.metric])
+    vectors = _vectors_of("c.id", "community", layout, workspace)
+    near = _piece("report_near", vectors=vectors, operator=_OPERATORS[layout.space.metric])
     return _located(_piece("reports", near=near, distance="v.distance"))
 
 
@@ -160,7 +160,7 @@ def relations(shape: FilterShape) -> bytes:
 def from_ids(query: str, shape: FilterShape) -> bytes:
     """What is next to things of these ids, by a query that bounds what it follows from each."""
     visible = {f"{letter}_visible": shape.visible(f"{letter}.document") for letter in "ml"}
-    return _whole(query, columns=_relation("r", shape), edges=_edges("given", shape), **visible)
+    return _whole(query, columns=_relation("r", shape), edges=_edges("given", shape, ", g.degree"), **visible)
 
 
 @lru_cache(maxsize=64)
@@ -176,6 +176,13 @@ def neighbourhood(hops: int, shape: FilterShape) -> bytes:
 def _tables(kind: VectorKind, layout: VectorLayout, workspace: int) -> list[str]:
     common = f"vector_{layout.space.id}_{kind}"
     return [common, *([f"{common}_{workspace}"] if kind in layout.own else [])]
+
+
+def _vectors_of(id_: str, kind: VectorKind, layout: VectorLayout, workspace: int) -> str:
+    """The vector of one thing by its id, looked up in each table."""
+    return " UNION ALL ".join(
+        f"(SELECT v FROM {table} WHERE id = {id_} OFFSET 0)" for table in _tables(kind, layout, workspace)
+    )
 
 
 def _nearest(kind: VectorKind, layout: VectorLayout, workspace: int, limit: int, shape: FilterShape) -> str:
@@ -198,8 +205,9 @@ def _effort(limit: int) -> int:
     return min(max(LEAST_EFFORT, 2 * limit), 1000)
 
 
-def _edges(given: str, shape: FilterShape) -> str:
-    return _piece("edges", given=given, r_visible=_is_told_of("relation", "r.id", shape))
+def _edges(given: str, shape: FilterShape, also: str = "") -> str:
+    """The heaviest relations of each given entity, with other columns of it."""
+    return _piece("edges", given=given, also=also, r_visible=_is_told_of("relation", "r.id", shape))
 
 
 def _is_told_of(kind: VectorKind, id_: str, shape: FilterShape) -> str:

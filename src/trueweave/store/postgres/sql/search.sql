@@ -91,7 +91,9 @@ SELECT DISTINCT t.relation AS id FROM (
 CROSS JOIN LATERAL (SELECT relation FROM name_pair WHERE source = l.source AND target = l.target OFFSET 0) t
 
 -- name: visible_chunk
-EXISTS (SELECT FROM chunk c WHERE c.id = {id} AND {c_visible})
+-- Ordered, here and below, by a column that the primary key does not have: without statistics the planner expects few chunks
+-- in a workspace and would rather read all of its part of that index, which has the document as well, than look up the id.
+EXISTS (SELECT FROM (SELECT document FROM chunk WHERE id = {id} ORDER BY n OFFSET 0) AS c WHERE {c_visible})
 
 -- name: visible_entity
 EXISTS (SELECT FROM name n CROSS JOIN LATERAL (
@@ -209,7 +211,7 @@ CROSS JOIN LATERAL (
 -- name: mentioned
 -- The entities that chunks of these ids mention.
 SELECT DISTINCT hit.id, n.entity FROM unnest(%(ids)s::uuid[]) AS hit (id)
-CROSS JOIN LATERAL (SELECT document FROM chunk WHERE id = hit.id LIMIT 1) AS c
+CROSS JOIN LATERAL (SELECT document FROM chunk WHERE id = hit.id ORDER BY n LIMIT 1) AS c
 CROSS JOIN LATERAL (SELECT name FROM mention WHERE document = c.document AND chunk = hit.id OFFSET 0) AS m
 CROSS JOIN LATERAL (SELECT entity FROM name WHERE id = m.name OFFSET 0) AS n
 WHERE n.entity IS NOT NULL
@@ -226,7 +228,7 @@ WHERE {r_visible} ORDER BY hit.n
 
 -- name: edges
 -- The heaviest relations of each entity, in both directions, with the entity at the other end.
-SELECT r.id, r.weight, g.id AS entity, r.other
+SELECT r.id, r.weight, g.id AS entity, r.other{also}
 FROM {given} AS g CROSS JOIN LATERAL (
     (SELECT id, weight, target AS other FROM relation WHERE source = g.id ORDER BY weight DESC, target LIMIT {fan_out})
     UNION ALL
@@ -235,7 +237,9 @@ WHERE {r_visible}
 
 -- name: around
 -- Sets are passed as arrays from here on: the planner cannot estimate the size of a CTE and would choose nested loops.
-WITH given AS (SELECT id FROM unnest(%(entities)s::uuid[]) AS g (id)),
+WITH given AS (
+    SELECT g.id, e.degree FROM unnest(%(entities)s::uuid[]) AS g (id)
+    CROSS JOIN LATERAL (SELECT degree FROM entity WHERE id = g.id OFFSET 0) AS e),
 edge AS MATERIALIZED ({edges}),
 beside AS MATERIALIZED (SELECT entity, array_agg(other) AS others FROM edge WHERE other <> entity GROUP BY entity),
 spoken AS MATERIALIZED (
@@ -260,10 +264,9 @@ told AS (
         SELECT *, row_number() OVER (PARTITION BY entity ORDER BY neighbours DESC, chunk) AS n FROM counted) AS c
     WHERE n <= %(each)s),
 best AS (
-    SELECT e.id, e.weight, g.degree + o.degree AS degree
+    SELECT e.id, e.weight, e.degree + o.degree AS degree
     FROM (SELECT DISTINCT ON (id) * FROM edge ORDER BY id) AS e
     CROSS JOIN LATERAL (SELECT degree FROM entity WHERE id = e.other OFFSET 0) AS o
-    CROSS JOIN LATERAL (SELECT degree FROM entity WHERE id = e.entity OFFSET 0) AS g
     ORDER BY 3 DESC, e.weight DESC, e.id LIMIT {most_around}),
 listed AS (
     SELECT row_number() OVER (ORDER BY best.degree DESC, r.weight DESC, r.id) AS n, r.*
