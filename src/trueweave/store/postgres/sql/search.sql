@@ -345,7 +345,15 @@ SELECT * FROM unnest(%(names)s::bigint[], %(df)s::bigint[], %(masses)s::float8[]
 -- From each name the chunks that it leads to, seen from a vector: the one that is about it far before the others, and
 -- those nearer to the question before those that are not (by the cosine, whatever the index goes by). A name that is in
 -- too many chunks leads to the former and to known ones.
-SELECT n.phrase, n.mass, c.chunk, c.weight FROM (SELECT %(vector)s::halfvec AS v OFFSET 0) AS q CROSS JOIN ({start}) AS n
+WITH start AS MATERIALIZED ({start}),
+known AS MATERIALIZED (
+    -- All common names at once in each known chunk: looked up one by one, they would cost by their number, which grows.
+    SELECT o.phrase, array_agg(o.chunk) AS chunks, array_agg(o.count) AS counts FROM unnest(%(pool)s::uuid[]) AS p (id)
+    CROSS JOIN LATERAL (SELECT phrase, chunk, count FROM occurrence
+        WHERE chunk = p.id AND phrase = ANY((SELECT array_agg(phrase) FROM start WHERE chunks > %(df_cap)s)::bigint[])
+            AND NOT defines OFFSET 0) AS o
+    GROUP BY o.phrase)
+SELECT n.phrase, n.mass, c.chunk, c.weight FROM (SELECT %(vector)s::halfvec AS v OFFSET 0) AS q CROSS JOIN start AS n
 CROSS JOIN LATERAL (
     SELECT o.chunk, exp((1 - (v.v <=> q.v)) / %(similarity_scale)s)
         * CASE WHEN o.defines THEN 1 ELSE %(mention_weight)s * least(o.count, %(max_tf)s) END AS weight
@@ -355,10 +363,8 @@ CROSS JOIN LATERAL (
         (SELECT chunk, count, defines FROM occurrence
          WHERE phrase = n.phrase AND defines AND n.chunks > %(df_cap)s ORDER BY count DESC, chunk LIMIT %(df_cap)s)
         UNION ALL
-        SELECT o.chunk, o.count, o.defines FROM unnest(%(pool)s::uuid[]) AS p (id)
-        CROSS JOIN LATERAL (SELECT chunk, count, defines FROM occurrence
-            WHERE chunk = p.id AND phrase = n.phrase AND NOT defines OFFSET 0) AS o
-        WHERE n.chunks > %(df_cap)s) AS o
+        SELECT u.chunk, u.count, false FROM known k CROSS JOIN unnest(k.chunks, k.counts) AS u (chunk, count)
+        WHERE k.phrase = n.phrase) AS o
     CROSS JOIN LATERAL ({vectors}) AS v
     WHERE {o_visible}
     ORDER BY weight DESC, o.chunk LIMIT %(passages_per_name)s) AS c
