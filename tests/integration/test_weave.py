@@ -103,11 +103,13 @@ def mixed(a: Scores, b: Scores, part: float) -> Scores:
     return {key: (1 - part) * a.get(key, 0) + part * b.get(key, 0) for key in {**a, **b}}
 
 
+@pytest.mark.parametrize("df_cap", [100, 3])
 @pytest.mark.parametrize("seed", range(4))
-async def test_the_walk_goes_as_written_down(trueweave: AsyncTrueweave, seed: int) -> None:
+async def test_the_walk_goes_as_written_down(trueweave: AsyncTrueweave, seed: int, df_cap: int) -> None:
+    """By few names that are common, and by most: these lead to known chunks, and here all are known."""
     documents = corpus(seed, 30)
     await trueweave.add_documents(documents)
-    walk = Walk(top_k=30)
+    walk = Walk(top_k=30, df_cap=df_cap)
     question = "Who met Babbage in the town that Menabrea left?"
     near = {p.id: p.score for p in (await trueweave.retrieve(question, Naive(top_k=100))).passages}
     ids = {p.uri: p.id for p in (await trueweave.retrieve(question, Naive(top_k=100))).passages}
