@@ -53,7 +53,8 @@ def made(*names: NameRow, label: str | None = None) -> EntityRow:
 
 def related(*name_pairs: NamePairRow) -> RelationRow:
     written = {A: "Ada", B: "Babbage", C: "Countess"}
-    return relation((A, B), name_pairs, written, said("wrote to"), said("letters", "friends"), said("letters"))
+    phrases = said("wrote to"), said("letters", "friends"), said("letters")
+    return relation(relation_id(A, B), (A, B), name_pairs, written, *phrases)
 
 
 @given(histograms, histograms)
@@ -191,7 +192,8 @@ def test_what_people_read_is_bounded_however_much_was_said() -> None:
     row = entity(A, [name(f"{n:03}") for n in range(100)], much, 0)
     assert (len(row.description.split("\n")), len(row.aliases)) == (DESCRIPTIONS_KEPT, ALIASES_KEPT)
     name_pair = NamePairRow(A, B, 1, 1, ONE, None)
-    assert len(relation((A, B), [name_pair], {A: "a", B: "b"}, much, much, much).keywords) == KEYWORDS_KEPT
+    related = relation(relation_id(A, B), (A, B), [name_pair], {A: "a", B: "b"}, much, much, much)
+    assert len(related.keywords) == KEYWORDS_KEPT
 
 
 def test_ties_and_relations_have_a_direction_and_ids_of_their_own() -> None:

@@ -199,7 +199,7 @@ class Related(NamedTuple):
 
 def relate(sums: Sequence[PairSum], entity_of: EntityOf) -> Related:
     """What these pairs of names come to; all pairs from one entity to another are among them, or none is."""
-    groups: defaultdict[Pair, list[tuple[PairSum, NamePairRow]]] = defaultdict(list)
+    groups: defaultdict[tuple[UUID, Pair], list[tuple[PairSum, NamePairRow]]] = defaultdict(list)
     name_pairs: list[NamePairRow] = []
     phrase_counts: list[PhraseCount] = []
     for one in sums:
@@ -209,13 +209,13 @@ def relate(sums: Sequence[PairSum], entity_of: EntityOf) -> Related:
         name_pairs.append(row)
         phrase_counts += _phrase_counts(name_pair_id(one.source, one.target), one.said)
         if related:
-            groups[ends].append((one, row))
+            groups[related, ends].append((one, row))
     relations: list[RelationRow] = []
-    for ends, group in groups.items():
+    for (id_, ends), group in groups.items():
         pairs = [one for one, _ in group]
         written = {p.source: p.source_written for p in pairs} | {p.target: p.target_written for p in pairs}
         kinds = (_phrases((p.said for p in pairs), kind) for kind in ("d", "k", "t"))
-        relations.append(relation(ends, [row for _, row in group], written, *kinds))
+        relations.append(relation(id_, ends, [row for _, row in group], written, *kinds))
     return Related(name_pairs, phrase_counts, relations)
 
 

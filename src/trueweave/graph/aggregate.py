@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 from uuid import UUID
 
@@ -100,6 +101,7 @@ def harmonic_emphasis(histogram: Sequence[int]) -> float:
     return sum(histogram) / weighted if weighted else 0.0
 
 
+@lru_cache(maxsize=2**14)  # a batch asks for each of its pairs several times
 def name_pair_id(source: UUID, target: UUID) -> UUID:
     """The id under which descriptions and keywords of a pair of names are counted."""
     return pair_key("tie", source, target)
@@ -135,9 +137,12 @@ def chosen(said: Iterable[Phrase], most: int) -> list[str]:
     """
     best: dict[UUID, Phrase] = {}
     for phrase in said:
-        if phrase.hash not in best or phrase.weight > best[phrase.hash].weight:
+        other = best.get(phrase.hash)
+        if other is None or phrase.weight > other.weight:
             best[phrase.hash] = phrase
-    first = sorted(best.values(), key=lambda phrase: (-phrase.weight, phrase.hash))[:most]
+    first = list(best.values())
+    if len(first) > most:
+        first = sorted(first, key=lambda phrase: (-phrase.weight, phrase.hash))[:most]
     return [phrase.value for phrase in sorted(first)]
 
 
@@ -163,6 +168,7 @@ def entity(
 
 
 def relation(
+    id_: UUID,
     ends: tuple[UUID, UUID],
     name_pairs: Sequence[NamePairRow],
     written: Mapping[UUID, str],
@@ -183,9 +189,7 @@ def relation(
     weight, count = sum(t.weight for t in name_pairs), sum(t.count for t in name_pairs)
     histogram = total(t.histogram for t in name_pairs)
     text_hash = key("text", relation_text(source, target, description, words))
-    return RelationRow(
-        relation_id(*ends), *ends, source, target, type_, description, words, weight, count, histogram, text_hash
-    )
+    return RelationRow(id_, *ends, source, target, type_, description, words, weight, count, histogram, text_hash)
 
 
 def _winner(votes: Iterable[tuple[str, int]]) -> str:

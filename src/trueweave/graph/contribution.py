@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from trueweave.errors import InvalidDocument
 from trueweave.graph.aggregate import THOUSANDTHS
-from trueweave.text.names import key, name_id, storable, tidy
+from trueweave.text.names import key, name_id, said_hash, storable, tidy
 from trueweave.types import Chunk, Document, Json, Link, Mention, Place, Span
 
 _FORM = "1"  # of what ids are made from: another one, and all documents are new
@@ -150,12 +150,6 @@ def _plain(value: Any) -> Any:
     return [_plain(one) for one in value] if isinstance(value, tuple) else value
 
 
-@lru_cache(maxsize=4096)
-def _hash(said: str) -> UUID:
-    """Of what is said of things, much is said often, and most often nothing."""
-    return key("said", said)
-
-
 def metadata_json(uri: str, metadata: Mapping[str, Json]) -> str:
     """A document's metadata as it is stored."""
     try:
@@ -179,7 +173,7 @@ def _mention_rows(document: UUID, chunk_id: UUID, chunk: Chunk, uri: str) -> Ite
             raise InvalidDocument(f"{uri}: chunk at {chunk.start} mentions an empty name; leave that mention out")
         said = storable(mention.description).strip()
         yield MentionRow(
-            document, chunk_id, n, name_id(written, type_), written, type_, said, _hash(said),
+            document, chunk_id, n, name_id(written, type_), written, type_, said, said_hash(said),
             mention.emphasis, _flat(mention.spans, chunk, uri),
         )  # fmt: skip
 
@@ -212,7 +206,7 @@ def _link_rows(
     for n, link in enumerate(chunk.links):
         said = storable(link.description).strip()
         yield LinkRow(
-            document, chunk_id, n, *_ends(link, names), said, _hash(said), _words(link),
+            document, chunk_id, n, *_ends(link, names), said, said_hash(said), _words(link),
             round(link.strength * THOUSANDTHS), link.emphasis, _flat(link.spans, chunk, uri),
         )  # fmt: skip
 

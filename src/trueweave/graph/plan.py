@@ -47,6 +47,20 @@ class PhraseCount(NamedTuple):
     count: int  # type: ignore[assignment]  # hides tuple.count
     weight: int
 
+    def plus(self, other: PhraseCount) -> PhraseCount:
+        """The same phrase, with both counted."""
+        return PhraseCount(*self[:4], self.count + other.count, self.weight + other.weight)
+
+
+class PhraseDeltas(NamedTuple):
+    """What a batch changes in what is said: in the descriptions of names, and in the descriptions, keywords and types
+    of pairs of names."""
+
+    of_names: list[PhraseCount]
+    descriptions: list[PhraseCount]
+    keywords: list[PhraseCount]
+    types: list[PhraseCount]
+
 
 class ChangedText(NamedTuple):
     """Something whose text is new or has changed, and so must be embedded."""
@@ -85,12 +99,12 @@ class Plan:
 
 def sums(rows: Iterable[tuple[K, int, int, int]]) -> dict[K, Sums]:
     """Rows of (key, emphasis, count, weight) added up by key."""
-    counts: defaultdict[K, list[int]] = defaultdict(lambda: [0] * 9)
-    weights: defaultdict[K, int] = defaultdict(int)
+    added: defaultdict[K, list[int]] = defaultdict(lambda: [0] * 10)  # the weight, then the histogram
     for key, emphasis, count, weight in rows:
-        counts[key][emphasis - 1] += count
-        weights[key] += weight
-    return {key: Sums(sum(c), weights[key], tuple(c)) for key, c in counts.items()}
+        of_key = added[key]
+        of_key[0] += weight
+        of_key[emphasis] += count
+    return {key: Sums(sum(counts), weight, tuple(counts)) for key, (weight, *counts) in added.items()}
 
 
 def changed_name(row: NameRow, by: Sums | None) -> NameRow:
@@ -102,11 +116,9 @@ def changed_name(row: NameRow, by: Sums | None) -> NameRow:
 
 def changed_name_pair(pair: Pair, row: NamePairRow | None, by: Sums | None) -> NamePairRow:
     """The pair of names after a batch has added to it; one that is new starts from nothing."""
-    before = row or NamePairRow(*pair, 0, 0, EMPTY, None)
     if by is None:
-        return before
-    return before._replace(
-        count=before.count + by.count,
-        weight=before.weight + by.weight,
-        histogram=add(before.histogram, by.histogram),
-    )
+        return row or NamePairRow(*pair, 0, 0, EMPTY, None)
+    if row is None:
+        return NamePairRow(*pair, by.count, by.weight, by.histogram, None)
+    histogram = add(row.histogram, by.histogram)
+    return NamePairRow(*pair, row.count + by.count, row.weight + by.weight, histogram, row.relation)

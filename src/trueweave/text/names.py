@@ -88,6 +88,12 @@ def key(*parts: str) -> UUID:
     return UUID(bytes=digest.digest())
 
 
+@lru_cache(maxsize=4096)
+def said_hash(said: str) -> UUID:
+    """The hash of a description or keyword. Much is said often, and most often nothing."""
+    return key("said", said)
+
+
 def pair_key(what: str, a: UUID, b: UUID) -> UUID:
     """The key of an ordered pair."""
     return UUID(bytes=hashlib.blake2b(a.bytes + b.bytes, digest_size=16, person=what.encode()).digest())

@@ -6,9 +6,10 @@ thousand mentions is as cheap to add to as one with ten.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from uuid import UUID, uuid4
 
 from trueweave.graph.aggregate import (
@@ -28,7 +29,17 @@ from trueweave.graph.aggregate import (
 )
 from trueweave.graph.components import NameRule, components, inherit
 from trueweave.graph.facts import FactDecisions, decisions
-from trueweave.graph.plan import Batch, ChangedText, Pair, PhraseCount, Plan, Sums, changed_name, changed_name_pair
+from trueweave.graph.plan import (
+    Batch,
+    ChangedText,
+    Pair,
+    PhraseCount,
+    PhraseDeltas,
+    Plan,
+    Sums,
+    changed_name,
+    changed_name_pair,
+)
 from trueweave.store.postgres import view
 from trueweave.store.postgres.db import Transaction
 from trueweave.types import RuleKind
@@ -73,15 +84,14 @@ class Planner:
     async def plan(self) -> Plan:
         batch = self._batch
         deltas = await view.name_deltas(self._tx, batch)
-        phrase_counts = await view.phrase_count_deltas(self._tx, batch)
-        of_names, of_pairs = _sorted_out(phrase_counts, deltas)
+        phrases = await view.phrase_count_deltas(self._tx, batch)
         names = await self._gather(deltas)
         await self._resolve(names)
         facts = await self._facts(names)
         core = set(names.before)
         old_name_pairs, name_pairs = await self._name_pairs(await view.name_pair_deltas(self._tx, batch), names, facts)
-        relations = await self._relations(old_name_pairs, name_pairs, names, of_pairs, facts)
-        entities, gone_entities, texts = await self._entities(names, core, relations.degrees, of_names, facts)
+        relations = await self._relations(old_name_pairs, name_pairs, names, phrases, facts)
+        entities, gone_entities, texts = await self._entities(names, core, relations.degrees, phrases.of_names, facts)
         chunks, gone_chunks, chunk_texts = await view.chunk_changes(self._tx, batch)
         return Plan(
             batch,
@@ -94,7 +104,7 @@ class Planner:
             gone_name_pairs=[
                 pair for pair, name_pair in name_pairs.items() if not name_pair.count and pair in old_name_pairs
             ],
-            phrase_counts=phrase_counts,
+            phrase_counts=list(chain(*phrases)),
             entities=entities,
             gone_entities=gone_entities,
             relations=relations.written,
@@ -177,7 +187,7 @@ class Planner:
         old_name_pairs: Mapping[Pair, NamePairRow],
         name_pairs: Mapping[Pair, NamePairRow],
         names: _Names,
-        of_pairs: list[PhraseCount],
+        phrases: PhraseDeltas,
         facts: FactDecisions,
     ) -> _Relations:
         """The relations that those pairs of names belonged to or belong to now, added up anew over all their pairs."""
@@ -191,9 +201,9 @@ class Planner:
         ends = await view.names(self._tx, {end for pair in stored for end in pair}.difference(names.before))
         spelling = {id_: row.written for id_, row in {**ends, **names.before}.items()}
         known = {name_pair_id(*pair) for pair in {**stored, **old_name_pairs}}
-        said = await self._said("d", known, DESCRIPTIONS_KEPT, of_pairs)
-        words = await self._said("k", known, KEYWORDS_KEPT, of_pairs)
-        types = await self._said("t", known, 1, of_pairs)
+        said = await self._said("d", known, DESCRIPTIONS_KEPT, phrases.descriptions)
+        words = await self._said("k", known, KEYWORDS_KEPT, phrases.keywords)
+        types = await self._said("t", known, 1, phrases.types)
         written: list[RelationRow] = []
         degrees: defaultdict[UUID, int] = defaultdict(int)
         for id_, group in groups.items():
@@ -202,6 +212,7 @@ class Planner:
             owners = [name_pair_id(t.source, t.target) for t in group]
             decided = facts.relations.get(pair, {})
             row = relation(
+                id_,
                 pair,
                 group,
                 spelling,
@@ -273,31 +284,31 @@ class Planner:
         What the batch changes is read, and as many more as it changes, so the first `most` are among them whatever it
         does.
         """
-        changing = [one for one in phrase_counts if one.kind == kind]
-        changes = Counter(one.owner for one in changing)
-        stored = await view.said(self._tx, kind, {owner: most + changes[owner] for owner in known}, changing)
-        sums: defaultdict[UUID, dict[UUID, PhraseCount]] = defaultdict(dict)
-        for one in (*stored, *changing):
-            before = sums[one.owner].get(one.hash)
-            count, weight = (
-                (one.count + before.count, one.weight + before.weight) if before else (one.count, one.weight)
-            )
-            sums[one.owner][one.hash] = one._replace(count=count, weight=weight)
+        changing = _by_owner(phrase_counts)
+        affected = {owner: changing.get(owner, []) for owner in known}
+        limits = {owner: most + len(counts) for owner, counts in affected.items()}
+        stored = _by_owner(await view.said(self._tx, kind, limits, [*chain.from_iterable(affected.values())]))
+        summed = {owner: _summed(counts, affected[owner]) for owner, counts in stored.items()}
         return {
-            owner: [Phrase(one.hash, one.value, one.weight) for one in of_owner.values() if one.count > 0]
-            for owner, of_owner in sums.items()
+            owner: [Phrase(one.hash, one.value, one.weight) for one in counts if one.count > 0]
+            for owner, counts in {**changing, **summed}.items()
         }
 
 
-def _sorted_out(
-    phrase_counts: Iterable[PhraseCount], names: Collection[UUID]
-) -> tuple[list[PhraseCount], list[PhraseCount]]:
-    """What is said of names, and what of pairs of names."""
-    of_names: list[PhraseCount] = []
-    of_pairs: list[PhraseCount] = []
-    for phrase_count in phrase_counts:
-        (of_names if phrase_count.owner in names else of_pairs).append(phrase_count)
-    return of_names, of_pairs
+def _by_owner(phrase_counts: Iterable[PhraseCount]) -> dict[UUID, list[PhraseCount]]:
+    owners: defaultdict[UUID, list[PhraseCount]] = defaultdict(list)
+    for one in phrase_counts:
+        owners[one.owner].append(one)
+    return owners
+
+
+def _summed(stored: Iterable[PhraseCount], changing: Iterable[PhraseCount]) -> list[PhraseCount]:
+    """What is said of one owner after a batch has added to it."""
+    sums = {one.hash: one for one in stored}
+    for one in changing:
+        before = sums.get(one.hash)
+        sums[one.hash] = before.plus(one) if before else one
+    return list(sums.values())
 
 
 def _related(source: UUID | None, target: UUID | None, facts: FactDecisions) -> UUID | None:

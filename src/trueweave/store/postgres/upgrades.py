@@ -46,7 +46,7 @@ async def _relation_types(tx: Transaction) -> None:
         for what in ("descriptions", "keywords"):
             await tx.run(f"upgrade.weigh_{what}_of_pairs", sources=sources, targets=targets, owners=owners)
         words = await tx.rows("upgrade.first_keywords", sources=sources, targets=targets)
-        await write_phrase_counts(tx, first_keywords(tuple(row) for row in words))
+        await write_phrase_counts(tx, first_keywords((name_pair_id(s, t), *rest) for s, t, *rest in words))
     await tx.run("upgrade.mark_pairs_dirty")
     if await tx.value("upgrade.has_types_in_capitals"):
         await resolution.match_all_again(tx, await resolution.settings(tx))

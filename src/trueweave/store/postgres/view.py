@@ -10,12 +10,12 @@ from uuid import UUID
 from trueweave.graph.aggregate import EntityRow, NamePairRow, NameRow, RelationRow, name_pair_id
 from trueweave.graph.components import NameRule
 from trueweave.graph.facts import FactRule
-from trueweave.graph.plan import Batch, ChangedText, Pair, PhraseCount, Plan, Sums, sums
+from trueweave.graph.plan import Batch, ChangedText, Pair, PhraseCount, PhraseDeltas, Plan, Sums, sums
 from trueweave.store.postgres import outbox
 from trueweave.store.postgres.binary_params import Ids, Numbers, array
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Transaction
-from trueweave.text.names import key
+from trueweave.text.names import said_hash
 
 LONG_DESCRIPTION = 2000  # characters; a longer one is worth being summed up
 
@@ -32,33 +32,31 @@ async def name_pair_deltas(tx: Transaction, batch: Batch) -> dict[Pair, Sums]:
     return sums(((source, target), *rest) for source, target, *rest in rows)
 
 
-async def phrase_count_deltas(tx: Transaction, batch: Batch) -> list[PhraseCount]:
+async def phrase_count_deltas(tx: Transaction, batch: Batch) -> PhraseDeltas:
     """How much more or less often each description and keyword is said."""
     signed = _signed(batch)
     named = await tx.rows("settle.name_description_deltas", **signed)
     described = await tx.rows("settle.name_pair_description_deltas", **signed)
-    worded = await tx.rows("settle.name_pair_keyword_deltas", **signed)
-    return [
-        *(PhraseCount(name, "d", *rest) for name, *rest in named),
-        *(PhraseCount(name_pair_id(s, t), "d", *rest) for s, t, *rest in described),
-        *(
-            PhraseCount(name_pair_id(s, t), "k", key("said", word), word, count, weight)
-            for s, t, word, count, weight, _ in worded
+    worded = [(name_pair_id(s, t), *rest) for s, t, *rest in await tx.rows("settle.name_pair_keyword_deltas", **signed)]
+    return PhraseDeltas(
+        [PhraseCount(name, "d", *rest) for name, *rest in named],
+        [PhraseCount(name_pair_id(s, t), "d", *rest) for s, t, *rest in described],
+        [
+            PhraseCount(owner, "k", said_hash(word), word, count, weight)
+            for owner, word, count, weight, _ in worded
             if count or weight
-        ),
-        *first_keywords((s, t, word, first) for s, t, word, _, _, first in worded),
-    ]
+        ],
+        first_keywords((owner, word, first) for owner, word, _, _, first in worded if first),
+    )
 
 
-def first_keywords(rows: Iterable[tuple[UUID, UUID, str, int]]) -> list[PhraseCount]:
-    """How many more (or fewer) links of a pair of names give a keyword first, whatever its case."""
+def first_keywords(rows: Iterable[tuple[UUID, str, int]]) -> list[PhraseCount]:
+    """How many more (or fewer) links of a pair of names, by its id, give a keyword first, whatever its case."""
     votes: defaultdict[tuple[UUID, str], int] = defaultdict(int)
-    for source, target, word, count in rows:
-        votes[name_pair_id(source, target), word.lower()] += count
+    for owner, word, count in rows:
+        votes[owner, word.lower()] += count
     return [
-        PhraseCount(owner, "t", key("said", word), word, count, count)
-        for (owner, word), count in votes.items()
-        if count
+        PhraseCount(owner, "t", said_hash(word), word, count, count) for (owner, word), count in votes.items() if count
     ]
 
 
