@@ -9,7 +9,7 @@ COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-ha
 # Many tests wait for a server, a process or a clock, so more of them run at once than there are cores.
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 2)
 # The longest first.
-SMOKE := $(addprefix smoke-,quality resolution query index ingest communities text_search citations tenants workspaces settling home_made stores server embedding first_minute)
+SMOKE := $(addprefix smoke-,quality resolution query index ingest communities text_search citations tenants partitions workspaces settling home_made stores server embedding first_minute)
 
 .DEFAULT_GOAL := help
 .PHONY: help chart-tools neo4j oidc models setup check test test-all smoke $(SMOKE) db docs quality communities checking reference sync bench lock schema fmt clean

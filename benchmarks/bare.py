@@ -50,7 +50,9 @@ def _tables(connection: psycopg.Connection[Any]) -> list[str]:
     """All tables that hold rows of workspaces, those of the vectors included."""
     found = connection.execute(
         "SELECT relname FROM pg_class WHERE relnamespace = 'trueweave'::regnamespace AND relkind = 'r'"
-        " AND relrowsecurity AND relname NOT IN ('workspace', 'shelf', 'view_version') ORDER BY 1"
+        " AND relrowsecurity AND relname NOT IN ('workspace', 'shelf', 'view_version') AND NOT EXISTS ("
+        "SELECT FROM own_table WHERE state <> 'current' AND (relname = name OR starts_with(relname, name || '_p')))"
+        " ORDER BY 1"
     )
     return [name for (name,) in found]
 
@@ -144,9 +146,9 @@ class Chunks:
 async def chunks(url: str, workspace: int, table: str) -> AsyncIterator[Chunks]:
     """The chunks of a workspace, copied; gone at the end. `table` is where the vectors of its space are at first."""
     with connect(url) as connection:
-        own = f"{table}_{workspace}"
-        has_hnsw = own in _tables(connection)
-        tables = (table, own) if has_hnsw else (table,)
+        named = "SELECT name FROM own_table WHERE workspace = %s AND state = 'current' AND starts_with(name, %s)"
+        own = [name for (name,) in connection.execute(named, (workspace, f"{table}_"))]
+        has_hnsw, tables = bool(own), (table, *own)
         vectors = " UNION ALL ".join(f"SELECT id, v FROM {each} WHERE workspace = {workspace}" for each in tables)
         row = connection.execute(f"SELECT vector_dims(v) FROM ({vectors}) AS v LIMIT 1").fetchone()
         assert row

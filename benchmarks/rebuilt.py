@@ -40,7 +40,7 @@ from trueweave.evidence import Evidence, Query, Scored
 from trueweave.extract.capitals import CapitalsExtractor
 from trueweave.protocols import Embedder, Vectors
 from trueweave.query_context import Method, QueryContext
-from trueweave.store.postgres import vectors
+from trueweave.store.postgres import own_tables, vectors
 from trueweave.store.postgres.db import Transaction
 from trueweave.text import phrases, sentences
 from trueweave.types import Chunk, Source, VectorKind
@@ -302,8 +302,8 @@ async def _vectors(tx: Transaction, kind: VectorKind, places: Mapping[UUID, int]
     if space is None:
         raise NoVectors("this workspace has no vectors, and both methods need them. Add documents with an embedder.")
     common = f"vector_{space.id}_{kind}"
-    own_tables = await tx.rows("vectors.own_tables", space=space.id)
-    tables = [common, *(f"{common}_{tx.workspace}" for shelf, _ in own_tables if shelf == kind)]
+    own = (await own_tables.find(tx, space)).current
+    tables = [common, *([own[kind].name] if kind in own else [])]
     found = np.zeros((len(places), space.dimensions), dtype=np.float32)
     for table in tables:
         query = sql.SQL("SELECT id, v FROM {}").format(sql.Identifier(table))

@@ -45,7 +45,7 @@ from trueweave.evidence import Filter
 from trueweave.protocols import Embedder, Readers
 from trueweave.store.chroma.target import collection_name
 from trueweave.store.others import StoreClients
-from trueweave.store.postgres import projections, search, vectors
+from trueweave.store.postgres import own_tables, projections, search, vectors
 from trueweave.store.postgres.document_filter import ALL
 from trueweave.store.postgres.migrate import migrate
 from trueweave.store.postgres.reading import VectorLayoutCache, open_readers
@@ -388,12 +388,10 @@ async def _in_own_table(trueweave: AsyncTrueweave, url: str) -> int:
     """How many vectors are in the table with the HNSW index; the others are compared one by one."""
     async with trueweave.workspace.transaction() as tx:
         space = await vectors.space(tx)
-    assert space
-    table = f"vector_{space.id}_chunk_{trueweave.workspace.id}"
+        assert space
+        own = (await own_tables.find(tx, space)).current.get("chunk")
     with bare.connect(url) as connection:
-        row = connection.execute("SELECT to_regclass(%s) IS NOT NULL", (table,)).fetchone()
-        assert row
-        counted = connection.execute(f"SELECT count(*) FROM {table}").fetchone() if row[0] else (0,)
+        counted = connection.execute(f"SELECT count(*) FROM {own.name}").fetchone() if own else (0,)
     assert counted
     return int(counted[0])
 

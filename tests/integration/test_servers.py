@@ -21,7 +21,7 @@ from trueweave.engine import opened_database
 from trueweave.errors import ConfigError, DatabaseError, UnknownWorkspace, WorkspaceMoving
 from trueweave.serving import work_for_all
 from trueweave.store.embedded import EmbeddedServer
-from trueweave.store.postgres import moving, servers
+from trueweave.store.postgres import moving, own_tables, servers, vectors
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.joining import join_servers, list_servers, migrate_servers, weigh_server
 from trueweave.store.postgres.moving import MoveProgress, OwnerAddress, move_workspace, settle_copies
@@ -260,17 +260,19 @@ async def test_a_workspace_moves_there_and_back_with_all_it_has(
         await trueweave.add_documents([document(n) for n in range(30)])
         await trueweave.communities.find()
         async with trueweave.workspace.transaction() as tx:
-            [(space,)] = await tx.rows("vectors.all_spaces")
-            await tx.run("vectors.make_own_table", space=space, kind="chunk")
-            await tx.execute(f"INSERT INTO vector_{space}_chunk_{tx.workspace} SELECT * FROM vector_{space}_chunk")
-            await tx.execute(f"DELETE FROM vector_{space}_chunk")
-            await tx.run("vectors.index_own_table", space=space, kind="chunk", indexed=True)
+            space = await vectors.space(tx)
+            assert space
+            own = await own_tables.make(tx, space, "chunk", 4)
+            await tx.execute(f"INSERT INTO {own} SELECT * FROM vector_{space.id}_chunk")
+            await tx.execute(f"DELETE FROM vector_{space.id}_chunk")
+            indexed = (await own_tables.find(tx, space)).current["chunk"]
             await tx.execute("INSERT INTO job (kind, payload) VALUES ('none', '1'), ('none', '2')")
             await tx.execute("INSERT INTO budget (price) VALUES (5)")
             await tx.execute("INSERT INTO spend VALUES (DEFAULT, gen_random_uuid(), 's', '', 'm', 1, 1, 1, 'open', 1)")
             await tx.execute("INSERT INTO reply VALUES (DEFAULT, gen_random_uuid(), 'm', 'r', 1)")
             await tx.execute("INSERT INTO reply VALUES (DEFAULT, gen_random_uuid(), 'm', NULL, 1)")
             changes = await (await tx.execute("SELECT count(*), max(position) FROM outbox")).fetchone()
+        await own_tables.index(trueweave.workspace, [indexed])
         digest, here = await trueweave.maintenance.digest(), trueweave.workspace.id
         await move_workspace("tenant", "east", addresses)
         home.servers.expire()  # type: ignore[union-attr]
@@ -280,7 +282,9 @@ async def test_a_workspace_moves_there_and_back_with_all_it_has(
             assert await (await tx.execute("SELECT price FROM budget")).fetchall() == [(5,)]
             assert await (await tx.execute("SELECT state FROM spend")).fetchall() == [("open",)]
             assert await (await tx.execute("SELECT payload FROM reply")).fetchall() == [(b"r",)]
-            assert await (await tx.execute("SELECT indexed FROM own_table")).fetchall() == [(True,)]
+            assert await (await tx.execute("SELECT indexed, partitions FROM own_table")).fetchall() == [(True, 4)]
+            built = "SELECT count(*) FROM pg_indexes WHERE indexdef LIKE '%USING hnsw%'"
+            assert await (await tx.execute(built)).fetchone() == (4,)
         assert await trueweave.retrieve("Who wrote to Babbage?", method="naive")
         await trueweave.add_documents([document(30)])
         async with trueweave.workspace.transaction() as tx:

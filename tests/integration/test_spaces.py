@@ -58,8 +58,8 @@ async def test_a_large_workspace_gets_tables_and_indexes_of_its_own(trueweave: A
     await small.add_documents(documents(3))
     await trueweave.add_documents(documents(60))
     tables, indexes = tables_and_indexes(url)
-    own = {f"vector_1_{kind}_{trueweave.workspace.id}" for kind in ("chunk", "entity")}
-    assert own == {table for table in tables if table.count("_") == 3}
+    own = {f"vector_1_{kind}_{trueweave.workspace.id}_v1_p0" for kind in ("chunk", "entity")}
+    assert own == {table for table in tables if table.count("_") > 2}
     assert {f"{table}_hnsw" for table in own} == indexes
     assert len(await nearest(small, "anchor", 100)) == 3
     assert len({hit.id for hit in await nearest(trueweave, "anchor", 100)}) == 60
@@ -90,7 +90,7 @@ async def test_a_worker_that_is_to_stop_breaks_off_building_an_index_and_the_nex
     trueweave: AsyncTrueweave, url: str
 ) -> None:
     await trueweave.add_documents(documents(60))
-    own = f"vector_1_chunk_{trueweave.workspace.id}"
+    own = f"vector_1_chunk_{trueweave.workspace.id}_v1_p0"
     _lose_index(url, own)
     with psycopg.connect(url) as blocking:
         blocking.execute(f"LOCK TABLE trueweave.{own} IN ROW EXCLUSIVE MODE")  # while it is held, no index is built
@@ -113,7 +113,7 @@ async def test_an_index_is_built_by_one_process_and_others_do_not_wait_for_it(
     trueweave: AsyncTrueweave, url: str
 ) -> None:
     await trueweave.add_documents(documents(60))
-    own = f"vector_1_chunk_{trueweave.workspace.id}"
+    own = f"vector_1_chunk_{trueweave.workspace.id}_v1_p0"
     _lose_index(url, own)
     with psycopg.connect(url) as blocking:
         blocking.execute(f"LOCK TABLE trueweave.{own} IN ROW EXCLUSIVE MODE")
@@ -171,7 +171,7 @@ async def test_each_metric_finds_its_own_nearest(database: Database, metric: Met
 async def test_four_thousand_dimensions_are_stored_indexed_and_found(database: Database, url: str) -> None:
     trueweave = await AsyncTrueweave.enter(database, "wide", HashEmbedder(4000))
     await trueweave.add_documents(documents(60))
-    assert f"vector_1_chunk_{trueweave.workspace.id}_hnsw" in tables_and_indexes(url)[1]
+    assert f"vector_1_chunk_{trueweave.workspace.id}_v1_p0_hnsw" in tables_and_indexes(url)[1]
     [hit, *_] = await nearest(trueweave, "anchor barrel 10", dimensions=4000)
     assert hit.distance == pytest.approx(0, abs=1e-3)
 

@@ -10,7 +10,7 @@ from psycopg import errors, sql
 from psycopg.sql import Identifier as Id
 
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey
-from trueweave.store.postgres import vectors
+from trueweave.store.postgres import own_tables, vectors
 from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder
 from trueweave.types import VECTOR_KINDS
@@ -56,11 +56,11 @@ async def _tenant(database: Database, name: str) -> AsyncTrueweave:
         space = await vectors.space(tx)
         assert space
         for kind in VECTOR_KINDS:  # one vector each stays in the common table, one is in the workspace's own
-            await tx.run("vectors.make_own_table", space=space.id, kind=kind)
+            name = await own_tables.make(tx, space, kind)
             moved = sql.SQL("INSERT INTO {} SELECT workspace, gen_random_uuid(), text_hash, v FROM {} LIMIT 1")
-            own = Id(f"vector_{space.id}_{kind}_{trueweave.workspace.id}")
-            await tx.connection.execute(moved.format(own, Id(f"vector_{space.id}_{kind}")))
+            await tx.connection.execute(moved.format(Id(name), Id(f"vector_{space.id}_{kind}")))
     async with trueweave.workspace.transaction() as tx:
+        await tx.execute("INSERT INTO removed_vector VALUES (DEFAULT, 1, 'chunk', gen_random_uuid())")
         await tx.execute("INSERT INTO source VALUES (DEFAULT, 'u', gen_random_uuid(), 't', 'x', '{}', '[]', '{}')")
         await tx.execute("INSERT INTO reply VALUES (DEFAULT, gen_random_uuid(), 'm', 'r', 1)")
         await tx.execute("INSERT INTO budget DEFAULT VALUES")
@@ -105,11 +105,11 @@ def _rows(url: str, table: str, column: str, workspace: int) -> list[tuple[objec
 async def test_every_table_keeps_workspaces_apart(database: Database, url: str) -> None:
     mine, other = await _tenant(database, "mine"), await _tenant(database, "other")
     tables = [table for table in _tables(url) if table not in COMMON]
-    assert f"vector_1_entity_{other.workspace.id}" in tables
+    assert {f"vector_1_entity_{other.workspace.id}_v1{part}" for part in ("", "_p0")} <= {*tables}
     for table in tables:
         column = "id" if table == "workspace" else "workspace"
         theirs = _rows(url, table, column, other.workspace.id)
-        assert theirs or table.endswith(f"_{mine.workspace.id}"), f"the test put nothing into {table}"
+        assert theirs or f"_{mine.workspace.id}_v1" in table, f"the test put nothing into {table}"
         where = sql.SQL(" WHERE {} = {}").format(Id(column), other.workspace.id)
         await _attempt(database, mine.workspace.id, sql.SQL("SELECT 1 FROM {}").format(Id(table)) + where)
         harmless = Id("created" if table == "workspace" else column)

@@ -159,7 +159,7 @@ class _BulkLoad:
         await bulk.count(made)
         if space := pipeline.load.space:
             self.told("Indexing vectors", 0, 1)
-            await asyncio.gather(*(bulk.index_vectors(made, space, kind) for kind in _INDEXED))
+            await vectors.index_own_tables(made, space, _INDEXED)
             self.told("Indexing vectors", 1, 1)
         left_out = loaded.steps.left_out
         documents = {shard: worked[shard.key].documents - len(left_out.get(shard.key, ())) for shard in shards}

@@ -24,6 +24,7 @@ from trueweave.store.postgres import (
     erasing,
     failed_work,
     ingest_progress,
+    own_tables,
     read,
     record,
     resolution,
@@ -124,6 +125,7 @@ class AsyncMaintenanceGroup:
         documents = await erasing.erase(self._core.workspace)
         forgotten = await erasing.forget_old(self._core.workspace, kept)
         spaces = await vectors.clear_other_spaces(self._core.workspace)
+        await own_tables.drop_left(self._core.workspace)
         return Swept(
             0,
             *forgotten,

@@ -39,7 +39,16 @@ from trueweave.ingest.stages import work
 from trueweave.ingest.summaries import Summarise, summarise_some
 from trueweave.protocols import Chunker, Embedder, Extractor
 from trueweave.spans import Attributes, carried_from, span
-from trueweave.store.postgres import communities, failed_work, record, resolution, sources, summaries, vectors
+from trueweave.store.postgres import (
+    communities,
+    failed_work,
+    own_tables,
+    record,
+    resolution,
+    sources,
+    summaries,
+    vectors,
+)
 from trueweave.store.postgres.batcher import Batcher
 from trueweave.store.postgres.db import Workspace
 from trueweave.store.postgres.failures import DRIVER_ERRORS
@@ -302,7 +311,7 @@ class WorkspaceJobs:
         async with self._workspace.transaction() as tx:
             if is_idle and await tx.value("settle.any_due"):
                 await ask_for(tx, "settle", self._try_again_after)
-            if await vectors.is_index_missing(tx):  # another is building it, who may be gone
+            if await own_tables.any_unfinished(tx):  # another is at it, who may be gone
                 await ask_for(tx, "settle", self._try_again_after)
             if await tx.value("settle.any_large_due", small=ROWS_AT_ONCE):
                 await ask_for(tx, "large")

@@ -17,7 +17,7 @@ from psycopg import sql
 from trueweave.graph.aggregate import EntityRow, NamePairRow, NameRow, RelationRow
 from trueweave.graph.contribution import ChunkRow, Contribution, DocumentRow, LinkRow, Made, MentionRow
 from trueweave.graph.plan import PhraseCount
-from trueweave.store.postgres import record, vectors, view
+from trueweave.store.postgres import own_tables, record, vectors, view
 from trueweave.store.postgres.binary_params import Ids, Numbers, Texts
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Transaction, Workspace
@@ -134,7 +134,8 @@ async def load_vectors(tx: Transaction, where: Space, kind: VectorKind, found: S
     """Load vectors of a kind into the workspace's own table, which has no index yet."""
     await tx.run("vectors.stage")
     await tx.copy("stage_vector", vectors.STAGE_TYPES, found)
-    query = sql.SQL(QUERIES["bulk.insert_vectors"]).format(table=vectors.own_table(tx, where, kind))
+    own = (await own_tables.find(tx, where)).current[kind]
+    query = sql.SQL(QUERIES["bulk.insert_vectors"]).format(table=own.identifier)
     await tx.connection.execute(query, {"kind": kind})
 
 
@@ -143,14 +144,7 @@ async def make_own_tables(workspace: Workspace, where: Space) -> None:
     for kind in VECTOR_KINDS:
         if kind != "community":
             async with workspace.transaction() as tx:
-                await tx.run("vectors.make_own_table", space=where.id, kind=kind)
-
-
-async def index_vectors(workspace: Workspace, where: Space, kind: VectorKind) -> None:
-    """Build the index of a kind of vectors."""
-    async with workspace.transaction(unhurried=True) as tx:
-        await tx.run("vectors.memory", size="1GB")
-        await tx.run("vectors.index_own_table", space=where.id, kind=kind, indexed=True)
+                await own_tables.make(tx, where, kind)
 
 
 async def index_texts(tx: Transaction, chunks: Sequence[UUID]) -> None:

@@ -39,6 +39,7 @@ async def digest(workspace: Workspace, sections: Sequence[str] = SECTIONS) -> st
     """
     total = hashlib.sha256()
     async with workspace.transaction(snapshot=True, unhurried=True) as tx:
+        await vectors.hold(tx)
         for section in sections:
             total.update(f"== {_HEADINGS.get(section, section)}\n".encode())
             async for key, line in _lines(tx, section):
@@ -52,6 +53,8 @@ async def differences(index: Workspace, rebuilt: Workspace, sections: Sequence[s
     async with AsyncExitStack() as stack:
         left = await stack.enter_async_context(index.transaction(snapshot=True, unhurried=True))
         right = await stack.enter_async_context(rebuilt.transaction(snapshot=True, unhurried=True))
+        for tx in (left, right):
+            await vectors.hold(tx)
         for section in sections:
             async for difference in _compare(section, _lines(left, section), _lines(right, section)):
                 found.append(difference)

@@ -21,6 +21,7 @@ from trueweave.store.postgres.connections import NONE, Connection, Row, connect
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.digest import digest
 from trueweave.store.postgres.failures import first_line
+from trueweave.store.postgres.own_tables import BUILD_MEMORY, BUILT_AT_ONCE, at_once
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.read import delete_rows
 from trueweave.store.postgres.servers import FRESH, GRACE, HOME, USABLE, Servers
@@ -136,7 +137,7 @@ class _Move:
             async with here.transaction():
                 await here.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
                 [(horizon,)] = await self._all(here, "move.snapshot")
-                tables = await self._copy(here, there)
+                tables = await self._copy(here, there, target)
             self._tell("comparing")
             left, right = await asyncio.gather(*map(digest, copies))
             if left != right:
@@ -216,7 +217,7 @@ class _Move:
 
     # --- rows -----------------------------------------------------------------------------------------
 
-    async def _copy(self, here: Connection, there: Connection) -> dict[str, list[str]]:
+    async def _copy(self, here: Connection, there: Connection, target: str) -> dict[str, list[str]]:
         """Copy all rows but what is open of the bookings; the tables that these are in, with their columns."""
         [row] = await self._all(here, "move.row")
         *named, space, next_space = row
@@ -244,15 +245,27 @@ class _Move:
                 for kind in VECTOR_KINDS:
                     await self._copy_vectors(here, there, f"vector_{before}_{kind}", f"vector_{after}_{kind}")
             await self._advance(there, list(tables))
-        for before, kind, indexed in own:  # the lock for making one is for all workspaces: it is not held for long
-            await self._run(there, "move.make_own_table", space=spaces[before], kind=kind)
-            names = [f"vector_{one}_{kind}_{self._id}" for one in (before, spaces[before])]
+        for before, kind, name, partitions, indexed in own:  # the lock for making one is for all: not held for long
+            made = {"space": spaces[before], "kind": kind, "partitions": max(partitions, 1)}
+            [(copy,)] = await self._all(there, "move.make_own_table", **made)
             async with there.transaction():
-                await self._copy_vectors(here, there, *names)
+                await self._copy_vectors(here, there, name, copy)
             if indexed:
                 self._tell("indexing vectors")
-                await self._run(there, "move.index_own_table", space=spaces[before], kind=kind)
+                await self._index(there, target, copy, max(partitions, 1))
         return tables
+
+    async def _index(self, there: Connection, target: str, name: str, partitions: int) -> None:
+        """Index the partitions of a table of vectors on the other server, some at once."""
+        waiting = iter(range(partitions))
+
+        async def build() -> None:
+            async with self._entered(target) as connection:
+                for n in waiting:
+                    await self._run(connection, "move.index_partition", name=name, n=n, memory=BUILD_MEMORY)
+
+        await at_once(build() for _ in range(min(partitions, BUILT_AT_ONCE)))
+        await self._run(there, "move.mark_indexed", name=name)
 
     async def _copy_bookings(
         self, here: Connection, there: Connection, tables: Mapping[str, list[str]], horizon: str

@@ -39,7 +39,7 @@ _DOCUMENT_OF: dict[VectorKind, str] = {"chunk": "c.document", "entity": "m.docum
 
 
 class VectorLayout(NamedTuple):
-    """Where a workspace's vectors are: the space, and the kinds that have a table of their own."""
+    """Where a workspace's vectors are: the space, and the tables of its own that it has in it."""
 
     space: Space
     own: tuple[str, ...]
@@ -175,7 +175,7 @@ def neighbourhood(hops: int, shape: FilterShape) -> bytes:
 
 def _tables(kind: VectorKind, layout: VectorLayout, workspace: int) -> list[str]:
     common = f"vector_{layout.space.id}_{kind}"
-    return [common, *([f"{common}_{workspace}"] if kind in layout.own else [])]
+    return [common, *(table for table in layout.own if table.startswith(f"{common}_{workspace}"))]
 
 
 def _vectors_of(id_: str, kind: VectorKind, layout: VectorLayout, workspace: int) -> str:

@@ -4,12 +4,13 @@ A filtered HNSW scan returns too few rows, and the planner does not choose well 
 nothing to choose: each space has, for each kind, one common table without an HNSW index, in which a search reads all
 vectors of the one workspace. A workspace that outgrows this gets a table of its own, which holds no one else's vectors
 and needs no filter, with an HNSW index. What comes later arrives in the common table again and follows in bulk, so that
-nobody waits for an HNSW insert; a search looks into both. See docs/adr/0004-embedding-spaces.md.
+nobody waits for an HNSW insert; a search looks into both. See docs/adr/0004-embedding-spaces.md, and own_tables.py for
+what becomes of a table of one's own as it grows.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from datetime import timedelta
 from random import random
 from typing import Any, NamedTuple
@@ -23,23 +24,22 @@ from trueweave.errors import ConfigError, SpaceMismatch
 from trueweave.graph.aggregate import entity_text, relation_text, report_text
 from trueweave.graph.plan import ChangedText
 from trueweave.protocols import Embedder, Vectors
-from trueweave.store.postgres import leases, outbox
+from trueweave.store.postgres import leases, outbox, own_tables
 from trueweave.store.postgres.binary_params import Ids
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Transaction, Workspace
-from trueweave.store.postgres.locks import count_change, lock_view
+from trueweave.store.postgres.locks import count_change, lock_view, share_view
+from trueweave.store.postgres.own_tables import OwnTable, OwnTables
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.types import VECTOR_KINDS, Hit, Metric, VectorKind
 
 MOST_DIMENSIONS = 4000  # of a halfvec with an HNSW index
 MOST_IN_COMMON = 10_000  # more vectors than this move to the workspace's own table
-REBUILD_FROM = 0.25  # more new vectors than this part of the own table, and its index is built anew
+REBUILD_FROM = 0.25  # more new vectors than this part of the own table, and it is built anew
 
 _OPERATORS: dict[str, sql.SQL] = {"cosine": sql.SQL("<=>"), "l2": sql.SQL("<->"), "inner": sql.SQL("<#>")}
 STAGE_TYPES = ("text", "uuid", "uuid", "halfvec")
 _EMBEDDED_AT_ONCE = 500
-_MOVED_AT_ONCE = 1000
-_LAST = UUID(int=2**128 - 1)
 _FREE_ROUNDS = 3  # in which a change of space lets others settle as they please
 _PAUSE = timedelta(seconds=30)
 
@@ -92,14 +92,20 @@ async def everything(tx: Transaction) -> dict[str, sql.Composed]:
     where = await space(tx)
     if where is None:
         return {}
-    own_tables = await _own_tables(tx, where)
-    return {kind: _all(_tables(tx, where, kind, own_tables)) for kind in VECTOR_KINDS}
+    own = await own_tables.find(tx, where)
+    return {kind: _all(_tables(where, kind, own)) for kind in VECTOR_KINDS}
+
+
+async def hold(tx: Transaction) -> None:
+    """Have all tables with vectors of the workspace stay until the end of a transaction that reads for long."""
+    if where := await space(tx):
+        await own_tables.hold(tx, where)
 
 
 async def of_ids(tx: Transaction, kind: VectorKind, ids: Sequence[UUID]) -> dict[UUID, HalfVector]:
     """The vectors of these things, where there are any."""
     where = await space(tx)
-    tables = _tables(tx, where, kind, await _own_tables(tx, where)) if where else []
+    tables = _tables(where, kind, await own_tables.find(tx, where)) if where else []
     return dict([row for table in tables for row in await _rows(tx, "vectors.of_ids", table=table, ids=Ids(ids))])
 
 
@@ -120,8 +126,9 @@ async def make_space(workspace: Workspace, embedder: Embedder) -> Space:
 async def write(
     tx: Transaction, where: Space, vectors: Sequence[Vector], gone: Iterable[tuple[VectorKind, UUID]]
 ) -> None:
-    """Put these vectors in the place of any older ones, and take away those of what is gone."""
-    own_tables = await _own_tables(tx, where)
+    """Put these vectors in the place of any older ones, and take away those of what is gone. The transaction holds the
+    view lock or shares it."""
+    own = await own_tables.find(tx, where)
     stale: dict[VectorKind, list[UUID]] = {kind: [] for kind in VECTOR_KINDS}
     for kind, id_ in (*gone, *((v.kind, v.id) for v in vectors)):
         stale[kind].append(id_)
@@ -130,8 +137,10 @@ async def write(
         await tx.copy("stage_vector", STAGE_TYPES, vectors)
     for kind, ids in stale.items():
         if ids:
-            for table in _tables(tx, where, kind, own_tables):
+            for table in _tables(where, kind, own):
                 await _run(tx, "vectors.remove", table=table, ids=Ids(ids))
+            if kind in own.building:
+                await own_tables.note_removed(tx, where, kind, ids)
     for kind in {v.kind for v in vectors}:
         await _run(tx, "vectors.insert", table=_common(where, kind), kind=kind)
 
@@ -147,7 +156,7 @@ async def nearest(workspace: Workspace, kind: VectorKind, vector: Vectors, limit
         if limit > 100:  # an HNSW scan returns at most ef_search rows
             await tx.connection.execute("SELECT set_config('hnsw.ef_search', %s, true)", (str(min(2 * limit, 1000)),))
         each = sql.SQL(QUERIES["vectors.nearest"])
-        tables = _tables(tx, where, kind, {kind: True} if own else {})
+        tables = [_common(where, kind), *([sql.Identifier(own)] if own else [])]
         parts = [each.format(table=table, operator=_OPERATORS[where.metric]) for table in tables]
         query = sql.SQL(QUERIES["vectors.nearest_of_all"]).format(each=sql.SQL(" UNION ALL ").join(parts))
         cursor = await tx.connection.execute(query, {"vector": half(vector), "limit": limit})
@@ -163,18 +172,22 @@ async def move_to_own_table(workspace: Workspace, written: int) -> None:
     """Move vectors to the workspace's own tables, kind by kind, where there are too many of them in the common one.
 
     `written` is how many the caller has just put there. To look costs more than to write a few, so of those who wrote a
-    few only some look; who wrote none looks whether somebody else was stopped before the end. Vectors move in small
-    steps that readers do not notice and settlers wait for one at a time. Where much is moved, the HNSW index is built
-    anew at the end, which is far cheaper than one insert at a time. What another process is moving is left to it.
+    few only some look; who wrote none looks whether somebody else was stopped before the end. Where much is to be
+    moved, the own table is built anew, which is far cheaper than one insert into an index at a time. What another
+    process is moving is left to it.
     """
     if 0 < written < MOST_IN_COMMON // 20 * random():
         return
     async with workspace.transaction() as tx:
-        if not written and not await is_index_missing(tx):
+        if not written and not await own_tables.any_unfinished(tx):
             return
         where = await space(tx)
-        due = await _due(tx, where) if where else []
-    if not where or not due:
+    if not where:
+        return
+    await own_tables.drop_left(workspace)
+    async with workspace.transaction() as tx:
+        due = await _due(tx, where)
+    if not due:
         return
     owner = uuid4()
     async with leases.kept(workspace, owner):
@@ -185,37 +198,45 @@ async def move_to_own_table(workspace: Workspace, written: int) -> None:
             await _move(workspace, where, kind)
 
 
-async def is_index_missing(tx: Transaction) -> bool:
-    """Whether vectors that were moved to the workspace's own tables have no index yet."""
-    return bool(await tx.value("vectors.any_without_index"))
-
-
 async def _due(tx: Transaction, where: Space) -> list[VectorKind]:
-    """The kinds whose vectors are to be moved."""
-    own_tables = await _own_tables(tx, where)
+    """The kinds whose vectors are to be moved, or were by somebody who was stopped."""
+    own = await own_tables.find(tx, where)
+    unfinished = {*own.building, *(kind for kind, table in own.current.items() if not table.indexed)}
     return [
         kind
         for kind in VECTOR_KINDS
-        if not own_tables.get(kind, True) or await _count(tx, _common(where, kind), MOST_IN_COMMON) >= MOST_IN_COMMON
+        if kind in unfinished or await _count(tx, _common(where, kind), MOST_IN_COMMON) >= MOST_IN_COMMON
     ]
 
 
 async def _move(workspace: Workspace, where: Space, kind: VectorKind) -> None:
     async with workspace.transaction() as tx:
-        await tx.run("vectors.make_own_table", space=where.id, kind=kind)
-        common, own = _common(where, kind), own_table(tx, where, kind)
-        if await _count(tx, common) >= REBUILD_FROM * await _count(tx, own):
-            await tx.run("vectors.index_own_table", space=where.id, kind=kind, indexed=False)
-    upto: UUID | None = None
-    while upto != _LAST:
+        found = await own_tables.find(tx, where)
+        own = found.current.get(kind)
+        new, old = await _count(tx, _common(where, kind)), await _count(tx, own.identifier) if own else 0
+    partitions = own_tables.partitions_for(new + old, where.dimensions)
+    is_outgrown = own is None or partitions > max(own.partitions, 1) or new >= REBUILD_FROM * old
+    if own is None or is_outgrown or kind in found.building:
+        await own_tables.build(workspace, where, kind, partitions, _common(where, kind))
+    else:
+        await own_tables.move(workspace, where, own, _common(where, kind))
+        if not own.indexed:
+            await own_tables.index(workspace, [own])
+
+
+async def index_own_tables(workspace: Workspace, where: Space, kinds: Sequence[VectorKind]) -> None:
+    """Index what was loaded into the workspace's own tables, in as many partitions as it takes."""
+    fitting: list[OwnTable] = []
+    for kind in kinds:
         async with workspace.transaction() as tx:
-            await lock_view(tx)  # a settler removes vectors in another order: without the lock, the two could deadlock
-            end = await _rows(tx, "vectors.page_end", common=common, size=_MOVED_AT_ONCE)
-            upto = end[0][0] if end else _LAST
-            await _run(tx, "vectors.move", common=common, own=own, upto=upto)
-    async with workspace.transaction(unhurried=True) as tx:
-        await tx.run("vectors.memory", size="1GB")
-        await tx.run("vectors.index_own_table", space=where.id, kind=kind, indexed=True)
+            own = (await own_tables.find(tx, where)).current[kind]
+            rows = await _count(tx, own.identifier)
+        partitions = own_tables.partitions_for(rows, where.dimensions)
+        if partitions > own.partitions:
+            await own_tables.build(workspace, where, kind, partitions, _common(where, kind))
+        else:
+            fitting.append(own)
+    await own_tables.index(workspace, fitting)
 
 
 async def change_space(
@@ -236,6 +257,7 @@ async def change_space(
             embedded = await embedder.embed([t.text for t in texts], "document")
             found = [Vector(*t[:3], half(v)) for t, v in zip(texts, embedded, strict=True)]
             async with workspace.transaction() as tx:
+                await share_view(tx)
                 await write(tx, new, found, ())
             progress(len(texts))
         if await _switched(workspace, new):
@@ -263,15 +285,15 @@ async def missing(workspace: Workspace, of: Space | None) -> AsyncIterator[list[
 
 
 async def _missing(tx: Transaction, of: Space | None, kind: VectorKind, after: UUID, limit: int) -> list[Row]:
-    tables = _tables(tx, of, kind, await _own_tables(tx, of)) if of else []
+    tables = _tables(of, kind, await own_tables.find(tx, of)) if of else []
     return await _rows(tx, f"vectors.missing_{kind}", table=_all(tables), after=after, limit=limit)
 
 
 async def count_present(workspace: Workspace, of: Space) -> int:
     """How many vectors of the workspace are in a space."""
     async with workspace.transaction() as tx:
-        own_tables = await _own_tables(tx, of)
-        tables = [table for kind in VECTOR_KINDS for table in _tables(tx, of, kind, own_tables)]
+        own = await own_tables.find(tx, of)
+        tables = [table for kind in VECTOR_KINDS for table in _tables(of, kind, own)]
         return sum([await _count(tx, table) for table in tables])
 
 
@@ -282,10 +304,12 @@ async def _switched(workspace: Workspace, new: Space) -> bool:
         for kind in VECTOR_KINDS:
             if await _missing(tx, new, kind, UUID(int=0), 1):
                 return False
-        own_tables = await _own_tables(tx, new)
+        own = await own_tables.find(tx, new)
         for kind in VECTOR_KINDS:
-            for table in _tables(tx, new, kind, own_tables):
-                await _run(tx, f"vectors.extra_{kind}", table=table)
+            for table in _tables(new, kind, own):
+                gone = await _rows(tx, f"vectors.extra_{kind}", table=table)
+                if kind in own.building:
+                    await own_tables.note_removed(tx, new, kind, (id_ for (id_,) in gone))
         await tx.run("vectors.switch", space=new.id)
         await count_change(tx)
         await outbox.add(tx, ("space", False, ()))
@@ -301,7 +325,7 @@ async def clear_other_spaces(workspace: Workspace) -> int:
     for other in others:
         async with workspace.transaction() as tx:
             counts = [await _count(tx, _common(other, kind), 1) for kind in VECTOR_KINDS]
-            if any(counts) or await _own_tables(tx, other):
+            if any(counts) or any(await own_tables.find(tx, other)):
                 await tx.run("vectors.clear_space", space=other.id)
                 cleared += 1
     return cleared
@@ -323,25 +347,13 @@ _TEXTS: dict[VectorKind, Callable[..., str]] = {
 }
 
 
-async def _own_tables(tx: Transaction, where: Space) -> dict[VectorKind, bool]:
-    """The kinds for which the workspace has a table of its own, and whether that is indexed."""
-    return dict(await tx.rows("vectors.own_tables", space=where.id))
-
-
 def _common(where: Space, kind: VectorKind) -> sql.Identifier:
     return sql.Identifier(f"vector_{where.id}_{kind}")
 
 
-def own_table(tx: Transaction, where: Space, kind: VectorKind) -> sql.Identifier:
-    """The table of the workspace's own for vectors of a kind, if it has one."""
-    return sql.Identifier(f"vector_{where.id}_{kind}_{tx.workspace}")
-
-
-def _tables(
-    tx: Transaction, where: Space, kind: VectorKind, own_tables: Mapping[VectorKind, bool]
-) -> list[sql.Identifier]:
+def _tables(where: Space, kind: VectorKind, own: OwnTables) -> list[sql.Identifier]:
     """Where vectors of a kind may be: in the common table, and in the workspace's own one if it has one."""
-    return [_common(where, kind), *([own_table(tx, where, kind)] if kind in own_tables else [])]
+    return [_common(where, kind), *([own.current[kind].identifier] if kind in own.current else [])]
 
 
 def _all(tables: Sequence[sql.Identifier]) -> sql.Composed:

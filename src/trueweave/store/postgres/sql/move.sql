@@ -53,13 +53,16 @@ SELECT id, model, dimensions, metric FROM space WHERE id = ANY(%(used)s::int[]) 
 SELECT make_space(%(model)s, %(dimensions)s, %(metric)s)
 
 -- name: own_tables
-SELECT space, kind, indexed FROM own_table WHERE workspace = %(id)s ORDER BY space, kind
+SELECT space, kind, name, partitions, indexed FROM own_table WHERE workspace = %(id)s AND state = 'current' ORDER BY space, kind
 
 -- name: make_own_table
-SELECT make_own_table(%(space)s, %(kind)s)
+SELECT make_own_table(%(space)s, %(kind)s, %(partitions)s, 'current')
 
--- name: index_own_table
-SELECT set_config('maintenance_work_mem', '1GB', false), index_own_table(%(space)s, %(kind)s, true)
+-- name: index_partition
+SELECT set_config('maintenance_work_mem', %(memory)s, false), index_partition(%(name)s, %(n)s)
+
+-- name: mark_indexed
+SELECT mark_indexed(%(name)s)
 
 -- name: tables
 -- The tables with rows of workspaces, and their columns that are stored as they are given. The others are worked out from
@@ -68,7 +71,7 @@ SELECT c.relname, array_agg(a.attname::text ORDER BY a.attnum)
 FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
 WHERE c.relnamespace = 'trueweave'::regnamespace AND c.relkind = 'r' AND c.relrowsecurity
     AND EXISTS (SELECT FROM pg_attribute w WHERE w.attrelid = c.oid AND w.attname = 'workspace')
-    AND c.relname NOT LIKE 'vector\_%%' AND c.relname NOT IN ('own_table', 'ordered_facet', 'stored_bytes', 'work_lease')
+    AND c.relname NOT LIKE 'vector\_%%' AND c.relname NOT IN ('own_table', 'removed_vector', 'ordered_facet', 'stored_bytes', 'work_lease')
 GROUP BY c.relname ORDER BY c.relname
 
 -- name: identities

@@ -174,13 +174,16 @@ CREATE FUNCTION trueweave.clear_space(of_space integer) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'trueweave', 'public', 'pg_temp'
     AS $$
-DECLARE here int := current_setting('trueweave.workspace')::int; kind text;
+DECLARE here constant int := current_setting('trueweave.workspace')::int; gone text;
 BEGIN
-    FOREACH kind IN ARRAY ARRAY['chunk', 'entity', 'relation', 'community'] LOOP
-        EXECUTE format('DELETE FROM %I WHERE workspace = %s', format('vector_%s_%s', of_space, kind), here);
-        EXECUTE format('DROP TABLE IF EXISTS %I', format('vector_%s_%s_%s', of_space, kind, here));
+    FOREACH gone IN ARRAY ARRAY['chunk', 'entity', 'relation', 'community'] LOOP
+        EXECUTE format('DELETE FROM %I WHERE workspace = %s', format('vector_%s_%s', of_space, gone), here);
+    END LOOP;
+    FOR gone IN SELECT name FROM own_table WHERE workspace = here AND space = of_space LOOP
+        EXECUTE format('DROP TABLE IF EXISTS %I', gone);
     END LOOP;
     DELETE FROM own_table WHERE workspace = here AND space = of_space;
+    DELETE FROM removed_vector WHERE workspace = here AND space = of_space;
 END $$;
 
 CREATE FUNCTION trueweave.clear_text() RETURNS void
@@ -228,6 +231,24 @@ BEGIN
     INSERT INTO word (workspace, word, tier, chunks)
     SELECT here, (key # salt) & ~15, key & 15, count(*) FROM bm25_index CROSS JOIN unnest(keys) AS key
     WHERE workspace = here GROUP BY key;
+END $$;
+
+CREATE FUNCTION trueweave.drop_left_tables(kept interval) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'public', 'pg_temp'
+    AS $$
+DECLARE here constant int := current_setting('trueweave.workspace')::int; old own_table%ROWTYPE;
+BEGIN
+    FOR old IN SELECT * FROM own_table WHERE workspace = here AND state = 'left' AND left_at < clock_timestamp() - kept LOOP
+        BEGIN
+            EXECUTE format('LOCK TABLE %I IN ACCESS EXCLUSIVE MODE NOWAIT', old.name);
+            EXECUTE format('DROP TABLE %I', old.name);
+            DELETE FROM own_table
+            WHERE workspace = here AND space = old.space AND kind = old.kind AND version = old.version;
+        EXCEPTION WHEN lock_not_available THEN
+            CONTINUE;
+        END;
+    END LOOP;
 END $$;
 
 CREATE FUNCTION trueweave.drop_ordered_facets() RETURNS trigger
@@ -335,24 +356,24 @@ BEGIN
         USING (%I = ANY ((SELECT trueweave.readable(current_user))::int[]))', guarded, tenant);
 END $$;
 
-CREATE FUNCTION trueweave.index_own_table(of_space integer, of_kind text, is_indexed boolean) RETURNS void
+CREATE FUNCTION trueweave.index_partition(of_name text, n integer) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'trueweave', 'public', 'pg_temp'
     AS $$
 DECLARE
-    here int := current_setting('trueweave.workspace')::int;
-    own text := format('vector_%s_%s_%s', of_space, of_kind, here);
-    ops text := CASE (SELECT metric FROM space WHERE id = of_space)
-        WHEN 'cosine' THEN 'halfvec_cosine_ops' WHEN 'l2' THEN 'halfvec_l2_ops' ELSE 'halfvec_ip_ops' END;
+    here constant int := current_setting('trueweave.workspace')::int;
+    partition text;
+    ops text;
 BEGIN
-    UPDATE own_table SET indexed = is_indexed
-    WHERE workspace = here AND space = of_space AND kind = of_kind AND indexed <> is_indexed;
-    IF FOUND AND is_indexed THEN
+    SELECT CASE WHEN o.partitions = 0 THEN o.name ELSE o.name || '_p' || n END,
+           CASE s.metric WHEN 'cosine' THEN 'halfvec_cosine_ops' WHEN 'l2' THEN 'halfvec_l2_ops' ELSE 'halfvec_ip_ops' END
+    INTO STRICT partition, ops
+    FROM own_table o JOIN space s ON s.id = o.space WHERE o.workspace = here AND o.name = of_name;
+    EXECUTE format('LOCK TABLE %I IN SHARE ROW EXCLUSIVE MODE', partition);  -- one at a time
+    IF to_regclass(quote_ident(partition || '_hnsw')) IS NULL THEN
         EXECUTE format('CREATE INDEX %I ON %I USING hnsw (v %s) WITH (m = 16, ef_construction = 128)',
-            own || '_hnsw', own, ops);
-        EXECUTE format('ANALYZE %I', own);
-    ELSIF FOUND THEN
-        EXECUTE format('DROP INDEX %I', own || '_hnsw');
+            partition || '_hnsw', partition, ops);
+        EXECUTE format('ANALYZE %I', partition);
     END IF;
 END $$;
 
@@ -534,22 +555,49 @@ CREATE FUNCTION trueweave.list_workspaces(only_ids integer[], after_name text, m
     ORDER BY w.name COLLATE "C" LIMIT most
 $$;
 
-CREATE FUNCTION trueweave.make_own_table(of_space integer, of_kind text) RETURNS void
+CREATE FUNCTION trueweave.make_own_table(of_space integer, of_kind text, of_partitions integer, of_state text) RETURNS text
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'trueweave', 'public', 'pg_temp'
-    AS $$
-DECLARE here int := current_setting('trueweave.workspace')::int;
+    AS $_$
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    made own_table%ROWTYPE;
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended('trueweave.space', 0));
-    INSERT INTO own_table (workspace, space, kind) VALUES (here, of_space, of_kind) ON CONFLICT DO NOTHING;
-    IF FOUND THEN
-        PERFORM make_vector_table(
-            format('vector_%s_%s_%s', of_space, of_kind, here), (SELECT dimensions FROM space WHERE id = of_space));
-        -- Here they tell the truth, that all rows are this workspace's, and that it takes the HNSW index to find ten.
-        EXECUTE format('ALTER TABLE %I ALTER workspace SET STATISTICS -1',
-            format('vector_%s_%s_%s', of_space, of_kind, here));
+    SELECT * INTO made FROM own_table WHERE workspace = here AND space = of_space AND kind = of_kind AND state = of_state;
+    IF FOUND AND (of_state = 'current' OR made.partitions >= of_partitions) THEN
+        RETURN made.name;
+    ELSIF FOUND THEN
+        EXECUTE format('DROP TABLE %I', made.name);
+        DELETE FROM own_table
+        WHERE workspace = here AND space = of_space AND kind = of_kind AND version = made.version;
     END IF;
-END $$;
+    DELETE FROM removed_vector WHERE workspace = here AND space = of_space AND kind = of_kind;
+    INSERT INTO own_table (workspace, space, kind, version, partitions, state)
+    SELECT here, of_space, of_kind, coalesce(max(version), 0) + 1, of_partitions, of_state FROM own_table
+    WHERE workspace = here AND space = of_space AND kind = of_kind RETURNING * INTO made;
+    EXECUTE format($sql$
+        CREATE TABLE %I (
+            workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+            id        uuid NOT NULL,
+            text_hash uuid NOT NULL,
+            v         halfvec(%s) NOT NULL,
+            PRIMARY KEY (workspace, id)) PARTITION BY HASH (id)$sql$,
+        made.name, (SELECT dimensions FROM space WHERE id = of_space));
+    PERFORM guard(made.name::regclass);
+    EXECUTE format('GRANT SELECT ON %I TO trueweave_reader', made.name);
+    -- Here they tell the truth, that all rows are this workspace's, and that it takes the HNSW index to find ten.
+    EXECUTE format('ALTER TABLE %I ALTER workspace SET STATISTICS -1', made.name);
+    FOR n IN 0 .. of_partitions - 1 LOOP
+        EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES WITH (MODULUS %s, REMAINDER %s)',
+            made.name || '_p' || n, made.name, of_partitions, n);
+        -- In line, not in a side table: an exact scan reads every vector.
+        EXECUTE format('ALTER TABLE %I ALTER v SET STORAGE PLAIN', made.name || '_p' || n);
+        -- Nobody reaches rows but by way of the whole table, whose policies hold for them.
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', made.name || '_p' || n);
+    END LOOP;
+    RETURN made.name;
+END $_$;
 
 CREATE FUNCTION trueweave.make_space(of_model text, of_dimensions integer, of_metric text) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
@@ -618,6 +666,14 @@ BEGIN
 END $$;
 
 COMMENT ON FUNCTION trueweave.make_workspace(base_name text, among text[]) IS 'Make a workspace that was not there, of this name or one that begins like it; its name.';
+
+CREATE FUNCTION trueweave.mark_indexed(of_name text) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'public', 'pg_temp'
+    AS $$
+    UPDATE own_table SET indexed = true
+    WHERE workspace = current_setting('trueweave.workspace')::int AND name = of_name AND NOT indexed
+$$;
 
 CREATE FUNCTION trueweave.moment(written text) RETURNS numeric
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -975,6 +1031,19 @@ BEGIN
     FROM (SELECT id, size, sum(size) OVER (ORDER BY n)::bigint AS upto
           FROM unnest(chunks, sizes) WITH ORDINALITY AS u (id, size, n)) AS c
     WHERE c.size > 0;
+END $$;
+
+CREATE FUNCTION trueweave.switch_own_table(of_space integer, of_kind text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'public', 'pg_temp'
+    AS $$
+DECLARE here constant int := current_setting('trueweave.workspace')::int;
+BEGIN
+    UPDATE own_table SET state = 'left', left_at = clock_timestamp()
+    WHERE workspace = here AND space = of_space AND kind = of_kind AND state = 'current';
+    UPDATE own_table SET state = 'current', indexed = true
+    WHERE workspace = here AND space = of_space AND kind = of_kind AND state = 'building';
+    DELETE FROM removed_vector WHERE workspace = here AND space = of_space AND kind = of_kind;
 END $$;
 
 CREATE FUNCTION trueweave.term_coverage(question text, chunks uuid[]) RETURNS TABLE(chunk uuid, words integer, shares double precision[])
@@ -1662,13 +1731,23 @@ CREATE TABLE trueweave.own_table (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
     space integer NOT NULL,
     kind text NOT NULL,
-    indexed boolean DEFAULT false NOT NULL
+    indexed boolean DEFAULT false NOT NULL,
+    version integer DEFAULT 0 NOT NULL,
+    partitions integer DEFAULT 0 NOT NULL,
+    state text DEFAULT 'current'::text NOT NULL,
+    left_at timestamp with time zone,
+    name text GENERATED ALWAYS AS ((((((('vector_'::text || (space)::text) || '_'::text) || kind) || '_'::text) || (workspace)::text) ||
+CASE
+    WHEN (version = 0) THEN ''::text
+    ELSE ('_v'::text || (version)::text)
+END)) STORED NOT NULL,
+    CONSTRAINT own_table_state_check CHECK ((state = ANY (ARRAY['building'::text, 'current'::text, 'left'::text])))
 );
 ALTER TABLE ONLY trueweave.own_table ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.own_table FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE trueweave.own_table IS 'Workspaces whose vectors of a kind outgrew the common table: most of them are in a table of their own, with an HNSW index once `indexed`; new ones arrive in the common table and follow in bulk.';
+COMMENT ON TABLE trueweave.own_table IS 'Workspaces whose vectors of a kind outgrew the common table: most of them are in a table of their own, of hash partitions (0: a plain table of former times), each with an HNSW index once `indexed`. New ones arrive in the common table and follow in bulk. One that is `building` is filled beside the `current` one; one that was `left` stays for those who still read it.';
 
 CREATE TABLE trueweave.pending_link (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -1839,6 +1918,18 @@ COMMENT ON TABLE trueweave.relation IS 'All pairs of names from one entity to an
 COMMENT ON COLUMN trueweave.relation.weight IS 'The sum of the strengths, in thousandths.';
 
 COMMENT ON COLUMN trueweave.relation.type IS 'The keyword that most links give first, in lower case.';
+
+CREATE TABLE trueweave.removed_vector (
+    workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
+    space integer NOT NULL,
+    kind text NOT NULL,
+    id uuid NOT NULL
+);
+ALTER TABLE ONLY trueweave.removed_vector ALTER COLUMN workspace SET STATISTICS 0;
+
+ALTER TABLE ONLY trueweave.removed_vector FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE trueweave.removed_vector IS 'Vectors that were removed or replaced while a table is `building`: what was copied of them is taken away before it is used.';
 
 CREATE TABLE trueweave.reply (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
@@ -2318,7 +2409,7 @@ ALTER TABLE ONLY trueweave.outbox
     ADD CONSTRAINT outbox_pkey PRIMARY KEY (workspace, "position");
 
 ALTER TABLE ONLY trueweave.own_table
-    ADD CONSTRAINT own_table_pkey PRIMARY KEY (workspace, space, kind);
+    ADD CONSTRAINT own_table_pkey PRIMARY KEY (workspace, space, kind, version);
 
 ALTER TABLE ONLY trueweave.pending_link
     ADD CONSTRAINT pending_link_pkey PRIMARY KEY (workspace, "position");
@@ -2352,6 +2443,9 @@ ALTER TABLE ONLY trueweave.rejection
 
 ALTER TABLE ONLY trueweave.relation
     ADD CONSTRAINT relation_pkey PRIMARY KEY (workspace, id);
+
+ALTER TABLE ONLY trueweave.removed_vector
+    ADD CONSTRAINT removed_vector_pkey PRIMARY KEY (workspace, space, kind, id);
 
 ALTER TABLE ONLY trueweave.reply
     ADD CONSTRAINT reply_pkey PRIMARY KEY (workspace, key);
@@ -2477,6 +2571,10 @@ CREATE INDEX name_written_hash ON trueweave.name USING btree (written_hash, work
 CREATE INDEX occurrence_phrase ON trueweave.occurrence USING btree (phrase, defines DESC, count DESC, chunk, workspace);
 
 CREATE INDEX ordered_facet_documents ON trueweave.ordered_facet USING btree (key, place, document, workspace);
+
+CREATE UNIQUE INDEX own_table_building ON trueweave.own_table USING btree (workspace, space, kind) WHERE (state = 'building'::text);
+
+CREATE UNIQUE INDEX own_table_current ON trueweave.own_table USING btree (workspace, space, kind) WHERE (state = 'current'::text);
 
 CREATE INDEX phrase_count_weight ON trueweave.phrase_count USING btree (owner, kind, weight DESC, hash, workspace);
 
@@ -2664,6 +2762,8 @@ CREATE POLICY reader ON trueweave.rejection AS RESTRICTIVE TO trueweave_reader U
 
 CREATE POLICY reader ON trueweave.relation AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
+CREATE POLICY reader ON trueweave.removed_vector AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
+
 CREATE POLICY reader ON trueweave.reply AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
 
 CREATE POLICY reader ON trueweave.report AS RESTRICTIVE TO trueweave_reader USING ((workspace = ANY (( SELECT trueweave.readable(CURRENT_USER) AS readable)::integer[])));
@@ -2701,6 +2801,8 @@ ALTER TABLE trueweave.recipe ENABLE ROW LEVEL SECURITY;
 ALTER TABLE trueweave.rejection ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.relation ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE trueweave.removed_vector ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE trueweave.reply ENABLE ROW LEVEL SECURITY;
 
@@ -2804,6 +2906,8 @@ CREATE POLICY workspace ON trueweave.rejection USING ((workspace = (current_sett
 
 CREATE POLICY workspace ON trueweave.relation USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
+CREATE POLICY workspace ON trueweave.removed_vector USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
+
 CREATE POLICY workspace ON trueweave.reply USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
 
 CREATE POLICY workspace ON trueweave.report USING ((workspace = (current_setting('trueweave.workspace'::text))::integer));
@@ -2874,6 +2978,9 @@ REVOKE ALL ON FUNCTION trueweave.count_bytes_that_went() FROM PUBLIC;
 REVOKE ALL ON FUNCTION trueweave.count_text() FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.count_text() TO trueweave_app;
 
+REVOKE ALL ON FUNCTION trueweave.drop_left_tables(kept interval) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.drop_left_tables(kept interval) TO trueweave_app;
+
 REVOKE ALL ON FUNCTION trueweave.drop_ordered_facets() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION trueweave.drop_workspace() FROM PUBLIC;
@@ -2898,8 +3005,8 @@ REVOKE ALL ON FUNCTION trueweave.guard(guarded regclass, tenant text) FROM PUBLI
 
 REVOKE ALL ON FUNCTION trueweave.guard_readers(guarded regclass, tenant text) FROM PUBLIC;
 
-REVOKE ALL ON FUNCTION trueweave.index_own_table(of_space integer, of_kind text, is_indexed boolean) FROM PUBLIC;
-GRANT ALL ON FUNCTION trueweave.index_own_table(of_space integer, of_kind text, is_indexed boolean) TO trueweave_app;
+REVOKE ALL ON FUNCTION trueweave.index_partition(of_name text, n integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.index_partition(of_name text, n integer) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.index_text(coming uuid[], going uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.index_text(coming uuid[], going uuid[]) TO trueweave_app;
@@ -2914,8 +3021,8 @@ REVOKE ALL ON FUNCTION trueweave.language_of(said text, given text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION trueweave.list_workspaces(only_ids integer[], after_name text, most integer, OUT id integer, OUT name text, OUT created timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.list_workspaces(only_ids integer[], after_name text, most integer, OUT id integer, OUT name text, OUT created timestamp with time zone) TO trueweave_app;
 
-REVOKE ALL ON FUNCTION trueweave.make_own_table(of_space integer, of_kind text) FROM PUBLIC;
-GRANT ALL ON FUNCTION trueweave.make_own_table(of_space integer, of_kind text) TO trueweave_app;
+REVOKE ALL ON FUNCTION trueweave.make_own_table(of_space integer, of_kind text, of_partitions integer, of_state text) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.make_own_table(of_space integer, of_kind text, of_partitions integer, of_state text) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.make_space(of_model text, of_dimensions integer, of_metric text) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.make_space(of_model text, of_dimensions integer, of_metric text) TO trueweave_app;
@@ -2927,6 +3034,9 @@ REVOKE ALL ON FUNCTION trueweave.make_vector_table(named text, dimensions intege
 
 REVOKE ALL ON FUNCTION trueweave.make_workspace(base_name text, among text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.make_workspace(base_name text, among text[]) TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.mark_indexed(of_name text) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.mark_indexed(of_name text) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.moment(written text) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.moment(written text) TO trueweave_app;
@@ -2985,6 +3095,9 @@ REVOKE ALL ON FUNCTION trueweave.sketch_of(keys bigint[], weights double precisi
 
 REVOKE ALL ON FUNCTION trueweave.store_chunk_words(chunks uuid[], sizes bigint[], words bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.store_chunk_words(chunks uuid[], sizes bigint[], words bigint[]) TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.switch_own_table(of_space integer, of_kind text) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.switch_own_table(of_space integer, of_kind text) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.term_coverage(question text, chunks uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.term_coverage(question text, chunks uuid[]) TO trueweave_app;
@@ -3109,6 +3222,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.rejection TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.relation TO trueweave_app;
 GRANT SELECT ON TABLE trueweave.relation TO trueweave_reader;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.removed_vector TO trueweave_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE trueweave.reply TO trueweave_app;
 

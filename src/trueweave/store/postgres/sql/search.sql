@@ -6,7 +6,8 @@
 -- row per workspace in small tables (see `guard` in migration 1) and would rather scan all of it.
 
 -- name: layout
-SELECT s.id, s.model, s.dimensions, s.metric, ARRAY(SELECT h.kind FROM own_table h WHERE h.space = s.id ORDER BY h.kind)
+SELECT s.id, s.model, s.dimensions, s.metric,
+    ARRAY(SELECT h.name FROM own_table h WHERE h.space = s.id AND h.state = 'current' ORDER BY h.name)
 FROM workspace w JOIN space s ON s.id = w.space
 
 -- name: scope_by_uri
@@ -43,7 +44,8 @@ EXISTS (SELECT FROM document x WHERE x.id = {document} AND x.visible OFFSET 0)
 -- the array of vectors, here and below, so that the generic plan is reused: with a known length a custom plan looks cheaper,
 -- and planning each time costs as much as a small search. hnsw.ef_search depends on the limit and is set before the search.
 SELECT w.space, w.own, found.*
-FROM (SELECT w.space, ARRAY(SELECT h.kind FROM own_table h WHERE h.space = w.space ORDER BY h.kind) AS own,
+FROM (SELECT w.space, ARRAY(
+                 SELECT h.name FROM own_table h WHERE h.space = w.space AND h.state = 'current' ORDER BY h.name) AS own,
              set_config('hnsw.ef_search', '{effort}', true)
       FROM workspace w OFFSET 0) AS w
 LEFT JOIN LATERAL ({rows}) AS found ON true {order}

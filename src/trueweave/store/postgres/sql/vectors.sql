@@ -8,9 +8,9 @@ SELECT make_space(%(model)s, %(dimensions)s, %(metric)s)
 SELECT s.id, s.model, s.dimensions, s.metric FROM workspace w JOIN space s ON s.id = w.space
 
 -- name: place
--- Where to look: the space, and whether this workspace's vectors of a kind have a table of their own.
-SELECT s.id, s.model, s.dimensions, s.metric, h.kind IS NOT NULL
-FROM workspace w JOIN space s ON s.id = w.space LEFT JOIN own_table h ON h.space = s.id AND h.kind = %(kind)s
+-- Where to look: the space, and the table of this workspace's own for vectors of a kind, if it has one.
+SELECT s.id, s.model, s.dimensions, s.metric, h.name FROM workspace w JOIN space s ON s.id = w.space
+LEFT JOIN own_table h ON h.space = s.id AND h.kind = %(kind)s AND h.state = 'current'
 
 -- name: find_space
 SELECT id, model, dimensions, metric FROM space
@@ -35,33 +35,11 @@ UPDATE workspace SET space = %(space)s, next_space = NULL, paused_until = NULL
 -- name: of_ids
 SELECT id, v FROM {table} WHERE id = ANY(%(ids)s)
 
--- name: own_tables
-SELECT kind, indexed FROM own_table WHERE space = %(space)s
-
--- name: any_without_index
-SELECT EXISTS (SELECT FROM workspace w JOIN own_table h ON h.space = w.space WHERE NOT h.indexed)
-
--- name: make_own_table
-SELECT make_own_table(%(space)s, %(kind)s)
-
--- name: index_own_table
-SELECT index_own_table(%(space)s, %(kind)s, %(indexed)s)
-
 -- name: clear_space
 SELECT clear_space(%(space)s)
 
--- name: memory
-SELECT set_config('maintenance_work_mem', %(size)s, true)
-
 -- name: count_up_to
 SELECT count(*) FROM (SELECT FROM {table} LIMIT %(limit)s) AS counted
-
--- name: page_end
-SELECT id FROM {common} ORDER BY id OFFSET %(size)s LIMIT 1
-
--- name: move
-WITH moved AS (DELETE FROM {common} WHERE id <= %(upto)s RETURNING id, text_hash, v)
-INSERT INTO {own} (id, text_hash, v) SELECT id, text_hash, v FROM moved
 
 -- name: nearest
 (SELECT id, v {operator} %(vector)s AS distance FROM {table} ORDER BY distance LIMIT %(limit)s)
@@ -96,12 +74,13 @@ ORDER BY r.id LIMIT %(limit)s
 -- name: extra_chunk
 DELETE FROM {table} v WHERE NOT EXISTS (
     SELECT FROM chunk c JOIN document d ON d.id = c.document WHERE d.visible AND c.id = v.id)
+RETURNING v.id
 
 -- name: extra_entity
-DELETE FROM {table} v WHERE NOT EXISTS (SELECT FROM entity e WHERE e.id = v.id)
+DELETE FROM {table} v WHERE NOT EXISTS (SELECT FROM entity e WHERE e.id = v.id) RETURNING v.id
 
 -- name: extra_relation
-DELETE FROM {table} v WHERE NOT EXISTS (SELECT FROM relation r WHERE r.id = v.id)
+DELETE FROM {table} v WHERE NOT EXISTS (SELECT FROM relation r WHERE r.id = v.id) RETURNING v.id
 
 -- name: missing_community
 SELECT r.community, r.text_hash, r.title, r.summary FROM report r
@@ -110,4 +89,4 @@ WHERE r.community > %(after)s
 ORDER BY r.community LIMIT %(limit)s
 
 -- name: extra_community
-DELETE FROM {table} v WHERE NOT EXISTS (SELECT FROM report r WHERE r.community = v.id)
+DELETE FROM {table} v WHERE NOT EXISTS (SELECT FROM report r WHERE r.community = v.id) RETURNING v.id

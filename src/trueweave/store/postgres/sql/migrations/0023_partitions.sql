@@ -1,0 +1,152 @@
+-- breaking
+-- A workspace's own vector tables are sets of hash partitions, and are built anew beside the one in use. See
+-- docs/adr/0039-partitions.md.
+
+ALTER TABLE own_table ADD COLUMN version int NOT NULL DEFAULT 0;
+ALTER TABLE own_table ADD COLUMN partitions int NOT NULL DEFAULT 0;
+ALTER TABLE own_table ADD COLUMN state text NOT NULL DEFAULT 'current' CHECK (state IN ('building', 'current', 'left'));
+ALTER TABLE own_table ADD COLUMN left_at timestamptz;
+ALTER TABLE own_table ADD COLUMN name text NOT NULL GENERATED ALWAYS AS (
+    'vector_' || space::text || '_' || kind || '_' || workspace::text
+    || CASE WHEN version = 0 THEN '' ELSE '_v' || version::text END) STORED;
+ALTER TABLE own_table DROP CONSTRAINT own_table_pkey;
+ALTER TABLE own_table ADD CONSTRAINT own_table_pkey PRIMARY KEY (workspace, space, kind, version);
+CREATE UNIQUE INDEX own_table_current ON own_table (workspace, space, kind) WHERE state = 'current';
+CREATE UNIQUE INDEX own_table_building ON own_table (workspace, space, kind) WHERE state = 'building';
+COMMENT ON TABLE own_table IS 'Workspaces whose vectors of a kind outgrew the common table: most of them are in a table of their own, of hash partitions (0: a plain table of former times), each with an HNSW index once `indexed`. New ones arrive in the common table and follow in bulk. One that is `building` is filled beside the `current` one; one that was `left` stays for those who still read it.';
+
+CREATE TABLE removed_vector (
+    workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+    space     int NOT NULL,
+    kind      text NOT NULL,
+    id        uuid NOT NULL,
+    PRIMARY KEY (workspace, space, kind, id)
+);
+COMMENT ON TABLE removed_vector IS 'Vectors that were removed or replaced while a table is `building`: what was copied of them is taken away before it is used.';
+SELECT guard('removed_vector');
+
+-- The functions below run with the owner's rights, which may be above row-level security: each of them names the
+-- workspace of the transaction in every statement.
+
+DROP FUNCTION make_own_table(int, text);
+DROP FUNCTION index_own_table(int, text, boolean);
+
+-- Gives the current workspace a vector table of its own, in so many partitions, to be used at once ('current') or beside
+-- the one in use ('building'); its name. One that is there stays, unless it is being built with fewer partitions. Whoever
+-- begins to build holds the view lock, so that all who remove vectors from now on know of it.
+CREATE FUNCTION make_own_table(of_space int, of_kind text, of_partitions int, of_state text) RETURNS text
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, public, pg_temp AS $$
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    made own_table%ROWTYPE;
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtextextended('trueweave.space', 0));
+    SELECT * INTO made FROM own_table WHERE workspace = here AND space = of_space AND kind = of_kind AND state = of_state;
+    IF FOUND AND (of_state = 'current' OR made.partitions >= of_partitions) THEN
+        RETURN made.name;
+    ELSIF FOUND THEN
+        EXECUTE format('DROP TABLE %I', made.name);
+        DELETE FROM own_table
+        WHERE workspace = here AND space = of_space AND kind = of_kind AND version = made.version;
+    END IF;
+    DELETE FROM removed_vector WHERE workspace = here AND space = of_space AND kind = of_kind;
+    INSERT INTO own_table (workspace, space, kind, version, partitions, state)
+    SELECT here, of_space, of_kind, coalesce(max(version), 0) + 1, of_partitions, of_state FROM own_table
+    WHERE workspace = here AND space = of_space AND kind = of_kind RETURNING * INTO made;
+    EXECUTE format($sql$
+        CREATE TABLE %I (
+            workspace int NOT NULL DEFAULT current_setting('trueweave.workspace')::int,
+            id        uuid NOT NULL,
+            text_hash uuid NOT NULL,
+            v         halfvec(%s) NOT NULL,
+            PRIMARY KEY (workspace, id)) PARTITION BY HASH (id)$sql$,
+        made.name, (SELECT dimensions FROM space WHERE id = of_space));
+    PERFORM guard(made.name::regclass);
+    EXECUTE format('GRANT SELECT ON %I TO trueweave_reader', made.name);
+    -- Here they tell the truth, that all rows are this workspace's, and that it takes the HNSW index to find ten.
+    EXECUTE format('ALTER TABLE %I ALTER workspace SET STATISTICS -1', made.name);
+    FOR n IN 0 .. of_partitions - 1 LOOP
+        EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES WITH (MODULUS %s, REMAINDER %s)',
+            made.name || '_p' || n, made.name, of_partitions, n);
+        -- In line, not in a side table: an exact scan reads every vector.
+        EXECUTE format('ALTER TABLE %I ALTER v SET STORAGE PLAIN', made.name || '_p' || n);
+        -- Nobody reaches rows but by way of the whole table, whose policies hold for them.
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', made.name || '_p' || n);
+    END LOOP;
+    RETURN made.name;
+END $$;
+
+-- Builds the HNSW index of one partition of an own table of the current workspace, unless it is there. Readers go on;
+-- who removes vectors from this partition waits.
+CREATE FUNCTION index_partition(of_name text, n int) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, public, pg_temp AS $$
+DECLARE
+    here constant int := current_setting('trueweave.workspace')::int;
+    partition text;
+    ops text;
+BEGIN
+    SELECT CASE WHEN o.partitions = 0 THEN o.name ELSE o.name || '_p' || n END,
+           CASE s.metric WHEN 'cosine' THEN 'halfvec_cosine_ops' WHEN 'l2' THEN 'halfvec_l2_ops' ELSE 'halfvec_ip_ops' END
+    INTO STRICT partition, ops
+    FROM own_table o JOIN space s ON s.id = o.space WHERE o.workspace = here AND o.name = of_name;
+    EXECUTE format('LOCK TABLE %I IN SHARE ROW EXCLUSIVE MODE', partition);  -- one at a time
+    IF to_regclass(quote_ident(partition || '_hnsw')) IS NULL THEN
+        EXECUTE format('CREATE INDEX %I ON %I USING hnsw (v %s) WITH (m = 16, ef_construction = 128)',
+            partition || '_hnsw', partition, ops);
+        EXECUTE format('ANALYZE %I', partition);
+    END IF;
+END $$;
+
+-- Notes that all partitions of an own table of the current workspace have their indexes.
+CREATE FUNCTION mark_indexed(of_name text) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = trueweave, public, pg_temp AS $$
+    UPDATE own_table SET indexed = true
+    WHERE workspace = current_setting('trueweave.workspace')::int AND name = of_name AND NOT indexed
+$$;
+
+-- Lets the table that was built take the place of the one in use, which stays as it is for those who still read it.
+CREATE FUNCTION switch_own_table(of_space int, of_kind text) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, public, pg_temp AS $$
+DECLARE here constant int := current_setting('trueweave.workspace')::int;
+BEGIN
+    UPDATE own_table SET state = 'left', left_at = clock_timestamp()
+    WHERE workspace = here AND space = of_space AND kind = of_kind AND state = 'current';
+    UPDATE own_table SET state = 'current', indexed = true
+    WHERE workspace = here AND space = of_space AND kind = of_kind AND state = 'building';
+    DELETE FROM removed_vector WHERE workspace = here AND space = of_space AND kind = of_kind;
+END $$;
+
+-- Drops the tables of the current workspace that were left for so long. One that is being read stays until the next time.
+CREATE FUNCTION drop_left_tables(kept interval) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, public, pg_temp AS $$
+DECLARE here constant int := current_setting('trueweave.workspace')::int; old own_table%ROWTYPE;
+BEGIN
+    FOR old IN SELECT * FROM own_table WHERE workspace = here AND state = 'left' AND left_at < clock_timestamp() - kept LOOP
+        BEGIN
+            EXECUTE format('LOCK TABLE %I IN ACCESS EXCLUSIVE MODE NOWAIT', old.name);
+            EXECUTE format('DROP TABLE %I', old.name);
+            DELETE FROM own_table
+            WHERE workspace = here AND space = old.space AND kind = old.kind AND version = old.version;
+        EXCEPTION WHEN lock_not_available THEN
+            CONTINUE;
+        END;
+    END LOOP;
+END $$;
+
+-- Takes the current workspace's vectors of a space away, and its own tables with them.
+CREATE OR REPLACE FUNCTION clear_space(of_space int) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = trueweave, public, pg_temp AS $$
+DECLARE here constant int := current_setting('trueweave.workspace')::int; gone text;
+BEGIN
+    FOREACH gone IN ARRAY ARRAY['chunk', 'entity', 'relation', 'community'] LOOP
+        EXECUTE format('DELETE FROM %I WHERE workspace = %s', format('vector_%s_%s', of_space, gone), here);
+    END LOOP;
+    FOR gone IN SELECT name FROM own_table WHERE workspace = here AND space = of_space LOOP
+        EXECUTE format('DROP TABLE IF EXISTS %I', gone);
+    END LOOP;
+    DELETE FROM own_table WHERE workspace = here AND space = of_space;
+    DELETE FROM removed_vector WHERE workspace = here AND space = of_space;
+END $$;
+
+REVOKE EXECUTE ON FUNCTION make_own_table, index_partition, mark_indexed, switch_own_table, drop_left_tables FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION make_own_table, index_partition, mark_indexed, switch_own_table, drop_left_tables TO trueweave_app;
