@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,6 +30,7 @@ BYTES_AT_ONCE = 4 * 2**20
 FILES_AT_ONCE = 64
 
 _LINES, _PARQUET = (".jsonl", ".ndjson"), ".parquet"
+_USER = re.compile(r"//[^/@]*@")
 _SAID = frozenset({"entities", "triples", "relations", "chunks"})  # a row that has one of these needs no extractor
 
 Read = Source | Document | Refused | Unreadable
@@ -42,6 +44,11 @@ class InputFile:
     uri: str
     size: int
     modified: int  # nanoseconds
+
+    @property
+    def shown(self) -> str:
+        """What messages call it: its path, or the address without what may be secret in it."""
+        return self.uri if _is_address(self.where) else self.where
 
 
 @dataclass(frozen=True)
@@ -80,9 +87,9 @@ def shards_of(paths: Sequence[str], files: Files, skipped: list[Skipped | Unread
     """The shards of these files, folders and addresses. What is no document is added to `skipped`."""
     waiting: list[InputFile] = []
     for file in _input_files(paths, files, skipped):
-        if file.where.endswith(_LINES):
+        if file.uri.endswith(_LINES):
             yield from _of_lines(file)
-        elif file.where.endswith(_PARQUET):
+        elif file.uri.endswith(_PARQUET):
             yield from _of_rows(file)
         else:
             waiting.append(file)
@@ -96,9 +103,9 @@ def shards_of(paths: Sequence[str], files: Files, skipped: list[Skipped | Unread
 def read(shard: Shard, files: Files) -> Iterator[Read]:
     """The documents of a shard. One whose entities are given is a Document, any other a Source."""
     first = shard.files[0]
-    if first.where.endswith(_LINES):
+    if first.uri.endswith(_LINES):
         yield from _read_lines(shard, first)
-    elif first.where.endswith(_PARQUET):
+    elif first.uri.endswith(_PARQUET):
         yield from _read_rows(shard, first)
     else:
         for file in shard.files:
@@ -139,14 +146,17 @@ def _local_file(file: NamedFile) -> InputFile:
 
 def _remote_files(address: str) -> Iterator[InputFile]:
     system, path = _system(address)
-    start = address[: len(address) - len(path)]
+    path = path.rstrip("/")
+    place, mark, options = address.partition("?")
+    start = place.rstrip("/").removesuffix(path)
+    named = _USER.sub("//", start)  # a uri is shown, and must not tell a secret
     found = system.get_file_info(path)
     if found.type == fs.FileType.NotFound:
-        raise ConfigError(f"{address} is not there. Check the address, and the variables with its credentials.")
+        raise ConfigError(f"{named}{path} is not there. Check the address, and the variables with its credentials.")
     inside = system.get_file_info(fs.FileSelector(path, recursive=True)) if not found.is_file else [found]
     for one in sorted(inside, key=lambda info: info.path):
         if one.is_file and not PurePosixPath(one.path).name.startswith((".", "_")):
-            yield InputFile(start + one.path, start + one.path, one.size, one.mtime_ns or 0)
+            yield InputFile(f"{start}{one.path}{mark}{options}", named + one.path, one.size, one.mtime_ns or 0)
 
 
 def _is_address(path: str) -> bool:
@@ -159,7 +169,7 @@ def _system(where: str) -> tuple[fs.FileSystem, str]:
     try:
         return fs.FileSystem.from_uri(where)  # type: ignore[no-any-return]
     except (OSError, ValueError) as error:
-        raise ConfigError(f"{where} cannot be reached: {error}. Check the address.") from error
+        raise ConfigError(f"{_USER.sub('//', where)} cannot be reached: {error}. Check the address.") from error
 
 
 class _local:  # noqa: N801 (used as a function)
@@ -213,7 +223,7 @@ def _read_lines(shard: Shard, file: InputFile) -> Iterator[Read]:
         data = stream.read(shard.last - shard.first)
     for number, line in enumerate(data.splitlines(), shard.line):
         if line.strip():
-            named = Path(file.where)
+            named = Path(file.shown)
             try:
                 yield _document(parsed(line), file.uri, place(named, number))
             except InvalidDocument as error:
@@ -233,7 +243,7 @@ def _read_rows(shard: Shard, file: InputFile) -> Iterator[Read]:
     with system.open_input_file(path) as stream:
         rows = itertools.islice(_rows(pq.ParquetFile(stream), shard.first), (shard.last or 0) - shard.first)
         for number, row in enumerate(rows, shard.line):
-            origin = f"{file.where}, row {number}"
+            origin = f"{file.shown}, row {number}"
             try:
                 yield _document(row, file.uri, origin)
             except InvalidDocument as error:
