@@ -59,33 +59,33 @@ class Pipeline:
         for shard, id_ in flow.rows(flow.group(flow.map(data, steps.map_uris), steps.reduce_uris, parts)):
             left_out[shard].add(id_)
         steps = replace(steps, left_out={shard: frozenset(ids) for shard, ids in left_out.items()})
-        loaded = flow.map(data, steps.load_record)
-        for done in flow.wait(loaded):
-            self.told("Loading documents", done, len(data))
-        return LoadedShards(loaded, steps)
+        return LoadedShards(self._waited("Loading documents", flow.map(data, steps.load_record)), steps)
+
+    def _waited(self, stage: str, data: Any) -> Any:
+        """The data of a stage once it is computed, whose progress is told."""
+        self.told(stage, 0, len(data))
+        for done in self.flow.wait(data):
+            self.told(stage, done, len(data))
+        return data
 
     def load_graph(self, shards: LoadedShards, former: Mapping[UUID, tuple[UUID, int]]) -> tuple[int, int]:
         """Load the names, entities and relations of these shards, with their vectors; how many names and entities.
 
         `former` says which entity a name belonged to before, and how much it was mentioned: entities keep their ids.
         """
-        flow, told, (data, steps) = self.flow, self.told, shards
+        flow, (data, steps) = self.flow, shards
         parts = steps.parts
-        told("Resolving names", 0, 2)
-        names = flow.group(data, steps.reduce_names, parts)
-        told("Resolving names", 1, 2)
-        pairs: set[Pair] = set(flow.rows(flow.group(flow.map(names, steps.map_keys), steps.reduce_keys, parts)))
+        names = self._waited("Adding up names", flow.group(data, steps.reduce_names, parts))
+        alike = flow.group(flow.map(names, steps.map_keys), steps.reduce_keys, parts)
+        pairs: set[Pair] = set(flow.rows(self._waited("Resolving names", alike)))
         entities = flow.share(_entities(uuid4().hex, pairs, former))
-        told("Resolving names", 2, 2)
 
-        told("Loading entities and relations", 0, 2)
         linked = flow.map(data, partial(steps.map_links, entities=entities))
-        degrees = flow.group(linked, partial(steps.reduce_links, entities=entities), parts)
-        told("Loading entities and relations", 1, 2)
+        related = flow.group(linked, partial(steps.reduce_links, entities=entities), parts)
+        degrees = self._waited("Loading relations", related)
         named = flow.map(names, partial(steps.map_entities, entities=entities))
-        reduce = partial(steps.reduce_entities, entities=entities)
-        counts = list(flow.rows(flow.group(flow.union(named, degrees), reduce, parts)))
-        told("Loading entities and relations", 2, 2)
+        gathered = flow.group(flow.union(named, degrees), partial(steps.reduce_entities, entities=entities), parts)
+        counts = list(flow.rows(self._waited("Loading entities", gathered)))
         return sum(number for number, _ in counts), sum(number for _, number in counts)
 
     def link(self, shards: LoadedShards, chunks: int) -> int:
