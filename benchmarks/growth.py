@@ -1,14 +1,16 @@
 """What grows with the index, and how much: loading, storing, asking, adding, from 2,000 chunks tenfold by tenfold.
 
-    python benchmarks/growth.py                    # up to 2,000,000 chunks: hours; writes results/growth.json
-    python benchmarks/growth.py --largest 200000   # up to so many
-    python benchmarks/growth.py --smoke            # 200 and 2,000 chunks; writes nothing
+    python benchmarks/growth.py                  # up to 2,000,000 chunks: hours; writes results/growth.json
+    python benchmarks/growth.py --sizes 200000   # these sizes; the results of others stay
+    python benchmarks/growth.py --ask --sizes …  # the questions again, of large sizes that are loaded already
+    python benchmarks/growth.py --smoke          # 200 and 2,000 chunks; writes nothing
 
 Each size is a workspace of its own, loaded in bulk on a Ray of this machine from generated passages (see
 `generated.py`), of which every size is a beginning of the next. Vectors are those of `HashEmbedder` with 64 dimensions:
 bags of words, as many as can be indexed in the time there is. The same questions are put at each size, about passages
 that are in all of them, once to warm up and then as they are measured; methods take turns at every question. A language
-model that knows the form of the questions takes no time. Methods that need reports or entailment are left out.
+model that knows the form of the questions takes no time. Methods that need reports or entailment are left out. What is
+loaded stays in `.growth/`.
 
 Recall is how many of the ten nearest chunks are found, by comparison with a search of all vectors: among all documents,
 among a tenth and among a hundredth of them. After that, documents are added online, which tells what one more
@@ -19,14 +21,16 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import json
 import os
 import shutil
 import sys
+import tempfile
 import time
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
-from itertools import islice, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +52,6 @@ from trueweave.methods import HippoRag, LinearRag, Mix, Naive, Walk, Weave
 from trueweave.query_context import Method
 from trueweave.store.postgres import vectors
 from trueweave.store.postgres.migrate import migrate
-from trueweave.store.postgres.vectors import Space
 from trueweave.testing import HashEmbedder
 from trueweave.types import Document
 
@@ -57,7 +60,8 @@ Figures = dict[str, Any]
 KEPT = Path(__file__).parent / ".growth"
 RESULTS = Path(__file__).parent / "results" / "growth.json"
 OF_QUESTIONS, OF_INGEST = 1.5, 1.2  # the targets: how much more at ten times the size
-LARGEST = 2_000_000
+SIZES = (2_000, 20_000, 200_000, 2_000_000)
+SMALL = (200, 2_000)
 METHODS: dict[str, Method] = {
     **SHORT, "mix": Mix(), "walk": Walk(), "weave": Weave(), "hipporag": HippoRag(), "linearrag": LinearRag(),
 }  # fmt: skip
@@ -79,21 +83,27 @@ class Bench:
         self._questions = questions
         self._added = added
 
-    async def at(self, size: int, beginning: Sequence[Document]) -> Figures:
-        """All figures of one size."""
-        figures = await self._loaded(size)
+    async def at(self, size: int, beginning: Sequence[Document], before: Figures | None) -> Figures:
+        """All figures of one size. With those of `before` it is loaded already, and only asked."""
+        if before is None:
+            await self._drop(size)
+        figures = dict(before) if before else await self._loaded(size)
         questions = about_passages(self._questions, beginning)
         async with self._opened(size) as trueweave:
             figures["methods"] = await self._asked(trueweave, questions)
-            figures["recall_at_10"] = await self._recall(trueweave, questions[:_SEARCHES])
-            figures["online_seconds_per_1000"] = await self._online(trueweave)
+            if before is None:
+                figures["recall_at_10"] = await self._recall(trueweave, questions[:_SEARCHES])
+                figures["online_seconds_per_1000"] = await self._online(trueweave)
         return figures
+
+    async def _drop(self, size: int) -> None:
+        async with self._opened(size) as trueweave:
+            await trueweave.maintenance.drop()
 
     async def _loaded(self, size: int) -> Figures:
         """Load a workspace of a size in bulk."""
         source = self._folder / f"source-{size}"
-        shutil.rmtree(source, ignore_errors=True)
-        source.mkdir()
+        source.mkdir(exist_ok=True)
         for first in range(0, size, _IN_A_FILE):
             with (source / f"{first:08}.jsonl").open("w") as out:
                 out.writelines(generated.lines(min(_IN_A_FILE, size - first), first))
@@ -124,6 +134,8 @@ class Bench:
 
     async def _asked(self, trueweave: AsyncTrueweave, questions: Sequence[str]) -> Figures:
         times: dict[str, list[float]] = {name: [] for name in METHODS}
+        gc.collect()
+        gc.freeze()  # what this program holds itself must not be looked through while questions are answered
         for is_measured in (False, True):
             for question in questions:
                 for name, method in METHODS.items():
@@ -136,13 +148,10 @@ class Bench:
         return figures
 
     async def _recall(self, trueweave: AsyncTrueweave, questions: Sequence[str]) -> Figures:
-        async with trueweave.workspace.transaction() as tx:
-            space = await vectors.space(tx)
-        assert space
         embedded = [vectors.half(one) for one in await _EMBEDDER.embed(questions, "query")]
         figures: Figures = {}
         for name, lots in FILTERS.items():
-            truth = self._exact(trueweave.workspace.id, space, embedded, lots)
+            truth = self._exact(trueweave.workspace.id, embedded, lots)
             chosen = Filter(metadata={"lot": lots}) if lots else Filter()
             found: list[list[float]] = []
             times: list[float] = []
@@ -155,15 +164,18 @@ class Bench:
         _tell(json.dumps(figures))
         return figures
 
-    def _exact(self, workspace: int, space: Space, queries: Sequence[Any], lots: Sequence[int]) -> list[list[float]]:
+    def _exact(self, workspace: int, queries: Sequence[Any], lots: Sequence[int]) -> list[list[float]]:
         """The distances of the ten nearest chunks of each query, by a search of all."""
         condition = "WHERE (d.metadata -> 'lot')::int = ANY(%(lots)s)" if lots else ""
         with psycopg.connect(self._url, autocommit=True) as connection:
             register_vector(connection)
             connection.execute("SET search_path = trueweave, public; SET enable_indexscan = off; SET jit = off")
             connection.execute(f"SET trueweave.workspace = {workspace}".encode())
+            [table] = connection.execute(
+                "SELECT name FROM own_table WHERE workspace = %s AND kind = 'chunk' AND state = 'current'", (workspace,)
+            ).fetchone() or [""]
             connection.execute(
-                f"""CREATE TEMP TABLE searched AS SELECT v.id, v.v FROM vector_{space.id}_chunk_{workspace} v
+                f"""CREATE TEMP TABLE searched AS SELECT v.id, v.v FROM {table} v
                 JOIN chunk c ON c.workspace = {workspace} AND c.id = v.id
                 JOIN document d ON d.workspace = {workspace} AND d.id = c.document {condition}""".encode(),
                 {"lots": list(lots)},
@@ -173,7 +185,7 @@ class Bench:
 
     async def _online(self, trueweave: AsyncTrueweave) -> float:
         """Seconds to add a thousand passages more that are in no size."""
-        more = _documents(generated.lines(2 * self._added, first=2 * LARGEST))
+        more = _documents(generated.lines(2 * self._added, first=2 * SIZES[-1]))
         await trueweave.add_documents(more[: self._added])  # warm
         began = time.perf_counter()
         await trueweave.add_documents(more[self._added :])
@@ -224,41 +236,49 @@ def _tell(what: str) -> None:
     print(f"  {what}", file=sys.stderr, flush=True)
 
 
-async def run(url: str, folder: Path, sizes: Sequence[int], *, smoke: bool) -> Figures:
-    ray.init(log_to_driver=False, include_dashboard=False)  # once for all sizes: starting it is not measured
+async def run(url: str, folder: Path, sizes: Sequence[int], before: Figures, *, ask: bool, smoke: bool) -> Figures:
+    """The figures of these sizes beside those of others; they are written after each."""
     await migrate(url)
-    beginning = _documents(islice(generated.lines(1000), 1000 if sizes[0] >= 1000 else sizes[0]))
+    if not ask:
+        ray.init(log_to_driver=False, include_dashboard=False)  # once for all sizes: starting it is not measured
+    beginning = _documents(generated.lines(min(1000, sizes[0])))
     bench = Bench(url, folder, questions=6 if smoke else _QUESTIONS, added=100 if smoke else _ADDED)
-    by_size: dict[str, Figures] = {}
+    by_size: dict[str, Figures] = dict(before)
+    figures: Figures = {}
     for size in sizes:
         _tell(f"{size} chunks")
-        by_size[str(size)] = await bench.at(size, beginning)
-    ray.shutdown()
-    targets: list[Target] = []
-    figures = {"sizes": by_size, "growth": _growth(by_size, targets), "targets": listed(targets)}
+        load = round(os.getloadavg()[0], 1)
+        loaded = by_size[str(size)] if ask else None
+        by_size[str(size)] = {**await bench.at(size, beginning, loaded), "load_before": load}
+        targets: list[Target] = []
+        ordered = dict(sorted(by_size.items(), key=lambda one: int(one[0])))
+        figures = {"cores": os.cpu_count(), "sizes": ordered, "growth": _growth(ordered, targets)}
+        figures["targets"] = listed(targets)
+        if not smoke:
+            RESULTS.write_text(json.dumps(figures, indent=1) + "\n")
+    if not ask:
+        ray.shutdown()
     for target in targets:
         print(target, file=sys.stderr)
-    return figures | {"cores": os.cpu_count(), "load_before": round(os.getloadavg()[0], 1)}
+    return figures
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--smoke", action="store_true", help="two small sizes, to see that it runs; writes nothing")
-    parser.add_argument("--largest", type=int, default=LARGEST, help="the largest size; it counts as one more step")
+    parser.add_argument("--sizes", default="", help="sizes to measure, as in 2000,20000; the results of others stay")
+    parser.add_argument("--ask", action="store_true", help="put the questions again, at the sizes of the results")
     options = parser.parse_args()
     if not corpora.are_there(smoke=options.smoke):
         return
-    tenfold = [200, 2_000] if options.smoke else [2_000, 20_000, 200_000, LARGEST]
-    sizes = [size for size in tenfold if size < options.largest] + ([] if options.smoke else [options.largest])
-    shutil.rmtree(KEPT, ignore_errors=True)
-    KEPT.mkdir()
-    try:
-        with served(KEPT, _SERVER) as server:
-            figures = asyncio.run(run(server.url, KEPT, sizes, smoke=options.smoke))
-    finally:
-        shutil.rmtree(KEPT)
-    if not options.smoke:
-        RESULTS.write_text(json.dumps(figures, indent=1) + "\n")
+    given = [int(size) for size in options.sizes.split(",") if size]
+    kept = json.loads(RESULTS.read_text())["sizes"] if RESULTS.exists() and not options.smoke else {}
+    sizes = SMALL if options.smoke else given or ([int(size) for size in kept] if options.ask else SIZES)
+    before = kept if given or options.ask else {}
+    with tempfile.TemporaryDirectory() as passing:
+        folder = Path(passing) if options.smoke else KEPT
+        with served(folder, _SERVER) as server:
+            figures = asyncio.run(run(server.url, folder, sizes, before, ask=options.ask, smoke=options.smoke))
     print(json.dumps(figures))
 
 

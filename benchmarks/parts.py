@@ -30,7 +30,7 @@ async def carried_out(parts: Sequence[tuple[str, Part]], only: str) -> Figures:
             print(name, file=sys.stderr)
             began = time.perf_counter()
             figures[name] = await part()
-            print(f"  took {time.perf_counter() - began:.0f} s", file=sys.stderr)
+            print(f"  took {time.perf_counter() - began:.0f} s: {json.dumps(figures[name])}", file=sys.stderr)
     return figures
 
 

@@ -138,7 +138,6 @@ class _BulkLoad:
             async with made.transaction() as tx:
                 space = await vectors.space(tx)
             assert space, "it was just made"
-            await bulk.make_own_tables(made, space)
         recipe = self.recipe.packed()
         folder = self.spool / key("load", recipe, space.model if space else "", str(space and space.dimensions)).hex
         return Load(self.settings, self.given, self.target.database.url, self.target.id, made.id, recipe, folder, space)
@@ -153,6 +152,8 @@ class _BulkLoad:
         mentions = sum(one.mentions for one in worked.values())
         keys = [shard.key for shard in shards]
         chunks = sum(one.chunks for one in worked.values())
+        if pipeline.load.space:
+            await bulk.make_own_tables(made, pipeline.load.space, chunks)
         loaded = await asyncio.to_thread(pipeline.load_documents, keys, mentions, how)
         names, entities = await asyncio.to_thread(pipeline.load_graph, loaded, former)
         linked = await asyncio.to_thread(pipeline.link, loaded, chunks)

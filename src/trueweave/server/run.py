@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from contextlib import ExitStack
 from functools import partial
 from importlib.util import find_spec
@@ -93,4 +94,7 @@ async def _serve(settings: Settings, host: str, port: int, *, authenticated: boo
         if settings.metrics_port is not None:
             place = metrics_at(app.metrics, settings.metrics_host, settings.metrics_port, loop)
             listening.enter_context(place)
+        # The program itself is no garbage: a full collection would look through all of it in the middle of a question.
+        gc.collect()
+        gc.freeze()
         await _Server(config).serve()

@@ -139,12 +139,14 @@ async def load_vectors(tx: Transaction, where: Space, kind: VectorKind, found: S
     await tx.connection.execute(query, {"kind": kind})
 
 
-async def make_own_tables(workspace: Workspace, where: Space) -> None:
-    """Give the workspace tables of its own for the vectors of a space, without indexes."""
+async def make_own_tables(workspace: Workspace, where: Space, chunks: int) -> None:
+    """Give the workspace tables of its own for the vectors of a space, without indexes: for so many chunks, and for
+    entities and relations, which nobody has counted yet."""
     for kind in VECTOR_KINDS:
         if kind != "community":
+            partitions = own_tables.partitions_for(chunks, where.dimensions) if kind == "chunk" else 1
             async with workspace.transaction() as tx:
-                await own_tables.make(tx, where, kind)
+                await own_tables.make(tx, where, kind, partitions)
 
 
 async def index_texts(tx: Transaction, chunks: Sequence[UUID]) -> None:
