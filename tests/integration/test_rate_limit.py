@@ -113,3 +113,27 @@ async def test_nothing_goes_on_behind_a_limiter_that_was_closed(
         await limiter.aclose()
     assert asyncio.all_tasks() == before
     await asyncio.wait_for(Calls().make(SharedRateLimiter(database, processes[0], "m", RateLimits(calls_at_once=1))), 5)
+
+
+async def test_slots_that_were_taken_without_a_word_are_found_again(
+    database: Database, workspace: Workspace, processes: list[Liveness]
+) -> None:
+    """The database was lost after it had given slots and before it could say so, or with what was given back."""
+    here, there = processes[:2]
+    async with database.transaction(None) as tx:
+        await tx.rows("liveness.take_slots", model="m", most=3, wanted=2, owner=here.owner, held=[])
+    assert len((await there.take_slots("m", 3, 3))[1]) == 1
+    owner, taken = await here.take_slots("m", 3, 3)
+    assert (owner, len(taken)) == (here.owner, 2)
+    assert await here.take_slots("m", 3, 3) == (here.owner, [])
+    await here.give_back_slot("m", taken[0], owner)
+    assert await here.take_slots("m", 3, 3) == (owner, taken[:1])
+
+
+async def test_two_limiters_of_one_process_share_the_slots_of_a_model(
+    database: Database, workspace: Workspace, processes: list[Liveness]
+) -> None:
+    paces = [SharedRateLimiter(database, processes[0], "m", RateLimits(3, pace)) for pace in (60_000, 60_001)]
+    calls = Calls()
+    await asyncio.wait_for(asyncio.gather(*(calls.make(paces[n % 2]) for n in range(60))), 20)
+    assert (calls.made, calls.most) == (60, 3)

@@ -49,6 +49,8 @@ class Liveness:
         self._connection: Connection | None = None
         self._renewing: asyncio.Task[None] | None = None
         self._give_back = Batcher(self._give_back_all)
+        self._taking = asyncio.Lock()
+        self._held: set[tuple[str, int, int]] = set()  # slots: of which model, which one, and claimed by which number
 
     @property
     def owner(self) -> int:
@@ -80,15 +82,25 @@ class Liveness:
 
     async def take_slots(self, model: str, most: int, wanted: int) -> tuple[int, list[int]]:
         """Up to as many as `wanted` of a model's `most` slots that no process holds, and the number they are claimed
-        under."""
+        under.
+
+        When the database is lost, it may have given slots without a word, and may forget which ones were given back.
+        So it is told which ones are held here, and others that are claimed by this process are free.
+        """
 
         async def take() -> tuple[int, list[int]]:
             owner = self._owner
+            held = [slot for of, slot, by in self._held if (of, by) == (model, owner)]
             async with self._database.transaction(None) as tx:
-                rows = await tx.rows("liveness.take_slots", model=model, most=most, wanted=wanted, owner=owner)
+                rows = await tx.rows(
+                    "liveness.take_slots", model=model, most=most, wanted=wanted, owner=owner, held=held
+                )
             return owner, [slot for (slot,) in rows]
 
-        return await self._database.retry_while_down(take)
+        async with self._taking:  # one at a time: what another has just been given must be known here
+            owner, taken = await self._database.retry_while_down(take)
+            self._held.update((model, slot, owner) for slot in taken)
+        return owner, taken
 
     async def give_back_slot(self, model: str, slot: int, owner: int) -> None:
         """Let others have a slot. One that was taken over meanwhile is left to whoever has it."""
@@ -102,6 +114,7 @@ class Liveness:
                 await tx.run("liveness.give_back_slots", models=models, slots=numbers, owners=owners)
 
         await self._database.retry_while_down(give_back)
+        self._held.difference_update(slots)  # not before: it must not be taken while it is given back
         return [None] * len(slots)
 
     # --- the lease ------------------------------------------------------------------------------------

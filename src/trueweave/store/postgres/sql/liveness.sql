@@ -25,15 +25,16 @@ DELETE FROM process WHERE id IN (
 DELETE FROM process WHERE id = %(owner)s
 
 -- name: take_slots
--- Free slots, or slots of dead processes. In random order, so that concurrent callers rarely collide. Without a synchronous
+-- Free slots, slots of dead processes, and those that this one has claimed and does not hold. In random order, so that concurrent callers rarely collide. Without a synchronous
 -- commit: a crash loses nothing that is not soon claimed again.
 WITH quick AS (SELECT set_config('synchronous_commit', 'off', true)),
 free AS (
     SELECT n FROM quick, generate_series(0, %(most)s - 1) AS n
-    WHERE NOT EXISTS (SELECT FROM slot s WHERE s.model = %(model)s AND s.n = n.n AND is_alive(s.owner))
+    WHERE NOT EXISTS (SELECT FROM slot s WHERE s.model = %(model)s AND s.n = n.n AND is_alive(s.owner)
+        AND (s.owner <> %(owner)s OR s.n = ANY(%(held)s::int[])))
     ORDER BY random() LIMIT %(wanted)s)
 INSERT INTO slot AS s (model, n, owner) SELECT %(model)s, n, %(owner)s FROM free WHERE is_alive(%(owner)s) ORDER BY n
-ON CONFLICT (model, n) DO UPDATE SET owner = excluded.owner WHERE NOT is_alive(s.owner)
+ON CONFLICT (model, n) DO UPDATE SET owner = excluded.owner WHERE NOT is_alive(s.owner) OR s.owner = excluded.owner
 RETURNING n
 
 -- name: give_back_slots
