@@ -12,6 +12,10 @@ from trueweave import AsyncTrueweave, Chunk, Document, Filter, Link, Mention, Na
 from trueweave.evidence import Scalar
 from trueweave.methods import Fuse, Global, Keyword, Local, Naive, Subgraph
 from trueweave.query_context import Method
+from trueweave.store.postgres import search, vectors
+from trueweave.store.postgres.connections import Row
+from trueweave.store.postgres.document_filter import ConditionShape, FilterShape, scope
+from trueweave.store.postgres.search import VectorLayout
 from trueweave.testing import HashEmbedder
 from trueweave.types import Json
 
@@ -300,3 +304,38 @@ async def test_a_range_is_looked_up_in_its_index(told: AsyncTrueweave, url: str)
         )
         plan = "\n".join(line for (line,) in await cursor.fetchall())
     assert re.search(r"Index Cond: .*key.*place >=.*place <=", plan), plan
+
+
+async def test_what_a_filter_looks_for_is_computed_once(told: AsyncTrueweave) -> None:
+    """A regression: the facets of a condition were computed for each vector that the search came upon."""
+    await told.add_documents(document(f"n{n}", {"lot": n % 10}) for n in range(300))
+    shape = FilterShape(by_ids=False, conditions=(ConditionShape(has_values=True, ranges=0),))
+    async with told.workspace.transaction() as tx:
+        space = await vectors.space(tx)
+        assert space
+        query = search.near("chunk", VectorLayout(space, ()), told.workspace.id, 10, shape).decode()
+        vector = vectors.half((await HashEmbedder().embed(["common thing"], "query"))[0])
+        params = {"vectors": [vector], "facet_0": '{"lot": [1, 2, 3]}'}
+        cursor = await tx.connection.execute(f"EXPLAIN (ANALYZE) {query}".encode(), params)
+        plan = "\n".join(line for (line,) in await cursor.fetchall())
+    computed = re.findall(r"ProjectSet .*loops=(\d+)", plan)
+    assert computed, plan
+    assert set(computed) == {"1"}, plan
+
+
+async def test_documents_that_many_pass_are_not_looked_at_one_by_one(
+    told: AsyncTrueweave, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trueweave.store.postgres.document_filter.FEW", 20)
+    await told.add_documents(document(f"n{n}", {"lot": n % 10}) for n in range(300))
+    listed: list[int] = []
+
+    async def read(query: bytes, params: Mapping[str, object] | None) -> list[Row]:
+        async with told.workspace.transaction() as tx:
+            rows = await (await tx.connection.execute(query, params)).fetchall()
+        listed.append(len(rows))
+        return rows
+
+    assert (await scope(read, by({"lot": [1, 2, 3]}))).few is None
+    assert len((await scope(read, by({"lot": ["none", "en"], "lang": "en"}))).few or ()) == 0
+    assert listed == [1, 0]

@@ -106,7 +106,8 @@ async def scope(read: Read, given: Filter) -> Scope:
         params["uris"] = Texts(given.uris)
     else:
         found = " UNION ALL ".join(_found(wanted.shape.conditions[0], FEW + 1))
-        query = QUERIES["search.scope_by_condition"].format(found=found, passes=passes, visible=_is_visible("d.id"))
+        visible = _is_visible("d.id")
+        query = QUERIES["search.scope_by_condition"].format(found=found, few=FEW, passes=passes, visible=visible)
     rows = await read(query.encode(), params)
     if rows and not given.uris and rows[0][1] > FEW:
         return wanted

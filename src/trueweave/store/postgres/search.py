@@ -21,6 +21,7 @@ COPIES = 20  # of a passage, that are named
 MOST_COPIES = 1000  # that are counted
 
 LEAST_EFFORT = 80  # candidates of a search by HNSW
+LEAST_EFFORT_FOR_CHUNKS = 200  # whose vectors are less far apart from each other than those of names
 
 _BOUNDS = {
     "fan_out": FAN_OUT,
@@ -56,7 +57,7 @@ def near(kind: VectorKind, layout: VectorLayout, workspace: int, limit: int, sha
     tables = _nearest(kind, layout, workspace, limit, shape)
     columns, details = _COLUMNS[kind](shape)
     rows = _piece("near", columns=columns, details=details, tables=tables, limit=limit)
-    return _located(rows, limit, "ORDER BY found.n, found.distance, found.hit")
+    return _located(rows, _effort(kind, limit), "ORDER BY found.n, found.distance, found.hit")
 
 
 @lru_cache(maxsize=256)
@@ -78,7 +79,8 @@ def both_lists(layout: VectorLayout, workspace: int, limit: int, shape: FilterSh
     tables = _nearest("chunk", layout, workspace, limit, shape)
     scope = "%(scope)s" if shape.by_ids else "NULL"
     visible = _is_told_of("chunk", "s.chunk", shape)
-    return _located(_piece("both_lists", tables=tables, limit=limit, scope=scope, c_visible=visible), limit)
+    rows = _piece("both_lists", tables=tables, limit=limit, scope=scope, c_visible=visible)
+    return _located(rows, _effort("chunk", limit))
 
 
 @lru_cache(maxsize=64)
@@ -200,9 +202,9 @@ def _nearest(kind: VectorKind, layout: VectorLayout, workspace: int, limit: int,
     return " UNION ALL ".join(each)
 
 
-def _effort(limit: int) -> int:
+def _effort(kind: VectorKind, limit: int) -> int:
     """How many candidates an HNSW index keeps while it is searched."""
-    return min(max(LEAST_EFFORT, 2 * limit), 1000)
+    return min(max(LEAST_EFFORT_FOR_CHUNKS if kind == "chunk" else LEAST_EFFORT, 2 * limit), 1000)
 
 
 def _edges(given: str, shape: FilterShape, also: str = "") -> str:
@@ -269,8 +271,8 @@ def _piece(query: str, /, **parts: object) -> str:
     return QUERIES[f"search.{query}"].format(**_BOUNDS, **parts)
 
 
-def _located(rows: str, limit: int = 0, order: str = "") -> bytes:
-    return _whole("located", rows=rows, effort=_effort(limit), order=order)
+def _located(rows: str, effort: int = LEAST_EFFORT, order: str = "") -> bytes:
+    return _whole("located", rows=rows, effort=effort, order=order)
 
 
 def _whole(query: str, /, **parts: object) -> bytes:

@@ -15,9 +15,11 @@ SELECT d.id, 0, {passes} FROM unnest(%(uris)s::text[]) AS u (uri)
 CROSS JOIN LATERAL (SELECT id FROM document WHERE uri = u.uri AND visible OFFSET 0) d
 
 -- name: scope_by_condition
--- How many rows the first condition found says whether these are all of them.
-WITH found AS MATERIALIZED ({found})
-SELECT d.id, (SELECT count(*) FROM found), {visible} AND {passes} FROM (SELECT DISTINCT document AS id FROM found) AS d
+-- How many rows the first condition found says whether these are all of them. If not, none of them is looked at further.
+WITH found AS MATERIALIZED (SELECT f.document FROM ({found}) AS f LIMIT {few} + 1),
+number AS MATERIALIZED (SELECT count(*) AS n FROM found)
+SELECT d.id, number.n, {visible} AND {passes} FROM number CROSS JOIN LATERAL (
+    SELECT DISTINCT document AS id FROM found LIMIT CASE WHEN number.n > {few} THEN 1 END) AS d
 
 -- name: documents_with_facet
 SELECT f.document FROM (SELECT DISTINCT facets(%({facet})s::jsonb) AS facet) AS g
@@ -30,7 +32,9 @@ WHERE f.key = %(key_{of})s AND f.place BETWEEN place_of(%(low_{of})s) AND place_
 ORDER BY f.place, f.document LIMIT {most})
 
 -- name: has_facet
-EXISTS (SELECT FROM facet f WHERE f.document = {document} AND f.facet IN (SELECT facets(%({facet})s::jsonb)))
+-- An array, so that the facets looked for are computed once and not for each document.
+EXISTS (SELECT FROM facet f
+    WHERE f.document = {document} AND f.facet = ANY(ARRAY(SELECT facets(%({facet})s::jsonb))) OFFSET 0)
 
 -- name: has_in_range
 EXISTS (SELECT FROM ordered_facet f WHERE f.document = {document} AND f.key = %(key_{of})s
