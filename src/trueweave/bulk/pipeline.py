@@ -43,6 +43,7 @@ class Pipeline:
     def work(self, shards: Sequence[Shard | RecordShard], gpus: float = 0) -> dict[str, Worked]:
         """Work all shards; what was made of each, by its key."""
         source = self.flow.source([packed([(0, shard)]) for shard in shards])
+        self.told("Extracting", 0, len(shards))
         made: dict[str, Worked] = {}
         for key, worked in self.flow.rows(self.flow.map(source, WorkShards(self.load), gpus)):
             made[key] = worked
@@ -91,6 +92,7 @@ class Pipeline:
     def link(self, shards: LoadedShards, chunks: int) -> int:
         """Link all chunks to the names in them, once all names are there; how many were, of so many."""
         done = 0
+        self.told("Linking names", 0, chunks)
         for number in self.flow.rows(self.flow.map(shards.data, shards.steps.link_chunks)):
             done += number
             self.told("Linking names", done, chunks)

@@ -157,7 +157,9 @@ class _BulkLoad:
         loaded = await asyncio.to_thread(pipeline.load_documents, keys, mentions, how)
         names, entities = await asyncio.to_thread(pipeline.load_graph, loaded, former)
         linked = await asyncio.to_thread(pipeline.link, loaded, chunks)
+        self.told("Counting words", 0, 1)
         await bulk.count(made)
+        self.told("Counting words", 1, 1)
         if space := pipeline.load.space:
             self.told("Indexing vectors", 0, 1)
             await vectors.index_own_tables(made, space, _INDEXED)

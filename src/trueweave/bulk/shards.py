@@ -25,7 +25,7 @@ from trueweave.text.loading import Files
 from trueweave.text.loading.rows import row_source
 from trueweave.types import Document, NamedFile, Source
 
-LINES_AT_ONCE = 1000
+LINES_AT_ONCE = 500
 BYTES_AT_ONCE = 4 * 2**20
 FILES_AT_ONCE = 64
 

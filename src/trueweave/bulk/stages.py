@@ -36,7 +36,9 @@ from trueweave.store.postgres import bulk
 from trueweave.store.postgres.vectors import Vector
 from trueweave.text.names import key
 from trueweave.types import ResolutionSettings, VectorKind
-from trueweave.view.linking import CHUNKS_AT_ONCE, link_new
+from trueweave.view.linking import link_new
+
+_LINKED_AT_ONCE = 1500  # chunks; many have the same words, each of which is looked up once
 
 
 @dataclass(frozen=True)
@@ -247,9 +249,9 @@ class Steps:
 
         async def link() -> None:
             workspace = await self._process.made()
-            for at in range(0, len(chunks), CHUNKS_AT_ONCE):
+            for at in range(0, len(chunks), _LINKED_AT_ONCE):
                 async with workspace.transaction(unhurried=True) as tx:
-                    await link_new(tx, chunks[at : at + CHUNKS_AT_ONCE])
+                    await link_new(tx, chunks[at : at + _LINKED_AT_ONCE])
 
         self._process.run(link())
         return packed([(0, len(chunks))])
