@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -42,6 +43,7 @@ _NO_NAMES = frozenset({"CARDINAL", "ORDINAL", "PERCENT", "QUANTITY", "MONEY", "T
 _YEAR = re.compile(r"\b\d{4}s?\b")
 _MOST_WORDS = 8
 _BATCH = 64
+_IN_A_ZONE = 1_000  # chunks
 _NOT_NEEDED = ["lemmatizer"]  # a sixth of the time, and only some verbs are asked for
 
 
@@ -97,6 +99,7 @@ class _Pipeline:
         import spacy  # an extra, and slow to import
 
         self._name = name
+        self._zone, self._in_zone = ExitStack(), 0
         self._nlp = nlp = spacy.load(name, disable=_NOT_NEEDED)
         parses, names = nlp.has_pipe("parser"), nlp.has_pipe("ner")
         if not parses and not names:
@@ -123,9 +126,18 @@ class _Pipeline:
                     f"{uri}: the chunk at character {chunk.start} has {len(chunk.text)} characters; "
                     f"the spaCy pipeline {self._name} takes {self._nlp.max_length}. Make chunks smaller."
                 )
-        with self._nlp.memory_zone():  # otherwise the pipeline would keep every word that it has seen
-            for doc in self._nlp.pipe((chunk.text for chunk in chunks), batch_size=_BATCH):
-                yield self._seen(doc)
+        self._forget_words(len(chunks))
+        for doc in self._nlp.pipe((chunk.text for chunk in chunks), batch_size=_BATCH):
+            yield self._seen(doc)
+
+    def _forget_words(self, coming: int) -> None:
+        """Begin a new memory zone after some chunks: otherwise the pipeline would keep every word that it has seen. A
+        zone for each document would have it learn the usual words again and again, a fifth of the time."""
+        if self._in_zone + coming > _IN_A_ZONE or not self._in_zone:
+            self._zone.close()
+            self._zone.enter_context(self._nlp.memory_zone())
+            self._in_zone = 0
+        self._in_zone += coming
 
     def _seen(self, doc: Doc) -> _Seen:
         sentences = list(doc.sents)
