@@ -40,6 +40,6 @@ class HippoRag(Linking):
         seeds |= {id_: hit.score / max(hit.item.count, 1) for id_, hit in linked.items()}
         ranks = personalised_pagerank(edges, seeds, self.damping)
         ranked = [Scored(id_, ranks[id_]) for id_ in dict.fromkeys([*near, *(chunk for _, chunk in pairs)])]
-        passages = await context.passages(sorted(ranked, key=lambda one: (-one.score, one.item)), self.top_k)
+        passages = await context.passages(sorted(ranked, key=lambda one: (-one.score, one.item.int)), self.top_k)
         entities = tuple(hit.item for hit in linked.values())
         return Evidence(tuple(passages), entities, tuple(r for r in relations if {r.source, r.target} & linked.keys()))

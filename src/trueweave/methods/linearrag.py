@@ -57,7 +57,7 @@ class LinearRag(Linking):
             c: self.passage_node_weight * (self.passage_ratio * near.get(c, 0.0) + log1p(bonus[c])) for c in chunks
         }
         ranks = personalised_pagerank([(*pair, 1.0) for pair in pairs], seeds | weights, self.damping)
-        scored = sorted((Scored(c, ranks[c]) for c in chunks), key=lambda one: (-one.score, one.item))
+        scored = sorted((Scored(c, ranks[c]) for c in chunks), key=lambda one: (-one.score, one.item.int))
         passages = await context.passages(scored, self.top_k)
         entities = tuple(hit.item for hit in linked.values())
         return Evidence(tuple(passages), entities, tuple(r for r in relations if {r.source, r.target} <= active.keys()))
