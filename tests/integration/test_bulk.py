@@ -4,10 +4,11 @@ process; tests/e2e/test_ray.py has them on a cluster."""
 import asyncio
 import json
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -22,12 +23,14 @@ from trueweave.config import Settings
 from trueweave.errors import ConfigError, DatabaseUnavailable, UnknownWorkspace
 from trueweave.extract import preannotated
 from trueweave.factory import recipe
+from trueweave.graph.aggregate import EMPTY, NameRow
 from trueweave.graph.contribution import Contribution
 from trueweave.ingest import stages
 from trueweave.ingest.own import Given
 from trueweave.protocols import Embedder
 from trueweave.store.postgres import api_keys, outbox, vectors
-from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.bulk import load_names
+from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.digest import differences
 from trueweave.testing import HashEmbedder
 from trueweave.text.loading.rows import row_source
@@ -269,3 +272,19 @@ async def test_what_cannot_be_sent_to_other_processes_is_refused(database: Datab
     async with opened(database, "bulk", tmp_path) as bulk:
         with pytest.raises(ConfigError, match="cannot be sent to other processes"):
             await load(bulk, tmp_path, str(written(tmp_path / "a.jsonl", rows(1))), given=Given(Local()))
+
+
+async def test_parts_whose_names_share_phrases_are_loaded_at_once(database: Database, workspace: Workspace) -> None:
+    """A regression: they inserted the phrases in an order of their own each, which is a deadlock."""
+    entity = uuid4()
+
+    async def load_part(type_: str, numbers: Sequence[int]) -> None:
+        names = [NameRow(uuid4(), f"Thing {n}", type_, 1, EMPTY, entity) for n in numbers]
+        async with workspace.transaction() as tx:
+            await load_names(tx, names, ())
+
+    numbers = range(5000)
+    await asyncio.gather(load_part("person", numbers), load_part("place", numbers[::-1]))
+    async with workspace.transaction() as tx:
+        [(found,)] = await (await tx.connection.execute("SELECT count(*) FROM phrase")).fetchall()
+    assert found == len(numbers)

@@ -19,10 +19,11 @@ INSERT INTO {table} (id, text_hash, v) SELECT DISTINCT ON (id) id, text_hash, v 
 ORDER BY id ON CONFLICT DO NOTHING
 
 -- name: insert_phrases
--- The phrases of all names: each is written in one way, whatever its names have besides.
+-- The phrases of all names: each is written in one way, whatever its names have besides. In order, as names of two parts may
+-- have the same phrases, and those who insert them in another order each would deadlock.
 INSERT INTO phrase (id, key, first, words, chunks)
-SELECT *, 0 FROM unnest(%(ids)s::bigint[], %(keys)s::text[], %(firsts)s::bigint[], %(words)s::bigint[])
-ON CONFLICT DO NOTHING
+SELECT *, 0 FROM unnest(%(ids)s::bigint[], %(keys)s::text[], %(firsts)s::bigint[], %(words)s::bigint[]) AS p (id)
+ORDER BY p.id ON CONFLICT DO NOTHING
 
 -- name: insert_occurrences
 INSERT INTO occurrence (chunk, phrase, count, inside, defines)
