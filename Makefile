@@ -12,7 +12,7 @@ WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 2)
 SMOKE := $(addprefix smoke-,quality resolution query index ingest communities text_search citations tenants partitions workspaces settling home_made stores server embedding first_minute)
 
 .DEFAULT_GOAL := help
-.PHONY: help chart-tools neo4j oidc models setup check test test-all smoke $(SMOKE) db docs quality communities checking reference sync bench lock schema fmt clean
+.PHONY: help chart-tools neo4j oidc models setup check test test-all smoke $(SMOKE) db docs quality communities checking scale reference sync bench lock schema fmt clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -83,6 +83,7 @@ docs: setup  ## check that every link in the documentation resolves, and that wh
 	$(BIN)/python tools/write_quality.py --check
 	$(BIN)/python tools/write_communities.py --check
 	$(BIN)/python tools/write_checking.py --check
+	$(BIN)/python tools/write_scale.py --check
 	$(BIN)/python tools/write_sync.py --check
 
 quality: setup  ## write the page on what methods find anew, from the results of benchmarks/quality.py
@@ -90,6 +91,9 @@ quality: setup  ## write the page on what methods find anew, from the results of
 
 communities: setup  ## write the figures and pictures of communities anew, from the results of benchmarks/communities.py
 	$(BIN)/python tools/write_communities.py
+
+scale: setup  ## write docs/scale.md and its plot anew, from the results of benchmarks
+	$(BIN)/python tools/write_scale.py
 
 checking: setup  ## write the figures of citation checking anew, from the results of benchmarks/citations.py
 	$(BIN)/python tools/write_checking.py

@@ -31,6 +31,7 @@ import time
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from itertools import pairwise
+from math import log10
 from pathlib import Path
 from typing import Any
 
@@ -216,15 +217,20 @@ def _documents(lines: Iterable[str]) -> list[Document]:
 
 
 def _growth(by_size: dict[str, Figures], targets: list[Target]) -> Figures:
-    """How much each figure grows from size to size, with the targets."""
+    """How much each figure grows from size to size, for each time that the size is ten times as large; with the
+    targets."""
     growth: Figures = {}
     for (a, before), (b, after) in pairwise(by_size.items()):
-        step = f"{a}-{b}"
+        step, tenfolds = f"{a}-{b}", log10(int(b) / int(a))
+
+        def times(ours: float, theirs: float, tenfolds: float = tenfolds) -> float:
+            return round(float((ours / theirs) ** (1 / tenfolds)), 2)
+
         questions = {
-            name: round(after["methods"][name]["p50_ms"] / before["methods"][name]["p50_ms"], 2) for name in METHODS
+            name: times(after["methods"][name]["p50_ms"], before["methods"][name]["p50_ms"]) for name in METHODS
         }
         ingest = {
-            name: round(after[name] / before[name], 2) for name in ("bulk_seconds_per_1000", "online_seconds_per_1000")
+            name: times(after[name], before[name]) for name in ("bulk_seconds_per_1000", "online_seconds_per_1000")
         }
         growth[step] = {"questions": questions, **ingest}
         targets += [Target(f"{name}, p50 from {step} chunks", OF_QUESTIONS, x) for name, x in questions.items()]
