@@ -24,7 +24,7 @@ Figures = Mapping[str, Any]
 
 _EXTRACTION = {"given": "given triples", "capitals": "by capitals", "nlp": "by spaCy"}
 
-_WIDTH, _HEIGHT, _LEFT, _RIGHT, _BOTTOM = 640, 320, 50, 110, 30
+_WIDTH, _HEIGHT, _LEFT, _RIGHT, _BOTTOM, _LABEL = 640, 400, 50, 110, 30, 13
 _STYLE = """<style>
 svg { font: 12px system-ui, sans-serif; background: #fff } .tick { fill: #777 } .grid { stroke: #e4e4e4 }
 .line { fill: none; stroke: #b9c4d0; stroke-width: 1.5 } .dot { fill: #b9c4d0 } .name { fill: #333 }
@@ -200,7 +200,7 @@ def drawn(growth: Figures) -> str:
         for name in next(iter(growth["sizes"].values()))["methods"]
     }
     most = max(max(times) for times in methods.values())
-    top, right = log10(most) * 1.05, log10(sizes[-1])
+    top, right = log10(most) * 1.1, log10(sizes[-1])
 
     def at(size: float, ms: float) -> tuple[float, float]:
         x = _LEFT + (log10(size) - log10(sizes[0])) / (right - log10(sizes[0])) * (_WIDTH - _LEFT - _RIGHT)
@@ -215,21 +215,31 @@ def drawn(growth: Figures) -> str:
     for size in sizes:
         x, _ = at(size, 1)
         parts.append(f'<text class="tick" x="{x:.1f}" y="{_HEIGHT - 8}" text-anchor="middle">{_short(size)}</text>')
-    taken: list[float] = []
-    for name, times in sorted(methods.items(), key=lambda one: one[1][-1]):
+    ends: dict[str, float] = {}
+    for name, times in sorted(methods.items(), key=lambda one: -one[1][-1]):
         style = " best" if name == "weave" else ""
         points = [at(size, ms) for size, ms in zip(sizes, times, strict=True)]
         path = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
         parts.append(f'<path class="line{style}" d="M{path}"/>')
         parts += [f'<circle class="dot{style}" cx="{x:.1f}" cy="{y:.1f}" r="3"/>' for x, y in points]
-        y = min([points[-1][1] + 4, *(other - 12 for other in taken[-1:])])
-        taken.append(y)
+        ends[name] = points[-1][1] + 4
+    for name, y in _apart(ends).items():
         parts.append(f'<text class="name" x="{_WIDTH - _RIGHT + 8}" y="{y:.1f}">{escape(name)}</text>')
     title = "Median time of a question by method, as the index grows"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{title}">'
         f"{_STYLE}<title>{title}</title>{''.join(parts)}</svg>"
     )
+
+
+def _apart(ends: Mapping[str, float]) -> dict[str, float]:
+    """Where labels stand, from the top: those that would overlap are moved up, and down again where that is too far."""
+    rows = list(ends.values())
+    for at in range(len(rows) - 2, -1, -1):
+        rows[at] = min(rows[at], rows[at + 1] - _LABEL)
+    for at, y in enumerate(rows):
+        rows[at] = max(y, rows[at - 1] + _LABEL if at else float(_LABEL))
+    return dict(zip(ends, rows, strict=True))
 
 
 def _bytes(number: float) -> str:
