@@ -130,6 +130,21 @@ async def test_missing_spacy_says_what_to_install(monkeypatch: pytest.MonkeyPatc
         await extract(NlpExtractor(PIPELINE), "Ada")
 
 
+def test_versions_are_looked_up_once_and_not_for_each_document(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = 0
+    versions = nlp_module._versions
+
+    def counted(name: str) -> tuple[str, str]:
+        nonlocal looked
+        looked += 1
+        return versions(name)
+
+    monkeypatch.setattr(nlp_module, "_versions", counted)
+    extractor = NlpExtractor(PIPELINE)
+    assert len({extractor.fingerprint for _ in range(3)}) == 1
+    assert looked == 1
+
+
 def test_the_fingerprint_depends_on_the_pipeline_and_on_versions(monkeypatch: pytest.MonkeyPatch) -> None:
     before = NlpExtractor(PIPELINE).fingerprint
     assert before == NlpExtractor(PIPELINE).fingerprint

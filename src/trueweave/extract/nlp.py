@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from trueweave.errors import ConfigError, InvalidDocument
@@ -58,8 +59,9 @@ class NlpExtractor:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="trueweave-nlp")
         self._pipeline: _Pipeline | None = None
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
+        # Looked up once: it goes over all that is installed, and each document is told by it.
         return key("nlp", VERSION, self._name, *_versions(self._name)).hex
 
     async def extract(self, source: Source, chunks: Sequence[Chunk]) -> Sequence[Extraction]:
