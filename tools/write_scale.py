@@ -82,21 +82,20 @@ def _growing(growth: Figures) -> dict[str, str]:
     met = []
     for step in growth["growth"]:
         judged = [one["met"] for one in growth["targets"] if f" {step} " in one["what"]]
-        before, after = step.split("-")
-        met.append(f"from {_short(int(before))} to {_short(int(after))} {sum(judged)} of {len(judged)} are met")
+        met.append(f"{sum(judged)} of {len(judged)} from {_span(step)}")
     return {
         "sizes": table(
             ("chunks", "entities", "relations", "bulk, s per 1,000", "online, s per 1,000", "bytes per chunk"), rows
         ),
-        "questions": table(("method", *head, *(_step(step) for step in growth["growth"])), asked),
+        "questions": table(("method", *head, *(f"× {_span(step)}" for step in growth["growth"])), asked),
         "recall": table(("documents", *head), recall),
-        "met": f"{', '.join(met).capitalize()}.",
+        "met": f"Met are {', '.join(met)}.",
     }
 
 
-def _step(step: str) -> str:
+def _span(step: str) -> str:
     before, after = step.split("-")
-    return f"× {_short(int(before))} to {_short(int(after))}"
+    return f"{_short(int(before))} to {_short(int(after))}"
 
 
 def _bulk(bulk: Figures) -> dict[str, str]:

@@ -166,18 +166,18 @@ async def _change_some(trueweave: AsyncTrueweave) -> None:
     await trueweave.add_documents([changed, *documents(1, 5)])
 
 
-async def test_two_who_build_at_once_do_no_harm(trueweave: AsyncTrueweave, url: str) -> None:
+async def test_two_who_build_at_once_do_no_harm(
+    trueweave: AsyncTrueweave, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await trueweave.add_documents(documents(60))
+    monkeypatch.setattr(vectors, "move_to_own_table", _nothing)  # or the removal may build a third, for fewer vectors
     async with trueweave.workspace.transaction() as tx:
         where = await vectors.space(tx)
     assert where
     common = vectors._common(where, "chunk")
     building = (own_tables.build(trueweave.workspace, where, "chunk", 8, common) for _ in range(2))
     await asyncio.gather(*building, trueweave.remove([documents(1)[0].uri]))
-    *left, (_, _, indexed, state) = tables(url)
-    assert (indexed, state) == (True, "current")
-    assert all(one[-1] == "left" for one in left)
-    assert 8 in {partitions for _, partitions, _, _ in tables(url)}
+    assert [one[1:] for one in tables(url)][-1] == (8, True, "current")
     assert len(await found(trueweave)) == 59
     assert (await trueweave.maintenance.verify()).exact
 

@@ -25,8 +25,8 @@ DELETE FROM process WHERE id IN (
 DELETE FROM process WHERE id = %(owner)s
 
 -- name: take_slots
--- Free slots, slots of dead processes, and those that this one has claimed and does not hold. In random order, so that concurrent callers rarely collide. Without a synchronous
--- commit: a crash loses nothing that is not soon claimed again.
+-- Free slots, slots of dead processes, and those that this one has claimed and does not hold. In random order, so that
+-- concurrent callers rarely collide. Without a synchronous commit: a crash loses nothing that is not soon claimed again.
 WITH quick AS (SELECT set_config('synchronous_commit', 'off', true)),
 free AS (
     SELECT n FROM quick, generate_series(0, %(most)s - 1) AS n
