@@ -28,7 +28,7 @@ from trueweave.ingest.summaries import Summarise
 from trueweave.ingest.trial import TrialLog
 from trueweave.models import opening, prices
 from trueweave.models.budget import BudgetedEmbedder, BudgetedLLM, BudgetedReranker
-from trueweave.models.cache import CachedEmbedder, CachedLLM
+from trueweave.models.cache import CachedEmbedder, CachedLLM, StoringEmbedder, StoringLLM
 from trueweave.models.clean import CleanLLM
 from trueweave.models.entailment import OnnxEntailment
 from trueweave.models.limits import LimitedEmbedder, LimitedLLM, LimitedReranker
@@ -41,6 +41,7 @@ from trueweave.models.opening import ChatModel
 from trueweave.models.prefixes import PrefixedEmbedder, Prefixes
 from trueweave.models.rerank import LLMReranker, OnnxReranker, RerankServer
 from trueweave.models.retry import Clock, Patience, Retrying, RetryingEmbedder, RetryingReranker, patiently
+from trueweave.models.usage import CountedLLM
 from trueweave.prompts import BUILT_IN, PromptSet
 from trueweave.protocols import Chunker, Embedder, Extractor, Reranker, StreamingLLM
 from trueweave.store.others import StoreClients
@@ -315,20 +316,21 @@ class WorkspaceModels:
 
     def wrap(self, llm: StreamingLLM) -> CachedLLM:
         """A chat model with cache, retries, rate limit and budget."""
-        asked = ObservedLLM(CleanLLM(llm))
-        cost = price(self._settings, llm.model)
-        paid = BudgetedLLM(asked, self._ledger, cost, _noting, self._settings.currency)
+        replies = self._kept(llm.model)
+        asked = StoringLLM(CountedLLM(ObservedLLM(CleanLLM(llm)), _noting), replies)
+        paid = BudgetedLLM(asked, self._ledger, price(self._settings, llm.model), self._settings.currency)
         limiter = self._limiter(llm.model, chat_key_variable(self._settings, llm.model))
         patient = Retrying(LimitedLLM(paid, limiter), self._patience, waiting=_waiting)
-        return CachedLLM(patient, self._kept(llm.model))
+        return CachedLLM(patient, replies)
 
     def wrap_embedder(self, embedder: Embedder, name: str) -> Embedder:
         """An embedding model in the same way. `name` is what its price is listed under."""
         cost, currency = price(self._settings, name), self._settings.currency
-        paid = BudgetedEmbedder(ObservedEmbedder(embedder), self._ledger, cost, currency)
+        replies = self._kept(name)
+        paid = BudgetedEmbedder(StoringEmbedder(ObservedEmbedder(embedder), replies), self._ledger, cost, currency)
         limiter = self._limiter(name, self._settings.embedding_key_variable)
         patient = RetryingEmbedder(LimitedEmbedder(paid, limiter), self._patience, waiting=_waiting)
-        return CachedEmbedder(patient, self._kept(name))
+        return CachedEmbedder(patient, replies)
 
     def chat(self, model: str) -> CachedLLM:
         """The chat model of that name."""

@@ -23,7 +23,6 @@ from trueweave.testing.model_server import Asked
 pytest.importorskip("ray", reason="bulk loading needs Ray: pip install 'trueweave[ray]'")
 
 FILES, LINES = 24, 3
-CALLS_AT_ONCE, KILLS = 2, 2
 LOOPBACK = {
     # Or Ray takes 127.0.0.1 for the machine's address in its network, where nothing listens.
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
@@ -102,7 +101,7 @@ def test_a_load_survives_the_death_of_its_driver_and_of_a_node_and_pays_for_noth
             "TRUEWEAVE_MODEL_URL": server,
             "TRUEWEAVE_EMBEDDING_MODEL": "vllm/hash",
             "TRUEWEAVE_EMBEDDING_URL": server,
-            "TRUEWEAVE_CALLS_AT_ONCE": str(CALLS_AT_ONCE),
+            "TRUEWEAVE_CALLS_AT_ONCE": "2",
         }
         env = {**environment, **LOOPBACK, **settings}
         for name in ("bulk", "online"):
@@ -123,6 +122,7 @@ def test_a_load_survives_the_death_of_its_driver_and_of_a_node_and_pays_for_noth
             out, err = process.communicate(timeout=240)
         assert process.returncode == 0, err
         assert json.loads(out)["documents"] == FILES * LINES
+        answered = calls(log)
         added = subprocess.run(
             [PROGRAM, "add", "corpus", "--workspace", "online", "--json", "--yes"],
             cwd=tmp_path,
@@ -133,11 +133,11 @@ def test_a_load_survives_the_death_of_its_driver_and_of_a_node_and_pays_for_noth
             check=False,
         )
         assert added.returncode == 0, added.stderr
-    asyncio.run(check(url))
+    asyncio.run(check(url, answered))
 
 
-async def check(url: str) -> None:
-    """Both workspaces show the same, and no chat was paid for again whose reply was kept."""
+async def check(url: str, answered: int) -> None:
+    """Both workspaces show the same, and no chat was asked for again that was paid for."""
     async with (
         Database(url) as database,
         aclosing(await AsyncTrueweave.enter(database, "online", make=False)) as online,
@@ -147,6 +147,5 @@ async def check(url: str) -> None:
         assert await online.maintenance.digest() == await bulk.maintenance.digest()
         assert (await bulk.maintenance.verify()).exact
         [chats] = [one for one in await bulk.budget.receipt() if one.model == "vllm/any"]
-        # Two are under way at a time, and those whose reply was not kept yet when a process was killed are asked again.
-        again = chats.calls - chats.lost - FILES * LINES
-        assert 0 <= again <= CALLS_AT_ONCE * KILLS
+        # A call that was under way in a process that was killed is lost: its reply may be kept, or asked for again.
+        assert chats.calls - chats.lost <= FILES * LINES <= answered <= FILES * LINES + chats.lost

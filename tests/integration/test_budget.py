@@ -13,7 +13,7 @@ from trueweave.errors import BudgetReached, ModelUnavailable, PriceUnknown
 from trueweave.models.budget import BudgetedLLM, most_tokens
 from trueweave.models.names import endpoint
 from trueweave.models.opening import open_chat
-from trueweave.models.usage import prompt_tokens
+from trueweave.models.usage import CountedLLM, prompt_tokens
 from trueweave.store.postgres import ledger
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.ledger import PostgresLedger
@@ -252,7 +252,9 @@ async def test_a_count_that_cannot_be_is_told_and_what_is_counted_here_is_booked
     async with ModelServer(lambda _: ANSWER, usage=usage(provider, value)) as server:
         chat = open_chat(endpoint(f"{provider}/any", url=server.url))
         try:
-            reply = await BudgetedLLM(chat, till.ledger, PRICE, told.append).complete(ASKED, Purpose("answer"))
+            reply = await BudgetedLLM(CountedLLM(chat, told.append), till.ledger, PRICE).complete(
+                ASKED, Purpose("answer")
+            )
         finally:
             await chat.close()
     assert (reply.tokens_in, reply.tokens_out) == (SENT, WRITTEN)
@@ -280,7 +282,7 @@ async def test_what_is_booked_is_no_less_than_can_be_told_here_whatever_a_model_
         async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
             return Reply(ANSWER, tokens_in, tokens_out)
 
-    reply = await BudgetedLLM(Lying(), till.ledger, PRICE).complete(ASKED, Purpose("answer"))
+    reply = await BudgetedLLM(CountedLLM(Lying()), till.ledger, PRICE).complete(ASKED, Purpose("answer"))
     assert (reply.tokens_in, reply.tokens_out) == booked
     purse = await till.budget()
     assert (purse.tokens, purse.held_tokens) == (sum(booked), 0)
@@ -291,7 +293,7 @@ async def test_a_server_that_counts_nothing_cannot_go_beyond_a_cap(till: Till) -
     await till.allow(tokens=3 * (SENT + WRITTEN) + most)
     async with ModelServer(lambda _: ANSWER, usage=usage("vllm", -(10**9))) as server:
         chat = open_chat(endpoint("vllm/any", url=server.url))
-        llm = BudgetedLLM(chat, till.ledger, None)
+        llm = BudgetedLLM(CountedLLM(chat), till.ledger, None)
         for _ in range(4):
             await llm.complete(ASKED, Purpose("answer"))
         with pytest.raises(BudgetReached):

@@ -9,13 +9,14 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from trueweave.models.cache import CachedEmbedder, CachedLLM
-from trueweave.protocols import Vectors
+from trueweave.models.budget import BudgetedEmbedder, BudgetedLLM
+from trueweave.models.cache import CachedEmbedder, CachedLLM, StoringEmbedder, StoringLLM
+from trueweave.protocols import Embedder, StreamingLLM, Vectors
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.liveness import Liveness
 from trueweave.store.postgres.replies import PostgresReplies
 from trueweave.testing import HashEmbedder
-from trueweave.types import Message, Prompt, Purpose, Reply, TextRole
+from trueweave.types import Call, Message, Prompt, Purpose, Reply, TextRole
 
 WHY = Purpose("extract", "notes/1")
 
@@ -43,12 +44,22 @@ class Counting:
         yield await self.complete(prompt, purpose)
 
 
+def cached(model: StreamingLLM, workspace: Workspace, process: Liveness) -> CachedLLM:
+    replies = PostgresReplies(workspace, process, model.model)
+    return CachedLLM(StoringLLM(model, replies), replies)
+
+
+def cached_embedder(model: Embedder, workspace: Workspace, process: Liveness) -> CachedEmbedder:
+    replies = PostgresReplies(workspace, process, model.model)
+    return CachedEmbedder(StoringEmbedder(model, replies), replies)
+
+
 async def test_the_same_prompt_is_asked_once_by_any_number_of_callers_in_two_processes(
     database: Database, workspace: Workspace, processes: list[Liveness]
 ) -> None:
     model = Counting()
     model.let.clear()
-    here, there = (CachedLLM(model, PostgresReplies(workspace, p, model.model)) for p in processes[:2])
+    here, there = (cached(model, workspace, p) for p in processes[:2])
     calls = [asyncio.create_task(llm.complete(prompt("hello"), WHY)) for llm in (here, there) for _ in range(20)]
     await asyncio.sleep(0.1)
     model.let.set()
@@ -62,7 +73,7 @@ async def test_what_the_reply_depends_on_is_in_the_key_and_what_it_is_for_is_not
     database: Database, workspace: Workspace, liveness: Liveness
 ) -> None:
     model = Counting()
-    llm = CachedLLM(model, PostgresReplies(workspace, liveness, model.model))
+    llm = cached(model, workspace, liveness)
     await llm.complete(prompt("hello"), WHY)
     await llm.complete(prompt("hello"), Purpose("glean", "another"))
     assert model.asked == 1
@@ -109,7 +120,7 @@ async def test_a_call_that_failed_is_anybodys_again(
                 raise ConnectionError("away")
             return await super().complete(prompt, purpose)
 
-    llm = CachedLLM(Failing(), PostgresReplies(workspace, liveness, "m"))
+    llm = cached(Failing(), workspace, liveness)
     with pytest.raises(ConnectionError):
         await llm.complete(prompt("hello"), WHY)
     assert (await asyncio.wait_for(llm.complete(prompt("hello"), WHY), 5)).text == "2: hello"
@@ -124,7 +135,7 @@ async def test_a_text_is_embedded_once(database: Database, workspace: Workspace,
             return await super().embed(texts, role)
 
     bare = CountingEmbedder(8)
-    embedder = CachedEmbedder(bare, PostgresReplies(workspace, liveness, bare.model))
+    embedder = cached_embedder(bare, workspace, liveness)
     words = ["one", "two", "one", "three"]
     first = await embedder.embed(words, "document")
     again = await embedder.embed(list(reversed(words)), "document")
@@ -149,12 +160,12 @@ async def test_whoever_is_cancelled_at_any_moment_leaves_the_question_to_others(
 ) -> None:
     model = Counting()
     model.let.clear()
-    llms = [CachedLLM(model, PostgresReplies(workspace, processes[0], model.model)) for _ in MOMENTS]
+    llms = [cached(model, workspace, processes[0]) for _ in MOMENTS]
     asked = [prompt(f"{n}") for n in range(len(MOMENTS))]
     calls = zip(llms, asked, MOMENTS, strict=True)
     await asyncio.gather(*(cancelled_after(llm.complete(what, WHY), after) for llm, what, after in calls))
     model.let.set()
-    there = CachedLLM(model, PostgresReplies(workspace, processes[1], model.model))
+    there = cached(model, workspace, processes[1])
     async with asyncio.timeout(10):
         assert len(await asyncio.gather(*(there.complete(what, WHY) for what in asked))) == len(asked)
         # The same in the process itself, also where two ask the same and one of them leaves.
@@ -172,7 +183,7 @@ async def test_whoever_is_cancelled_at_any_moment_leaves_the_texts_to_be_embedde
             return await super().embed(texts, role)
 
     bare = Slow(8)
-    here, there = (CachedEmbedder(bare, PostgresReplies(workspace, p, bare.model)) for p in processes[:2])
+    here, there = (cached_embedder(bare, workspace, p) for p in processes[:2])
     texts = [f"text {n}" for n in range(1000)]
     parts = [texts[at : at + 100] for at in range(0, 1000, 50)]
     moments = [0.004 * n for n in range(len(parts))]
@@ -195,7 +206,7 @@ async def test_two_processes_embed_the_same_texts_in_opposite_order_and_each_tex
             return await super().embed(texts, role)
 
     bare = CountingEmbedder(8)
-    here, there = (CachedEmbedder(bare, PostgresReplies(workspace, p, bare.model)) for p in processes[:2])
+    here, there = (cached_embedder(bare, workspace, p) for p in processes[:2])
     texts = [f"text {n}" for n in range(600)]
     async with asyncio.timeout(10):
         forth, back = await asyncio.gather(here.embed(texts, "document"), there.embed(texts[::-1], "document"))
@@ -222,9 +233,66 @@ async def test_texts_whose_call_failed_are_anybodys_again_and_the_others_are_kep
     texts = [f"text {n}" for n in range(130)]
     failing, counting = Failing(8), CountingEmbedder(8)
     with pytest.raises(ConnectionError, match="away"):
-        await CachedEmbedder(failing, PostgresReplies(workspace, processes[0], failing.model)).embed(texts, "document")
+        await cached_embedder(failing, workspace, processes[0]).embed(texts, "document")
     async with asyncio.timeout(10):
-        await CachedEmbedder(counting, PostgresReplies(workspace, processes[1], counting.model)).embed(
-            texts, "document"
-        )
+        await cached_embedder(counting, workspace, processes[1]).embed(texts, "document")
     assert sorted(embedded) == sorted(texts[64:128])
+
+
+class Killed(BaseException):
+    """The process ends here: nothing after this is done."""
+
+
+class EndingLedger:
+    """A ledger whose process is killed when a call is to be booked."""
+
+    async def reserve(self, call: Call) -> UUID:
+        return UUID(int=1)
+
+    async def book(self, id: UUID, tokens_in: int, tokens_out: int, price: Decimal | None) -> None:
+        raise Killed
+
+    async def release(self, id: UUID, *, charged: bool) -> None:
+        raise AssertionError("the call was made")
+
+
+async def test_what_a_process_that_was_killed_had_asked_but_not_booked_is_not_asked_again(
+    database: Database, workspace: Workspace, liveness: Liveness
+) -> None:
+    embedded: list[str] = []
+
+    class CountingEmbedder(HashEmbedder):
+        async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
+            embedded.extend(texts)
+            return await super().embed(texts, role)
+
+    model, bare = Counting(), CountingEmbedder(8)
+    async with Liveness(database) as dying:
+        replies, vectors = (PostgresReplies(workspace, dying, one.model) for one in (model, bare))
+        llm = CachedLLM(BudgetedLLM(StoringLLM(model, replies), EndingLedger(), None), replies)
+        with pytest.raises(Killed):
+            await llm.complete(prompt("hello"), WHY)
+        paid = BudgetedEmbedder(StoringEmbedder(bare, vectors), EndingLedger(), None)
+        with pytest.raises(Killed):
+            await CachedEmbedder(paid, vectors).embed(["one", "two"], "document")
+    assert (await cached(model, workspace, liveness).complete(prompt("hello"), WHY)).text == "1: hello"
+    await cached_embedder(bare, workspace, liveness).embed(["two", "one"], "document")
+    assert (model.asked, embedded) == (1, ["one", "two"])
+
+
+async def test_a_reply_that_is_being_kept_is_not_asked_again_when_its_caller_leaves(
+    database: Database, workspace: Workspace, processes: list[Liveness]
+) -> None:
+    class SlowReplies(PostgresReplies):
+        async def _keep_all(self, replies: Sequence[tuple[UUID, bytes, Purpose]]) -> list[bytes]:
+            await asyncio.sleep(0.5)
+            return await super()._keep_all(replies)
+
+    model = Counting()
+    replies = SlowReplies(workspace, processes[0], model.model)
+    llm = CachedLLM(StoringLLM(model, replies), replies)
+    await cancelled_after(llm.complete(prompt("hello"), WHY), 0.2)
+    assert model.asked == 1
+    async with asyncio.timeout(10):
+        assert (await cached(model, workspace, processes[1]).complete(prompt("hello"), WHY)).text == "1: hello"
+    assert model.asked == 1

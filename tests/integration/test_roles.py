@@ -11,7 +11,7 @@ import pytest
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention
 from trueweave.config import Settings
 from trueweave.errors import ConfigError, SpaceMismatch
-from trueweave.models.cache import CachedEmbedder
+from trueweave.models.cache import CachedEmbedder, StoringEmbedder
 from trueweave.models.prefixes import PrefixedEmbedder, Prefixes
 from trueweave.protocols import Embedder, Vectors
 from trueweave.store.postgres.db import Database, Workspace
@@ -90,7 +90,8 @@ async def test_an_embedder_without_roles_is_refused_in_words(database: Database)
 async def test_a_text_is_kept_for_each_role(workspace: Workspace, liveness: Liveness) -> None:
     bare = Listening(8)
     prefixed = PrefixedEmbedder(bare, Prefixes("q: ", "d: "))
-    cached = CachedEmbedder(prefixed, PostgresReplies(workspace, liveness, "m"))
+    replies = PostgresReplies(workspace, liveness, "m")
+    cached = CachedEmbedder(StoringEmbedder(prefixed, replies), replies)
     query, document = (await cached.embed(["one"], "query"))[0], (await cached.embed(["one"], "document"))[0]
     assert not np.array_equal(query, document)
     assert np.array_equal((await cached.embed(["one"], "query"))[0], query)

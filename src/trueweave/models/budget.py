@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 from typing import TypeVar
@@ -19,7 +19,6 @@ from uuid import UUID
 from trueweave import metering
 from trueweave.errors import ModelError
 from trueweave.measuring import Charged, measure
-from trueweave.models.usage import at_least
 from trueweave.models.wrappers import Ask, EmbedderWrapper, LLMWrapper, ReplyStream, RerankerWrapper, Stream
 from trueweave.protocols import Ledger, Vectors
 from trueweave.text import tokens
@@ -34,14 +33,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class BudgetedLLM(LLMWrapper):
-    """A chat model whose calls are charged to the budget. A `price` of None is unknown, and recorded as such.
-
-    `doubted` is called with counts of the server that cannot be right.
-    """
+    """A chat model whose calls are charged to the budget, by the tokens that its replies state. A `price` of None is
+    unknown, and recorded as such."""
 
     ledger: Ledger
     price: Price | None
-    doubted: Callable[[str], None] = field(default=lambda _: None, repr=False)
     currency: str = "USD"
 
     async def _call(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
@@ -57,9 +53,7 @@ class BudgetedLLM(LLMWrapper):
         except BaseException as error:
             await _release(self.ledger, id_, call, error)
             raise
-        reply = at_least(prompt, heard.reply)
-        for problem in reply.problems:
-            self.doubted(f"{self.model}: {problem}.")
+        reply = heard.reply
         cost = self.price.of(reply.tokens_in, reply.tokens_out) if self.price else None
         await _book(self.ledger, id_, reply.tokens_in, reply.tokens_out, cost)
         measure(Charged(self.model, purpose.stage, reply.tokens_in, reply.tokens_out, cost, self.currency))

@@ -1,4 +1,9 @@
-"""A cache of replies, by a key of everything that a reply depends on."""
+"""A cache of replies, by a key of everything that a reply depends on.
+
+It has two parts for each kind of model. The outer one looks for a reply, and asks if there is none. The inner one
+stores what the model replied, inside the budget: a reply is stored before it is booked, so a process that is killed in
+between leaves a call that counts as lost, and not one that is paid for again.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +29,8 @@ _FIRST_LOOK, _LATER_LOOKS = 0.05, 0.5  # seconds between checks of what other pr
 
 @dataclass(frozen=True)
 class CachedLLM(LLMWrapper):
-    """A chat model that is asked the same thing once, over all processes."""
+    """A chat model that is asked the same thing once, over all processes. A StoringLLM further in stores its
+    replies."""
 
     replies: Replies
 
@@ -41,10 +47,7 @@ class CachedLLM(LLMWrapper):
             except BaseException:
                 await asyncio.shield(self.replies.forget(asked))
                 raise
-            # It is paid for, so it is stored even if the caller no longer waits for it.
-            first = _unpacked(await asyncio.shield(self.replies.keep(asked, _packed(heard.reply), purpose)))
-            # If another process stored a reply first, all use that one, except for who has read the pieces of this one.
-            yield heard.reply if heard.begun else replace(heard.reply, text=first.text, finish=first.finish)
+            yield heard.reply
             return
         reply = _unpacked(kept)
         yield reply.text
@@ -56,8 +59,28 @@ class CachedLLM(LLMWrapper):
 
 
 @dataclass(frozen=True)
+class StoringLLM(LLMWrapper):
+    """A chat model whose replies are stored for CachedLLM."""
+
+    replies: Replies
+
+    async def _call(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
+        """The model's reply, once it is stored."""
+        async with aclosing(ReplyStream(ask())) as heard:
+            async for piece in heard:
+                yield piece
+        reply = heard.reply
+        # It will be paid for, so it is stored even if the caller no longer waits for it.
+        storing = self.replies.keep(prompt_key(self.model, prompt), _packed(reply), purpose)
+        first = _unpacked(await asyncio.shield(storing))
+        # If another process stored a reply first, all use that one, except for who has read the pieces of this one.
+        yield reply if heard.begun else replace(reply, text=first.text, finish=first.finish)
+
+
+@dataclass(frozen=True)
 class CachedEmbedder(EmbedderWrapper):
-    """An embedding model that is given the same text once, over all processes."""
+    """An embedding model that is given the same text once, over all processes. A StoringEmbedder further in stores its
+    vectors."""
 
     replies: Replies
 
@@ -67,9 +90,9 @@ class CachedEmbedder(EmbedderWrapper):
         Texts that no other process embeds come first, before waiting for other processes: two that embed the same texts
         in a different order would deadlock otherwise.
         """
-        keys = [key("embedding", self.model, str(self.dimensions), role, text) for text in texts]
+        keys = [_text_key(self, text, role) for text in texts]
         unique = dict(zip(keys, texts, strict=True))
-        kept: dict[UUID, bytes] = {}
+        kept: dict[UUID, Vectors] = {}
         pause = _FIRST_LOOK
         while missing := [asked for asked in unique if asked not in kept]:
             claimed = await self.replies.claim(missing)
@@ -78,37 +101,49 @@ class CachedEmbedder(EmbedderWrapper):
                 pause = min(2 * pause, _LATER_LOOKS)
             ours = {asked: unique[asked] for asked, found in claimed.items() if found is None}
             measure(CacheLookup("embeddings", len(claimed) - len(ours), len(ours)))
-            kept |= {asked: found for asked, found in claimed.items() if found is not None}
+            kept |= {asked: _vector(found) for asked, found in claimed.items() if found is not None}
             kept |= await self._embed_all(ours, role)
-        rows = [np.frombuffer(kept[asked], dtype=np.float32) for asked in keys]
-        return np.stack(rows) if rows else np.zeros((0, self.dimensions), dtype=np.float32)
+        return _stacked([kept[asked] for asked in keys], self.dimensions)
 
-    async def _embed_all(self, texts: Mapping[UUID, str], role: TextRole) -> dict[UUID, bytes]:
+    async def _embed_all(self, texts: Mapping[UUID, str], role: TextRole) -> dict[UUID, Vectors]:
         """The vectors of texts that this process embeds. Claims of texts whose vectors are not stored are released."""
-        asked = list(texts)
-        kept: dict[UUID, asyncio.Future[bytes]] = {}
-        # One call per batch, stored when it is done, so that a failure of one batch does not cost the others again.
-        some = [asked[at : at + _TEXTS_AT_ONCE] for at in range(0, len(asked), _TEXTS_AT_ONCE)]
-        calls = (self._embed({one: texts[one] for one in part}, role, kept) for part in some)
+        words = list(texts.values())
+        # One call per batch, so that a failure of one batch does not cost the others again: they are stored.
+        parts = (words[at : at + _TEXTS_AT_ONCE] for at in range(0, len(words), _TEXTS_AT_ONCE))
+        rows: list[Vectors] = []
         try:
-            outcomes = await asyncio.gather(*calls, return_exceptions=True)
-        finally:
-            if left := [one for one in asked if one not in kept]:
-                await asyncio.shield(self.replies.forget(*left))
-        for outcome in outcomes:
-            if outcome is not None:
-                raise outcome
-        return {one: await found for one, found in kept.items()}
+            outcomes = await asyncio.gather(
+                *(self.embedder.embed(part, role) for part in parts), return_exceptions=True
+            )
+            for outcome in outcomes:
+                if isinstance(outcome, BaseException):
+                    raise outcome
+                rows.extend(outcome)
+        except BaseException:
+            await asyncio.shield(self.replies.forget(*texts))
+            raise
+        return dict(zip(texts, rows, strict=True))
 
-    async def _embed(self, texts: Mapping[UUID, str], role: TextRole, kept: dict[UUID, asyncio.Future[bytes]]) -> None:
-        made = await self.embedder.embed(list(texts.values()), role)
-        packed = [row.astype(np.float32).tobytes() for row in made]
-        keeping = {
-            one: asyncio.ensure_future(self.replies.keep(one, row, Purpose("embed", text_hash=key("text", text))))
-            for (one, text), row in zip(texts.items(), packed, strict=True)
-        }
-        kept |= keeping  # also when the caller no longer waits
-        await asyncio.shield(asyncio.gather(*keeping.values()))
+
+@dataclass(frozen=True)
+class StoringEmbedder(EmbedderWrapper):
+    """An embedding model whose vectors are stored for CachedEmbedder."""
+
+    replies: Replies
+
+    async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
+        """One row per text, in order, once they are stored; where another process was first, the row of that one."""
+        made = await self.embedder.embed(texts, role)
+        storing = [
+            self.replies.keep(
+                _text_key(self, text, role),
+                row.astype(np.float32).tobytes(),
+                Purpose("embed", text_hash=key("text", text)),
+            )
+            for text, row in zip(texts, made, strict=True)
+        ]
+        # Also when the caller no longer waits.
+        return _stacked(list(map(_vector, await asyncio.shield(asyncio.gather(*storing)))), self.dimensions)
 
 
 def prompt_key(model: str, prompt: Prompt) -> UUID:
@@ -124,3 +159,15 @@ def _packed(reply: Reply) -> bytes:
 def _unpacked(kept: bytes) -> Reply:
     text, tokens_in, tokens_out, finish = json.loads(kept)
     return Reply(text, tokens_in, tokens_out, finish, price=Decimal(0), kept=True)
+
+
+def _text_key(embedder: EmbedderWrapper, text: str, role: TextRole) -> UUID:
+    return key("embedding", embedder.model, str(embedder.dimensions), role, text)
+
+
+def _vector(kept: bytes) -> Vectors:
+    return np.frombuffer(kept, dtype=np.float32)
+
+
+def _stacked(rows: list[Vectors], dimensions: int) -> Vectors:
+    return np.stack(rows) if rows else np.zeros((0, dimensions), dtype=np.float32)

@@ -8,10 +8,13 @@ A count of none for a prompt means that the server does not count.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
 
+from trueweave.models.wrappers import Ask, LLMWrapper, ReplyStream, Stream
 from trueweave.text import tokens
-from trueweave.types import Prompt, Reply
+from trueweave.types import Prompt, Purpose, Reply
 
 MOST_CREDIBLE = 10_000_000  # tokens; more than any model takes or writes at a time
 
@@ -41,7 +44,7 @@ def counted(said: object, own: int, what: str) -> Counted:
     return Counted(own, f"it counted {str(said)[:_SHOWN]} {what}, which cannot be; {own:,} were counted here instead")
 
 
-def at_least(prompt: Prompt, reply: Reply) -> Reply:
+def _at_least(prompt: Prompt, reply: Reply) -> Reply:
     """The reply with what is booked for it: as it says, and no less than half of what is counted here."""
     sent, written = prompt_tokens(prompt), tokens.count(reply.text)
     taken = counted(reply.tokens_in, sent, "tokens of the prompt")
@@ -53,3 +56,21 @@ def at_least(prompt: Prompt, reply: Reply) -> Reply:
         tokens_out=max(given.tokens, written // 2),
         problems=problems,
     )
+
+
+@dataclass(frozen=True)
+class CountedLLM(LLMWrapper):
+    """A chat model whose replies state what is booked for them. `doubted` is called with counts of the server that
+    cannot be right."""
+
+    doubted: Callable[[str], None] = field(default=lambda _: None, repr=False)
+
+    async def _call(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
+        """The model's reply, with tokens that can be."""
+        async with aclosing(ReplyStream(ask())) as heard:
+            async for piece in heard:
+                yield piece
+        reply = _at_least(prompt, heard.reply)
+        for problem in reply.problems:
+            self.doubted(f"{self.model}: {problem}.")
+        yield reply

@@ -23,6 +23,7 @@ class PostgresReplies:
         self._liveness = liveness
         self._model = model
         self._asking: set[UUID] = set()
+        self._keeping: set[UUID] = set()
         self._background = Background()
         self._ask = Batcher(self._ask_all, unclaimed=self._give_back)
         self._keep = Batcher(self._keep_all, pause=0.004)  # until it is kept, it can be lost
@@ -56,17 +57,21 @@ class PostgresReplies:
 
     async def keep(self, key: UUID, payload: bytes, purpose: Purpose) -> bytes:
         """Keep a reply, however long the database is away meanwhile; the one that is kept, if another was first."""
+        self._keeping.add(key)
         try:
             return await self._keep((key, payload, purpose))
         finally:
+            self._keeping.discard(key)
             self._asking.discard(key)
 
     async def forget(self, *keys: UUID) -> None:
-        """The caller got no reply to these: it is anybody's turn again."""
+        """The caller got no reply to these, or no longer waits for it: it is anybody's turn again, unless the reply is
+        being kept."""
+        unanswered = [key for key in keys if key not in self._keeping]
         try:
-            await self._forget.all(keys)
+            await self._forget.all(unanswered)
         finally:
-            self._asking.difference_update(keys)
+            self._asking.difference_update(unanswered)
 
     def _give_back(self, key: UUID, found: bytes | None) -> None:
         """Whoever was to ask for this was cancelled before they learned of it."""
