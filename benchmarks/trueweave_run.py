@@ -4,6 +4,7 @@ database."""
 from __future__ import annotations
 
 import asyncio
+import gc
 import multiprocessing
 import resource
 import time
@@ -176,6 +177,7 @@ async def _opened(job: Job) -> AsyncIterator[AsyncTrueweave]:
         async with AsyncTrueweave.open(embedder=embedder, settings=settings) as trueweave:
             if job.extractor == "llm":
                 await trueweave.budget.allow(price=Decimal(1000))  # a cap, so that every call is held against it
+            gc.freeze()  # as the command line does
             yield trueweave
 
 

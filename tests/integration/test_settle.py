@@ -200,6 +200,25 @@ async def test_many_documents_go_in_one_pass(trueweave: AsyncTrueweave) -> None:
     assert (await trueweave.maintenance.verify()).exact
 
 
+async def test_documents_that_come_while_a_settler_gathers_go_together_and_a_full_batch_is_not_waited_after(
+    trueweave: AsyncTrueweave, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(view_settle, "DOCUMENTS_AT_ONCE", 3)
+    coming = [[document(f"{n}", f"Name {n}") for n in range(at, at + 2)] for at in (3, 5)]
+    before: list[int] = []
+
+    async def gather() -> None:
+        before.append((await trueweave.status()).documents)
+        for some in coming:
+            await store(trueweave, *some)
+        coming.clear()
+
+    await store(trueweave, document("0", "Name 0"))
+    settled = await settle(trueweave.workspace, HashEmbedder(), gather=gather)
+    assert settled.documents == (await trueweave.status()).documents == 5
+    assert before == [1, 5]  # the four that came were a full batch and one more
+
+
 async def test_storing_the_same_again_changes_nothing(trueweave: AsyncTrueweave) -> None:
     assert await trueweave.add_documents([document("a", "Ada")]) == 1
     changes = await trueweave.graph.changes()

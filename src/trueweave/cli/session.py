@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, TypeVar
 
@@ -63,6 +64,7 @@ def in_database(act: Callable[[Database], Awaitable[T]], settings: Settings) -> 
 
     async def open_and_act() -> T:
         async with opened_database(settings) as opened:
+            gc.freeze()  # the program itself is no garbage: collections need not look through it again and again
             return await act(opened)
 
     try:

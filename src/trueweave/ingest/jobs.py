@@ -273,7 +273,9 @@ class WorkspaceJobs:
         worker is told to stop before all is done."""
         is_stopping = self._controls.stopping.is_set
         with span("settle", {"trueweave.workspace": self._workspace.id}) as settling:
-            settled = await settle(self._workspace, self._kit.embedder, large=large, is_stopping=is_stopping)
+            settled = await settle(
+                self._workspace, self._kit.embedder, large=large, is_stopping=is_stopping, gather=self._gather
+            )
             settling.set_attribute("trueweave.documents", settled.documents)
         if settled.defect:
             self._tell(WorkFailed("settle", "", str(settled.defect)))

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from trueweave.models.wrappers import Ask, LLMWrapper, ReplyStream, Stream
 from trueweave.text import tokens
@@ -24,7 +25,13 @@ _SHOWN = 40  # characters of a count that cannot be
 
 def prompt_tokens(prompt: Prompt) -> int:
     """About how many tokens a prompt has, counted offline."""
-    return sum(tokens.count(message.content) + _PER_MESSAGE for message in prompt.messages)
+    return sum(_message_tokens(message.content) + _PER_MESSAGE for message in prompt.messages)
+
+
+@lru_cache(maxsize=32)
+def _message_tokens(content: str) -> int:
+    """The instructions are the same in prompt after prompt, and most of it."""
+    return tokens.count(content)
 
 
 @dataclass(frozen=True, slots=True)

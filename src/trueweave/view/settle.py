@@ -75,15 +75,20 @@ class _Claim:
     rows: int = 0  # mentions and links, or names
 
 
+async def _at_once() -> None:
+    """Nothing more is coming."""
+
+
 async def settle(
     workspace: Workspace,
     embedder: Embedder | None,
     *,
     large: bool | None = None,
     is_stopping: Callable[[], bool] = lambda: False,
+    gather: Callable[[], Awaitable[None]] = _at_once,
 ) -> SettleResult:
     """Settle until nothing is left that no other settler is at, or it is to stop. With `large`, only documents that
-    are, or are not.
+    are, or are not. `gather` is awaited after a batch of small ones that was not full, to let more come.
 
     What fails by a bug is marked and left out.
     """
@@ -92,6 +97,8 @@ async def settle(
     for size in (False, True) if large is None else (large,):
         while not is_stopping() and (settled := await settler.settle_some(large=size)) is not None:
             total = total.plus(settled)
+            if not size and settled.documents < DOCUMENTS_AT_ONCE:
+                await gather()
     return total
 
 

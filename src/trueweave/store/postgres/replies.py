@@ -26,7 +26,7 @@ class PostgresReplies:
         self._keeping: set[UUID] = set()
         self._background = Background()
         self._ask = Batcher(self._ask_all, unclaimed=self._give_back)
-        self._keep = Batcher(self._keep_all, pause=0.004)  # until it is kept, it can be lost
+        self._keep = Batcher(self._keep_all)
         self._forget = Batcher(self._forget_all)
 
     async def aclose(self) -> None:
