@@ -31,7 +31,7 @@ from trueweave.models.budget import BudgetedEmbedder, BudgetedLLM, BudgetedReran
 from trueweave.models.cache import CachedEmbedder, CachedLLM, StoringEmbedder, StoringLLM
 from trueweave.models.clean import CleanLLM
 from trueweave.models.entailment import OnnxEntailment
-from trueweave.models.limits import LimitedEmbedder, LimitedLLM, LimitedReranker
+from trueweave.models.limits import BoundedLLM, LimitedEmbedder, LimitedLLM, LimitedReranker
 from trueweave.models.names import Endpoint, endpoint, provider_name, provider_of
 from trueweave.models.observed import ObservedEmbedder, ObservedLLM, ObservedReranker
 from trueweave.models.ollama import CONTEXT
@@ -53,6 +53,7 @@ from trueweave.store.postgres.replies import PostgresReplies
 from trueweave.types import Price
 
 FREE = Price(Decimal(0), Decimal(0))
+_CALLS_A_SLOT = 2  # so that one is ready to be made when another ends
 
 
 def recipe(settings: Settings, prompts: PromptSet = BUILT_IN) -> Recipe:
@@ -315,13 +316,15 @@ class WorkspaceModels:
             await close()
 
     def wrap(self, llm: StreamingLLM) -> CachedLLM:
-        """A chat model with cache, retries, rate limit and budget."""
+        """A chat model with cache, retries, budget and rate limit. The limit is innermost: a slot is taken only for as
+        long as the model is asked, and is free again while the reply is stored and booked."""
         replies = self._kept(llm.model)
-        asked = StoringLLM(CountedLLM(ObservedLLM(CleanLLM(llm)), _noting), replies)
-        paid = BudgetedLLM(asked, self._ledger, price(self._settings, llm.model), self._settings.currency)
         limiter = self._limiter(llm.model, chat_key_variable(self._settings, llm.model))
-        patient = Retrying(LimitedLLM(paid, limiter), self._patience, waiting=_waiting)
-        return CachedLLM(patient, replies)
+        asked = LimitedLLM(ObservedLLM(CleanLLM(llm)), limiter)
+        stored = StoringLLM(CountedLLM(asked, _noting), replies)
+        paid = BudgetedLLM(stored, self._ledger, price(self._settings, llm.model), self._settings.currency)
+        bounded = BoundedLLM(paid, asyncio.Semaphore(_CALLS_A_SLOT * self._settings.calls_at_once))
+        return CachedLLM(Retrying(bounded, self._patience, waiting=_waiting), replies)
 
     def wrap_embedder(self, embedder: Embedder, name: str) -> Embedder:
         """An embedding model in the same way. `name` is what its price is listed under."""

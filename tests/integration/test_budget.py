@@ -11,6 +11,7 @@ import pytest
 
 from trueweave.errors import BudgetReached, ModelUnavailable, PriceUnknown
 from trueweave.models.budget import BudgetedLLM, most_tokens
+from trueweave.models.limits import BoundedLLM, LimitedLLM
 from trueweave.models.names import endpoint
 from trueweave.models.opening import open_chat
 from trueweave.models.usage import CountedLLM, prompt_tokens
@@ -228,6 +229,42 @@ async def test_what_a_dead_worker_held_back_is_booked_as_lost_and_blocks_nobody_
     assert not waiting.done()  # our own call is still under way, and may leave something over
     await till.allow(tokens=MOST)
     await asyncio.wait_for(waiting, 5)
+
+
+class Closed:
+    """A rate limiter at which it is nobody's turn."""
+
+    @asynccontextmanager
+    async def acquire(self, tokens: int) -> AsyncIterator[None]:
+        await asyncio.Event().wait()
+        yield
+
+
+async def test_whoever_is_cancelled_before_its_turn_owes_nothing_and_after_that_the_most(till: Till) -> None:
+    class Silent(Model):
+        async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    for llm, owed in ((LimitedLLM(Model(), Closed()), 0), (Silent(), MOST)):
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.5):
+                await BudgetedLLM(llm, till.ledger, PRICE).complete(prompt(1), Purpose("extract"))
+        purse = await till.budget()
+        assert (purse.tokens, purse.held_tokens) == (owed, 0)
+
+
+async def test_so_many_calls_hold_something_back_while_they_wait_for_their_turn(till: Till) -> None:
+    waiting = BudgetedLLM(LimitedLLM(Model(), Closed()), till.ledger, PRICE)
+    llm = BoundedLLM(waiting, asyncio.Semaphore(3))
+    calls = [asyncio.create_task(llm.complete(prompt(n), Purpose("extract"))) for n in range(10)]
+    await asyncio.sleep(0.5)
+    assert (await till.budget()).held_tokens == 3 * MOST
+    for call in calls:
+        call.cancel()
+    await asyncio.gather(*calls, return_exceptions=True)
+    purse = await till.budget()
+    assert (purse.tokens, purse.held_tokens) == (0, 0)
 
 
 # --- servers that count wrongly -------------------------------------------------------------------------

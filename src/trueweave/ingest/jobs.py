@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Self
@@ -57,7 +57,7 @@ from trueweave.store.postgres.sources import Begun, Job
 from trueweave.text.chunking import StructureChunker
 from trueweave.types import WorkKind
 from trueweave.view.linking import link
-from trueweave.view.settle import ROWS_AT_ONCE, settle
+from trueweave.view.settle import DOCUMENTS_AT_ONCE, ROWS_AT_ONCE, settle
 
 _log = logging.getLogger(__name__)
 
@@ -149,6 +149,7 @@ class WorkspaceJobs:
         self._pace = controls.pace
         self._under_way: set[Job] = set()
         self._settling = 0
+        self._gathered = 0  # documents that were stored since a settler began to wait for more
         self._begin = Batcher(self._begin_all)
         self._let_go = Batcher(self._let_go_all)
         self._store = Batcher(self._store_all, most=64)
@@ -353,6 +354,7 @@ class WorkspaceJobs:
             if len(rows) == 1:
                 raise
             stored = [await record.store(self._workspace, [one]) for one in rows]  # find the one
+        self._gathered += len(rows)
         names = list(chain.from_iterable(each.names for each in stored))
         await resolution.find_alike(self._workspace, names)
         await self._ask_for("settle")
@@ -360,10 +362,11 @@ class WorkspaceJobs:
 
     async def _gather(self) -> None:
         """Let more come together while more is coming: settling many at once costs little more than settling one."""
-        for _ in range(int(self._pace.gather / _GLANCE)):
-            if not self._under_way:
-                break
-            await asyncio.sleep(_GLANCE)
+        self._gathered = 0
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._pace.gather):
+                while self._under_way and self._gathered < DOCUMENTS_AT_ONCE:  # noqa: ASYNC110 (changed in many places)
+                    await asyncio.sleep(_GLANCE)
 
     async def _ask_for(self, kind: Kind) -> None:
         async with self._workspace.transaction() as tx:

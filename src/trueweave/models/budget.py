@@ -27,6 +27,7 @@ from trueweave.types import Call, Price, Prompt, Purpose, TextRole
 _PER_MESSAGE = 16  # what a chat template puts around a message
 _EMBED = Purpose("embed")
 _RERANK = Purpose("rerank")
+_UNASKED = "model_was_not_asked"
 
 T = TypeVar("T")
 
@@ -124,6 +125,11 @@ def most_tokens(prompt: Prompt) -> int:
     return len(prompt.schema.encode()) + sum(len(m.content.encode()) + _PER_MESSAGE for m in prompt.messages)
 
 
+def mark_unasked(error: BaseException) -> None:
+    """Note on an error that it came before the model was asked."""
+    vars(error)[_UNASKED] = True
+
+
 async def _reserve(ledger: Ledger, call: Call) -> UUID:
     await metering.admit(call)
     return await ledger.reserve(call)
@@ -135,9 +141,9 @@ async def _book(ledger: Ledger, id_: UUID, tokens_in: int, tokens_out: int, pric
 
 
 async def _release(ledger: Ledger, id_: UUID, call: Call, error: BaseException) -> None:
-    """A server that refused a call has not charged for it. One that did not answer, or whose caller stopped waiting,
-    may have."""
-    charged = error.charged if isinstance(error, ModelError) else True
+    """A server that refused a call has not charged for it, nor has one that was not asked yet. One that did not answer,
+    or whose caller stopped waiting, may have."""
+    charged = error.charged if isinstance(error, ModelError) else _UNASKED not in vars(error)
     if charged:
         metering.add(call.tokens_in + call.tokens_out, call.price)
     await asyncio.shield(ledger.release(id_, charged=charged))

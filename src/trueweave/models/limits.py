@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import aclosing
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
 
-from trueweave.models.budget import most_tokens, pairs
+from trueweave.models.budget import mark_unasked, most_tokens, pairs
 from trueweave.models.wrappers import Ask, EmbedderWrapper, LLMWrapper, ReplyStream, RerankerWrapper, Stream
 from trueweave.protocols import RateLimiter, Vectors
 from trueweave.types import Prompt, Purpose, TextRole
@@ -23,7 +24,33 @@ class LimitedLLM(LLMWrapper):
     async def _call(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
         """The model's reply, when it is this call's turn. The turn ends with the reply."""
         tokens = most_tokens(prompt) // _BYTES_A_TOKEN + prompt.max_tokens
-        async with self.limiter.acquire(tokens), aclosing(ReplyStream(ask())) as heard:
+        async with self._turn(tokens), aclosing(ReplyStream(ask())) as heard:
+            async for piece in heard:
+                yield piece
+        yield heard.reply
+
+    @asynccontextmanager
+    async def _turn(self, tokens: int) -> AsyncIterator[None]:
+        """The turn of a call. Whoever is cancelled while waiting for it has not asked the model, and owes nothing."""
+        async with AsyncExitStack() as stack:
+            try:
+                await stack.enter_async_context(self.limiter.acquire(tokens))
+            except BaseException as error:
+                mark_unasked(error)
+                raise
+            yield
+
+
+@dataclass(frozen=True)
+class BoundedLLM(LLMWrapper):
+    """A chat model that this process makes so many calls to at a time, those included that wait for their turn. What is
+    held back for them is booked as lost if the process is killed, so it must not be much."""
+
+    places: asyncio.Semaphore
+
+    async def _call(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
+        """The model's reply, when there is a place."""
+        async with self.places, aclosing(ReplyStream(ask())) as heard:
             async for piece in heard:
                 yield piece
         yield heard.reply
