@@ -18,7 +18,7 @@ from uuid import UUID
 import numpy as np
 
 from trueweave.measuring import CacheLookup, measure
-from trueweave.models.wrappers import Ask, EmbedderWrapper, LLMWrapper, ReplyStream, Stream
+from trueweave.models.wrappers import Ask, EmbedderWrapper, LLMWrapper, ReplyStream, ReplyWrapper, Stream
 from trueweave.protocols import Replies, Vectors
 from trueweave.text.names import key
 from trueweave.types import Prompt, Purpose, Reply, TextRole
@@ -59,22 +59,18 @@ class CachedLLM(LLMWrapper):
 
 
 @dataclass(frozen=True)
-class StoringLLM(LLMWrapper):
+class StoringLLM(ReplyWrapper):
     """A chat model whose replies are stored for CachedLLM."""
 
     replies: Replies
 
-    async def _call(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
-        """The model's reply, once it is stored."""
-        async with aclosing(ReplyStream(ask())) as heard:
-            async for piece in heard:
-                yield piece
-        reply = heard.reply
+    async def _received(self, prompt: Prompt, purpose: Purpose, reply: Reply, *, begun: bool) -> Reply:
+        """The reply, once it is stored."""
         # It will be paid for, so it is stored even if the caller no longer waits for it.
         storing = self.replies.keep(prompt_key(self.model, prompt), _packed(reply), purpose)
         first = _unpacked(await asyncio.shield(storing))
         # If another process stored a reply first, all use that one, except for who has read the pieces of this one.
-        yield reply if heard.begun else replace(reply, text=first.text, finish=first.finish)
+        return reply if begun else replace(reply, text=first.text, finish=first.finish)
 
 
 @dataclass(frozen=True)

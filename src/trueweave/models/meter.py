@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import aclosing
 from dataclasses import dataclass
 
 from trueweave.evidence import Usage
-from trueweave.models.wrappers import Ask, LLMWrapper, ReplyStream, Stream
+from trueweave.models.wrappers import ReplyWrapper
 from trueweave.types import Prompt, Purpose, Reply
 
 
@@ -22,14 +21,11 @@ class Meter:
 
 
 @dataclass(frozen=True)
-class MeteredLLM(LLMWrapper):
+class MeteredLLM(ReplyWrapper):
     """A chat model whose replies a meter counts."""
 
     meter: Meter
 
-    async def _call(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
-        async with aclosing(ReplyStream(ask())) as heard:
-            async for piece in heard:
-                yield piece
-        self.meter.count(heard.reply)
-        yield heard.reply
+    async def _received(self, prompt: Prompt, purpose: Purpose, reply: Reply, *, begun: bool) -> Reply:
+        self.meter.count(reply)
+        return reply

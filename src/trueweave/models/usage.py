@@ -9,11 +9,10 @@ A count of none for a prompt means that the server does not count.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from trueweave.models.wrappers import Ask, LLMWrapper, ReplyStream, Stream
+from trueweave.models.wrappers import ReplyWrapper
 from trueweave.text import tokens
 from trueweave.types import Prompt, Purpose, Reply
 
@@ -66,18 +65,14 @@ def _at_least(prompt: Prompt, reply: Reply) -> Reply:
 
 
 @dataclass(frozen=True)
-class CountedLLM(LLMWrapper):
+class CountedLLM(ReplyWrapper):
     """A chat model whose replies state what is booked for them. `doubted` is called with counts of the server that
     cannot be right."""
 
     doubted: Callable[[str], None] = field(default=lambda _: None, repr=False)
 
-    async def _call(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
-        """The model's reply, with tokens that can be."""
-        async with aclosing(ReplyStream(ask())) as heard:
-            async for piece in heard:
-                yield piece
-        reply = _at_least(prompt, heard.reply)
-        for problem in reply.problems:
+    async def _received(self, prompt: Prompt, purpose: Purpose, reply: Reply, *, begun: bool) -> Reply:
+        counted_reply = _at_least(prompt, reply)
+        for problem in counted_reply.problems:
             self.doubted(f"{self.model}: {problem}.")
-        yield reply
+        return counted_reply

@@ -77,6 +77,21 @@ class LLMWrapper(ABC):
         """The stream that the wrapper gives. Each call of `ask` asks the wrapped model once."""
 
 
+@dataclass(frozen=True)
+class ReplyWrapper(LLMWrapper):
+    """A wrapper that does something with each whole reply, and passes its pieces on as they come."""
+
+    async def _call(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
+        async with aclosing(ReplyStream(ask())) as heard:
+            async for piece in heard:
+                yield piece
+        yield await self._received(prompt, purpose, heard.reply, begun=heard.begun)
+
+    @abstractmethod
+    async def _received(self, prompt: Prompt, purpose: Purpose, reply: Reply, *, begun: bool) -> Reply:
+        """The reply that the wrapper gives. `begun` says whether the caller has read pieces of it."""
+
+
 async def _whole(reply: Awaitable[Reply]) -> Stream:
     yield await reply
 
