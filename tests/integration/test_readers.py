@@ -89,6 +89,7 @@ WAYS_ROUND = (
     "SELECT trueweave.search_text('x', 10, 1.2, 0.75, NULL)",
     "SELECT trueweave.open_workspace('other', false, 'exact')",
     "SELECT trueweave.enter({other}, true)",
+    "SET trueweave.workspace = ''; SELECT trueweave.claim_projection('chroma', gen_random_uuid(), 1e9, 0)",
     "SELECT * FROM trueweave.reader",
     "SELECT * FROM trueweave.bm25_index",
     "SELECT * FROM trueweave.process",

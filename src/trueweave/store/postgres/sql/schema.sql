@@ -2962,6 +2962,9 @@ GRANT ALL ON FUNCTION trueweave.chunks_with(sizes bigint[], words bigint[]) TO t
 REVOKE ALL ON FUNCTION trueweave.claim_jobs(claimant integer, claimed_by bigint, most integer, after integer, limit_each integer, share integer, reclaim boolean, OUT workspace integer, OUT id bigint, OUT kind text, OUT payload bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.claim_jobs(claimant integer, claimed_by bigint, most integer, after integer, limit_each integer, share integer, reclaim boolean, OUT workspace integer, OUT id bigint, OUT kind text, OUT payload bytea) TO trueweave_app;
 
+REVOKE ALL ON FUNCTION trueweave.claim_projection(of_store text, claimant uuid, seconds double precision, after integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.claim_projection(of_store text, claimant uuid, seconds double precision, after integer) TO trueweave_app;
+
 REVOKE ALL ON FUNCTION trueweave.clear_chunk_words() FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.clear_chunk_words() TO trueweave_app;
 
