@@ -1,4 +1,4 @@
-"""The processes that work together, each of which can be killed at any moment and is started again at once."""
+"""The processes that work together. Each can be killed at any moment; all but some workers are restarted at once."""
 
 from __future__ import annotations
 
@@ -29,13 +29,16 @@ _TELLS_IN = 2.0  # seconds in which one that does not says what it is at
 
 @dataclass
 class Scene:
-    """A PostgreSQL, a model server whose replies take `delay` seconds, and workers; `kills` are those so far."""
+    """A PostgreSQL, a model server whose replies take `delay` seconds, and a `staff` of so many workers; `kills` are
+    those so far."""
 
     folder: Path
     postgres: EmbeddedServer
     delay: float = 0.0
     faults: Mapping[str, float] = field(default_factory=dict)
+    staff: int = 0
     workers: list[psutil.Popen] = field(default_factory=list)
+    unreplaced: int = 0  # workers that were killed and stayed dead
     kills: list[Kill] = field(default_factory=list)
     server: psutil.Popen | None = None
     database_url: str = field(init=False, default="")
@@ -75,14 +78,19 @@ class Scene:
         self._logs[started.pid] = log
         return started
 
-    async def kill(self, kind: Kind, random: Random) -> None:
-        """Kill -9 one process of a kind, and see to it that there is another."""
+    async def kill(self, kind: Kind, random: Random, *, stays_dead: bool = False) -> None:
+        """Kill -9 one process of a kind, and start another. A worker that `stays_dead` is not replaced before another
+        worker is killed; at least one is always left."""
         self.check_nobody_left()
         if kind == "worker":
             victim = random.choice(self.workers)
             self.workers.remove(victim)
             self._kill(kind, victim, self._port)
-            self.start_worker()
+            if stays_dead and self.workers:
+                self.unreplaced += 1
+                return None
+            while len(self.workers) < self.staff:
+                self.start_worker()
         elif kind == "model server":
             assert self.server
             self._kill(kind, self.server)
@@ -152,7 +160,7 @@ async def scene(
     folder: Path, postgres: EmbeddedServer, delay: float, faults: Mapping[str, float], workers: int
 ) -> AsyncIterator[Scene]:
     """A model server and workers, gone at the end whatever happens."""
-    made = Scene(folder, postgres, delay, faults)
+    made = Scene(folder, postgres, delay, faults, workers)
     try:
         made.start_server()
         for _ in range(workers):

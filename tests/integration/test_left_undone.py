@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 from uuid import uuid4
 
@@ -15,15 +16,17 @@ from trueweave.errors import Defect
 from trueweave.graph.contribution import contribution
 from trueweave.ingest import jobs
 from trueweave.ingest.intake import take_in
-from trueweave.ingest.jobs import WorkerDependencies
+from trueweave.ingest.jobs import Postponed, WorkerControls, WorkerDependencies, WorkspaceJobs
 from trueweave.ingest.worker import worker_of
 from trueweave.protocols import Vectors
+from trueweave.store.postgres import leases
 from trueweave.store.postgres.db import Database
-from trueweave.store.postgres.liveness import Liveness
-from trueweave.store.postgres.queue import enqueue
+from trueweave.store.postgres.leases import LeaseKind
+from trueweave.store.postgres.liveness import LEASE, Liveness
+from trueweave.store.postgres.queue import Kind, enqueue, forget_jobs
 from trueweave.store.postgres.replies import PostgresReplies
 from trueweave.testing import Faults, HashEmbedder
-from trueweave.types import Chunk, Document, Mention, Purpose, Source, TextRole
+from trueweave.types import Chunk, Document, Link, Mention, Purpose, Source, TextRole
 from trueweave.view.settle import SettleResult, settle
 
 DUE = "SELECT 1 FROM trueweave.document WHERE current <> visible FOR UPDATE"
@@ -78,6 +81,106 @@ async def test_what_another_settler_held_and_then_left_is_settled(mill: Mill, ur
         await other.rollback()
         await working
     assert (await mill.trueweave.status()).entities == 1
+
+
+async def hold(mill: Mill, kind: LeaseKind, subject: str = "") -> None:
+    """Take a lease as a process that dies right after; it lasts until `expire`."""
+    async with mill.trueweave.workspace.transaction() as tx:
+        assert await leases.take(tx, uuid4(), kind, {subject})
+        await tx.execute("UPDATE work_lease SET until = clock_timestamp() + interval '1 hour'")
+
+
+async def expire(mill: Mill) -> None:
+    async with mill.trueweave.workspace.transaction() as tx:
+        await tx.execute("UPDATE work_lease SET until = now() WHERE until > now() + interval '1 minute'")
+
+
+async def run_job(mill: Mill, kind: Kind) -> None:
+    """Run a job of a kind in an otherwise empty queue."""
+    async with mill.trueweave.workspace.transaction() as tx:
+        await forget_jobs(tx)
+    kit = WorkerDependencies(lambda _: mill.extractor, HashEmbedder())
+    controls = WorkerControls(
+        mill.events.append,
+        QUICK,
+        asyncio.Semaphore(1),
+        asyncio.Event(),
+        lambda error: Postponed(str(error)),
+        lambda: None,
+    )
+    await WorkspaceJobs(mill.trueweave.workspace, kit, controls).carry_out(kind, b"")
+
+
+async def queued(mill: Mill) -> dict[str, float]:
+    """The kinds of the jobs in the queue, each with the seconds until it is due."""
+    async with mill.trueweave.workspace.transaction() as tx:
+        rows = await tx.execute("SELECT kind, max(extract(epoch FROM due - now())) FROM job GROUP BY kind")
+        return {kind: float(due) for kind, due in await rows.fetchall()}
+
+
+async def test_documents_of_a_dead_settler_are_indexed_although_others_were_indexed_meanwhile(mill: Mill) -> None:
+    await mill.trueweave._store([contribution(Document("a", (Chunk("Ada", mentions=(Mention("Ada"),)),)))])
+    await hold(mill, "document", "a")
+    await handed_in(mill, Source("b", "Bob"))
+    working = asyncio.create_task(finished(mill))
+
+    async def bob_is_indexed() -> bool:
+        return [entity.name for entity in await mill.trueweave.graph.entities()] == ["Bob"]
+
+    await eventually(bob_is_indexed)
+    assert not working.done()
+    await expire(mill)
+    await working
+    assert {entity.name for entity in await mill.trueweave.graph.entities()} == {"Ada", "Bob"}
+
+
+async def test_settling_asks_again_for_what_another_holds_whatever_else_it_settled(mill: Mill) -> None:
+    for name in ("Ada", "Bob"):
+        await mill.trueweave._store([contribution(Document(name, (Chunk(name, mentions=(Mention(name),)),)))])
+    await hold(mill, "document", "Ada")
+    await run_job(mill, "settle")
+    assert [entity.name for entity in await mill.trueweave.graph.entities()] == ["Bob"]
+    assert (await queued(mill))["settle"] <= leases.SECONDS
+    await expire(mill)
+    await run_job(mill, "settle")
+    assert (await mill.trueweave.status()).entities == 2
+    assert await queued(mill) == {}
+
+
+async def test_a_large_document_of_a_dead_settler_is_asked_for_again(
+    mill: Mill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("trueweave.ingest.jobs", "trueweave.view.settle"):
+        monkeypatch.setattr(f"{module}.ROWS_AT_ONCE", 1)
+    mentions = tuple(map(Mention, ("Ada", "Bob", "Carol")))
+    await mill.trueweave._store([contribution(Document("a", (Chunk("Ada Bob Carol", mentions=mentions),)))])
+    await hold(mill, "document", "a")
+    await run_job(mill, "large")
+    assert 0 < (await queued(mill))["large"] <= leases.SECONDS
+    await expire(mill)
+    await run_job(mill, "large")
+    assert (await mill.trueweave.status()).entities == 3
+    assert await queued(mill) == {}
+
+
+async def test_reports_that_a_dead_process_was_writing_are_asked_for_again(mill: Mill) -> None:
+    names = ("Ada", "Bob", "Carol")
+    links = tuple(Link(a, b) for a, b in combinations(names, 2))
+    chunk = Chunk("Ada Bob Carol", mentions=tuple(map(Mention, names)), links=links)
+    await mill.trueweave.add_documents([Document("a", (chunk,))])
+    assert (await mill.trueweave.communities.find()).came
+    await mill.trueweave.communities.request_reports()
+    await hold(mill, "reports")
+    await run_job(mill, "report")
+    assert 0 < (await queued(mill))["report"] <= leases.SECONDS
+    await expire(mill)
+    await run_job(mill, "report")
+    assert await queued(mill) == {}
+
+
+def test_leases_on_documents_end_before_others_notice_that_their_process_is_dead() -> None:
+    """Otherwise a worker that takes over the jobs of a dead process finds their documents taken."""
+    assert leases.SECONDS < LEASE
 
 
 async def test_one_settling_does_for_all_that_wait(mill: Mill, monkeypatch: pytest.MonkeyPatch) -> None:

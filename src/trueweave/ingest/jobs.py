@@ -42,6 +42,7 @@ from trueweave.spans import Attributes, carried_from, span
 from trueweave.store.postgres import (
     communities,
     failed_work,
+    leases,
     own_tables,
     record,
     resolution,
@@ -50,7 +51,7 @@ from trueweave.store.postgres import (
     vectors,
 )
 from trueweave.store.postgres.batcher import Batcher
-from trueweave.store.postgres.db import Workspace
+from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.failures import DRIVER_ERRORS
 from trueweave.store.postgres.queue import Kind, absorb, ask_for, enqueue
 from trueweave.store.postgres.sources import Begun, Job
@@ -175,9 +176,11 @@ class WorkspaceJobs:
     async def is_done(self) -> bool:
         """Whether nothing waits any longer, here or at another worker."""
         async with self._workspace.transaction() as tx:
-            if await tx.value("source.any_left") or (self._kit.summarise and await summaries.any_due(tx)):
-                return False
-            return not await communities.any_report_due(tx, by_model=self._kit.reporting.by_model)
+            return not (
+                await tx.value("source.any_left")
+                or await self._is_due(tx, "summary")
+                or await self._is_due(tx, "report")
+            )
 
     async def carry_out(self, kind: Kind, payload: bytes) -> None:
         """Do a job. Postponed when it has to wait. When it fails by a bug, that is marked: others go on, and `status`
@@ -256,7 +259,8 @@ class WorkspaceJobs:
             self._check_stopping()
             async with self._workspace.transaction() as tx:
                 await absorb(tx, "settle")  # this one sees all that those would
-            await self._see_to_rest(is_idle=not await self._settle_all(large=False))
+            await self._settle_all(large=False)
+            await self._ask_again("settle", "large", "summary", "report")
         finally:
             self._settling -= 1
 
@@ -266,11 +270,12 @@ class WorkspaceJobs:
         try:
             self._check_stopping()
             await self._settle_all(large=True)
+            await self._ask_again("large")
         finally:
             self._settling -= 1
 
-    async def _settle_all(self, *, large: bool) -> int:
-        """Settle what waits, and find the names in it; how many versions of documents that were. Postponed if the
+    async def _settle_all(self, *, large: bool) -> None:
+        """Settle the documents that no other settler has a lease on, and find the names in them. Postponed if the
         worker is told to stop before all is done."""
         is_stopping = self._controls.stopping.is_set
         with span("settle", {"trueweave.workspace": self._workspace.id}) as settling:
@@ -292,7 +297,6 @@ class WorkspaceJobs:
         finally:
             if settled.documents:
                 self._tell(Settled(settled.documents))
-        return settled.documents
 
     async def _unless_stopped(self, work: Coroutine[Any, Any, None]) -> None:
         """Do what may take long, costs no model calls and can be done again; Postponed if the worker is told to stop
@@ -309,21 +313,25 @@ class WorkspaceJobs:
             raise Postponed("the worker stops")
         working.result()
 
-    async def _see_to_rest(self, *, is_idle: bool) -> None:
-        """Have done what is left: what another settler is at, who may be gone, and descriptions to be summed up."""
+    async def _ask_again(self, kind: Kind, *others: Kind) -> None:
+        """Leave a job in the queue for each of these kinds that still has work due. What is left of `kind` is leased to
+        another process, so that job is due when the lease may have ended; a job of `others` is due now."""
         async with self._workspace.transaction() as tx:
-            if is_idle and await tx.value("settle.any_due"):
-                await ask_for(tx, "settle", self._try_again_after)
-            if await own_tables.any_unfinished(tx):  # another is at it, who may be gone
-                await ask_for(tx, "settle", self._try_again_after)
-            if await tx.value("settle.any_large_due", small=ROWS_AT_ONCE):
-                await ask_for(tx, "large")
-            if self._kit.summarise and await summaries.any_due(tx):
-                await ask_for(tx, "summary")
-            # Settling alone makes no report stale: what is wanted was left by somebody.
-            if is_idle and await communities.any_report_due(tx, by_model=self._kit.reporting.by_model):
-                await ask_for(tx, "report")
+            if await self._is_due(tx, kind):
+                await ask_for(tx, kind, min(self._try_again_after, leases.SECONDS))
+            for other in others:
+                if await self._is_due(tx, other):
+                    await ask_for(tx, other)
         self._controls.wake()
+
+    async def _is_due(self, tx: Transaction, kind: Kind) -> bool:
+        if kind == "settle":
+            return bool(await tx.value("settle.any_due")) or await own_tables.any_unfinished(tx)
+        if kind == "large":
+            return bool(await tx.value("settle.any_large_due", small=ROWS_AT_ONCE))
+        if kind == "summary":
+            return self._kit.summarise is not None and await summaries.any_due(tx)
+        return await communities.any_report_due(tx, by_model=self._kit.reporting.by_model)
 
     async def _summary(self, _: bytes) -> None:
         if self._kit.summarise:
@@ -331,12 +339,14 @@ class WorkspaceJobs:
             while done := await summarise_some(self._workspace, self._kit.summarise, self._tell):
                 self._tell(Summarised(done))
                 self._check_stopping()
+            await self._ask_again("summary")
 
     async def _report(self, _: bytes) -> None:
         async with aclosing(write_reports(self._workspace, self._kit.reporting, self._tell)) as writing:
             async for written in writing:
                 self._tell(written)
                 self._check_stopping()
+        await self._ask_again("report")
 
     # --- in batches -----------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from trueweave.store.postgres.binary_params import Texts
 from trueweave.store.postgres.db import Transaction, Workspace
 from trueweave.store.postgres.failures import DRIVER_ERRORS, raise_if_cancelled
 
-SECONDS = 20.0  # after which what a dead process was at is taken over
+SECONDS = 12.0  # less than the lease of a process: when others take over the jobs of a dead one, these have ended
 
 _PAUSES = (0, 0.05, 0.5)  # seconds before each try to give leases back
 
