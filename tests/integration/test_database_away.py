@@ -8,7 +8,7 @@ from typing import Any, Self
 from urllib.parse import urlsplit, urlunsplit
 
 import pytest
-from psycopg import AsyncConnection, AsyncCursor, Error, OperationalError, errors
+from psycopg import AsyncCursor, Error, OperationalError, errors
 
 from tests.integration.test_worker import CAPITALS, Scripted
 from trueweave.errors import DatabaseError, DatabaseUnavailable
@@ -16,7 +16,7 @@ from trueweave.events import Event, Waiting
 from trueweave.ingest.intake import take_in
 from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings
 from trueweave.ingest.worker import worker_of
-from trueweave.store.postgres.connections import Row
+from trueweave.store.postgres.connections import Connection, Row
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.failures import lasting
 from trueweave.types import Source
@@ -29,7 +29,7 @@ class Failing:
         self.error: Error | None = None
         self.words = ""
 
-    def connection_class(self) -> type[AsyncConnection[Row]]:
+    def connection_class(self) -> type[Connection]:
         failing = self
 
         class Cursor(AsyncCursor[Row]):
@@ -38,12 +38,12 @@ class Failing:
                     raise failing.error
                 return await super().execute(query, *args, **kwargs)
 
-        class Connection(AsyncConnection[Row]):
+        class FailingConnection(Connection):
             def __init__(self, *args: Any, **kwargs: Any) -> None:
                 super().__init__(*args, **kwargs)
                 self.cursor_factory = Cursor
 
-        return Connection
+        return FailingConnection
 
 
 @asynccontextmanager
@@ -114,7 +114,7 @@ async def test_a_password_that_is_no_longer_right_is_told_at_once(url: str) -> N
     parts = urlsplit(url)
     wrong = urlunsplit(parts._replace(netloc=f"{parts.username}:wrong@{parts.hostname}:{parts.port}"))
     with pytest.raises(OperationalError) as refused:
-        await AsyncConnection.connect(wrong)
+        await Connection.connect(wrong)
     problem = lasting(refused.value)
     assert problem is not None
     assert "user and password" in str(problem)

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Self
 
-from psycopg import AsyncConnection, AsyncCopy, AsyncCursor, OperationalError
+from psycopg import AsyncCopy, AsyncCursor, OperationalError
 
 from trueweave.store.postgres.connections import Connection, Row
 
@@ -31,11 +31,11 @@ class Faults:
         self.chances = 0
         self._at = chance
 
-    async def chance(self, connection: AsyncConnection[Any]) -> None:
+    async def chance(self, cursor: AsyncCursor[Row]) -> None:
         at, self.chances = self.chances, self.chances + 1
         if at == self._at:
             self._at = None
-            await connection.close()
+            await cursor.connection.close()
             raise SimulatedCrash(f"simulated crash at chance {at}")
 
     def connection_class(self) -> type[Connection]:
@@ -44,19 +44,19 @@ class Faults:
 
         class FaultyCursor(AsyncCursor[Row]):
             async def execute(self, *args: Any, **kwargs: Any) -> Self:
-                await faults.chance(self.connection)
+                await faults.chance(self)
                 await super().execute(*args, **kwargs)
-                await faults.chance(self.connection)
+                await faults.chance(self)
                 return self
 
             @asynccontextmanager
             async def copy(self, *args: Any, **kwargs: Any) -> AsyncIterator[AsyncCopy]:
-                await faults.chance(self.connection)
+                await faults.chance(self)
                 async with super().copy(*args, **kwargs) as copy:
                     yield copy
-                await faults.chance(self.connection)
+                await faults.chance(self)
 
-        class FaultyConnection(AsyncConnection[Row]):
+        class FaultyConnection(Connection):
             def __init__(self, *args: Any, **kwargs: Any) -> None:
                 super().__init__(*args, **kwargs)
                 self.cursor_factory = FaultyCursor

@@ -9,11 +9,12 @@ from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
-from psycopg import AsyncConnection
 from psycopg.abc import Buffer
 from psycopg.adapt import Dumper
 from psycopg.postgres import types
 from psycopg.pq import Format
+
+from trueweave.store.postgres.connections import Connection
 
 
 class Ids(list[UUID | None]):
@@ -65,7 +66,7 @@ def array(values: Sequence[Any]) -> Any:
     return list(values)
 
 
-def register(connection: AsyncConnection[Any]) -> None:
+def register(connection: Connection) -> None:
     """Let a connection send these; it must know pgvector's types already."""
     halfvec = connection.adapters.types["halfvec"]
     halves = type("_HalvesDumperHere", (_HalvesDumper,), {"oid": halfvec.array_oid, "element": halfvec.oid})

@@ -6,16 +6,20 @@ timeouts of PostgreSQL bound what a statement, a wait for a lock or a transactio
 
 from __future__ import annotations
 
+import asyncio
+import socket
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from psycopg import AsyncConnection, Error
+from psycopg import AsyncConnection, Error  # noqa: TID251 (the one place)
+from psycopg.abc import PQGen
 
 from trueweave.errors import ConfigError, DatabaseError
 
+T = TypeVar("T")
 Row = tuple[Any, ...]
-Connection = AsyncConnection[Row]
 
 _QUIET, _BETWEEN, _PROBES = 5, 5, 3  # seconds without traffic before the first probe and between probes; how many
 
@@ -60,6 +64,38 @@ class Timeouts:
 NONE = Timeouts(0, 0, 0)  # for what may take as long as it takes: migrations, index builds
 
 
+class Connection(AsyncConnection[Row]):
+    """A connection that any task may close, also while another task waits for a statement on it.
+
+    An event loop must never watch a closed descriptor: uvloop ends the process then. So `close` shuts the socket down,
+    which fails the statement at once, and closes the descriptor after the waiting task has stopped watching it.
+    """
+
+    _wait_ended: asyncio.Future[None] | None = None
+
+    async def wait(self, gen: PQGen[T], *args: Any, **kwargs: Any) -> T:
+        """What every statement waits by."""
+        self._wait_ended = ended = asyncio.get_running_loop().create_future()
+        try:
+            return await super().wait(gen, *args, **kwargs)
+        finally:
+            self._wait_ended = None
+            ended.set_result(None)
+
+    async def close(self) -> None:
+        """Close it. A statement that is under way fails with an OperationalError."""
+        while self._wait_ended and not self.closed:
+            _shut_down(self.pgconn.socket)
+            await asyncio.shield(self._wait_ended)
+        await super().close()
+
+
+def _shut_down(descriptor: int) -> None:
+    """End both directions of a socket. Its descriptor stays open."""
+    with suppress(OSError), socket.fromfd(descriptor, socket.AF_INET, socket.SOCK_STREAM) as copy:
+        copy.shutdown(socket.SHUT_RDWR)
+
+
 async def connect(
     url: str,
     timeouts: Timeouts = Timeouts(),  # noqa: B008 (immutable)
@@ -70,7 +106,7 @@ async def connect(
 
     A pooler in between is refused, unless somebody said that this address gives each client its own session.
     """
-    connection: Connection = await AsyncConnection.connect(url, autocommit=True, **KEEPALIVE)
+    connection = await Connection.connect(url, autocommit=True, **KEEPALIVE)
     try:
         if not said_to_be_direct:
             await refuse_pooler(connection, url)

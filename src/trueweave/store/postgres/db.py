@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, LiteralString, NamedTuple, Self, TypeVar, cast
 
 from pgvector.psycopg import register_vector_async
-from psycopg import AsyncConnection, AsyncCursor, Error, errors
-from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
+from psycopg import AsyncCursor, Error, errors
+from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout  # noqa: TID251 (the one place)
 
 from trueweave.errors import (
     ConfigError,
@@ -152,7 +152,7 @@ class Database:
         direct_url: str | None = None,
         timeouts: Timeouts = Timeouts(),  # noqa: B008 (immutable)
         connections: int = 10,
-        connection_class: type[Connection] = AsyncConnection,
+        connection_class: type[Connection] = Connection,
         revive: Callable[[], object] | None = None,
         slow_after: float = 0,
     ) -> None:
@@ -383,7 +383,7 @@ class Database:
         return failure
 
     async def _try_connection(self) -> None:
-        async with await AsyncConnection.connect(self.url, autocommit=True, **KEEPALIVE) as connection:
+        async with await Connection.connect(self.url, autocommit=True, **KEEPALIVE) as connection:
             await self._configure(connection)
 
     async def open_workspace(

@@ -12,12 +12,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from typing import Self
 
 from psycopg import Error
+from psycopg.errors import ConnectionTimeout
 
 from trueweave.store.postgres.batcher import Batcher
 from trueweave.store.postgres.connections import Connection
@@ -74,9 +75,8 @@ class Liveness:
                 await self._renewing
         if self._connection:
             with suppress(*_FAILED):  # else the lease runs out
-                async with asyncio.timeout(self._lease / _BEATS):
-                    await self._run("liveness.leave", owner=self._owner)
-            await self._connection.close()
+                await self._in_time(self._run("liveness.leave", owner=self._owner))
+            await self._disconnect()
 
     # --- slots ----------------------------------------------------------------------------------------
 
@@ -127,20 +127,9 @@ class Liveness:
                 await asyncio.sleep(_PAUSE)
 
     async def _renew_in_time(self) -> bool:
-        """Whether the lease was renewed. A connection that does not answer is given up: it may be open at this end
-        alone."""
-        renewing = asyncio.create_task(self._renew())
+        """Whether the lease was renewed."""
         try:
-            await asyncio.wait((renewing,), timeout=self._lease / _BEATS)
-        finally:
-            if not renewing.done():
-                await self._disconnect()
-                renewing.cancel()
-        await asyncio.wait((renewing,))
-        if renewing.cancelled():
-            return False
-        try:
-            renewing.result()
+            await self._in_time(self._renew())
         except _FAILED as error:
             if not isinstance(error, DRIVER_ERRORS):  # of a database that is away others tell
                 _log.warning(
@@ -151,6 +140,21 @@ class Liveness:
             await self._disconnect()
             return False
         return True
+
+    async def _in_time(self, act: Coroutine[None, None, object]) -> None:
+        """Carry this out before the next renewal is due, or fail. A connection that does not answer is
+        given up: it may be open at this end alone."""
+        acting = asyncio.create_task(act)
+        try:
+            await asyncio.wait((acting,), timeout=self._lease / _BEATS)
+        finally:
+            if not acting.done():
+                await self._disconnect()  # ends a statement at once; cancelling alone would wait for the server
+                acting.cancel()
+                await asyncio.wait((acting,))
+        if acting.cancelled():
+            raise ConnectionTimeout(f"there was no connection within {self._lease / _BEATS:g} s")
+        acting.result()
 
     async def _renew(self) -> None:
         sent = time.monotonic()
