@@ -48,6 +48,7 @@ OF_THE_PROCESS = frozenset(
         "workspace",
         "project_folder",
         "follow_links",
+        "no_ignore",
         "resolution",
         "lease",
         "statement_timeout",
@@ -147,6 +148,11 @@ class Settings(BaseSettings):
     )
     follow_links: bool = Field(
         default=False, description="Whether links in folders that are added are followed, also out of the folder."
+    )
+    no_ignore: bool = Field(
+        default=False,
+        description="Whether files are read although .gitignore or .trueweaveignore names them, or they hold keys or "
+        "secrets.",
     )
     model: str | None = Field(
         default=None,
@@ -632,10 +638,12 @@ class Settings(BaseSettings):
         extractor: str | None = None,
         model: str | None = None,
         follow_links: bool | None = None,
+        no_ignore: bool | None = None,
     ) -> Self:
         """The settings in force here, where one that is given as None is left to the environment and the file."""
         named = {"database_url": database_url, "workspace": workspace, "extractor": extractor, "model": model}
-        given = {name: value for name, value in {**named, "follow_links": follow_links}.items() if value is not None}
+        switches = {"follow_links": follow_links, "no_ignore": no_ignore}
+        given = {name: value for name, value in {**named, **switches}.items() if value is not None}
         try:
             return cls.model_validate(given).given(given)
         except ValidationError as error:

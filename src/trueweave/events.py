@@ -38,7 +38,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A file was passed over: hidden, or of a kind that nobody reads."""
+    """A file was skipped: hidden, ignored, secret, Trueweave's own, or of a type without a reader."""
 
     path: str
     reason: str

@@ -283,6 +283,30 @@ def settle_for(tmp_path: Path, url: str, price: str = "[0.5, 2.0]", **more: obje
     (tmp_path / "trueweave.toml").write_text("\n".join([*lines, *prices]))
 
 
+@pytest.mark.usefixtures("notes")
+def test_settings_secrets_and_ignored_files_stay_out_of_the_index(trueweave: Trueweave, tmp_path: Path) -> None:
+    trueweave("init")
+    trueweave("add", "notes/ada.md")
+    trueweave("graph", "show", "Ada Lovelace")
+    (tmp_path / "id_rsa").write_text("Secret One lived in London.")
+    (tmp_path / "setup.sh").write_text("export TOKEN=ghp_aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY1zA2")
+    (tmp_path / ".gitignore").write_text("drafts/\n")
+    (tmp_path / "drafts").mkdir()
+    (tmp_path / "drafts" / "draft.md").write_text("Draft Two lived in London.")
+    planned = answer(trueweave("estimate", ".", "--json"))["skipped"]
+    added = trueweave("add", ".").stdout
+    assert "2 files skipped: Trueweave's own (graph.html, trueweave.toml)" in added
+    assert "1 file skipped: named like a key or secret; --no-ignore reads them (id_rsa)" in added
+    assert "1 file skipped: holding an access token; --no-ignore reads them (setup.sh)" in added
+    assert "1 file skipped: ignored by .gitignore; --no-ignore reads them (drafts)" in added
+    listed = {one["uri"] for one in answer(trueweave("documents", "--json"))["documents"]}
+    assert all(uri.startswith("notes/") for uri in listed)
+    assert answer(trueweave("sync", ".", "--json"))["skipped"] == planned
+    assert answer(trueweave("add", ".", "--no-ignore", "--json"))["new"] == 3
+    listed = {one["uri"] for one in answer(trueweave("documents", "--json"))["documents"]}
+    assert {uri for uri in listed if not uri.startswith("notes/")} == {"drafts/draft.md", "id_rsa", "setup.sh"}
+
+
 @pytest.mark.usefixtures("broken")
 def test_a_folder_comes_in_without_any_model_and_what_was_left_out_is_told(trueweave: Trueweave) -> None:
     begun = trueweave("init").stdout

@@ -212,6 +212,9 @@ async def test_parquet_folders_and_lines_are_loaded_and_what_cannot_be_read_is_t
     written(folder / "b.jsonl", [*documents[4:], {"id": "9"}])
     (folder / "c.md").write_text("# Ada Lovelace\n\nShe lived in London.")
     (folder / "d.bin").write_bytes(b"\x00\x01")
+    (folder / "id_rsa").write_text("secret")
+    (folder / ".gitignore").write_text("old.parquet\n")
+    pq.write_table(pa.Table.from_pylist(documents), folder / "old.parquet")
     async with opened(database, "bulk", tmp_path) as bulk:
         report = await load(bulk, tmp_path, str(folder))
     async with opened(database, "bulk", tmp_path) as bulk:
@@ -220,7 +223,7 @@ async def test_parquet_folders_and_lines_are_loaded_and_what_cannot_be_read_is_t
     [(where, reason)] = report.failed
     assert "line 5" in where
     assert "its text is missing" in reason
-    assert [path for path, _ in report.skipped] == ["in/d.bin"]
+    assert sorted(path for path, _ in report.skipped) == ["in/.gitignore", "in/d.bin", "in/id_rsa", "in/old.parquet"]
 
 
 async def test_a_workspace_that_is_copied_elsewhere_is_not_loaded_in_bulk(database: Database, tmp_path: Path) -> None:

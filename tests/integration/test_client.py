@@ -29,7 +29,7 @@ from trueweave import (
 )
 from trueweave.client import connection as connecting
 from trueweave.client import following, uploads
-from trueweave.events import Settled, Unreadable, Waiting
+from trueweave.events import Settled, Skipped, Unreadable, Waiting
 from trueweave.server.middleware import Limits
 from trueweave.testing.model_server import Fault, Trouble
 
@@ -159,6 +159,8 @@ async def test_many_files_are_one_job_in_requests_of_bounded_size(
     for n in range(8):
         (tmp_path / f"{n}.txt").write_text(f"Ada wrote letter {n}.")
     (tmp_path / "large.txt").write_bytes(b"Ada wrote more. " * 2**17)
+    (tmp_path / "trueweave.toml").write_text('database_url = "postgresql://ada:secret@host/db"')
+    (tmp_path / "notes").write_text("-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0B\n")
     async with opened(url, works=True, max_upload_bytes=2**20, **QUICK) as client:
         heard: list[Event] = []
         texts = [Source(f"text {n}", f"Byron wrote {n}.") for n in range(5)]
@@ -166,6 +168,7 @@ async def test_many_files_are_one_job_in_requests_of_bounded_size(
         assert (added.new, added.extracted, added.unreadable) == (13, 13, 1)
         [large] = [one for one in heard if isinstance(one, Unreadable)]
         assert large.path.endswith("large.txt")
+        assert [Path(one.path).name for one in heard if isinstance(one, Skipped)] == ["notes", "trueweave.toml"]
         assert "it has 2,097,152 bytes, and the server takes" in large.reason
         [job] = await client.jobs.latest()
         assert (job.documents, job.state) == (13, "done")

@@ -6,18 +6,22 @@ import sys
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint, distribution, distributions
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
 from trueweave.errors import UnreadableFile
 from trueweave.events import Refused, Skipped, Unreadable
+from trueweave.pictures.picture import GraphPicture
 from trueweave.protocols import Loader
 from trueweave.text.loading import Files, Loaded, broken_loaders, from_stream, installed, loaders
 from trueweave.text.loading.markdown import Markdown
+from trueweave.text.loading.own_files import OwnFolders
 from trueweave.text.loading.plain import Plain
 from trueweave.text.loading.rows import JsonLines
+from trueweave.text.loading.web import Web
 from trueweave.text.uris import Naming
-from trueweave.types import Source
+from trueweave.types import Entity, Source
 
 BY_SUFFIX: dict[str, Loader] = {
     suffix: loader for loader in (Plain(), Markdown(), JsonLines()) for suffix in loader.suffixes
@@ -170,7 +174,7 @@ def test_what_may_not_be_opened_is_told(monkeypatch: pytest.MonkeyPatch) -> None
         return Path(path)
 
     # Root may open everything, and tests may run as root.
-    monkeypatch.setattr(Path, "open", lambda self, *mode: real_open(allowed(self), *mode))
+    monkeypatch.setattr(Path, "open", lambda self, *mode, **how: real_open(allowed(self), *mode, **how))
     monkeypatch.setattr(os, "scandir", lambda path: real_scandir(allowed(path)))
     assert load("d") == [
         Unreadable("d/a.txt", "d/a.txt cannot be read: Permission denied."),
@@ -399,3 +403,154 @@ def test_a_loader_that_cannot_be_loaded_is_named_where_no_other_reads_a_file(
     assert problem in broken_loaders()[0].problem
     skipped = [one for one in files.sources([Path.cwd()]) if isinstance(one, Skipped) and "a.odd" in one.path]
     assert problem in skipped[0].reason
+
+
+# --- what is not read: ignored, own and secret files --------------------------------------------------
+
+KEY = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAA\n"
+TOKEN = "ghp_" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY1zA2"
+IGNORED = "ignored by .gitignore; --no-ignore reads them"
+
+
+def put(name: str, text: str) -> None:
+    Path(name).parent.mkdir(parents=True, exist_ok=True)
+    Path(name).write_text(text, encoding="utf-8")
+
+
+def skipped(*paths: Path | str, no_ignore: bool = False, own: tuple[Path, ...] = ()) -> dict[str, str]:
+    """Why files in these are skipped, whether they are read or listed, but for hidden ones."""
+    files = Files(
+        Naming(Path.cwd()), loaders={**BY_SUFFIX, ".html": Web()}, no_ignore=no_ignore, own=OwnFolders.of(*own)
+    )
+    read = {one.path: one.reason for one in files.sources(paths) if isinstance(one, Skipped)}
+    listed = {one.path: one.reason for one in files.files(paths) if isinstance(one, Skipped)}
+    assert read == listed
+    return {path: reason for path, reason in read.items() if reason != "hidden"}
+
+
+def test_own_files_are_never_read() -> None:
+    ada = Entity(UUID(int=1), "Ada", "person", "", (), 1, (0,) * 9, 0)
+    picture = GraphPicture("Ada", (ada,), ())
+    put("trueweave.toml", 'database_url = "postgresql://u:secret@host/d"')
+    put("any-name.html", picture.html())
+    put("trueweave-bench/questions/report.md", "recall")
+    put("models/bge/vocab.txt", "[UNK]")
+    put("db/password", "hunter2")
+    put("db/lock", "")
+    put("db/data/PG_VERSION", "18")
+    put("cluster/PG_VERSION", "18")
+    put("a.md", "text")
+    expected = {
+        "trueweave.toml": "Trueweave's own",
+        "any-name.html": "Trueweave's own",
+        "trueweave-bench": "Trueweave's own",
+        "models": "Trueweave's own",
+        "db": "the data of a PostgreSQL server",
+        "cluster": "the data of a PostgreSQL server",
+    }
+    assert skipped(".", own=(Path("models"),)) == expected
+    assert skipped(".", own=(Path("models"),), no_ignore=True) == expected
+    assert skipped("trueweave.toml", "any-name.html", "*.toml").keys() == {"trueweave.toml", "any-name.html"}
+    assert skipped("db") == {"db/": "the data of a PostgreSQL server"}
+
+
+def test_ignore_files_count_from_the_repository_to_the_file_and_the_innermost_decides() -> None:
+    Path(".git").mkdir()
+    put(".gitignore", "*.log\nbuild/\n/only-here.md\n!\nwrong\\\n[z-a]\n")
+    put("d/.gitignore", "!keep.log\ndrafts/*\n!drafts/good.md\n")
+    put("d/.trueweaveignore", "*.tmp.md\n!build/\n")
+    write("x.log", "build/a.md", "only-here.md", "d/only-here.md", "d/keep.log", "d/lose.log", "d/e/keep.log")
+    write("d/drafts/bad.md", "d/drafts/good.md", "d/x.tmp.md", "d/build/b.md", "d/deep/build/c.md")
+    found = ["d/only-here.md", "d/keep.log", "d/e/keep.log", "d/drafts/good.md", "d/build/b.md", "d/deep/build/c.md"]
+    assert sorted(uris(".")) == sorted(found)
+    assert sorted(uris("d")) == sorted(found)
+    assert sorted(uris("**/*.log")) == ["d/e/keep.log", "d/keep.log"]
+    by_git = dict.fromkeys(["x.log", "build", "only-here.md", "d/lose.log", "d/drafts/bad.md"], IGNORED)
+    assert skipped(".") == {**by_git, "d/x.tmp.md": "ignored by .trueweaveignore; --no-ignore reads them"}
+    assert skipped(".", no_ignore=True) == {}
+
+
+def test_a_file_or_folder_that_is_named_is_read_although_it_is_ignored() -> None:
+    Path(".git").mkdir()
+    put(".gitignore", "build/\n*.log\n")
+    write("build/docs/a.md", "x.log")
+    put("build/docs/.gitignore", "b.md")
+    write("build/docs/b.md")
+    assert uris("build/docs", "x.log") == ["build/docs/a.md", "x.log"]
+
+
+def test_ignore_files_above_a_folder_outside_of_repository_and_project_do_not_count(tmp_path: Path) -> None:
+    put(".gitignore", "*.md")
+    write("p/d/a.md")
+    assert uris("p/d", folder=tmp_path / "p") == ["d/a.md"]
+    put("p/.trueweaveignore", "d/*.md")
+    assert uris("p/d", folder=tmp_path / "p") == []
+
+
+@pytest.mark.parametrize("path", [".", "d/e"])
+def test_nothing_is_read_where_an_ignore_file_cannot_be_read(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    put("d/.gitignore", "secret.md")
+    write("d/secret.md", "d/e/secret.md")
+    real_open = Path.open
+
+    def refuse(file: Path, *mode: str, **how: str) -> object:
+        if file.name == ".gitignore" and file.exists():
+            raise PermissionError(13, "Permission denied", str(file))
+        return real_open(file, *mode, **how)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(Path, "open", refuse)
+    assert load(path) == [Unreadable("d/.gitignore", "d/.gitignore cannot be read: Permission denied.")]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["id_rsa", "id_ed25519", "server.pem", "TLS.KEY", "prod.env", "credentials", "credentials.json", "secrets.yaml",
+     "service-account-7.json", "accessKeys.csv", "terraform.tfstate"],
+)  # fmt: skip
+def test_files_named_like_keys_and_secrets_are_skipped(name: str) -> None:
+    write(f"d/{name}")
+    reason = "named like a key or secret; --no-ignore reads them"
+    assert skipped("d") == skipped(f"d/{name}") == {f"d/{name}": reason}
+
+
+@pytest.mark.parametrize("name", [".env", ".env.production", ".netrc", ".pgpass"])
+def test_hidden_secrets_are_skipped_also_by_name(name: str) -> None:
+    write(name)
+    assert skipped(name) == {name: "named like a key or secret; --no-ignore reads them"}
+
+
+@pytest.mark.parametrize(
+    "name", ["credentials.md", "secrets.txt", "id_rsa.pub", "keynote.md", ".env.example", "a.envoy"]
+)
+def test_files_about_secrets_are_read(name: str) -> None:
+    write(name)
+    assert skipped(name) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        (f"My key:\n{KEY}", "a private key"),
+        ('{"private_key": "-----BEGIN PRIVATE KEY-----\\nMIIEvQIBADANBgkqhkiG9w0B"}', "a private key"),
+        (f"export GITHUB_TOKEN={TOKEN}", "an access token"),
+        ("aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYzLq7nW3kTs", "an access token"),
+        ("twk_0123456789ab_" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY1zA2bC4dE5f", "an access token"),
+    ],
+)
+def test_files_that_hold_keys_and_tokens_are_skipped(text: str, secret: str) -> None:
+    put("d/a.txt", text)
+    assert skipped("d") == skipped("d/a.txt") == {"d/a.txt": f"holding {secret}; --no-ignore reads them"}
+    assert skipped("d", no_ignore=True) == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A file that begins with -----BEGIN PRIVATE KEY----- is a private key.",
+        "Use a key such as AKIAIOSFODNN7EXAMPLE, or sk-proj-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx.",
+        "-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA\n",
+    ],
+)
+def test_texts_that_only_speak_of_keys_are_read(text: str) -> None:
+    put("a.txt", text)
+    assert skipped("a.txt") == {}

@@ -19,6 +19,7 @@ from trueweave.bench.measures import EVIDENCE_WITHIN
 from trueweave.bench.results import MethodResult, Results, Telling, answer
 from trueweave.bench.verdict import verdict
 from trueweave.errors import ConfigError
+from trueweave.text.loading.own_files import GENERATOR
 from trueweave.types import money
 
 _HELP = {
@@ -54,6 +55,7 @@ def page(found: Results) -> str:
     title = f"Methods on {found.dataset}"
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
+        f"{GENERATOR}\n"
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>{style}</style></head>\n<body>\n"

@@ -32,7 +32,6 @@ from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.sources import source_id
 from trueweave.store.postgres.vectors import Space, Vector, half
 from trueweave.text.loading import Files
-from trueweave.text.uris import Naming
 from trueweave.types import Source
 
 T = TypeVar("T")
@@ -159,7 +158,7 @@ class Process:
         working: list[asyncio.Task[Contribution | None]] = []
         made: dict[str, Contribution] = {}  # of two documents with the same uri, the later one counts
         settings = self.load.settings
-        files = Files(Naming(settings.project_folder), follow_links=settings.follow_links)
+        files = Files.of(settings)
         for one in await asyncio.to_thread(lambda: list(read(shard, files))):
             if isinstance(one, Refused | Unreadable):
                 failed.append((one.place if isinstance(one, Refused) else one.path, one.reason))

@@ -28,7 +28,6 @@ from trueweave.store.postgres.temporary_workspaces import temporary_workspace
 from trueweave.store.postgres.vectors import Space
 from trueweave.text.loading import Files
 from trueweave.text.names import key
-from trueweave.text.uris import Naming
 from trueweave.types import BulkReport, VectorKind
 from trueweave.view.linking import link
 from trueweave.view.settle import settle
@@ -81,7 +80,7 @@ class _BulkLoad:
     async def run(self, paths: Sequence[str]) -> BulkReport:
         await self._check()
         skipped: list[Skipped | Unreadable] = []
-        files = Files(Naming(self.settings.project_folder), follow_links=self.settings.follow_links)
+        files = Files.of(self.settings, self.spool)
         incoming = await asyncio.to_thread(lambda: list(shards_of(paths, files, skipped)))
         if not incoming:
             raise ConfigError(f"there is nothing to load in {', '.join(paths)}. Check the paths.")

@@ -127,11 +127,9 @@ def _input_files(paths: Sequence[str], files: Files, skipped: list[Skipped | Unr
         elif path.endswith(_PARQUET):
             yield _local_file(NamedFile(Path(path), files.naming.uri(path)))
         else:
-            for one in files.files([path]):
+            for one in files.files([path], also=(_PARQUET,)):
                 if isinstance(one, NamedFile):
                     yield _local_file(one)
-                elif isinstance(one, Skipped) and one.path.endswith(_PARQUET):
-                    yield _local_file(NamedFile(files.naming.path(one.path), one.path))
                 else:
                     skipped.append(one)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,6 +19,7 @@ from trueweave.cli.options import (
     FollowLinks,
     Json,
     Model,
+    NoIgnore,
     Paths,
     Refresh,
     Uri,
@@ -30,6 +31,9 @@ from trueweave.cli.render.amounts import parse_allowance
 from trueweave.cli.render.run_summary import IngestTally
 from trueweave.cli.reply import replying
 from trueweave.cli.session import in_force, load_settings
+
+if TYPE_CHECKING:
+    from trueweave.config import Settings
 
 Prune = Annotated[
     bool, typer.Option("--prune", help="Remove documents whose files are gone from the folders that are added.")
@@ -50,6 +54,7 @@ def add(
     model: Model = None,
     said: Said = None,
     follow_links: FollowLinks = False,
+    no_ignore: NoIgnore = False,
     prune: Prune = False,
     show_all: All = False,
     refresh: Refresh = False,
@@ -73,12 +78,21 @@ def add(
      "entities": ["Ada Lovelace", {"name": "London", "type": "place"}],
      "triples": [["Ada Lovelace", "lived in", "London"]]}
 
+    In folders, files that .gitignore or .trueweaveignore names are skipped, and so are keys and secrets.
+
     Exits with 0 when everything was added, with 1 when a file could not be read, documents were refused or failed, or
     the run was stopped; the rest is added then. Files that are skipped do not count.
     """
     with replying(json) as reply:
         settings = in_force(
-            load_settings(database_url, workspace, extractor=extractor, model=model, follow_links=follow_links)
+            load_settings(
+                database_url,
+                workspace,
+                extractor=extractor,
+                model=model,
+                follow_links=follow_links,
+                no_ignore=no_ignore,
+            )
         )
         allowance = parse_allowance(budget) if budget else None
         inputs = sort_out(paths, uri, said)
@@ -92,10 +106,21 @@ def add(
             run.add_given(said)
         if inputs.files:
             run.add_files()
-        tell(reply, run, _again(paths, uri, budget, refresh=refresh))
+        tell(reply, run, _again(paths, uri, budget, settings, refresh=refresh))
 
 
-def _again(paths: Sequence[str], uri: str | None, budget: str | None, *, refresh: bool) -> str:
+def _again(paths: Sequence[str], uri: str | None, budget: str | None, settings: Settings, *, refresh: bool) -> str:
     """The command that continues the run, with the same budget again."""
-    words = ["trueweave", "add", *paths, *(("--uri", uri) if uri else ()), *(("--refresh",) if refresh else ())]
+    switches = {
+        "--refresh": refresh,
+        "--follow-links": settings.follow_links,
+        "--no-ignore": settings.no_ignore,
+    }
+    words = [
+        "trueweave",
+        "add",
+        *paths,
+        *(("--uri", uri) if uri else ()),
+        *(name for name, on in switches.items() if on),
+    ]
     return f"{shlex.join(words)}{f' --budget {shlex.quote(budget)}' if budget else ''}"

@@ -81,6 +81,7 @@ def bench(
         from trueweave.bench import datasets, report
         from trueweave.bench.results import answer
         from trueweave.bench.verdict import verdict
+        from trueweave.text.loading.own_files import BENCH
 
         settings = load_settings(database_url, workspace)
         fetch_model(settings)
@@ -89,7 +90,7 @@ def bench(
             settings = settings.model_copy(update={"workspace": _workspace(found.name)})
         depths = _depths(k)
         chosen = _chosen(methods, set_, max(depths))
-        folder = out or Path("trueweave-bench", _plain(found.name))
+        folder = out or Path(BENCH, _plain(found.name))
         run = _Run(settings, found, chosen, depths, folder, answers, insist=bool(methods))
         if not _agreed(run, yes):
             raise typer.Exit(1)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from trueweave.cli.options import Budget, DatabaseUrl, Extractor, Json, Model, Workspace
+from trueweave.cli.options import Budget, DatabaseUrl, Extractor, Json, Model, NoIgnore, Workspace
 from trueweave.cli.pricing import check_priced, of_documents
 from trueweave.cli.render.amounts import Allowance, parse_allowance
 from trueweave.cli.render.lines import count, next_step, warning
+from trueweave.cli.render.run_summary import NAMED, Reason, grouped_lines
 from trueweave.cli.reply import replying
 from trueweave.cli.session import in_force, in_workspace, load_settings
 from trueweave.errors import ConfigError
@@ -49,6 +50,7 @@ def bulk(
     budget: Budget = None,
     extractor: Extractor = None,
     model: Model = None,
+    no_ignore: NoIgnore = False,
     workspace: Workspace = None,
     database_url: DatabaseUrl = None,
     json: Json = False,
@@ -62,7 +64,9 @@ def bulk(
     Exits with 0 when everything was loaded, and with 1 when some documents could not be; the others are loaded then.
     """
     with replying(json) as reply:
-        settings = in_force(load_settings(database_url, workspace, extractor=extractor, model=model))
+        settings = in_force(
+            load_settings(database_url, workspace, extractor=extractor, model=model, no_ignore=no_ignore)
+        )
         allowance = parse_allowance(budget) if budget else None
         if allowance and allowance.price is not None:
             check_priced(settings, of_documents(settings))
@@ -74,7 +78,7 @@ def bulk(
             "names": report.names,
             "entities": report.entities,
             "failed": [{"document": where, "reason": reason} for where, reason in report.failed],
-            "skipped": len(report.skipped),
+            "skipped": [{"file": path, "reason": reason} for path, reason in report.skipped],
         }
         reply(answer, *_told(report), next_step("trueweave ask QUESTION"))
         if report.failed:
@@ -117,6 +121,9 @@ def _told(report: BulkReport) -> list[RenderableType]:
         said += [f"  {where}: {reason}" for where, reason in report.failed[:_SHOWN]]
         if len(report.failed) > _SHOWN:
             said.append(f"  and {len(report.failed) - _SHOWN:,} more (--json names all)")
-    if report.skipped:
-        said.append(f"{count(len(report.skipped), 'file')} skipped, as nobody reads them.")
+    by_reason: dict[str, list[str]] = {}
+    for path, reason in report.skipped:
+        by_reason.setdefault(reason, []).append(path)
+    reasons = [Reason(reason, len(paths), paths[:NAMED]) for reason, paths in by_reason.items()]
+    said += grouped_lines(reasons, "file", "skipped", "--json names all")
     return said

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from trueweave.cli.inputs import sort_out
-from trueweave.cli.options import All, DatabaseUrl, Extractor, FollowLinks, Json, Model, Paths, Uri, Workspace
+from trueweave.cli.options import All, DatabaseUrl, Extractor, FollowLinks, Json, Model, NoIgnore, Paths, Uri, Workspace
 from trueweave.cli.render.console import spinner
 from trueweave.cli.render.estimates import document_estimate
 from trueweave.cli.render.lines import count, next_step
@@ -20,6 +20,7 @@ def estimate(
     extractor: Extractor = None,
     model: Model = None,
     follow_links: FollowLinks = False,
+    no_ignore: NoIgnore = False,
     show_all: All = False,
     workspace: Workspace = None,
     database_url: DatabaseUrl = None,
@@ -31,7 +32,14 @@ def estimate(
     """
     with replying(json) as reply:
         settings = in_force(
-            load_settings(database_url, workspace, extractor=extractor, model=model, follow_links=follow_links)
+            load_settings(
+                database_url,
+                workspace,
+                extractor=extractor,
+                model=model,
+                follow_links=follow_links,
+                no_ignore=no_ignore,
+            )
         )
         inputs = sort_out(paths, uri)
         tally = IngestTally(show_all=show_all)

@@ -41,6 +41,10 @@ FollowLinks = Annotated[
     bool,
     typer.Option("--follow-links", help="Follow links in folders, also out of them."),
 ]
+NoIgnore = Annotated[
+    bool,
+    typer.Option("--no-ignore", help="Also read what .gitignore or .trueweaveignore names, and keys and secrets."),
+]
 Extractor = Annotated[
     str | None,
     typer.Option(

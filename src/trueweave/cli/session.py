@@ -26,6 +26,7 @@ def load_settings(
     extractor: str | None = None,
     model: str | None = None,
     follow_links: bool = False,
+    no_ignore: bool = False,
 ) -> Settings:
     """The effective settings; what is None or not asked for is left to the environment and trueweave.toml."""
     from trueweave.config import Settings
@@ -36,6 +37,7 @@ def load_settings(
         extractor=extractor,
         model=model,
         follow_links=follow_links or None,
+        no_ignore=no_ignore or None,
     )
 
 

@@ -11,7 +11,18 @@ import typer
 
 from trueweave.cli.ingest_run import IngestRun, agreed, tell
 from trueweave.cli.inputs import Inputs
-from trueweave.cli.options import All, Budget, DatabaseUrl, Extractor, FollowLinks, Json, Model, Workspace, Yes
+from trueweave.cli.options import (
+    All,
+    Budget,
+    DatabaseUrl,
+    Extractor,
+    FollowLinks,
+    Json,
+    Model,
+    NoIgnore,
+    Workspace,
+    Yes,
+)
 from trueweave.cli.pricing import check_priced, is_paid, of_documents
 from trueweave.cli.render.amounts import parse_allowance
 from trueweave.cli.render.console import say, spinner
@@ -31,6 +42,7 @@ def sync(
     extractor: Extractor = None,
     model: Model = None,
     follow_links: FollowLinks = False,
+    no_ignore: NoIgnore = False,
     show_all: All = False,
     yes: Yes = False,
     workspace: Workspace = None,
@@ -49,7 +61,14 @@ def sync(
     """
     with replying(json) as reply:
         settings = in_force(
-            load_settings(database_url, workspace, extractor=extractor, model=model, follow_links=follow_links)
+            load_settings(
+                database_url,
+                workspace,
+                extractor=extractor,
+                model=model,
+                follow_links=follow_links,
+                no_ignore=no_ignore,
+            )
         )
         allowance = parse_allowance(budget) if budget else None
         if allowance and allowance.price is not None:
@@ -71,7 +90,8 @@ def sync(
             raise typer.Exit(1)
         run.fetch_model()
         run.add_files()
-        tell(reply, run, shlex.join(["trueweave", "sync", *folders, *(("--budget", budget) if budget else ())]))
+        again = ["trueweave", "sync", *folders, *(("--budget", budget) if budget else ())]
+        tell(reply, run, shlex.join([*again, *(("--no-ignore",) if no_ignore else ())]))
 
 
 def _may_remove(documents: int) -> bool:

@@ -21,7 +21,6 @@ from trueweave.client.rules import AsyncClientRules
 from trueweave.config import Settings
 from trueweave.errors import AccessDenied, UnknownWorkspace
 from trueweave.text.loading import Files
-from trueweave.text.uris import Naming
 from trueweave.types import Status
 
 
@@ -74,7 +73,7 @@ class AsyncClient(ClientDocumentCalls, ClientQuestionCalls):
         """
         settings = settings or Settings.load()
         address, name = checked_address(url, insecure=insecure), workspace or settings.workspace
-        files = Files(Naming(settings.project_folder), follow_links=settings.follow_links)
+        files = Files.of(settings)
         async with aclosing(ServerConnection(address, found_key(key), timeout=timeout)) as connection:
             requests = WorkspaceRequests(connection, name, files)
             client = cls(requests, await _details(requests, make=make))

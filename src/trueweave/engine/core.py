@@ -28,7 +28,6 @@ from trueweave.store.postgres.reading import VectorLayoutCache, open_readers
 from trueweave.store.postgres.vectors import Space
 from trueweave.streams import OpenStreams
 from trueweave.text.loading import Files
-from trueweave.text.uris import Naming
 from trueweave.types import ModelRole, Resolution
 from trueweave.view.linking import link
 from trueweave.view.settle import SettleResult, settle
@@ -147,7 +146,7 @@ class OpenWorkspace:
 
     def files(self, seen: Seen) -> Files:
         """What reads files, and names them. Those that were read to their end are noted."""
-        return Files(Naming(self.settings.project_folder), follow_links=self.settings.follow_links, whole=seen.whole)
+        return Files.of(self.settings, whole=seen.whole)
 
     def open_readers(self, filter: Filter) -> Readers:
         """Readers of the primary with this filter, for what is looked up beside other statements to it."""

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Self
 
+from trueweave.config import Settings
 from trueweave.errors import InvalidDocument, NotText
 from trueweave.events import Refused, Skipped, Unreadable
 from trueweave.protocols import Loader
 from trueweave.text.loading.installed import loaders, unloaded_loaders
-from trueweave.text.loading.walking import Entry, Pattern, is_folder, walk
+from trueweave.text.loading.own_files import NO_FOLDERS, OWN, OwnFolders, is_own_name, is_own_page
+from trueweave.text.loading.secret_files import named_like_secret, secret_in
+from trueweave.text.loading.walking import Entry, Pattern, Walk, is_folder
 from trueweave.text.uris import Naming
 from trueweave.types import NamedFile, Source
 
 Loaded = Source | Refused | Unreadable | Skipped
+Listed = NamedFile | Unreadable | Skipped
+
+_LOOKED_AT = 2**20  # bytes at the beginning of a file in which secrets are looked for
 
 
 def _ignore(_: str) -> None:
@@ -29,53 +37,49 @@ class Files:
     """Reads files, folders and patterns such as `notes/**/*.md`.
 
     What cannot be read, or not to its end, is reported in a message that names the file, and does not stop the rest. In
-    folders and by patterns, hidden files, links and files of other types are skipped, and reported with a reason that
-    is the same for all that were skipped for it; a file that is named itself is always tried. A pattern finds files,
-    not folders.
+    folders and by patterns, hidden files, links, files of other types and what .gitignore and .trueweaveignore name are
+    skipped, and reported with a reason that is the same for all that were skipped for it. A file that is named itself
+    is always tried, unless it holds keys or secrets. With `no_ignore`, ignore files and secrets do not matter.
+    Trueweave's own files are never read. A pattern finds files, not folders.
     """
 
     naming: Naming = field(default_factory=Naming)
     follow_links: bool = False
     loaders: Mapping[str, Loader] = field(default_factory=loaders)
     whole: Callable[[str], None] = _ignore  # called with the uri of each file that was read completely
+    no_ignore: bool = False
+    own: OwnFolders = NO_FOLDERS
+
+    @classmethod
+    def of(cls, settings: Settings, *own: Path, whole: Callable[[str], None] = _ignore) -> Self:
+        """What reads files as the settings say, and enters none of Trueweave's `own` folders."""
+        folders = (settings.data_directory, settings.bench_data, settings.model_folder, settings.prompt_folder)
+        return cls(
+            Naming(settings.project_folder),
+            follow_links=settings.follow_links,
+            whole=whole,
+            no_ignore=settings.no_ignore,
+            own=OwnFolders.of(*folders, *own),
+        )
 
     def sources(self, paths: Iterable[Path | str]) -> Iterator[Loaded]:
         """The documents in these, one at a time and in a fixed order."""
-        for given in map(str, paths):
-            if os.path.lexists(given):
-                yield from self._named(Path(given))
-            else:
-                yield from self._pattern(given)
+        for given in paths:
+            for one, is_found in self._listed(str(given)):
+                if not isinstance(one, NamedFile):
+                    yield one
+                elif loader := self._loader(one.path):
+                    yield from self._load(one, loader, found=is_found)
+                else:
+                    advice = "" if self._unloaded else "; convert it to text, HTML or PDF."
+                    yield Unreadable(one.uri, f"{one.uri} cannot be read: {self._no_loader(one.path)}{advice}")
 
-    def files(self, paths: Iterable[Path | str]) -> Iterator[NamedFile | Unreadable | Skipped]:
-        """The files that `sources` would read, and what they are called, without reading any."""
-        for given in map(str, paths):
-            path = Path(given)
-            if not os.path.lexists(given):
-                yield from self._pattern_files(given)
-            elif is_folder(path):
-                inside = self.naming.within(self.naming.uri(path))
-                for entry in walk(path, follow_links=self.follow_links):
-                    yield self._file(entry, inside + entry.inside)
-            else:
-                yield _regular(path, self.naming.uri(path))
-
-    def _pattern_files(self, given: str) -> Iterator[NamedFile | Unreadable | Skipped]:
-        pattern = Pattern.of(given)
-        found = False
-        for entry in pattern.files(follow_links=self.follow_links) if pattern else ():
-            found = True
-            yield self._file(entry, self.naming.uri(entry.path))
-        if not found:
-            yield _missing(given)
-
-    def _file(self, entry: Entry, uri: str) -> NamedFile | Unreadable | Skipped:
-        """A file that was found in a folder or by a pattern."""
-        if entry.error:
-            return _refused(uri, entry.error)
-        if entry.reason or not self._loader(entry.path):
-            return Skipped(_shown(uri), entry.reason or self._no_loader(entry.path))
-        return _regular(entry.path, uri)
+    def files(self, paths: Iterable[Path | str], *, also: Collection[str] = ()) -> Iterator[Listed]:
+        """The files that `sources` would read, and what they are called, without loading any; and those with an ending
+        of `also`, which the caller reads."""
+        for given in paths:
+            for one, _ in self._listed(str(given), also):
+                yield one
 
     def named(self, file: NamedFile) -> Iterator[Loaded]:
         """The documents in a file that goes by a uri of its own. No message has its path."""
@@ -83,46 +87,71 @@ class Files:
         if loader is None:
             yield Unreadable(file.uri, f"{file.uri} cannot be read: {self._no_loader(path)}; convert it to text.")
             return
-        for one in self._load(path, file.uri, loader):
-            yield _called(one, str(path), file.uri)
-
-    def _named(self, path: Path) -> Iterator[Loaded]:
-        """What is in a file or folder that was named."""
-        uri = self.naming.uri(path)
-        if is_folder(path):
-            inside = self.naming.within(uri)
-            for entry in walk(path, follow_links=self.follow_links):
-                yield from self._found(entry, inside + entry.inside)
-        elif loader := self._loader(path):
-            yield from self._load(path, uri, loader)
-        else:
-            name, advice = _shown(uri), "" if self._unloaded else "; convert it to text, HTML or PDF."
-            yield Unreadable(name, f"{name} cannot be read: {self._no_loader(path)}{advice}")
-
-    def _pattern(self, given: str) -> Iterator[Loaded]:
-        pattern = Pattern.of(given)
-        found = False
-        for entry in pattern.files(follow_links=self.follow_links) if pattern else ():
-            found = True
-            yield from self._found(entry, self.naming.uri(entry.path))
-        if not found:
-            yield _missing(given)
-
-    def _found(self, entry: Entry, uri: str) -> Iterator[Loaded]:
-        """What is in a file that was found in a folder or by a pattern."""
-        if entry.error:
-            yield _refused(uri, entry.error)
-        elif entry.reason:
-            yield Skipped(_shown(uri), entry.reason)
-        elif loader := self._loader(entry.path):
-            yield from self._load(entry.path, uri, loader, found=True)
-        else:
-            yield Skipped(_shown(uri), self._no_loader(entry.path))
-
-    def _load(self, path: Path, uri: str, loader: Loader, *, found: bool = False) -> Iterator[Loaded]:
-        if not isinstance(problem := _regular(path, uri), NamedFile):
+        if not isinstance(problem := _regular(path, file.uri), NamedFile):
             yield problem
             return
+        for one in self._load(file, loader):
+            yield _called(one, str(path), file.uri)
+
+    def _listed(self, given: str, also: Collection[str] = ()) -> Iterator[tuple[Listed, bool]]:
+        """The files that a path or a pattern stands for, and whether they were found in a folder or by the pattern."""
+        path = Path(given)
+        if is_folder(path):
+            inside = self.naming.within(self.naming.uri(path))
+            for entry in self._walk.entries(path):
+                yield self._found(entry, inside + entry.inside, also), True
+        elif os.path.lexists(path):
+            yield self._checked(path, self.naming.uri(path)), False
+        else:
+            pattern = Pattern.of(given)
+            is_empty = True
+            for entry in pattern.files(self._walk) if pattern else ():
+                is_empty = False
+                yield self._found(entry, self.naming.uri(entry.path), also), True
+            if is_empty:
+                yield Unreadable(_shown(given), f"{_shown(given)} is not there. Check the path."), False
+
+    @property
+    def _walk(self) -> Walk:
+        return Walk(self.follow_links, not self.no_ignore, self.naming.folder, self.own)
+
+    def _found(self, entry: Entry, uri: str, also: Collection[str]) -> Listed:
+        """A file that was found in a folder or by a pattern."""
+        if entry.error:
+            return _refused(posixpath.normpath(uri), entry.error)  # an ignore file may be above the folder
+        if reason := entry.reason or self._unwanted(entry.path.name):
+            return Skipped(_shown(uri), reason)
+        if entry.path.suffix not in also and not self._loader(entry.path):
+            return Skipped(_shown(uri), self._no_loader(entry.path))
+        return self._checked(entry.path, uri)
+
+    def _checked(self, path: Path, uri: str) -> Listed:
+        """A file by its name, if it can be read and is one to be read: neither Trueweave's own nor a secret."""
+        if reason := self._unwanted(path.name):
+            return Skipped(_shown(uri), reason)
+        file = _regular(path, uri)
+        if isinstance(file, Unreadable):
+            return file
+        try:
+            with path.open("rb") as opened:
+                start = opened.read(_LOOKED_AT)
+        except OSError as error:
+            return _refused(uri, error)
+        if is_own_page(start):
+            return Skipped(uri, OWN)
+        if not self.no_ignore and (secret := secret_in(start)):
+            return Skipped(uri, f"holding {secret}; --no-ignore reads them")
+        return file
+
+    def _unwanted(self, name: str) -> str:
+        """Why a file of this name is not read, if so."""
+        if is_own_name(name):
+            return OWN
+        is_secret = not self.no_ignore and named_like_secret(name)
+        return "named like a key or secret; --no-ignore reads them" if is_secret else ""
+
+    def _load(self, file: NamedFile, loader: Loader, *, found: bool = False) -> Iterator[Loaded]:
+        path, uri = file.path, file.uri
         try:
             is_whole = True
             for loaded in loader.load(path, uri):
@@ -168,10 +197,6 @@ def _regular(path: Path, uri: str) -> NamedFile | Unreadable:
         return Unreadable(uri, str(error))
     except OSError as error:
         return _refused(uri, error)
-
-
-def _missing(given: str) -> Unreadable:
-    return Unreadable(_shown(given), f"{_shown(given)} is not there. Check the path.")
 
 
 def _called(loaded: Loaded, path: str, uri: str) -> Loaded:

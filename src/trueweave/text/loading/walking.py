@@ -10,6 +10,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
+from trueweave.text.loading.ignoring import IgnoreFiles
+from trueweave.text.loading.own_files import NO_FOLDERS, POSTGRESQL, OwnFolders, is_cluster
+
 HIDDEN = "hidden"
 A_LINK = "a link; name it, or give --follow-links, to have it read"
 READ_ALREADY = "a link to a folder that is read anyway"
@@ -33,28 +36,59 @@ class Entry(NamedTuple):
     error: OSError | None = None
 
 
-def walk(top: Path, *, follow_links: bool = False) -> Iterator[Entry]:
-    """What is in a folder and all folders within, in a fixed order. Hidden files and links are skipped.
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """How folders are walked. Hidden files, links and Trueweave's own files are skipped.
 
     With `follow_links`, links are followed, and each folder is read once however many lead to it, so that none goes in
-    circles.
+    circles. With `ignore`, what .gitignore and .trueweaveignore name is skipped; those in folders above a walk count up
+    to its git repository, and up to the `project`.
     """
-    links = _Links(top) if follow_links else None
-    troubles: list[OSError] = []
-    for folder, folders, files in os.walk(top, onerror=troubles.append, followlinks=follow_links):
-        inside = "" if (rest := os.path.relpath(folder, top)) == "." else f"{Path(rest).as_posix()}/"
+
+    follow_links: bool = False
+    ignore: bool = True
+    project: Path | None = None
+    own: OwnFolders = NO_FOLDERS
+
+    def entries(self, top: Path) -> Iterator[Entry]:
+        """What is in a folder and all folders within, in a fixed order."""
+        links = _Links(top) if self.follow_links else None
+        troubles: list[OSError] = []
+        try:
+            above = IgnoreFiles.above(top, self.project) if self.ignore else IgnoreFiles()
+        except OSError as error:  # what it names is unknown, so nothing is read
+            yield _trouble(error, top)
+            return
+        ignored = {"": above}  # by the folders that are still to be entered
+        for folder, folders, files in os.walk(top, onerror=troubles.append, followlinks=self.follow_links):
+            inside = "" if (rest := os.path.relpath(folder, top)) == "." else f"{Path(rest).as_posix()}/"
+            yield from (_trouble(error, top) for error in troubles)
+            troubles.clear()
+            folders.sort()
+            rules = ignored.pop(inside)
+            try:
+                rules = rules.within(Path(folder), inside) if self.ignore else rules
+            except OSError as error:
+                folders.clear()
+                yield _trouble(error, top)
+                continue
+            if is_cluster(Path(folder), folders, files):
+                folders.clear()
+                yield Entry(Path(folder), inside.rstrip("/"), POSTGRESQL)
+                continue
+            for name in [*folders]:
+                path = Path(folder, name)
+                reason = self.own.reason(path) or rules.reason(f"{inside}{name}/")
+                if reason := (_passed_over(path) if links is None else links.passed_over(path)) or reason:
+                    folders.remove(name)
+                    yield Entry(path, inside + name, reason)
+                else:
+                    ignored[f"{inside}{name}/"] = rules
+            for name in sorted(files):
+                path = Path(folder, name)
+                reason = HIDDEN if name.startswith(".") else "" if links else _passed_over(path)
+                yield Entry(path, inside + name, reason or rules.reason(inside + name))
         yield from (_trouble(error, top) for error in troubles)
-        troubles.clear()
-        folders.sort()
-        for name in [*folders]:
-            path = Path(folder, name)
-            if reason := _passed_over(path) if links is None else links.passed_over(path):
-                folders.remove(name)
-                yield Entry(path, inside + name, reason)
-        for name in sorted(files):
-            path = Path(folder, name)
-            yield Entry(path, inside + name, HIDDEN if name.startswith(".") else "" if links else _passed_over(path))
-    yield from (_trouble(error, top) for error in troubles)
 
 
 def _passed_over(path: Path) -> str:
@@ -103,10 +137,10 @@ class Pattern:
         first = next((n for n, part in enumerate(parts) if glob.has_magic(part)), None)
         return None if first is None else cls(Path(*parts[:first]), parts[first:])
 
-    def files(self, *, follow_links: bool = False) -> Iterator[Entry]:
-        """The files that it finds, and links that it might have found more behind."""
-        for entry in walk(self.top, follow_links=follow_links):
-            if entry.reason == A_LINK and is_folder(entry.path):
+    def files(self, walk: Walk) -> Iterator[Entry]:
+        """The files that it finds, and folders that were skipped in which it might have found more."""
+        for entry in walk.entries(self.top):
+            if entry.reason not in ("", HIDDEN, READ_ALREADY) and is_folder(entry.path):
                 if self._leads_into(entry.inside):
                     yield entry
             elif not entry.error and self.matches(entry.inside) and not is_folder(entry.path):
