@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
@@ -94,8 +95,8 @@ class Asking:
         evidence = await self._retrieve(looked_for, method, meter)
         tell(Retrieved(evidence))
         if llm is None or context_only:
-            context = answering.context(evidence, history).text
-            yield Answer(query.text, "", bool(evidence), (), (), evidence, context, meter.usage)
+            context = await asyncio.to_thread(answering.context, evidence, history)
+            yield Answer(query.text, "", bool(evidence), (), (), evidence, context.text, meter.usage)
             return
         async with aclosing(answering.stream(query.text, evidence, llm, history)) as pieces:
             async for piece in pieces:

@@ -179,7 +179,7 @@ async def test_what_a_server_takes_less_of_is_sent_in_parts(url: str, tmp_path: 
     for n in range(4):
         (tmp_path / f"{n}.txt").write_text(f"Ada wrote letter {n}. " * 200)
     (tmp_path / "large.txt").write_text("Ada wrote more. " * 1000)
-    limits = Limits(upload=10_000, body=10_000)  # as those of a proxy may be, of which nobody tells
+    limits = Limits(upload=10_000, texts=10_000)  # as those of a proxy may be, of which nobody tells
     async with opened(url, limits=limits, **QUICK) as client:
         heard: list[Event] = []
         texts = [Source(f"text {n}", f"Byron wrote {n}. " * 200) for n in range(5)]

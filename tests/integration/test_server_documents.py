@@ -120,7 +120,7 @@ async def test_what_is_too_large_is_refused_before_it_is_read(url: str) -> None:
             yield b"word " * ((1 << 16) // 5)
             await asyncio.sleep(0)
 
-    limits = Limits(body=1000, upload=1 << 20)
+    limits = Limits(texts=1000, upload=1 << 20)
     async with serving(url, limits=limits) as server, server.client(await server.key("write", "mine")) as client:
         answer = await client.post(f"{ROOM}/documents", json={"documents": [{"uri": "a", "text": "x" * 2000}]})
         assert (answer.status_code, answer.json()["code"]) == (413, "too_large")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -96,7 +97,7 @@ class Answering:
             yield text
             yield Answer(question, text, False, (), (), evidence, "", evidence.trace.usage)
             return
-        context = self.context(evidence, history)
+        context = await asyncio.to_thread(self.context, evidence, history)
         # What is not yet final is not shown: numbers and quotes are taken out of the reply, and repair replaces.
         is_final = not (self.numerical_answer or self.extractive or self.repair)
         listening = _Listening(show=is_final)
@@ -130,7 +131,8 @@ class Answering:
         history: Sequence[Message],
         llm: StreamingLLM,
     ) -> Answer:
-        asked = "\n".join((*(message.content for message in history if message.role == "user"), question))
+        said = [message.content for message in self._before(history) if message.role == "user"]
+        asked = "\n".join((*said, question))
         thoughts = parse(listening.thoughts.reasoning)
         made = await self._checked(listening.marks, thoughts.marks, context, asked, llm)
         usage = evidence.trace.usage + usage_of(reply)

@@ -8,6 +8,7 @@ checked*.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -44,7 +45,7 @@ async def check(
     whole: bool = False,
 ) -> Checked:
     """The status of each sentence of an answer. For the parameters see `cite.read`."""
-    cited = cite.read(text, marks, passages, asked, whole=whole)
+    cited = await asyncio.to_thread(cite.read, text, marks, passages, asked, whole=whole)
     found, checks = await conclude([cited], verifiers)
     return Checked(tuple(found[0]), cite.distinct(place for one in cited for place in one.citations), checks)
 

@@ -20,6 +20,7 @@ from trueweave.types import Document, Estimate, IngestJob, NamedFile, Source
 
 _MOST_FILES, _MOST_BYTES = 50, 32 * 2**20  # of one request; a larger file has one of its own
 _MOST_TEXTS, _MOST_CHARACTERS = 200, 2_000_000
+_PLACE = 100  # characters that a page or a section counts as, because a server bounds the values of a request
 _MOST_LINES = 256
 _FORM_BYTES = 64 * 2**10  # of a form besides its files
 _MOST_REASONS = 100
@@ -61,11 +62,12 @@ def batches(what: Sequence[Given], requests: WorkspaceRequests) -> Iterator[Uplo
                 files.append(one)
                 size += length
             case Source():
-                if texts and (len(texts) >= _MOST_TEXTS or characters + len(one.text) > _MOST_CHARACTERS):
+                length = len(one.text) + _PLACE * len(one.places)
+                if texts and (len(texts) >= _MOST_TEXTS or characters + length > _MOST_CHARACTERS):
                     yield UploadBatch(texts=tuple(texts))
                     texts, characters = [], 0
                 texts.append(one)
-                characters += len(one.text)
+                characters += length
             case _:
                 yield one
     if files:

@@ -28,7 +28,19 @@ from trueweave.evidence import (
     Usage,
 )
 from trueweave.ranges import Range, RangeBounds
-from trueweave.server.fields import Line, Name, Question, Text, Uri
+from trueweave.server.fields import (
+    MOST_METADATA,
+    MOST_PLACES,
+    DocumentText,
+    Label,
+    Line,
+    MessageText,
+    Name,
+    Price,
+    Question,
+    Uri,
+    WorkspaceSlug,
+)
 from trueweave.server.problems import Refusal
 from trueweave.types import (
     Community,
@@ -95,13 +107,13 @@ class MessageBody(_Request):
     """Something that was said before."""
 
     role: Literal["user", "assistant"]
-    content: Text
+    content: MessageText
 
 
 class OptionsBody(_Request):
     """How one question is to be answered."""
 
-    instructions: Text = ""
+    instructions: MessageText = ""
     language: Line = ""
     length: Annotated[int, Field(ge=16, le=100_000)] | None = None
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
@@ -299,7 +311,7 @@ class PlaceBody(_Request):
 
     start: Annotated[int, Field(ge=0, lt=2**31)]
     kind: PlaceKind
-    label: Text
+    label: Label
     level: Annotated[int, Field(ge=0, le=1000)] = 0
     offset: Annotated[int, Field(ge=0, lt=2**63)] | None = None
 
@@ -309,11 +321,11 @@ class TextDocument(_Request):
     Another with the same uri replaces it."""
 
     uri: Uri
-    text: Text
-    title: Text = ""
-    metadata: dict[str, JsonValue] = {}
-    places: Annotated[list[PlaceBody], Field(max_length=100_000)] = []
-    notes: Annotated[list[Text], Field(max_length=100)] = []
+    text: DocumentText
+    title: Label = ""
+    metadata: Annotated[dict[Name, JsonValue], Field(max_length=MOST_METADATA)] = {}
+    places: Annotated[list[PlaceBody], Field(max_length=MOST_PLACES)] = []
+    notes: Annotated[list[Label], Field(max_length=100)] = []
 
     def source(self) -> Source:
         """The same for the engine."""
@@ -523,7 +535,7 @@ class RuleRequest(_Request):
 
     kind: RuleKind
     names: Annotated[list[NameBody], Field(min_length=1, max_length=100)]
-    label: Text = ""
+    label: Label = ""
     target: NameBody | None = None
     type: Line = ""
     keywords: Annotated[list[Line], Field(max_length=100)] = []
@@ -551,7 +563,7 @@ class RuleBody(BaseModel):
 class WorkspaceRequest(_Request):
     """A workspace to be made."""
 
-    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")
+    name: WorkspaceSlug
 
 
 class WorkspaceBody(BaseModel):
@@ -587,7 +599,7 @@ class KeyRequest(_Request):
     workspaces: Annotated[list[Name], Field(min_length=1, max_length=1000)] | None = None
     expires_in_days: Annotated[int, Field(ge=1, le=3650)] | None = None
     max_tokens_per_day: Annotated[int, Field(ge=0, le=10**15)] | None = None
-    max_spend_per_day: Annotated[Decimal, Field(ge=0, le=1_000_000_000, max_digits=20)] | None = None
+    max_spend_per_day: Price | None = None
 
 
 class KeyBody(BaseModel):
@@ -624,7 +636,7 @@ class RevokedBody(BaseModel):
 class BudgetRequest(_Request):
     """What may be spent from now on: so much money, or so many tokens; with neither, as much as it takes."""
 
-    price: Annotated[Decimal, Field(ge=0, le=1_000_000_000, max_digits=20)] | None = None
+    price: Price | None = None
     tokens: Annotated[int, Field(ge=0, le=10**15)] | None = None
 
 

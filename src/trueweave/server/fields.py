@@ -1,36 +1,57 @@
-"""Fields that requests share: texts that can be stored, and how many things a page has."""
+"""Fields of requests, each with its longest length: the one place where these are declared.
+
+Lengths are in characters. A test reads the OpenAPI description and fails for a string or a list without a bound.
+"""
 
 from __future__ import annotations
 
-import re
+from decimal import Decimal
 from typing import Annotated
 from uuid import UUID
 
 from fastapi import Query
-from pydantic import AfterValidator, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
+from pydantic.json_schema import WithJsonSchema
 
-from trueweave.types import NameKey
+from trueweave.types import NameKey, is_storable
 
-_UNSTORABLE = re.compile(r"[\x00\ud800-\udfff]")
-
-
-def is_storable(text: str) -> bool:
-    """Whether PostgreSQL can store a text."""
-    return not _UNSTORABLE.search(text)
+LONGEST_LINE = 2000
+LONGEST_MESSAGE = 200_000  # what does not fit into a prompt is refused, or cut, once its tokens are counted
+LONGEST_LABEL = 20_000
+LONGEST_TEXT = 16 * 2**20
+LONGEST_PRICE = 40
+MOST_PLACES = 20_000
+MOST_METADATA = 1000
 
 
 def _storable(text: str) -> str:
     if not is_storable(text):
-        raise ValueError("it holds a NUL or half a character; take it out")
+        raise ValueError("it holds a NUL or an unpaired surrogate; remove it")
     return text
 
 
 storable_text = AfterValidator(_storable)
 
-Text = Annotated[str, storable_text]
-Line = Annotated[str, StringConstraints(max_length=2000), storable_text]
-Name = Annotated[str, StringConstraints(min_length=1, max_length=2000), storable_text]
-Uri = Annotated[str, StringConstraints(min_length=1, max_length=2000), storable_text]
+DocumentText = Annotated[str, StringConstraints(max_length=LONGEST_TEXT), storable_text]
+MessageText = Annotated[str, StringConstraints(max_length=LONGEST_MESSAGE), storable_text]
+Label = Annotated[str, StringConstraints(max_length=LONGEST_LABEL), storable_text]
+Line = Annotated[str, StringConstraints(max_length=LONGEST_LINE), storable_text]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_LINE), storable_text]
+Uri = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_LINE), storable_text]
+WorkspaceSlug = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$", max_length=100)]
+Price = Annotated[
+    Decimal,
+    Field(ge=0, le=1_000_000_000, max_digits=20),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "number", "minimum": 0, "maximum": 1_000_000_000},
+                {"type": "string", "maxLength": LONGEST_PRICE},
+            ]
+        },
+        mode="validation",
+    ),
+]
 Question = Annotated[str, StringConstraints(min_length=1, max_length=20_000), storable_text]
 Limit = Annotated[int, Query(ge=1, le=200, description="How many at most.")]
 Cursor = Annotated[str, Query(max_length=8000, description="Where the page begins: `next` of the one before.")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 from collections.abc import Awaitable, Callable
@@ -33,7 +34,7 @@ class Once:
             return await act()
         workspace, caller = trueweave.workspace, caller_of(self._request).id
         key = hashlib.sha256(self._key.encode()).digest()
-        request = hashlib.sha256(self._said(body)).digest()
+        request = await asyncio.to_thread(self._fingerprint, body)  # a body may have megabytes
         with translated():
             known = await kept_responses.begin(workspace, caller, key, request)
         if known:
@@ -48,11 +49,11 @@ class Once:
             await kept_responses.keep(workspace, caller, key, made)
         return made
 
-    def _said(self, body: object) -> bytes:
+    def _fingerprint(self, body: object) -> bytes:
         route = self._request.scope["route"].path
         asked = [self._request.method, route, sorted(self._request.query_params.multi_items())]
         asked += [self._request.path_params]
-        return json.dumps([asked, jsonable_encoder(body)], sort_keys=True).encode()
+        return hashlib.sha256(json.dumps([asked, jsonable_encoder(body)], sort_keys=True).encode()).digest()
 
     def _answered(self, is_same: bool, body: Any) -> Any:
         if not is_same:

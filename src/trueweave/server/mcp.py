@@ -16,6 +16,7 @@ from trueweave.errors import TrueweaveError
 from trueweave.mcp import make_server
 from trueweave.server.access import entered_workspace
 from trueweave.server.problems import problem_of
+from trueweave.server.streaming import while_connected
 
 PATH = "/v1/workspaces/{workspace}/mcp"
 
@@ -38,11 +39,12 @@ class AgentEndpoint:
             yield
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request. A workspace that the caller may not enter is answered as everywhere else."""
+        """Answer one request, and stop when its caller disconnects. A workspace that the caller may not enter is
+        answered as everywhere else."""
         scope["route"] = self.route  # which FastAPI would note
         async with _entered(Request(scope)):
             pass
-        await self._manager.handle_request(scope, receive, send)
+        await while_connected(self._manager.handle_request, scope, receive, send)
 
     @classmethod
     def find(cls) -> AgentEndpoint | None:

@@ -22,17 +22,20 @@ from trueweave.config import Settings
 from trueweave.errors import TrueweaveError
 from trueweave.measuring import measured_by
 from trueweave.server.access import EVERYBODY, Caller
+from trueweave.server.json_values import JsonValues
 from trueweave.server.logs import begin_request
 from trueweave.server.loopback import is_loopback
 from trueweave.server.metrics import Metrics
 from trueweave.server.problems import Refusal, response_of
 from trueweave.server.services import Services
+from trueweave.server.streaming import while_connected
 from trueweave.server.throttle import Throttle
 from trueweave.server.tracing import end_request, request_span
 from trueweave.store.postgres.api_keys import KEY_START
 from trueweave.store.postgres.audit import AuditEntry
 
 UPLOADS = re.compile(r"/(documents|estimate)/(files|annotated)/?$")
+TEXTS = re.compile(r"/(documents|estimate)/?$")
 OPEN = frozenset({"/healthz", "/readyz", "/v1/openapi.json"})
 
 _log = logging.getLogger("trueweave.server.requests")
@@ -45,10 +48,12 @@ _HEADERS = {"X-Content-Type-Options": "nosniff", "Cache-Control": "private, no-c
 
 @dataclass(frozen=True)
 class Limits:
-    """How many bytes a body may have: of JSON, and of an upload; and how many requests a key may have under way, and
-    make a minute."""
+    """Bytes that a body may have: of JSON, of JSON with the texts of documents, and of an upload; values (members of
+    objects and lists) that JSON may have; requests that a key may have under way, and may make a minute."""
 
-    body: int = 16 * 2**20
+    body: int = 4 * 2**20
+    texts: int = 16 * 2**20
+    values: int = 200_000
     upload: int = 100 * 2**20
     at_once: int = 256
     per_minute: int | None = None
@@ -116,13 +121,17 @@ class AccessMiddleware:
                 self._check_length(scope, headers)
             except (Refusal, TrueweaveError) as error:
                 response = response_of(error, request_id, path=scope["path"])
-                if not {"content-length", "transfer-encoding"}.isdisjoint(headers.keys()):
+                if _has_body(headers):
                     await _drain(receive)
                     response.headers["Connection"] = "close"
                 await response(scope, receive, answer)
                 return
             async with self._metered(caller):
-                await self._app(scope, self._bounded(scope, receive), answer)
+                bounded = self._bounded(scope, receive)
+                if scope["method"] == "GET" and not _has_body(headers):  # a write may be half done, and ends by itself
+                    await while_connected(self._app, scope, bounded, answer)
+                else:
+                    await self._app(scope, bounded, answer)
 
     def _metered(self, caller: Caller | None) -> AbstractAsyncContextManager[None]:
         return self._services().daily.request(caller.id, caller.limits) if caller and caller.id else nullcontext()
@@ -156,7 +165,9 @@ class AccessMiddleware:
         )
 
     def _most(self, scope: Scope) -> int:
-        return self._limits.upload if UPLOADS.search(scope["path"]) else self._limits.body
+        if UPLOADS.search(scope["path"]):
+            return self._limits.upload
+        return self._limits.texts if TEXTS.search(scope["path"]) else self._limits.body
 
     def _check_length(self, scope: Scope, headers: Headers) -> None:
         said = headers.get("content-length", "")
@@ -165,16 +176,19 @@ class AccessMiddleware:
 
     def _bounded(self, scope: Scope, receive: Receive) -> Receive:
         most, seen = self._most(scope), 0
+        values = None if UPLOADS.search(scope["path"]) else JsonValues()
 
         async def bounded() -> Message:
             nonlocal seen
             message = await receive()
             if message["type"] == "http.request":
-                seen += len(message.get("body", b""))
-                if seen > most:
+                block = message.get("body", b"")
+                seen += len(block)
+                is_large = seen > most
+                if is_large or (values and values.count(block) > self._limits.values):
                     if message.get("more_body"):
                         await _drain(receive)
-                    raise _too_large(most)
+                    raise _too_large(most) if is_large else _too_many_values(self._limits.values)
             return message
 
         return bounded
@@ -201,6 +215,10 @@ class AccessMiddleware:
             self._services().audit.add(entry)
 
 
+def _has_body(headers: Headers) -> bool:
+    return not {"content-length", "transfer-encoding"}.isdisjoint(headers.keys())
+
+
 async def _drain(receive: Receive) -> None:
     """Let a little of a body that is not wanted pass, as who is still sending does not hear why it was refused."""
     seen = 0
@@ -215,6 +233,10 @@ async def _drain(receive: Receive) -> None:
 
 def _too_large(most: int) -> Refusal:
     return Refusal(413, "too_large", f"The body has more than {most:,} bytes.", "Send less at once.", _HANG_UP)
+
+
+def _too_many_values(most: int) -> Refusal:
+    return Refusal(413, "too_large", f"The JSON has more than {most:,} values.", "Send less at once.", _HANG_UP)
 
 
 def _check_local(headers: Headers) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
 from importlib.util import find_spec
@@ -11,6 +12,8 @@ from types import FrameType
 
 from trueweave.config import Settings
 from trueweave.errors import ConfigError
+
+_THREADS = 64
 
 
 def check_installed() -> None:
@@ -90,6 +93,8 @@ async def _serve(settings: Settings, host: str, port: int, *, authenticated: boo
                 super().handle_exit(sig, frame)
 
     loop = asyncio.get_running_loop()
+    # One slow upload or comparison of names takes a thread for as long as it runs, and others need one for a moment.
+    loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="trueweave"))
     with ExitStack() as listening:
         if settings.metrics_port is not None:
             place = metrics_at(app.metrics, settings.metrics_host, settings.metrics_port, loop)

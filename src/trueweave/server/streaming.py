@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from fastapi.encoders import jsonable_encoder
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trueweave.server.problems import Refusal
 
@@ -94,10 +94,42 @@ async def _left(receive: Receive) -> None:
         pass
 
 
-async def _end(*tasks: asyncio.Task[Any]) -> None:
+async def _end(*tasks: asyncio.Future[Any]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def while_connected(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+    """Run an application, and cancel it when the caller disconnects. The body of the request is read first."""
+    body = await _whole_body(receive)
+    gone = asyncio.Event()
+
+    async def received() -> Message:
+        if body:
+            return body.pop()
+        await gone.wait()
+        return {"type": "http.disconnect"}
+
+    acting = asyncio.ensure_future(app(scope, received, send))
+    leaving = asyncio.create_task(_left(receive))
+    leaving.add_done_callback(lambda _: gone.set())
+    try:
+        await asyncio.wait((acting, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if acting.done():
+            await acting
+    finally:
+        await _end(acting, leaving)
+
+
+async def _whole_body(receive: Receive) -> list[Message]:
+    """The body in one message."""
+    blocks: list[bytes] = []
+    while (message := await receive())["type"] == "http.request":
+        blocks.append(message.get("body", b""))
+        if not message.get("more_body"):
+            return [{"type": "http.request", "body": b"".join(blocks), "more_body": False}]
+    return [message]
 
 
 async def while_there(request: Request, act: Coroutine[Any, Any, T]) -> T:

@@ -17,6 +17,7 @@ from fastapi import Request
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException
 
+from trueweave.server.fields import LONGEST_LINE
 from trueweave.server.problems import Refusal
 from trueweave.types import NamedFile
 
@@ -44,7 +45,8 @@ OPENAPI: dict[str, Any] = {
                         },
                         "uri": {
                             "type": "array",
-                            "items": {"type": "string"},
+                            "items": {"type": "string", "maxLength": LONGEST_LINE},
+                            "maxItems": _MOST_FILES,
                             "description": "What they are called, in the same order; else each by its own name.",
                         },
                     },

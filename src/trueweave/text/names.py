@@ -10,6 +10,8 @@ from uuid import UUID
 
 from anyascii import anyascii
 
+from trueweave.types import is_storable
+
 # Control characters, lone surrogates, marks that are not seen, and those that turn the direction of what follows.
 _UNWANTED = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069]+")
 _DIGITS = re.compile(r"\d+")
@@ -41,7 +43,7 @@ def tidy(text: str) -> str:
 
 def storable(text: str) -> str:
     """The text without the characters that PostgreSQL cannot hold (NUL, lone surrogates)."""
-    return _UNSTORABLE.sub("", text)
+    return text if is_storable(text) else _UNSTORABLE.sub("", text)
 
 
 def letters(name: str) -> str:

@@ -38,6 +38,7 @@ _NEXT_WORD = re.compile(r"\s*+(\w+)")
 _WORD_END = re.compile(r"(?<=\S)(?=\s|\Z)")
 _SEEN = re.compile(r"[^\W_]")
 _STOP = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_]*+\s+|\n\s*")
+_CHARACTERS_A_TOKEN = 8  # more than most texts have
 _WRAPPED = 50  # a line of fewer characters ends because it is over, not because it is full
 
 
@@ -66,8 +67,9 @@ def gapless(text: str) -> list[Span]:
 
 def cut(text: str, room: int) -> str:
     """As much of the text, from its start, as fits into so many tokens: whole sentences, or else whole words, or else
-    characters."""
-    if tokens.count(text) <= room:
+    characters. The time that this takes depends on the room, not on the text."""
+    text, fits = _window(text, room)
+    if fits:
         return text
     kinds: tuple[Callable[[], Sequence[int]], ...] = (
         lambda: [end for _, end in split(text)],
@@ -82,6 +84,16 @@ def cut(text: str, room: int) -> str:
         if at:
             return text[: ends[at - 1]]
     return ""
+
+
+def _window(text: str, room: int) -> tuple[str, bool]:
+    """The beginning of a text that holds all that can fit into so many tokens, and whether the whole text fits."""
+    size = max(_CHARACTERS_A_TOKEN * room, 1)
+    while size < len(text):
+        if tokens.count(text[:size]) > room:
+            return text[:size], False
+        size *= 2
+    return text, tokens.count(text) <= room
 
 
 def _stretches(text: str) -> Iterator[Span]:

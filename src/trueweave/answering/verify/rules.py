@@ -7,6 +7,7 @@ nothing proves nothing: what rules vouch for is that the words are there and tha
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator, Sequence
 
 from trueweave.answering.verify import figures
@@ -43,7 +44,7 @@ class RulesVerifier:
 
     async def verify(self, claims: Sequence[Claim]) -> Verified:
         """One judgement per claim, at no cost."""
-        return Verified([judge(claim) for claim in claims], Usage())
+        return Verified(await asyncio.to_thread(lambda: [judge(claim) for claim in claims]), Usage())
 
 
 def judge(claim: Claim) -> Judgement:

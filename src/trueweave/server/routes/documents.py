@@ -36,6 +36,7 @@ from trueweave.server.filters import read_filter
 from trueweave.server.idempotency import Idempotent
 from trueweave.server.pages import ListPage, Pager
 from trueweave.server.problems import RESPONSES, Refusal
+from trueweave.server.streaming import while_there
 from trueweave.server.tagging import TaggedRoute
 from trueweave.server.uploads import OPENAPI, streamed, uploaded
 from trueweave.store.postgres import pages
@@ -226,9 +227,11 @@ async def remove_document(trueweave: Writing, uri: WhichUri) -> RemovedBody:
 
 
 @router.post("/estimate")
-async def estimate_texts(body: TextDocuments, trueweave: Reading, refresh: Refresh = False) -> Estimate:
+async def estimate_texts(
+    request: Request, body: TextDocuments, trueweave: Reading, refresh: Refresh = False
+) -> Estimate:
     """What adding these texts would take, in chunks, tokens and money. Nothing is sent to any model."""
-    return await trueweave.estimate(*_sources(body.documents), refresh=refresh)
+    return await while_there(request, trueweave.estimate(*_sources(body.documents), refresh=refresh))
 
 
 @router.post("/estimate/files", openapi_extra=OPENAPI)

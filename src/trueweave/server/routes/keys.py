@@ -21,7 +21,7 @@ from trueweave.store.postgres.public_errors import translated
 router = APIRouter(prefix="/v1/keys", tags=["keys"], responses=RESPONSES)
 
 _ASK = "Ask whoever runs the identity provider to name a workspace in the token."
-Prefix = Annotated[str, Path(pattern="^[0-9a-f]{12}$", description="The public prefix of the key.")]
+Prefix = Annotated[str, Path(pattern="^[0-9a-f]{12}$", max_length=12, description="The public prefix of the key.")]
 
 
 @router.get("")

@@ -27,7 +27,7 @@ from trueweave.server.chatting import (
     models_for,
     sources_of,
 )
-from trueweave.server.fields import Text
+from trueweave.server.fields import Line, MessageText
 from trueweave.server.problems import RESPONSES, problem_of, request_id_of
 from trueweave.server.routes.questions import pieces_of
 from trueweave.server.streaming import LINES_TYPE, AnswerLines, while_there
@@ -42,7 +42,14 @@ class OllamaMessage(BaseModel):
 
     model_config = ConfigDict(extra="allow")
     role: Literal["system", "user", "assistant", "tool"]
-    content: Text = ""
+    content: MessageText = ""
+
+
+class OllamaAnswer(BaseModel):
+    """The message of a reply."""
+
+    role: Literal["assistant"] = "assistant"
+    content: str
 
 
 class OllamaOptions(BaseModel):
@@ -57,7 +64,7 @@ class OllamaRequest(BaseModel):
     """A question as Ollama's clients put it. What is not listed here is ignored."""
 
     model_config = ConfigDict(extra="allow")
-    model: Text = Field(description="`trueweave/WORKSPACE` or `trueweave/WORKSPACE/METHOD`.")
+    model: Line = Field(description="`trueweave/WORKSPACE` or `trueweave/WORKSPACE/METHOD`.")
     messages: Annotated[list[OllamaMessage], Field(min_length=1, max_length=500)]
     stream: bool = True
     options: OllamaOptions = OllamaOptions()
@@ -68,7 +75,7 @@ class OllamaReply(BaseModel):
 
     model: str
     created_at: datetime
-    message: OllamaMessage
+    message: OllamaAnswer
     done: bool
     done_reason: str | None = None
     total_duration: int | None = None
@@ -158,7 +165,7 @@ def _line(reply: OllamaReply) -> bytes:
 
 
 def _piece(model: str, text: str) -> OllamaReply:
-    said = OllamaMessage(role="assistant", content=text)
+    said = OllamaAnswer(content=text)
     return OllamaReply(model=model, created_at=datetime.now(UTC), message=said, done=False)
 
 
@@ -166,7 +173,7 @@ def _last(model: str, answer: Answer, began: int, text: str) -> OllamaReply:
     return OllamaReply(
         model=model,
         created_at=datetime.now(UTC),
-        message=OllamaMessage(role="assistant", content=text),
+        message=OllamaAnswer(content=text),
         done=True,
         done_reason=answer.finish,
         total_duration=time.monotonic_ns() - began,

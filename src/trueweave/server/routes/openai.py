@@ -29,7 +29,7 @@ from trueweave.server.chatting import (
     models_for,
     sources_of,
 )
-from trueweave.server.fields import Text
+from trueweave.server.fields import Line, MessageText
 from trueweave.server.problems import RESPONSES, problem_of, request_id_of
 from trueweave.server.routes.questions import pieces_of
 from trueweave.server.streaming import MEDIA_TYPE, EventStream, event, while_there
@@ -43,8 +43,8 @@ class ChatPart(BaseModel):
     """A part of a message. Only text counts."""
 
     model_config = ConfigDict(extra="allow")
-    type: str
-    text: Text = ""
+    type: Line
+    text: MessageText = ""
 
 
 class ChatMessage(BaseModel):
@@ -52,7 +52,7 @@ class ChatMessage(BaseModel):
 
     model_config = ConfigDict(extra="allow")
     role: ChatRole
-    content: Text | list[ChatPart] | None = None
+    content: MessageText | Annotated[list[ChatPart], Field(max_length=100)] | None = None
 
     @property
     def said(self) -> str:
@@ -73,7 +73,7 @@ class CompletionRequest(BaseModel):
     """A question as OpenAI's clients put it. What is not listed here is ignored."""
 
     model_config = ConfigDict(extra="allow")
-    model: Text = Field(description="`trueweave/WORKSPACE` or `trueweave/WORKSPACE/METHOD`.")
+    model: Line = Field(description="`trueweave/WORKSPACE` or `trueweave/WORKSPACE/METHOD`.")
     messages: Annotated[list[ChatMessage], Field(min_length=1, max_length=500)]
     stream: bool = False
     stream_options: ChatStreamOptions | None = None

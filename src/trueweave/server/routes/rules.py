@@ -24,7 +24,7 @@ router = APIRouter(
 )
 
 
-Which = Annotated[str, StringConstraints(pattern=r"^[0-9A-Fa-f-]{1,36}$")]
+Which = Annotated[str, StringConstraints(pattern=r"^[0-9A-Fa-f-]{1,36}$", max_length=36)]
 
 
 class UndoneBody(BaseModel):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Sequence
 from typing import Any, NamedTuple
@@ -23,7 +24,8 @@ _WIDEST = 500  # entities from which a path goes on
 _LOOKED_THROUGH = 2000  # relations of one entity, for those that lead to others of a picture
 _NEAR = 5  # names that are suggested
 _LEAST_ALIKE = 60  # per cent
-_NAMES_AT_ONCE = 10_000
+_COMPARED = 200  # characters of a name that are compared with those of others
+_NAMES_AT_ONCE = 2000
 _MOST_READ = 500_000  # names that are compared with one that is not there
 _MOST_WORDS = 20  # of a text that is looked for in names
 _SMALL_WORDS = frozenset().union(*FUNCTION_WORDS.values())
@@ -53,7 +55,7 @@ async def near_names(tx: Transaction, name: str) -> list[NameKey]:
     sought, after = bare(name), UUID(int=0)
     for _ in range(_MOST_READ // _NAMES_AT_ONCE):
         rows = await tx.rows("suggest.live_names", after=after, limit=_NAMES_AT_ONCE)
-        scores = _alike(sought, [written for _, written, *_ in rows])
+        scores = await asyncio.to_thread(_alike, sought, [written for _, written, *_ in rows])
         for n, score in scores:
             _, written, type_, _, count = rows[n]
             best[NameKey(written, type_)] = score, count
@@ -68,7 +70,7 @@ async def near_uris(tx: Transaction, uri: str) -> list[str]:
     """The uris that are most like this one."""
     best: dict[str, float] = {}
     async for page in _uris(tx):
-        best |= {page[n]: score for n, score in _alike(bare(uri), page)}
+        best |= {page[n]: score for n, score in await asyncio.to_thread(_alike, bare(uri), page)}
         best = dict(sorted(best.items(), key=lambda one: one[1], reverse=True)[:_NEAR])
     return list(best)
 
@@ -84,9 +86,8 @@ async def _uris(tx: Transaction) -> AsyncIterator[list[str]]:
 
 
 def _alike(sought: str, written: Sequence[str]) -> list[tuple[int, float]]:
-    found = process.extract(
-        sought, [bare(one) for one in written], scorer=fuzz.WRatio, limit=_NEAR, score_cutoff=_LEAST_ALIKE
-    )
+    forms = [bare(one[:_COMPARED]) for one in written]
+    found = process.extract(sought[:_COMPARED], forms, scorer=fuzz.WRatio, limit=_NEAR, score_cutoff=_LEAST_ALIKE)
     return [(n, score) for _, score, n in found]
 
 

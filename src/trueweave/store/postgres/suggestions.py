@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple
 from uuid import UUID, uuid4
 
 import numpy as np
+import numpy.typing as npt
 
 from trueweave.errors import RuleError
 from trueweave.graph.alike import alike, compared, keys, mask, most_changes, probes, ratio
 from trueweave.store.postgres import resolution
 from trueweave.store.postgres.binary_params import Ids, Numbers, Texts
 from trueweave.store.postgres.db import Transaction, Workspace
+from trueweave.store.postgres.offloop import off_loop
 from trueweave.text.names import key, normalise, pair_key
 from trueweave.types import NameKey, NamePassage, ResolutionSettings, Rule, SuggestedName, Suggestion
 
-_BATCH = 1000
+_BATCH = 200  # names; between two batches the work can be cancelled
 _PASSAGES = 2  # of each name
 _ROOM = 160  # characters of a passage
 
@@ -56,7 +58,8 @@ async def suggest(
     is given is kept as the list that `decided` refers to.
     """
     async with workspace.transaction() as tx:
-        found = await _found(tx, threshold, limit, rejected=rejected)
+        found = await off_loop(tx, lambda aside: _found(aside, threshold, limit, rejected=rejected))
+    async with workspace.transaction() as tx:
         await tx.run(
             "suggest.keep",
             ids=Ids(_id(pair) for pair in found),
@@ -112,10 +115,10 @@ async def _found(tx: Transaction, threshold: int | None, most: int, *, rejected:
     fuzzy = ResolutionSettings("fuzzy", threshold or how.threshold, how.same)
     refused = set(await tx.rows("suggest.rejected"))
     apart = _kept_apart(await resolution.rules(tx))
-    await _stage(tx, fuzzy)
+    staged = await _stage(tx, fuzzy)
     best: dict[_Forms, _Pair] = {}
     async for names in _pages(tx, _BATCH):
-        for pair in await _alike(tx, names, fuzzy):
+        for pair in await _alike(tx, names, fuzzy, staged):
             ends = NameKey(pair.one.written, pair.one.type), NameKey(pair.other.written, pair.other.type)
             if (_forms(ends) in refused) != rejected or apart(*ends):
                 continue
@@ -127,14 +130,40 @@ async def _found(tx: Transaction, threshold: int | None, most: int, *, rejected:
     return sorted(best.values(), key=lambda pair: pair.rank)[:most]
 
 
-async def _stage(tx: Transaction, fuzzy: ResolutionSettings) -> None:
+async def _stage(tx: Transaction, fuzzy: ResolutionSettings) -> _StagedKeys:
     """Put the keys of all live names where they can be looked up: unless resolution is fuzzy, they are not stored."""
     await tx.run("suggest.stage")
+    staged = _StagedKeys()
     async for names in _pages(tx, 10 * _BATCH):
-        forms = ((name, compared(name.written, fuzzy)) for name in names)
-        entries = ((one, name.id, mask(form)) for name, form in forms for one in keys(form, name.type, fuzzy))
+        forms = [compared(name.written, fuzzy) for name in names]
+        found = [keys(form, name.type, fuzzy) for form, name in zip(forms, names, strict=True)]
+        staged.add(chain.from_iterable(found))
+        entries = (
+            (one, name.id, mask(form)) for name, form, own in zip(names, forms, found, strict=True) for one in own
+        )
         await tx.copy("suggest_key", ("int8", "uuid", "int8"), entries)
     await tx.run("suggest.index")
+    return staged
+
+
+class _StagedKeys:
+    """Which keys may have been staged: a name looks for hundreds of keys, and hardly any of them is there."""
+
+    def __init__(self) -> None:
+        self._seen = np.zeros(2**24, dtype=np.bool_)
+
+    def add(self, some: Iterable[int]) -> None:
+        """Remember these."""
+        self._seen[self._places(np.fromiter(some, np.int64))] = True
+
+    def among(self, some: Collection[int]) -> list[int]:
+        """Those of these keys that may be there, and few besides."""
+        given = np.fromiter(some, np.int64, len(some))
+        found: list[int] = given[self._seen[self._places(given)]].tolist()
+        return found
+
+    def _places(self, some: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        return (some ^ (some >> 32)) & (self._seen.size - 1)
 
 
 async def _pages(tx: Transaction, size: int) -> AsyncIterator[list[_Name]]:
@@ -144,9 +173,11 @@ async def _pages(tx: Transaction, size: int) -> AsyncIterator[list[_Name]]:
         after = rows[-1][0]
 
 
-async def _alike(tx: Transaction, names: Sequence[_Name], fuzzy: ResolutionSettings) -> list[_Pair]:
+async def _alike(
+    tx: Transaction, names: Sequence[_Name], fuzzy: ResolutionSettings, staged: _StagedKeys
+) -> list[_Pair]:
     forms = [compared(name.written, fuzzy) for name in names]
-    sought = [probes(form, name.type, fuzzy) for form, name in zip(forms, names, strict=True)]
+    sought = [staged.among(probes(form, name.type, fuzzy)) for form, name in zip(forms, names, strict=True)]
     counts = [len(one) for one in sought]
     rows = await tx.rows(
         "suggest.candidates",
