@@ -1,4 +1,4 @@
-"""Real Neo4j and Chroma servers, and an identity provider, for tests and benchmarks, on loopback."""
+"""Real Neo4j, Chroma and nginx servers, and an identity provider, for tests and benchmarks, on loopback."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from typing import IO
 ROOT = Path(__file__).parents[1]
 NEO4J_JARS = Path(os.environ.get("TRUEWEAVE_NEO4J_JARS", ROOT / ".neo4j" / "lib"))
 OIDC = ROOT / "tests" / "oidc"
+NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin")
 PASSWORD = "for-tests-only"
 
 _QUICK_START = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")  # which counts more in tests than how fast it gets
@@ -39,6 +40,11 @@ def no_oidc_provider() -> str:
     if not shutil.which("node"):
         return "the identity provider needs Node.js, which is not installed"
     return "" if (OIDC / "node_modules" / ".ready").exists() else "oidc-provider is not there; run `make oidc`"
+
+
+def no_nginx() -> str:
+    """Why nginx cannot be started here; empty, if it can."""
+    return "" if NGINX else "nginx is not installed (Debian: nginx-light)"
 
 
 def free_port() -> int:
@@ -135,6 +141,28 @@ class ChromaServer(_Server):
         return subprocess.Popen(
             [program, "run", "--path", self.folder / "data", *address], stdout=log, stderr=log, env=environment
         )
+
+
+class NginxServer(_Server):
+    """nginx as a reverse proxy for a server on this machine, with these directives besides `proxy_pass`."""
+
+    def __init__(self, folder: Path, upstream: str, *directives: str) -> None:
+        super().__init__(folder, within=30)
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._location = " ".join((f"proxy_pass {upstream};", *directives))
+
+    def _launch(self, log: IO[bytes]) -> subprocess.Popen[bytes]:
+        assert NGINX
+        temporary = " ".join(
+            f"{kind}_temp_path {self.folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+        )
+        (self.folder / "nginx.conf").write_text(
+            f"daemon off; master_process off; pid {self.folder}/nginx.pid; error_log stderr; events {{}}\n"
+            f"http {{ access_log off; {temporary}\n"
+            f"server {{ listen 127.0.0.1:{self.port}; location / {{ {self._location} }} }} }}\n"
+        )
+        command = [NGINX, "-p", str(self.folder), "-c", str(self.folder / "nginx.conf"), "-e", "stderr"]
+        return subprocess.Popen(command, stdout=log, stderr=log)
 
 
 class OidcProvider(_Server):

@@ -93,9 +93,9 @@ def test_what_ends_the_command_is_a_record_too(
 ) -> None:
     trueweave("init")
     # In a process of its own, as it changes how the whole process logs.
-    command = [str(PROGRAM), "serve", "--host", "0.0.0.0", "--log-format", "json"]
+    command = [str(PROGRAM), "serve", "--host", "0.0.0.0", "--no-auth", "--log-format", "json"]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 1
     [record] = records(done.stderr)
     assert (record["level"], record["event"]) == ("ERROR", "command.failed")
-    assert "at 0.0.0.0 others could reach the server" in record["message"]
+    assert "--no-auth gives everybody who reaches 0.0.0.0 full access" in record["message"]

@@ -5,6 +5,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -42,12 +45,39 @@ def test_keys_are_made_listed_and_revoked(trueweave: Trueweave) -> None:
     assert "there is no workspace 'nowhere'" in trueweave("keys", "create", "x", "-w", "nowhere", code=1).stderr
 
 
-def test_an_address_that_others_reach_needs_a_key(trueweave: Trueweave) -> None:
+def test_no_auth_is_for_loopback_and_for_a_database_without_keys(trueweave: Trueweave) -> None:
     trueweave("init")
-    for more in ((), ("--no-auth",)):
-        told = trueweave("serve", "--host", "0.0.0.0", *more, code=1).stderr
-        assert "at 0.0.0.0 others could reach the server" in told
-        assert "trueweave keys create" in told
+    told = trueweave("serve", "--host", "0.0.0.0", "--no-auth", code=1).stderr
+    assert "--no-auth gives everybody who reaches 0.0.0.0 full access" in told
+    assert "trueweave keys create NAME --scope admin" in told
+    trueweave("keys", "create", "first")
+    assert "--no-auth is only for a database without keys" in trueweave("serve", "--no-auth", code=1).stderr
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+def test_without_a_key_it_answers_401_until_one_is_made(
+    trueweave: Trueweave, tmp_path: Path, environment: dict[str, str], host: str
+) -> None:
+    trueweave("init", "--workspace", "acme")
+    revoked = answer(trueweave("keys", "create", "former", "--scope", "admin", "--json"))
+    trueweave("keys", "revoke", revoked["prefix"])
+    with served(tmp_path, environment, "--host", host) as server:
+        assert server.client.get("/v1/workspaces").status_code == 401
+        key = answer(trueweave("keys", "create", "first", "--json"))["key"]
+        shown = {"Authorization": f"Bearer {key}"}
+        assert server.client.get("/v1/workspaces", headers=shown).status_code == 200
+    assert "There is no valid key: every request is answered with 401." in server.printed
+    assert "trueweave keys create NAME --scope admin" in server.printed
+
+
+def test_no_auth_ends_when_a_key_is_made(trueweave: Trueweave, tmp_path: Path, environment: dict[str, str]) -> None:
+    trueweave("init", "--workspace", "acme")
+    with served(tmp_path, environment, "--no-auth") as server:
+        assert server.client.get("/v1/workspaces").status_code == 200
+        trueweave("keys", "create", "first")
+        assert server.client.get("/v1/workspaces").status_code == 401
+    assert "Every program on this machine has full access without a key (--no-auth)." in server.printed
+    assert "--no-auth ended: there is a key now" in server.printed
 
 
 def test_without_its_libraries_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,36 +88,54 @@ def test_without_its_libraries_it_says_what_to_install(monkeypatch: pytest.Monke
 
 def test_it_serves_until_it_is_told_to_stop(trueweave: Trueweave, tmp_path: Path, environment: dict[str, str]) -> None:
     trueweave("init", "--workspace", "acme")
+    extracting = {**environment, "TRUEWEAVE_EXTRACTOR": "capitals"}
+    workspace = "/v1/workspaces/acme"
+    with served(tmp_path, extracting, "--no-auth") as server:
+        client = server.client
+        body = {"documents": [{"uri": "a", "text": "Ada Lovelace met Charles Babbage."}]}
+        job = client.post(f"{workspace}/documents", json=body, headers={"X-Request-Id": "my-request"}).json()
+        with client.stream("GET", f"{workspace}/jobs/{job['id']}/events") as events:
+            *_, last = [line for line in events.iter_lines() if line.startswith("data: ")]
+        assert json.loads(last.removeprefix("data: "))["indexed"] == 1
+        found = client.post(f"{workspace}/retrieve", json={"question": "Ada", "method": "keyword"}).json()
+        assert found["evidence"]["passages"][0]["uri"] == "a"
+    [logged] = [
+        line for line in server.printed.splitlines() if "POST /v1/workspaces/{workspace}/documents 202 in" in line
+    ]
+    assert "INFO my-request trueweave.server.requests: POST" in logged, "each request is logged once"
+    assert "Traceback" not in server.printed
+    assert server.returncode in (0, -signal.SIGTERM)
+
+
+@dataclass
+class RunningServer:
+    """`trueweave serve` as a process of its own; what it printed and how it ended are known at the end."""
+
+    client: httpx2.Client
+    printed: str = ""
+    returncode: int | None = None
+
+
+@contextmanager
+def served(folder: Path, environment: dict[str, str], *options: str) -> Iterator[RunningServer]:
     port = free_port()
-    with subprocess.Popen(
-        [PROGRAM, "serve", "--port", str(port)],
-        cwd=tmp_path,
-        env={**environment, "TRUEWEAVE_EXTRACTOR": "capitals"},
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
+    command = [str(PROGRAM), "serve", "--port", str(port), *options]
+    with (
+        subprocess.Popen(command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True) as process,
+        httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=20) as client,
+    ):
+        server = RunningServer(client)
         try:
-            with httpx2.Client(base_url=f"http://127.0.0.1:{port}/v1/workspaces/acme", timeout=20) as client:
-                _wait_for(f"http://127.0.0.1:{port}/readyz")
-                body = {"documents": [{"uri": "a", "text": "Ada Lovelace met Charles Babbage."}]}
-                job = client.post("/documents", json=body, headers={"X-Request-Id": "my-request"}).json()
-                with client.stream("GET", f"/jobs/{job['id']}/events") as events:
-                    *_, last = [line for line in events.iter_lines() if line.startswith("data: ")]
-                assert json.loads(last.removeprefix("data: "))["indexed"] == 1
-                found = client.post("/retrieve", json={"question": "Ada", "method": "keyword"}).json()
-                assert found["evidence"]["passages"][0]["uri"] == "a"
+            _wait_for(f"http://127.0.0.1:{port}/readyz")
+            yield server
         finally:
             process.send_signal(signal.SIGTERM)
-            _, told = process.communicate(timeout=30)
-    assert "Everybody on this machine may do everything: there is no key yet." in told
-    [logged] = [line for line in told.splitlines() if "POST /v1/workspaces/{workspace}/documents 202 in" in line]
-    assert "INFO my-request trueweave.server.requests: POST" in logged, "each request is logged once"
-    assert "Traceback" not in told
-    assert process.returncode in (0, -signal.SIGTERM)
+            _, server.printed = process.communicate(timeout=30)
+            server.returncode = process.returncode
 
 
 def _wait_for(url: str) -> None:
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while time.monotonic() < end:
         try:
             if httpx2.get(url).status_code == 200:

@@ -53,7 +53,7 @@ def test_a_stream_ends_with_its_answer_while_nobody_new_is_let_in(
 
     with model_server("--delay", str(DRAIN + 3)) as model:
         settings = {"TRUEWEAVE_MODEL": "vllm/any", "TRUEWEAVE_MODEL_URL": model, "TRUEWEAVE_DRAIN_SECONDS": str(DRAIN)}
-        command = [str(PROGRAM), "serve", "--no-worker", "--port", str(port)]
+        command = [str(PROGRAM), "serve", "--no-auth", "--no-worker", "--port", str(port)]
         with subprocess.Popen(
             command, cwd=tmp_path, env={**environment, **settings}, stderr=subprocess.PIPE, text=True
         ) as process:

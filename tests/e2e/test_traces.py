@@ -57,7 +57,9 @@ def test_ask_and_ingest_are_trees_of_spans_from_the_request_to_the_model(
             "OTEL_BSP_SCHEDULE_DELAY": "100",
         }
         stack.enter_context(running(tmp_path, {**environment, **settings}, "worker"))
-        stack.enter_context(running(tmp_path, {**environment, **settings}, "serve", "--no-worker", "--port", str(port)))
+        stack.enter_context(
+            running(tmp_path, {**environment, **settings}, "serve", "--no-auth", "--no-worker", "--port", str(port))
+        )
         with httpx2.Client(base_url=f"http://127.0.0.1:{port}/v1/workspaces/acme", timeout=30) as client:
             _wait_for(client)
             parent = {"traceparent": f"00-{TRACE}-{CALLER}-01"}

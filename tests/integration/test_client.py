@@ -88,6 +88,9 @@ async def test_a_workspace_is_made_by_who_may(url: str) -> None:
             with pytest.raises(errors.AccessDenied, match="no valid key"):
                 async with AsyncClient.open(server.url, "new", key=wrong):
                     pass
+
+
+async def test_a_client_without_a_key_uses_a_server_without_authentication(url: str) -> None:
     async with serving(url, authenticated=False) as server, AsyncClient.open(server.url, "new") as client:
         assert (await client.status()).documents == 0
 

@@ -16,7 +16,6 @@ from trueweave.cli.session import in_database, load_settings
 
 if TYPE_CHECKING:
     from trueweave.config import Settings
-    from trueweave.store.postgres.db import Database
 
 _log = logging.getLogger("trueweave.server.command")
 
@@ -25,7 +24,7 @@ def serve(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="The port to listen on.")] = 8000,
     no_auth: Annotated[
-        bool, typer.Option("--no-auth", help="Ask nobody for a key. Only on an address of this machine alone.")
+        bool, typer.Option("--no-auth", help="Full access without a key from this machine, until a key is made.")
     ] = False,
     worker: Annotated[
         bool, typer.Option("--worker/--no-worker", help="Whether it works documents that wait, too.")
@@ -36,9 +35,8 @@ def serve(
 ) -> None:
     """Serve all workspaces of the database over HTTP, until Ctrl-C or SIGTERM.
 
-    Callers show a key, which `trueweave keys create` makes, or a token of the provider that oidc_issuer names. As long
-    as there is neither, everybody on this machine may do everything, and the server listens on no other address than
-    one of this machine alone.
+    Callers authenticate with a key, which `trueweave keys create` makes, or with a token of the provider that
+    oidc_issuer names. Without either, every request is answered with 401.
     """
     from trueweave.server.run import check_installed
 
@@ -50,28 +48,37 @@ def serve(
 
 
 def _serve(settings: Settings, host: str, port: int, *, no_auth: bool, works: bool) -> None:
-    from trueweave.server.run import check_address, run
+    from trueweave.server.run import check_no_auth, run
     from trueweave.server.tracing import sent_traces
     from trueweave.store.postgres import api_keys
 
-    async def has_keys(opened: Database) -> bool:
-        return await api_keys.any_valid(opened)
-
-    takes_tokens = settings.oidc_issuer is not None
-    authenticated = not no_auth and (in_database(has_keys, settings) or takes_tokens)
-    check_address(host, authenticated=authenticated)
+    has_keys = in_database(api_keys.any_valid, settings)
+    if no_auth:
+        check_no_auth(settings, host, has_keys=has_keys)
     place = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     say(f"Serving {place}, described by {place}/v1/openapi.json.")
-    if not authenticated:
-        why = "--no-auth was given" if no_auth else "there is no key yet"
-        told = f"Everybody on this machine may do everything: {why}."
-        if settings.log_format == "json":
-            _log.warning(told, extra={"event": "server.open"})
-        say(
-            warning(told),
-            next_step("trueweave keys create NAME --scope admin", "makes a key; then start this again"),
+    if no_auth:
+        _warn(
+            settings,
+            "server.no_auth",
+            "Every program on this machine has full access without a key (--no-auth). Put no proxy in front.",
+            "makes a key and ends this",
+        )
+    elif not has_keys and settings.oidc_issuer is None:
+        _warn(
+            settings,
+            "server.no_keys",
+            "There is no valid key: every request is answered with 401.",
+            "makes a key, which works at once",
         )
     if not works:
         say(next_step("trueweave worker", "works documents that are added; this server does not"))
     with sent_traces("trueweave-server"):
-        run(settings, host, port, authenticated=authenticated, works=works)
+        run(settings, host, port, authenticated=not no_auth, works=works)
+
+
+def _warn(settings: Settings, event: str, message: str, effect: str) -> None:
+    """Print a warning about access and how to make a key."""
+    if settings.log_format == "json":
+        _log.warning(message, extra={"event": event})
+    say(warning(message), next_step("trueweave keys create NAME --scope admin", effect))

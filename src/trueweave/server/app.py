@@ -86,8 +86,8 @@ def create_app(
 ) -> ServerApp:
     """The server for the database of these settings.
 
-    Without `authenticated` everybody who reaches it may do everything, by loopback addresses only. With `works` it
-    works documents that wait, too, so that no worker is needed beside it.
+    Without `authenticated`, requests from this machine need no key and may do everything, until a key is made. With
+    `works` it also runs a worker.
     """
     settings = settings or Settings.load()
     check_provider(settings)

@@ -24,8 +24,8 @@ from trueweave.measuring import measured_by
 from trueweave.server.access import EVERYBODY, Caller
 from trueweave.server.json_values import JsonValues
 from trueweave.server.logs import begin_request
-from trueweave.server.loopback import is_loopback
 from trueweave.server.metrics import Metrics
+from trueweave.server.no_auth import NoAuth, check_local
 from trueweave.server.problems import Refusal, response_of
 from trueweave.server.services import Services
 from trueweave.server.streaming import while_connected
@@ -69,7 +69,8 @@ class Limits:
 
 
 class AccessMiddleware:
-    """An application behind the middleware. Without `authenticated`, whoever reaches it may do everything."""
+    """An application behind the middleware. Without `authenticated`, requests from this machine need no key until a key
+    is made."""
 
     def __init__(
         self,
@@ -83,7 +84,7 @@ class AccessMiddleware:
         self._app = app
         self._services = services
         self._metrics = metrics
-        self._is_authenticated = authenticated
+        self._no_auth = None if authenticated else NoAuth()
         self._limits = limits
         self._throttle = Throttle(limits.at_once, limits.per_minute)
 
@@ -139,11 +140,12 @@ class AccessMiddleware:
     async def _caller(self, scope: Scope, headers: Headers) -> Caller | None:
         if scope["path"] in OPEN:
             return None
-        if not self._is_authenticated:
-            _check_local(headers)
+        services = self._services()
+        if self._no_auth and await self._no_auth.is_in_force(services.database):
+            check_local(scope, headers)
             return EVERYBODY
         kind, _, shown = headers.get("authorization", "").partition(" ")
-        services, shown = self._services(), shown.strip() if kind.lower() == "bearer" else ""
+        shown = shown.strip() if kind.lower() == "bearer" else ""
         if services.tokens and shown and not shown.startswith(KEY_START):
             if token := await services.tokens.find(shown):
                 return Caller(*token)
@@ -237,19 +239,3 @@ def _too_large(most: int) -> Refusal:
 
 def _too_many_values(most: int) -> Refusal:
     return Refusal(413, "too_large", f"The JSON has more than {most:,} values.", "Send less at once.", _HANG_UP)
-
-
-def _check_local(headers: Headers) -> None:
-    """Without keys, pages in the browser of whoever runs the server must not reach it, nor by a name for it."""
-    if not is_loopback(_host(headers.get("host", ""))):
-        raise Refusal(403, "forbidden", "Without keys this server answers to 127.0.0.1 and localhost alone.")
-    origin = headers.get("origin")
-    if origin and _host(origin.partition("://")[2]) != _host(headers.get("host", "")):
-        raise Refusal(403, "forbidden", "Without keys this server does not answer to pages of other origins.")
-
-
-def _host(address: str) -> str:
-    """The host of HOST, HOST:PORT or [HOST]:PORT."""
-    if address.startswith("["):
-        return address[1:].partition("]")[0]
-    return address.partition(":")[0].lower()

@@ -1,4 +1,4 @@
-"""Running the server: which addresses it may listen on, and how it stops."""
+"""Running the server: when it may run without authentication, and how it stops."""
 
 from __future__ import annotations
 
@@ -29,14 +29,21 @@ def check_installed() -> None:
         raise ConfigError(f'the server needs {" and ".join(missing)}: pip install "trueweave[server]"')
 
 
-def check_address(host: str, *, authenticated: bool) -> None:
-    """ConfigError where everybody could reach the server at this address and it would ask nobody for a key."""
+def check_no_auth(settings: Settings, host: str, *, has_keys: bool) -> None:
+    """ConfigError where the server must not run without authentication: callers can show keys or tokens, or the address
+    is not one of this machine alone."""
     from trueweave.server.loopback import is_loopback
 
-    if not authenticated and not is_loopback(host):
+    if not is_loopback(host):
         raise ConfigError(
-            f"at {host} others could reach the server, and without keys they could do everything. Make a key with "
+            f"--no-auth gives everybody who reaches {host} full access. Start without it and make a key with "
             "`trueweave keys create NAME --scope admin`, or listen on 127.0.0.1."
+        )
+    if has_keys:
+        raise ConfigError("--no-auth is only for a database without keys. Start without it, or revoke all keys.")
+    if settings.oidc_issuer is not None:
+        raise ConfigError(
+            "--no-auth and oidc_issuer exclude each other. Start without --no-auth, or unset oidc_issuer."
         )
 
 
@@ -66,7 +73,6 @@ async def _serve(settings: Settings, host: str, port: int, *, authenticated: boo
     from trueweave.server.logs import log_to_stderr
     from trueweave.server.metrics_port import metrics_at
 
-    check_address(host, authenticated=authenticated)
     log_to_stderr(settings.log_format)
     app = create_app(settings, authenticated=authenticated, works=works)
     config = uvicorn.Config(
