@@ -397,9 +397,9 @@ class Sentence:
     - *contradicted*: the cited sentences say otherwise;
     - *not checked*: none of these could be shown.
 
-    `reason` says why, `basis` is what the passage says, and `verifier` names who judged; it is empty where the citation
-    itself is wrong or missing, so that there was nothing to judge. A sentence that claims nothing ("Here is a list:")
-    has `claims` False.
+    `reason` says why, `basis` is what the passage says, and `verifier` names the verifier that judged. It is empty
+    where there was nothing to judge, as the citation itself is wrong or missing, and where the verifier failed. A
+    sentence that claims nothing ("Here is a list:") has `claims` False.
     """
 
     text: str
@@ -421,6 +421,16 @@ class Sentence:
     def doubtful(self) -> bool:
         """Whether it claims something that the check does not vouch for."""
         return self.claims and not self.vouched
+
+    @property
+    def verdict(self) -> str:
+        """The status for a reader: *not supported* where a verifier judged the sentence and could not confirm it."""
+        return "not supported" if self.status == "not checked" and self.verifier else self.status
+
+    @property
+    def finding(self) -> str:
+        """The verdict with its reason, for a reader."""
+        return f"{self.verdict}: {self.reason}" if self.reason else self.verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -490,6 +500,15 @@ class Answer:
     def doubtful(self) -> tuple[Sentence, ...]:
         """The sentences that claim something and that the check does not vouch for."""
         return tuple(sentence for sentence in self.sentences if sentence.doubtful)
+
+    @property
+    def note(self) -> str:
+        """What goes under the answer where only text can be shown: its sources, and the sentences that the check does
+        not confirm with the reasons. Empty where there are neither."""
+        cited = {one.mark: f"[{one.mark}] {one.source} ({one.passage.uri})" for one in self.citations}
+        doubted = [f"- {' '.join(one.text.split())} ({one.finding})" for one in self.doubtful]
+        parts = {"Sources": [cited[mark] for mark in sorted(cited)], "Not confirmed": doubted}
+        return "\n\n".join("\n".join((f"{title}:", *lines)) for title, lines in parts.items() if lines)
 
 
 @dataclass(frozen=True, slots=True)

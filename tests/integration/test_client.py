@@ -108,7 +108,7 @@ async def test_a_server_that_is_not_there_is_one_clear_error(monkeypatch: pytest
 @pytest.mark.parametrize("how", ["closed", "let go", "cancelled", "asked"])
 async def test_who_leaves_stops_the_model(url: str, how: str, tmp_path: Path) -> None:
     slow, log = Trouble(share={Fault.SLOW: 1.0}, pause=0.005), tmp_path / "calls"
-    async with questioner(url, trouble=slow, text="word " * 2000, log=log) as client:
+    async with questioner(url, trouble=slow, text="[1] " + "word " * 2000, log=log) as client:
         if how in ("closed", "let go"):
             stream = client.stream(QUESTION, "keyword")
             assert isinstance(await anext(stream), str)
@@ -136,7 +136,7 @@ async def test_who_leaves_stops_the_model(url: str, how: str, tmp_path: Path) ->
 
 async def test_a_client_that_is_closed_ends_its_streams(url: str, tmp_path: Path) -> None:
     slow, log = Trouble(share={Fault.SLOW: 1.0}, pause=0.005), tmp_path / "calls"
-    async with asked(url, trouble=slow, text="word " * 2000, log=log) as (server, _, _model):
+    async with asked(url, trouble=slow, text="[1] " + "word " * 2000, log=log) as (server, _, _model):
         async with AsyncClient.open(server.url, "mine", key=await server.key("read", "mine")) as client:
             stream = client.stream(QUESTION, "keyword")
             await anext(stream)

@@ -89,7 +89,7 @@ kept: list[Any] = []
 @pytest.mark.parametrize("how", ["break", "break and keep", "raise", "close", "cancel"])
 def test_a_program_that_leaves_a_stream_early_ends_at_once_and_leaves_nothing_behind(url: str, how: str) -> None:
     async def main() -> None:
-        async with opened(url, "word " * 100, SLOW) as trueweave:
+        async with opened(url, "[1] " + "word " * 100, SLOW) as trueweave:
             leaving = asyncio.create_task(leave(trueweave, how))
             [outcome] = await asyncio.gather(leaving, return_exceptions=True)
             expected = {"raise": RuntimeError, "cancel": asyncio.CancelledError}.get(how, type(None))
@@ -102,7 +102,7 @@ def test_a_program_that_leaves_a_stream_early_ends_at_once_and_leaves_nothing_be
 
 
 async def test_a_stream_that_is_let_go_of_hangs_up_though_the_workspace_stays_open(url: str) -> None:
-    async with opened(url, "word " * 100, SLOW) as trueweave:
+    async with opened(url, "[1] " + "word " * 100, SLOW) as trueweave:
         await leave(trueweave, "break")
         async with asyncio.timeout(PATIENCE):
             while await asyncio.to_thread(left_behind, url) != (0, 0):  # noqa: ASYNC110
@@ -118,7 +118,7 @@ def test_a_synchronous_program_that_leaves_a_stream_early_ends_at_once(url: str,
     servers: list[ModelServer] = []
 
     async def serve() -> None:
-        async with ModelServer(lambda _: "word " * 100, trouble=SLOW) as server:
+        async with ModelServer(lambda _: "[1] " + "word " * 100, trouble=SLOW) as server:
             servers.append(server)
             started.set()
             await asyncio.to_thread(over.wait)

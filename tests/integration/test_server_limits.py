@@ -99,7 +99,7 @@ async def test_a_limit_in_money(url: str, monkeypatch: pytest.MonkeyPatch) -> No
 
 async def test_who_hangs_up_is_counted(url: str, tmp_path: Path) -> None:
     slow, log = Trouble(share={Fault.SLOW: 1.0}, pause=0.005), tmp_path / "calls"
-    async with asked(url, trouble=slow, text="word " * 2000, log=log) as (server, _, _model):
+    async with asked(url, trouble=slow, text="[1] " + "word " * 2000, log=log) as (server, _, _model):
         key = await limited(server, tokens_per_day=100)
         async with server.client(key) as client:
             asking = asyncio.create_task(client.post(ASK, json=question(1)))

@@ -6,7 +6,7 @@ from datetime import datetime
 import pytest
 
 from tests.integration.serving import ANSWER, fill, serving
-from tests.integration.test_server_openai import TEXT
+from tests.integration.test_server_openai import INVENTED, INVENTING, REFUSAL, REFUSED, TEXT
 from trueweave.testing.model_server import Fault, ModelServer, Trouble
 
 ASKED = {"role": "user", "content": "Whom did Ada work with?"}
@@ -46,6 +46,26 @@ async def test_a_chat_in_lines_and_whole(url: str) -> None:
         assert (found["message"], found["done"]) == ({"role": "assistant", "content": TEXT}, True)
         assert found["model"] == "trueweave/mine/keyword"
         assert found["eval_count"] > 0
+
+
+@pytest.mark.parametrize(("reply", "text", "known"), [(INVENTING, INVENTED, True), (REFUSAL, REFUSED, False)])
+async def test_checks_are_in_the_text_and_in_the_last_reply(url: str, reply: str, text: str, known: bool) -> None:
+    async with (
+        ModelServer(lambda _: reply) as model,
+        serving(url, model="vllm/any", model_url=model.url, model_tries=1) as server,
+        server.client(await server.key("read", "mine")) as client,
+    ):
+        await fill(server.database, "mine")
+        body = {"model": "trueweave/mine/keyword", "messages": [ASKED]}
+        lines = (await client.post("/api/chat", json=body)).text.splitlines()
+        whole = (await client.post("/api/chat", json={**body, "stream": False})).json()
+    *pieces, last = [json.loads(line) for line in lines]
+    assert "".join(one["message"]["content"] for one in pieces) == whole["message"]["content"] == text
+    assert not any("trueweave" in one for one in pieces)
+    for found in (last["trueweave"], whole["trueweave"]):
+        assert found["known"] is known
+        assert [one["text"] for one in found["unconfirmed"]] == (["She was paid for it."] if known else [])
+        assert [one["uri"] for one in found["citations"]] == (["mine/ada"] if known else [])
 
 
 async def test_errors_are_told_as_ollama_does(url: str) -> None:

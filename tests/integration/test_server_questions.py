@@ -86,6 +86,25 @@ async def test_events_are_what_was_found_then_the_answer_in_pieces_then_the_whol
             assert found[-1][1][name] == whole[name]
 
 
+async def test_an_invented_sentence_is_marked_in_the_last_event(url: str) -> None:
+    async with asked(url, text=f"{ANSWER} She was paid for it.") as (_, client, _model):
+        found = await events(client, ASK, json=QUESTION)
+    name, answer = found[-1]
+    assert name == "answer"
+    assert [(one["vouched"], one["status"], one["reason"]) for one in answer["sentences"]] == [
+        (True, "quoted", ""),
+        (False, "not checked", "it cites no passage"),
+    ]
+
+
+async def test_no_event_of_a_refusal_has_words_of_the_model(url: str) -> None:
+    async with asked(url, text="It was probably Byron. The documents do not say. [0]") as (_, client, _model):
+        found = await events(client, ASK, json=QUESTION)
+    assert [data["text"] for name, data in found if name == "token"] == ["The documents do not say."]
+    answer = found[-1][1]
+    assert (answer["answer"], answer["known"], answer["sentences"]) == ("The documents do not say.", False, [])
+
+
 async def test_what_goes_wrong_is_a_problem(url: str) -> None:
     async with asked(url, trouble=Trouble.always(Fault.BAD_KEY)) as (_, client, model):
         answer = await client.post(ASK, json=QUESTION)
@@ -121,7 +140,7 @@ async def test_without_a_model_it_is_said_what_is_missing(url: str) -> None:
 @pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
 async def test_who_hangs_up_stops_the_model(url: str, accept: str, tmp_path: Path) -> None:
     slow, log = Trouble(share={Fault.SLOW: 1.0}, pause=0.005), tmp_path / "calls"
-    async with asked(url, trouble=slow, text="word " * 2000, log=log) as (server, client, _):
+    async with asked(url, trouble=slow, text="[1] " + "word " * 2000, log=log) as (server, client, _):
 
         async def ask() -> None:
             async with client.stream("POST", ASK, json=QUESTION, headers={"Accept": accept}) as answer:

@@ -333,7 +333,7 @@ def test_documents_of_one_can_be_added_to_another(url: str, opened: Trueweave) -
 
 
 def test_an_abandoned_stream_ends_the_model_s_call(url: str) -> None:
-    model = Model("word " * 1000, pause=0.001)
+    model = Model("[1] " + "word " * 1000, pause=0.001)
     with Trueweave(url, "test", HashEmbedder(), llm=model) as trueweave:
         trueweave.add_documents([document("a")])
         for piece in trueweave.stream("Whom did Ada work with?"):
@@ -349,7 +349,7 @@ def test_an_abandoned_stream_ends_the_model_s_call(url: str) -> None:
 
 
 def test_a_stream_that_outlives_its_trueweave_is_over(url: str) -> None:
-    model = Model("word " * 1000, pause=0.001)
+    model = Model("[1] " + "word " * 1000, pause=0.001)
     with Trueweave(url, "test", HashEmbedder(), llm=model) as trueweave:
         trueweave.add_documents([document("a")])
         pieces = trueweave.stream("Whom did Ada work with?")
@@ -370,7 +370,7 @@ def test_documents_may_be_left_half_read(opened: Trueweave, url: str) -> None:
 
 
 def test_ctrl_c_stops_a_question_and_the_next_one_is_answered(url: str) -> None:
-    model = Model("word " * 10_000, pause=0.001)
+    model = Model("[1] " + "word " * 10_000, pause=0.001)
 
     def interrupt() -> None:
         while not model.said:

@@ -114,9 +114,10 @@ async def test_the_size_of_pieces_makes_no_difference(size: int) -> None:
     assert replace(answers[0], checks=()) == replace(answers[1], checks=()), "checks have their times"
 
 
-async def test_pieces_come_while_the_model_writes() -> None:
-    stream = Answering().stream(QUESTION, EVIDENCE, Model(GOOD), ())
-    assert await anext(stream) == "It"
+async def test_pieces_come_while_the_model_writes_once_it_has_cited_something() -> None:
+    stream = Answering().stream(QUESTION, EVIDENCE, Model(f"{GOOD} It is old.", size=1))
+    assert await anext(stream) == "It was opened in 1912 [1]"
+    assert await anext(stream) == "."
     await stream.aclose()
 
 
@@ -146,17 +147,19 @@ async def test_without_evidence_no_model_is_asked() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["[0] Das sagen die Dokumente nicht.", "<think>?</think>\n[0]Das sagen sie nicht.", "Das sagen sie nicht. [0]"],
+    [
+        "[0]",
+        "[0] Das sagen die Dokumente nicht.",
+        "<think>Paris, I believe.</think>\n[0]Das sagen sie nicht.",
+        "It was opened in 1899. The documents do not say. [0]",
+        "[0] The documents do not say. " + GOOD,
+    ],
 )
-async def test_number_zero_says_that_the_documents_do_not_say(text: str) -> None:
-    answer = await ask(Model(text))
-    assert not answer.known
-    assert answer.text.startswith("Das sagen")
-
-
-async def test_number_zero_alone_is_put_into_words() -> None:
-    answer = await ask(Model("[0]"))
-    assert (answer.text, answer.known) == (NOTHING_FOUND, False)
+@pytest.mark.parametrize("how", [Answering(), Answering(numerical_answer=True), Answering(extractive=True)], ids=repr)
+async def test_a_refusal_shows_nothing_that_the_model_wrote(text: str, how: Answering) -> None:
+    answer = await ask(Model(text, size=1), how)  # which also compares what was streamed
+    assert (answer.text, answer.known, answer.number, answer.reasoning) == (NOTHING_FOUND, False, None, "")
+    assert (answer.sentences, answer.citations, answer.repairs) == ((), (), ())
 
 
 async def test_an_answer_that_knows_a_part_is_known() -> None:
@@ -233,8 +236,9 @@ async def test_a_stream_that_breaks_off_is_an_error() -> None:
         async def stream(self, prompt: Prompt, purpose: Purpose) -> AsyncIterator[str | Reply]:
             yield "It was"
 
+    stream = Answering().stream(QUESTION, EVIDENCE, Broken(""))
     with pytest.raises(BadReply, match="broke off"):
-        await ask(Broken(""))
+        await anext(stream)
 
 
 @pytest.mark.parametrize("wrong", [{"max_context_tokens": 10}, {"max_answer_tokens": 0}])
@@ -299,11 +303,6 @@ async def test_marks_in_the_reasoning_vouch_for_a_number() -> None:
     assert answer.sentences[0].marks == (1,)
     answer = await ask(Model(f"<reasoning>{thought}</reasoning>99 km"), answering, question=HOW_FAR)
     assert statuses(answer) == ["not checked"]
-
-
-async def test_a_number_that_is_not_known() -> None:
-    answer = await ask(Model("[0] The documents do not say."), Answering(numerical_answer=True))
-    assert (answer.known, answer.number, answer.text) == (False, None, "The documents do not say.")
 
 
 # --- conversations ------------------------------------------------------------------------------------

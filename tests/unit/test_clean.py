@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trueweave.models.clean import Cleaning, cleaned
+from trueweave.models.clean import Cleaning, Unfencing, cleaned
+from trueweave.prompts import fence, fence_marks
+from trueweave.types import Message, Prompt
 
 ODD = st.text(st.sampled_from("a é😀\0\ud800\udfff\ud83d\ude00\ufeff"), max_size=12)
 
@@ -32,3 +34,25 @@ def test_pieces_come_to_the_same_as_the_whole(pieces: list[str]) -> None:
     assert found == cleaned("".join(pieces))
     assert "\0" not in found
     assert json.loads(json.dumps(found)) == found.encode().decode()
+
+
+ASKED = Prompt((Message("user", f"Passages\n{fence('[1] Ada')}\n\n{fence('[2] Grace')}\n\nQuestion: Who?"),), 10)
+FIRST, SECOND = (fence(text).split("\n")[0].removeprefix("<<<") for text in ("[1] Ada", "[2] Grace"))
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+@pytest.mark.parametrize(
+    ("reply", "clean"),
+    [
+        (f"<<<{FIRST}\nAda [1].\n{FIRST}>>>", "Ada [1].\n"),
+        (f"Ada [1]. {SECOND}>>>\nGrace.", "Ada [1]. Grace."),
+        (f"<<<{FIRST}>>> Ada, {SECOND}", " Ada, "),
+        (f"a <<< b, {FIRST[:5]} and <<<{FIRST[:-1]}", f"a <<< b, {FIRST[:5]} and <<<{FIRST[:-1]}"),
+        ("<<<0123456789ab\nno fence of the prompt", "<<<0123456789ab\nno fence of the prompt"),
+    ],
+)
+def test_fences_of_the_prompt_are_removed(reply: str, clean: str, size: int) -> None:
+    assert fence_marks(ASKED.messages[0].content) == {FIRST, SECOND}
+    unfencing = Unfencing(ASKED)
+    pieces = [unfencing.feed(reply[at : at + size]) for at in range(0, len(reply), size)]
+    assert "".join(pieces) + unfencing.feed("", final=True) == clean

@@ -107,15 +107,6 @@ def test_a_verifier_that_failed_is_told() -> None:
     assert "Checked by rules and llm: 1 not checked" in found
 
 
-def test_that_the_documents_do_not_say_needs_no_confirmation_but_what_is_added_to_it_does() -> None:
-    unsaid = said("They do not say.", "not checked", "it cites no passage")
-    assert "Not confirmed" not in text(*check_lines(answered(unsaid, known=False)))
-    added = said("It was Ada.", "not checked", "it cites no passage")
-    found = text(*check_lines(answered(unsaid, added, known=False)))
-    assert "  It was Ada.\n    not checked: it cites no passage" in found
-    assert "do not say" not in found
-
-
 def test_what_it_took_is_one_line() -> None:
     evidence = Evidence((PASSAGE,), trace=Trace("fuse", seconds=0.0312))
     assert str(cost_line(evidence, Usage(), "USD")) == "fuse: 1 passage in 31 ms"

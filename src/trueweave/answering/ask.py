@@ -89,7 +89,8 @@ class Answering:
     ) -> AsyncGenerator[str | Answer, None]:
         """The answer in pieces as they come, fit to be shown, and at the end the whole of it, checked.
 
-        The pieces together are the answer's text. Its usage is what the evidence and the answer took together. Where
+        The pieces together are the answer's text. They begin with the first citation: until then the reply may turn out
+        to be a refusal, of which nothing is shown. Its usage is what the evidence and the answer took together. Where
         nothing was found, no model is asked. BadReply if the model writes no answer.
         """
         if not evidence:
@@ -106,10 +107,10 @@ class Answering:
             async for piece in pieces:
                 if shown := listening.hear(piece):
                     yield shown
-        if shown := listening.end():
-            yield shown
         if listening.reply is None:
             raise BadReply(self._failure(question, llm.model, listening))
+        if shown := listening.end():
+            yield shown
         answer = await self._answer(question, evidence, context, listening, listening.reply, history, llm)
         if not answer.text:
             await forget_reply(llm, prompt)
@@ -145,7 +146,7 @@ class Answering:
             evidence=evidence,
             context=context.text,
             usage=sum((one.usage for one in made.checked.checks), usage),
-            reasoning=thoughts.text,
+            reasoning=thoughts.text if made.known else "",
             number=made.number,
             finish=reply.finish,
             checks=made.checked.checks,
@@ -155,23 +156,22 @@ class Answering:
     async def _checked(
         self, marks: CitationParser, thought: Sequence[Mark], context: Context, asked: str, llm: StreamingLLM
     ) -> _Made:
-        """What is made of a reply, checked."""
-        known = _is_known(marks.marks)
+        """What is made of a reply, checked. A refusal is said in our own words: the model's are not grounded."""
+        if not _is_known(marks.marks):
+            return _Made(NOTHING_FOUND, False, Checked((), (), ()))
         if self.numerical_answer:
-            return await self._numerical(marks, thought, context, asked, known=known)
+            return await self._numerical(marks, thought, context, asked)
         if self.extractive:
-            return _extracted(marks, context, known=known)
+            return _extracted(marks, context)
         checked = await check(marks.text, marks.marks, context.passages, asked, self.verifiers)
-        if not (self.repair and known):
-            return _Made(marks.text, known, checked)
+        if not self.repair:
+            return _Made(marks.text, True, checked)
         repaired = await repair(
             marks.text, checked, context, asked, llm, self.verifiers, self.max_answer_tokens, self.prompts
         )
         return _Made(repaired.text or NOTHING_FOUND, bool(repaired.text), repaired.checked, repairs=repaired.repairs)
 
-    async def _numerical(
-        self, marks: CitationParser, thought: Sequence[Mark], context: Context, asked: str, *, known: bool
-    ) -> _Made:
+    async def _numerical(self, marks: CitationParser, thought: Sequence[Mark], context: Context, asked: str) -> _Made:
         """The number with its unit, checked by the marks behind it, or else by those in the reasoning.
 
         A reply that is more than a number stays whole, and has a number if there is exactly one in it. Without one,
@@ -188,7 +188,7 @@ class Answering:
         checked = await check(text, own, context.passages, asked, self.verifiers, whole=True)
         if number is None:
             checked = replace(checked, sentences=tuple(map(_not_a_number, checked.sentences)))
-        return _Made(text, known, checked, number)
+        return _Made(text, True, checked, number)
 
     def _failure(self, question: str, model: str, listening: _Listening) -> str:
         about = f"{model} gave no answer to {question[:200]!r}"
@@ -222,6 +222,8 @@ class _Listening:
         self.reply: Reply | None = None
         self._show = show
         self._heard = False
+        self._held: list[str] = []  # text that is not shown, as the reply may still be a refusal
+        self._answers = False
 
     def hear(self, piece: str | Reply) -> str:
         """What can be shown now."""
@@ -229,16 +231,21 @@ class _Listening:
             self.reply = piece
             piece = "" if self._heard else piece.text  # one that was kept may come all at once
         self._heard = self._heard or bool(piece)
-        return self._shown(self.marks.feed(self.thoughts.feed(piece)))
+        self._held.append(self.marks.feed(self.thoughts.feed(piece)))
+        # Once a passage is cited, no number 0 that follows makes the whole reply a refusal.
+        self._answers = self._answers or (any(mark.number for mark in self.marks.marks) and _is_known(self.marks.marks))
+        return self._released() if self._answers else ""
 
     def end(self) -> str:
-        """What is left to show. A model that wrote number 0 and no sentence is given one."""
-        left = self.marks.feed(self.thoughts.close()) + self.marks.close()
-        if self.marks.marks and not self.marks.text:
-            left = self.marks.feed(NOTHING_FOUND)
-        return self._shown(left)
+        """What is left to show."""
+        self._held += self.marks.feed(self.thoughts.close()), self.marks.close()
+        if _is_known(self.marks.marks):
+            return self._released()
+        return NOTHING_FOUND if self._show else ""
 
-    def _shown(self, text: str) -> str:
+    def _released(self) -> str:
+        text = "".join(self._held)
+        self._held.clear()
         return text if self._show else ""
 
 
@@ -273,12 +280,12 @@ class _Made:
     repairs: tuple[Repair, ...] = ()
 
 
-def _extracted(marks: CitationParser, context: Context, *, known: bool) -> _Made:
+def _extracted(marks: CitationParser, context: Context) -> _Made:
     """The sentences that a reply quotes; quotes that are in no passage are listed as removed."""
     found = extract(marks.marks, context.passages)
     checked = Checked(found.sentences, found.citations, ())
     removed = tuple(Repair(one, "") for one in found.missing)
-    return _Made(found.text or NOTHING_FOUND, known and bool(found.text), checked, repairs=removed)
+    return _Made(found.text or NOTHING_FOUND, bool(found.text), checked, repairs=removed)
 
 
 def _not_a_number(sentence: Sentence) -> Sentence:

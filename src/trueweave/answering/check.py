@@ -78,7 +78,7 @@ async def verify(
         judgements, made = await _ask(verifier, [claims[place] for place in unsettled])
         checks.append(made)
         for place, judgement in zip(unsettled, judgements, strict=True):
-            judged[place] = judgement, verifier.name
+            judged[place] = judgement, "" if made.problem else verifier.name
         unsettled = [place for place in unsettled if judged[place][0].status != "computed"]
     return judged, tuple(checks)
 

@@ -39,7 +39,7 @@ async def ask(trueweave: AsyncTrueweave, asked: AskArguments) -> ToolReply:
     room = Room()
     text = room.text(answer.text, MOST_CHARACTERS // 2)
     cited = entries(answer.citations, _citation, room)
-    doubtful = entries(answer.doubtful if answer.known else (), _sentence, room)
+    doubtful = entries(answer.doubtful, _sentence, room)
     more = _SHORTER if room.is_cut else ""
     output = AnswerOutput(
         answer=text,
@@ -55,7 +55,7 @@ async def ask(trueweave: AsyncTrueweave, asked: AskArguments) -> ToolReply:
 
 def _told(answer: Answer) -> str:
     if not answer.known:
-        return "The documents do not answer this, as far as they were searched."
+        return answer.text
     told = f"An answer with {counted(len(answer.citations), 'citation', 'citations')}."
     if answer.doubtful:
         told += f" {counted(len(answer.doubtful), 'sentence is', 'sentences are')} not confirmed by the check."
@@ -63,7 +63,7 @@ def _told(answer: Answer) -> str:
 
 
 def _quoted(output: AnswerOutput) -> list[str]:
-    parts = [output.answer] if output.answer else []
+    parts = [output.answer] if output.known else []
     parts += [
         f"[{one.mark}] {one.source}\nuri: {one.uri}, characters {one.start} to {one.end}\n"
         f"{'quoted' if one.verbatim else 'nearest'}: {one.quote}"
@@ -80,4 +80,4 @@ def _citation(one: Citation, room: Room) -> CitationEntry:
 
 def _sentence(one: Sentence, room: Room) -> SentenceEntry:
     text = room.text(one.text, LONGEST_DESCRIPTION)
-    return SentenceEntry(text, one.status, room.text(one.reason, LONGEST_DESCRIPTION))
+    return SentenceEntry(text, one.verdict, room.text(one.reason, LONGEST_DESCRIPTION))

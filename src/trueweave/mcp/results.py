@@ -114,7 +114,7 @@ class CitationEntry:
 
 @dataclass(frozen=True)
 class SentenceEntry:
-    """A sentence of an answer that was checked: quoted, entailed, computed, contradicted or not checked, and why."""
+    """A sentence of an answer that the check does not confirm: contradicted, not supported or not checked, and why."""
 
     text: str
     status: str

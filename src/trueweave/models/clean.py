@@ -1,11 +1,14 @@
-"""Replies without characters that neither a database nor a terminal can hold: NUL, and halves of surrogate pairs."""
+"""Replies without characters that neither a database nor a terminal can hold (NUL, unpaired surrogates), and without
+the fences of the prompt, which small models repeat."""
 
 from __future__ import annotations
 
 import codecs
+import re
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
+from trueweave import prompts
 from trueweave.models.wrappers import Ask, LLMWrapper, ReplyStream, Stream
 from trueweave.types import Prompt, Purpose
 
@@ -29,17 +32,44 @@ def cleaned(text: str) -> str:
     return Cleaning().feed(text, final=True)
 
 
+class Unfencing:
+    """A reply that comes in pieces, without the fences of its prompt: `<<<MARK` and `MARK>>>`, each with the end of its
+    line. The beginning of a fence is held until it is complete, or turns out to be something else."""
+
+    def __init__(self, prompt: Prompt) -> None:
+        marks = {mark for message in prompt.messages for mark in prompts.fence_marks(message.content)}
+        self._fence = re.compile(f"(?:<<<)?(?:{'|'.join(sorted(marks))})(?:>>>)?\n?") if marks else None
+        whole = [f"{before}{mark}>>>\n" for mark in marks for before in ("<<<", "")]
+        self._beginnings = {fence[:length] for fence in whole for length in range(1, len(fence))}
+        self._longest = max(map(len, self._beginnings), default=0)
+        self._held = ""
+
+    def feed(self, piece: str, *, final: bool = False) -> str:
+        """The text that is no fence, as far as that is known."""
+        if self._fence is None:
+            return piece
+        text = self._held + piece
+        end = len(text) if final else self._complete(text)
+        self._held = text[end:]
+        return self._fence.sub("", text[:end])
+
+    def _complete(self, text: str) -> int:
+        """Where the longest beginning of a fence at the end of a text starts."""
+        first = max(len(text) - self._longest, 0)
+        return next((at for at in range(first, len(text)) if text[at:] in self._beginnings), len(text))
+
+
 @dataclass(frozen=True)
 class CleanLLM(LLMWrapper):
     """A chat model whose replies can be stored and shown."""
 
     async def _call(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
         """The model's reply, cleaned."""
-        cleaning = Cleaning()
+        cleaning, unfencing = Cleaning(), Unfencing(prompt)
         async with aclosing(ReplyStream(ask())) as heard:
             async for piece in heard:
-                if clean := cleaning.feed(piece):
+                if clean := unfencing.feed(cleaning.feed(piece)):
                     yield clean
-        if heard.begun and (left := cleaning.feed("", final=True)):
+        if heard.begun and (left := unfencing.feed(cleaning.feed("", final=True), final=True)):
             yield left
-        yield replace(heard.reply, text=cleaned(heard.reply.text))
+        yield replace(heard.reply, text=Unfencing(prompt).feed(cleaned(heard.reply.text), final=True))

@@ -20,6 +20,8 @@ ENDING = ".md"
 
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 _LONGEST = 100_000  # bytes of a prompt
+_MARK_BYTES = 6
+_FENCE = re.compile(rf"^<<<([0-9a-f]{{{2 * _MARK_BYTES}}})$", re.MULTILINE)
 # What a prompt of a user's own may leave out. All other placeholders of the built-in one must be there.
 _OPTIONAL: Mapping[str, frozenset[str]] = {"extract": frozenset({"example"})}
 
@@ -163,5 +165,10 @@ def fence(text: str) -> str:
     return f"<<<{mark}\n{text}\n{mark}>>>"
 
 
+def fence_marks(text: str) -> set[str]:
+    """The marks of all fences in a text."""
+    return set(_FENCE.findall(text))
+
+
 def _mark(text: str, turn: int) -> str:
-    return hashlib.blake2b(text.encode(), digest_size=6, salt=turn.to_bytes(8, "big")).hexdigest()
+    return hashlib.blake2b(text.encode(), digest_size=_MARK_BYTES, salt=turn.to_bytes(8, "big")).hexdigest()

@@ -1,19 +1,23 @@
 """What the protocols of other servers have in common: a model's name that chooses the workspace and the method,
-messages that are a question with what was said before, and sources at the end of the answer."""
+messages that are a question with what was said before, and what checking the answer found."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import asdict
 from typing import Literal, NamedTuple
 
 from fastapi import Request
+from pydantic import BaseModel
 
 from trueweave.engine import AsyncTrueweave
 from trueweave.evidence import Answer
+from trueweave.json_forms import answer_json
 from trueweave.methods import registry
 from trueweave.query_context import Method
 from trueweave.server.access import Caller, entered_workspace
+from trueweave.server.bodies import CitationBody, SentenceBody
 from trueweave.server.problems import Refusal
 from trueweave.server.services import Services
 from trueweave.store.postgres import api_keys
@@ -69,7 +73,23 @@ def answer_length(wanted: int | None) -> int | None:
     return None if wanted is None else max(wanted, _LEAST_TOKENS)
 
 
-def sources_of(answer: Answer) -> str:
-    """A short list of what is cited, by mark."""
-    cited = {one.mark: f"[{one.mark}] {one.source} ({one.passage.uri})" for one in answer.citations}
-    return "\n\nSources:\n" + "\n".join(cited[mark] for mark in sorted(cited)) if cited else ""
+class CheckedBody(BaseModel):
+    """What checking an answer found: whether the documents answer the question, what the answer cites, and which
+    sentences the check does not confirm."""
+
+    known: bool
+    citations: list[CitationBody]
+    unconfirmed: list[SentenceBody]
+
+
+def checked_body(answer: Answer) -> CheckedBody:
+    """What checking an answer found."""
+    told = answer_json(answer, is_answered=True)
+    found = {"known": told["known"], "citations": told["citations"]}
+    doubtful = [{**asdict(one), "vouched": False} for one in answer.doubtful]
+    return CheckedBody.model_validate({**found, "unconfirmed": doubtful})
+
+
+def closing_of(answer: Answer) -> str:
+    """The sources of an answer and what is not confirmed of it, as they follow its text."""
+    return f"\n\n{answer.note}" if answer.note else ""

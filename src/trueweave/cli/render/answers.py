@@ -46,12 +46,8 @@ def _computed(answer: Answer) -> list[RenderableType]:
 
 
 def _unconfirmed(answer: Answer) -> list[RenderableType]:
-    """A sentence that says that the documents do not tell needs no confirmation."""
-    found = list(answer.doubtful)
-    if not answer.known and found and found[0] is answer.sentences[0] and not found[0].marks:
-        found = found[1:]
-    lines = [line for one in found for line in _doubt(one)]
-    return ["", warning("Not confirmed:"), *lines] if found else []
+    lines = [line for one in answer.doubtful for line in _doubt(one)]
+    return ["", warning("Not confirmed:"), *lines] if lines else []
 
 
 def _repaired(answer: Answer) -> list[RenderableType]:
@@ -68,13 +64,13 @@ def _now(repair: Repair) -> str:
 
 
 def _counted(answer: Answer) -> list[RenderableType]:
-    """How many sentences have which status, and who checked them."""
+    """How many sentences have which verdict, and which verifiers checked them."""
     if not answer.checks:
         return []
-    statuses = Counter(one.status for one in answer.sentences if one.claims)
+    verdicts = Counter(one.verdict for one in answer.sentences if one.claims)
     failed = [warning(f"The check by {one.verifier} failed: {one.problem}") for one in answer.checks if one.problem]
     by = " and ".join(dict.fromkeys(one.verifier for one in answer.checks))
-    told = ", ".join(f"{number} {status}" for status, number in statuses.items())
+    told = ", ".join(f"{number} {verdict}" for verdict, number in verdicts.items())
     return ["", *failed, Text(f"Checked by {by}: {told}", style="dim")]
 
 
@@ -102,9 +98,8 @@ def _quote(one: Citation) -> str:
 
 
 def _doubt(sentence: Sentence) -> list[RenderableType]:
-    why = f"{sentence.status}: {sentence.reason}" if sentence.reason else sentence.status
     says = [indented(f"the passage says: “{one_line(sentence.basis, _LONGEST_QUOTE)}”", 4)] if sentence.basis else []
-    return [indented(_claimed(sentence)), indented(why, 4), *says]
+    return [indented(_claimed(sentence)), indented(sentence.finding, 4), *says]
 
 
 def _claimed(sentence: Sentence) -> str:
@@ -150,7 +145,6 @@ def answer_advice(answer: Answer, *, is_answered: bool, is_filtered: bool, show_
         return [Text(how)]
     if answer.known:
         return []
-    advice = [warning("Not answered: what was found does not say it.")]
-    if not show_evidence:
-        advice.append(next_step(f"trueweave ask {question} --show-evidence", "shows what was found"))
-    return [*advice, others]
+    if show_evidence:
+        return [others]
+    return [next_step(f"trueweave ask {question} --show-evidence", "shows what was found"), others]

@@ -20,12 +20,14 @@ from trueweave.query_context import Method
 from trueweave.server.access import AnyCaller, Shared
 from trueweave.server.chatting import (
     AskedConversation,
+    CheckedBody,
     answer_length,
+    checked_body,
+    closing_of,
     conversation_of,
     entered_by_model,
     method_of,
     models_for,
-    sources_of,
 )
 from trueweave.server.fields import Line, MessageText
 from trueweave.server.problems import RESPONSES, problem_of, request_id_of
@@ -71,7 +73,8 @@ class OllamaRequest(BaseModel):
 
 
 class OllamaReply(BaseModel):
-    """An answer, or a piece of it, in Ollama's form. Counts are in the last one; durations are in nanoseconds."""
+    """An answer, or a piece of it, in Ollama's form. Counts and what checking found (`trueweave`) are in the last one;
+    durations are in nanoseconds."""
 
     model: str
     created_at: datetime
@@ -81,6 +84,7 @@ class OllamaReply(BaseModel):
     total_duration: int | None = None
     prompt_eval_count: int | None = None
     eval_count: int | None = None
+    trueweave: CheckedBody | None = None
 
 
 class OllamaModel(BaseModel):
@@ -120,9 +124,10 @@ async def _entered(request: Request, body: OllamaRequest) -> AsyncIterator[Async
 async def chat_as_ollama(
     request: Request, body: OllamaRequest, trueweave: Annotated[AsyncTrueweave, Depends(_entered)]
 ) -> Any:
-    """Answer the last message of a user from the documents of a workspace; what it cites is listed at its end.
+    """Answer the last message of a user from the documents of a workspace.
 
-    The answer comes in lines of JSON, a piece each, unless `stream` is false.
+    The sources of the answer and the sentences that the check does not confirm are listed at its end. The answer comes
+    in lines of JSON, a piece each, unless `stream` is false.
     """
     method, talk = method_of(body.model, trueweave), conversation_of([(one.role, one.content) for one in body.messages])
     wanted = body.options.num_predict
@@ -133,7 +138,7 @@ async def chat_as_ollama(
     began = time.monotonic_ns()
     asking = trueweave.ask(talk.question, method, history=talk.history, options=options)
     answer = await while_there(request, asking)
-    return _last(body.model, answer, began, answer.text + sources_of(answer))
+    return _last(body.model, answer, began, answer.text + closing_of(answer))
 
 
 async def _lines(
@@ -152,8 +157,8 @@ async def _lines(
                 case str():
                     yield _line(_piece(model, piece))
                 case Answer():
-                    if sources := sources_of(piece):
-                        yield _line(_piece(model, sources))
+                    if closing := closing_of(piece):
+                        yield _line(_piece(model, closing))
                     yield _line(_last(model, piece, began, ""))
                 case TrueweaveError():
                     found = problem_of(piece, request_id)
@@ -179,4 +184,5 @@ def _last(model: str, answer: Answer, began: int, text: str) -> OllamaReply:
         total_duration=time.monotonic_ns() - began,
         prompt_eval_count=answer.usage.tokens_in,
         eval_count=answer.usage.tokens_out,
+        trueweave=checked_body(answer),
     )

@@ -22,12 +22,14 @@ from trueweave.server.access import AnyCaller, Shared
 from trueweave.server.chatting import (
     AskedConversation,
     ChatRole,
+    CheckedBody,
     answer_length,
+    checked_body,
+    closing_of,
     conversation_of,
     entered_by_model,
     method_of,
     models_for,
-    sources_of,
 )
 from trueweave.server.fields import Line, MessageText
 from trueweave.server.problems import RESPONSES, problem_of, request_id_of
@@ -106,7 +108,8 @@ class ChatUsage(BaseModel):
 
 
 class ChatCompletion(BaseModel):
-    """An answer in OpenAI's form."""
+    """An answer in OpenAI's form. `trueweave` has what checking it found; a stream has it in the chunk with the
+    `finish_reason`."""
 
     id: str
     object: Literal["chat.completion"] = "chat.completion"
@@ -114,6 +117,7 @@ class ChatCompletion(BaseModel):
     model: str
     choices: list[ChatChoice]
     usage: ChatUsage
+    trueweave: CheckedBody
 
 
 class ModelCard(BaseModel):
@@ -148,9 +152,10 @@ async def _entered(request: Request, body: CompletionRequest) -> AsyncIterator[A
 async def complete_chat(
     request: Request, body: CompletionRequest, trueweave: Annotated[AsyncTrueweave, Depends(_entered)]
 ) -> Any:
-    """Answer the last message of a user from the documents of a workspace; what it cites is listed at its end.
+    """Answer the last message of a user from the documents of a workspace.
 
-    The messages before it are the conversation, and those of the system further instructions.
+    The sources of the answer and the sentences that the check does not confirm are listed at its end. The messages
+    before it are the conversation, and those of the system further instructions.
     """
     method, talk = method_of(body.model, trueweave), conversation_of([(one.role, one.said) for one in body.messages])
     length = answer_length(body.max_completion_tokens or body.max_tokens)
@@ -160,8 +165,8 @@ async def complete_chat(
         stream = _chunks(trueweave, talk, method, options, body, head, request_id_of(request))
         return EventStream(stream)
     answer = await while_there(request, trueweave.ask(talk.question, method, history=talk.history, options=options))
-    choice = ChatChoice(message=ChatReply(content=answer.text + sources_of(answer)), finish_reason=answer.finish)
-    return ChatCompletion(**head, choices=[choice], usage=_usage(answer.usage))
+    choice = ChatChoice(message=ChatReply(content=answer.text + closing_of(answer)), finish_reason=answer.finish)
+    return ChatCompletion(**head, choices=[choice], usage=_usage(answer.usage), trueweave=checked_body(answer))
 
 
 async def _chunks(
@@ -173,9 +178,9 @@ async def _chunks(
     head: dict[str, Any],
     request_id: str,
 ) -> AsyncGenerator[bytes, None]:
-    def chunk(delta: dict[str, str], finish: str | None = None) -> bytes:
+    def chunk(delta: dict[str, str], finish: str | None = None, **more: Any) -> bytes:
         choices = [{"index": 0, "delta": delta, "finish_reason": finish}]
-        return event("", {**head, "object": "chat.completion.chunk", "choices": choices})
+        return event("", {**head, "object": "chat.completion.chunk", "choices": choices, **more})
 
     yield chunk({"role": "assistant", "content": ""})
     heard = pieces_of(trueweave, talk.question, method, history=talk.history, options=options)
@@ -185,9 +190,9 @@ async def _chunks(
                 case str():
                     yield chunk({"content": piece})
                 case Answer():
-                    if sources := sources_of(piece):
-                        yield chunk({"content": sources})
-                    yield chunk({}, piece.finish)
+                    if closing := closing_of(piece):
+                        yield chunk({"content": closing})
+                    yield chunk({}, piece.finish, trueweave=checked_body(piece))
                     if body.stream_options and body.stream_options.include_usage:
                         usage = _usage(piece.usage)
                         yield event("", {**head, "object": "chat.completion.chunk", "choices": [], "usage": usage})
