@@ -204,7 +204,7 @@ async def test_a_slow_client_holds_no_database_connection(
 
 def long_reply(_: Asked) -> str:
     """More than the buffers between a server and a client take."""
-    return "word " * 20_000
+    return "[1] " + "word " * 20_000
 
 
 def ask_without_reading(port: int, key: str) -> socket.socket:

@@ -86,7 +86,7 @@ class AsyncClient(ClientDocumentCalls, ClientQuestionCalls):
 
     async def status(self) -> Status:
         """How large the workspace is, and what still waits to be settled."""
-        return read(Status, part(await self._requests.get(""), "status"))
+        return read(Status, await self._requests.get("/status"))
 
 
 async def _details(requests: WorkspaceRequests, *, make: bool) -> Any:

@@ -29,6 +29,7 @@ from trueweave.server.routes import (
     questions,
     rules,
     spend,
+    web,
     workspaces,
 )
 from trueweave.server.routes import (
@@ -108,7 +109,7 @@ def create_app(
         description=_ABOUT,
         version=version("trueweave"),
         openapi_url="/v1/openapi.json",
-        docs_url=None,  # these load programs from elsewhere
+        docs_url=None,  # FastAPI's page loads scripts from elsewhere; `web` has one that does not
         redoc_url=None,
         lifespan=lifespan,
         generate_unique_id_function=_operation,
@@ -134,6 +135,7 @@ def create_app(
         keys.router,
         openai.router,
         ollama.router,
+        web.router,
     ):
         app.include_router(router)
     return app

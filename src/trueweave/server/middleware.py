@@ -27,6 +27,7 @@ from trueweave.server.logs import begin_request
 from trueweave.server.metrics import Metrics
 from trueweave.server.no_auth import NoAuth, check_local
 from trueweave.server.problems import Refusal, response_of
+from trueweave.server.routes import web
 from trueweave.server.services import Services
 from trueweave.server.streaming import while_connected
 from trueweave.server.throttle import Throttle
@@ -37,6 +38,7 @@ from trueweave.store.postgres.audit import AuditEntry
 UPLOADS = re.compile(r"/(documents|estimate)/(files|annotated)/?$")
 TEXTS = re.compile(r"/(documents|estimate)/?$")
 OPEN = frozenset({"/healthz", "/readyz", "/v1/openapi.json"})
+OPEN = frozenset({"/healthz", "/readyz", "/v1/openapi.json", *web.OPEN})
 
 _log = logging.getLogger("trueweave.server.requests")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")

@@ -20,6 +20,7 @@ def check_installed() -> None:
     """ConfigError where the libraries of the server are missing."""
     needed = {
         "fastapi": "fastapi",
+        "fastapi_swagger": "fastapi-swagger",
         "jwt": "pyjwt[crypto]",
         "prometheus_client": "prometheus-client",
         "python_multipart": "python-multipart",

@@ -12,6 +12,7 @@ from trueweave.server.problems import RESPONSES, Refusal
 from trueweave.server.tagging import TaggedRoute
 from trueweave.store.postgres import api_keys
 from trueweave.store.postgres.public_errors import translated
+from trueweave.types import Status
 
 router = APIRouter(prefix="/v1/workspaces", tags=["workspaces"], responses=RESPONSES, route_class=TaggedRoute)
 
@@ -55,6 +56,12 @@ async def get_workspace(workspace: WorkspaceName, trueweave: Reading, shared: Sh
         has_model=trueweave.has_model,
         max_upload_bytes=shared.settings.max_upload_bytes,
     )
+
+
+@router.get("/{workspace}/status")
+async def get_status(trueweave: Reading) -> Status:
+    """How many documents, entities, relations and chunks a workspace has, and what waits in it."""
+    return await trueweave.status()
 
 
 @router.delete("/{workspace}")
