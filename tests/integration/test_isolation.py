@@ -48,6 +48,7 @@ LINES = json.dumps({"uri": "x:y", "text": "t"})
 # Every route in a workspace. What is in the path, `{job}` and the like, is that of the other tenant.
 IN_WORKSPACE: dict[str, Case] = {
     f"GET {ROOM}": Case(),
+    f"GET {ROOM}/status": Case(),
     f"DELETE {ROOM}": Case(),
     f"GET {ROOM}/documents": Case({"cursor": "{documents_cursor}"}),
     f"GET {ROOM}/documents/failed": Case({"cursor": "{documents_cursor}"}),
@@ -132,6 +133,9 @@ ELSEWHERE = {
     "POST /v1/chat/completions",
     "GET /api/tags",
     "POST /api/chat",
+    "GET /",
+    "GET /docs",
+    "GET /docs/{name}",
 }
 
 
