@@ -1,9 +1,11 @@
 """The queue: each workspace sees its own jobs, and a worker for all gives each its turn."""
 
 import asyncio
+import tracemalloc
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from uuid import uuid4
 
 import psycopg
 import pytest
@@ -18,7 +20,7 @@ from trueweave.ingest.intake import take_in
 from trueweave.ingest.jobs import WorkerDependencies
 from trueweave.ingest.worker import Worker, worker_of
 from trueweave.serving import work_for_all
-from trueweave.store.postgres import queue
+from trueweave.store.postgres import queue, record, sources
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.liveness import Liveness
 from trueweave.store.postgres.queue import Queue
@@ -216,3 +218,24 @@ async def test_a_workspace_whose_settings_are_at_fault_stops_nobody_else(databas
     await working
     assert (await bad.status()).documents == 0
     assert left(url) >= 1
+
+
+async def test_removing_a_document_takes_it_out_of_jobs_that_wait_and_reads_none_of_them(database: Database) -> None:
+    """However long the queue is: what a process reads of it is not more for more jobs."""
+    mine = await AsyncTrueweave.enter(database, "mine", HashEmbedder())
+    jobs = [sources.Job(f"{n}/{'x' * 2000}", uuid4()) for n in range(4000)]
+    payloads = [sources.packed(jobs[n : n + 16]) for n in range(0, len(jobs), 16)]
+    async with mine.workspace.transaction() as tx:
+        await queue.enqueue(tx, "document", [*payloads, b"", sources.packed(jobs[:1])])
+        await queue.enqueue(tx, "settle", [b""])
+    gone = [jobs[0].uri, jobs[1].uri, jobs[3999].uri]
+    tracemalloc.start()
+    await record.withdraw(mine.workspace, gone)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 4_000_000
+    async with mine.workspace.transaction() as tx:
+        rows = await (await tx.execute("SELECT payload FROM job WHERE kind = 'document' ORDER BY id")).fetchall()
+        left = [sources.unpacked(bytes(payload)) for (payload,) in rows]
+    assert [job for some in left for job in some] == [job for job in jobs if job.uri not in gone]
+    assert len(left) == 251, "the job that was for one of them alone is gone, and the others are where they were"

@@ -137,3 +137,26 @@ async def test_two_limiters_of_one_process_share_the_slots_of_a_model(
     calls = Calls()
     await asyncio.wait_for(asyncio.gather(*(calls.make(paces[n % 2]) for n in range(60))), 20)
     assert (calls.made, calls.most) == (60, 3)
+
+
+async def test_a_caller_who_is_cancelled_as_the_search_fails_stays_cancelled(
+    database: Database, workspace: Workspace, processes: list[Liveness]
+) -> None:
+    """The error is there already, and the caller has not woken up yet."""
+    limits = RateLimits(calls_at_once=1)
+    calls = Calls()
+    other = asyncio.create_task(calls.make(SharedRateLimiter(database, processes[0], "m", limits), 60))
+    async with asyncio.timeout(10):
+        while not calls.now:  # noqa: ASYNC110 (it takes a statement)
+            await asyncio.sleep(0.01)
+    pace = SharedRateLimiter(database, processes[1], "m", limits)
+    waiting = asyncio.create_task(calls.make(pace))
+    await asyncio.sleep(0)
+    [handed] = pace._waiting
+    handed.set_exception(DatabaseError("the search failed"))
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    other.cancel()
+    await asyncio.gather(other, return_exceptions=True)
+    await pace.aclose()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import timedelta
 from typing import Literal, NamedTuple, get_args
@@ -37,12 +37,6 @@ async def ask_for(tx: Transaction, kind: Kind, after: float = 0) -> None:
 async def absorb(tx: Transaction, kind: Kind) -> None:
     """Take away the jobs of a kind that wait, for one who is about to do all that they would."""
     await tx.run("queue.absorb", kind=kind)
-
-
-async def take_waiting(tx: Transaction, kind: Kind, wanted: Callable[[bytes], bool]) -> list[bytes]:
-    """Take away those of the jobs of a kind that nobody is at and whose payload is wanted; their payloads."""
-    ids = [id_ for id_, payload in await tx.rows("queue.waiting", kind=kind) if wanted(payload)]
-    return [payload for (payload,) in await tx.rows("queue.take", ids=ids)] if ids else []
 
 
 async def forget_jobs(tx: Transaction) -> None:

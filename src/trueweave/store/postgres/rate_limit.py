@@ -85,24 +85,35 @@ class SharedRateLimiter:
         try:
             return await handed
         except asyncio.CancelledError:
-            if handed.done() and not handed.cancelled():
-                await self._hand_on(handed.result())
+            if handed.done() and not handed.cancelled() and handed.exception() is None:
+                slot = handed.result()
+                if not self._offer(slot):
+                    self._lay_aside(slot)  # without a statement: its error would take the place of this one
             raise
 
     async def _hand_on(self, slot: _Slot) -> None:
         """Give a slot to the first who waits for one here, or soon does; back to all when it is their turn."""
-        is_ours = _now() - slot.since < _SHARE and self._liveness.holds(slot.owner)
-        while self._waiting and is_ours:
+        if not self._offer(slot):
+            await self._give_back(slot)
+            self._search()
+
+    def _offer(self, slot: _Slot) -> bool:
+        """Give a slot to the first who waits for one here, or lay it aside for the next; False when it is to go back
+        to all."""
+        if _now() - slot.since >= _SHARE or not self._liveness.holds(slot.owner):
+            return False
+        while self._waiting:
             handed = self._waiting.popleft()
             if not handed.done():
                 handed.set_result(slot)
-                return
-        if is_ours:
-            self._idle.append(slot)
-            self._returning = self._returning or asyncio.create_task(self._return_idle())
-            return
-        await self._give_back(slot)
-        self._search()
+                return True
+        self._lay_aside(slot)
+        return True
+
+    def _lay_aside(self, slot: _Slot) -> None:
+        """Keep a slot for a moment. It goes back to all in the background."""
+        self._idle.append(slot)
+        self._returning = self._returning or asyncio.create_task(self._return_idle())
 
     async def _give_back(self, slot: _Slot) -> None:
         await self._liveness.give_back_slot(self._model, slot.number, slot.owner)

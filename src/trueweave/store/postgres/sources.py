@@ -12,7 +12,7 @@ from trueweave.graph.contribution import metadata_json, places_json
 from trueweave.spans import carrier
 from trueweave.store.postgres.binary_params import Ids, Texts
 from trueweave.store.postgres.db import Transaction, Workspace
-from trueweave.store.postgres.queue import enqueue, take_waiting
+from trueweave.store.postgres.queue import enqueue
 from trueweave.store.postgres.storage import check_room
 from trueweave.text.names import key
 from trueweave.types import FailedDocument, Place, Source
@@ -136,15 +136,8 @@ async def take_back(workspace: Workspace, jobs: Sequence[Job]) -> None:
 
 
 async def forget_jobs(tx: Transaction, uris: Sequence[str]) -> None:
-    """Take these documents out of the jobs that wait."""
-    gone = set(uris)
-
-    def concerns(payload: bytes) -> bool:
-        return any(job.uri in gone for job in unpacked(payload))
-
-    for payload in await take_waiting(tx, "document", concerns):
-        if left := [job for job in unpacked(payload) if job.uri not in gone]:
-            await enqueue(tx, "document", [packed(left)])
+    """Take these documents out of the jobs that wait. PostgreSQL does that: a queue may be longer than memory."""
+    await tx.run("source.forget_jobs", uris=Texts(uris))
 
 
 def _handfuls(jobs: Sequence[Job], sizes: Sequence[int]) -> Iterator[list[Job]]:

@@ -11,12 +11,6 @@ WHERE NOT EXISTS (SELECT FROM job WHERE kind = %(kind)s AND owner IS NULL AND du
 -- name: absorb
 DELETE FROM job WHERE kind = %(kind)s AND owner IS NULL
 
--- name: waiting
-SELECT id, payload FROM job WHERE kind = %(kind)s AND owner IS NULL
-
--- name: take
-DELETE FROM job WHERE id = ANY(%(ids)s) AND owner IS NULL RETURNING payload
-
 -- name: forget
 DELETE FROM job
 

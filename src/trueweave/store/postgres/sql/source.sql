@@ -80,3 +80,16 @@ SELECT EXISTS (SELECT FROM source WHERE NOT failed)
     OR ((EXISTS (SELECT FROM dirty_name) OR EXISTS (SELECT FROM dirty_pair))
         AND NOT EXISTS (SELECT FROM failed_work WHERE kind = 'names' OR (kind = 'settle' AND subject = '')))
     OR (EXISTS (SELECT FROM pending_link) AND NOT EXISTS (SELECT FROM failed_work WHERE kind = 'link'))
+
+-- name: forget_jobs
+-- Jobs that wait lose these documents; one that has no other goes. A payload is a list of uri and id, as `packed` writes it.
+WITH concerned AS (
+    SELECT j.id, (SELECT jsonb_agg(d ORDER BY n) FROM jsonb_array_elements(listed) WITH ORDINALITY AS o (d, n)
+                  WHERE d ->> 0 <> ALL(%(uris)s::text[])) AS kept
+    FROM job j CROSS JOIN LATERAL (SELECT convert_from(nullif(j.payload, ''), 'UTF8')::jsonb) AS p (listed)
+    WHERE j.kind = 'document' AND j.owner IS NULL
+    AND EXISTS (SELECT FROM jsonb_array_elements(listed) AS d WHERE d ->> 0 = ANY(%(uris)s::text[]))
+    ORDER BY j.id FOR UPDATE OF j),
+shortened AS (
+    UPDATE job j SET payload = convert_to(c.kept::text, 'UTF8') FROM concerned c WHERE j.id = c.id AND c.kept IS NOT NULL)
+DELETE FROM job j USING concerned c WHERE j.id = c.id AND c.kept IS NULL
