@@ -8,9 +8,11 @@ from datetime import datetime
 from typing import Any
 
 import httpx2
+import psycopg
 
 from tests.integration.serving import TEXT, fill, serving
 from trueweave.server.middleware import Limits
+from trueweave.store.postgres.liveness import Liveness
 
 ROOM = "/v1/workspaces/mine"
 QUICK: dict[str, Any] = {"extractor": "capitals"}
@@ -190,6 +192,20 @@ async def test_a_write_is_carried_out_once_for_each_key(url: str) -> None:
         async with server.client(await server.key("write", "mine")) as another:
             mine = await another.post(f"{ROOM}/documents", json=body, headers=key)
             assert mine.json()["id"] != first.json()["id"], "keys are those of their callers"
+
+
+async def test_a_request_that_died_with_its_server_is_carried_out_when_the_lease_has_ended(url: str) -> None:
+    body, key = {"documents": [{"uri": "a", "text": TEXT}]}, {"Idempotency-Key": "one"}
+    async with serving(url, **QUICK) as server, server.client(await server.key("write", "mine")) as client:
+        async with Liveness(server.database) as killed:
+            assert (await client.post(f"{ROOM}/documents", json=body, headers=key)).status_code == 202
+            with psycopg.connect(url, autocommit=True) as owner:  # as if another server were at it
+                owner.execute("UPDATE trueweave.kept_response SET body = NULL, owner = %s", (killed.owner,))
+            waiting = await client.post(f"{ROOM}/documents", json=body, headers=key)
+            assert (waiting.status_code, waiting.json()["code"]) == (409, "under_way")
+        again = await client.post(f"{ROOM}/documents", json=body, headers=key)
+        assert again.status_code == 202
+        assert "idempotent-replayed" not in again.headers
 
 
 async def test_a_failed_document_is_listed(url: str) -> None:

@@ -12,9 +12,10 @@ from fastapi import Depends, Header, Request, Response
 from fastapi.encoders import jsonable_encoder
 
 from trueweave.engine import AsyncTrueweave
-from trueweave.server.access import caller_of
+from trueweave.server.access import caller_of, services_of
 from trueweave.server.problems import Refusal
 from trueweave.store.postgres import kept_responses
+from trueweave.store.postgres.kept_responses import KeptResponse
 from trueweave.store.postgres.public_errors import translated
 
 _REPLAYED = "Idempotent-Replayed"
@@ -36,17 +37,18 @@ class Once:
         key = hashlib.sha256(self._key.encode()).digest()
         request = await asyncio.to_thread(self._fingerprint, body)  # a body may have megabytes
         with translated():
-            known = await kept_responses.begin(workspace, caller, key, request)
-        if known:
-            return self._answered(known.is_same, known.body)
+            owner = await services_of(self._request).workspaces.owner()
+            begun = await kept_responses.begin(workspace, caller, key, request, owner)
+        if isinstance(begun, KeptResponse):
+            return self._answered(begun)
         try:
             made = jsonable_encoder(await act())
         except BaseException:
             with translated():
-                await kept_responses.forget(workspace, caller, key)
+                await kept_responses.forget(workspace, begun)
             raise
         with translated():
-            await kept_responses.keep(workspace, caller, key, made)
+            await kept_responses.keep(workspace, begun, made)
         return made
 
     def _fingerprint(self, body: object) -> bytes:
@@ -55,20 +57,20 @@ class Once:
         asked += [self._request.path_params]
         return hashlib.sha256(json.dumps([asked, jsonable_encoder(body)], sort_keys=True).encode()).digest()
 
-    def _answered(self, is_same: bool, body: Any) -> Any:
-        if not is_same:
+    def _answered(self, known: KeptResponse) -> Any:
+        if not known.is_same:
             raise Refusal(
                 422,
                 "idempotency_key_reused",
                 "Another request was sent with this Idempotency-Key.",
                 "Use a new key for each request.",
             )
-        if body is None:
+        if known.body is None:
             raise Refusal(
                 409, "under_way", "The same request is being carried out.", "Send it again later.", {"Retry-After": "1"}
             )
         self._response.headers[_REPLAYED] = "true"
-        return body
+        return known.body
 
 
 def _once(

@@ -43,6 +43,10 @@ class OpenWorkspaces:
     def __len__(self) -> int:
         return len(self._open)
 
+    async def owner(self) -> int:
+        """The number under which this process claims things."""
+        return (await self._models.liveness()).owner
+
     @asynccontextmanager
     async def lend(self, name: str, may: Callable[[int], bool]) -> AsyncIterator[AsyncTrueweave]:
         """The workspace of this name, open for as long as it is needed. UnknownWorkspace where there is none, and in

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from psycopg.types.json import Jsonb
 
 from trueweave.store.postgres.db import Workspace
+
+
+class Begun(NamedTuple):
+    """A request that its caller sent with a key, and that is being carried out since then."""
+
+    caller: str
+    key: bytes
+    made: datetime
 
 
 class KeptResponse(NamedTuple):
@@ -16,22 +25,26 @@ class KeptResponse(NamedTuple):
     body: Any | None
 
 
-async def begin(workspace: Workspace, caller: str, key: bytes, request: bytes) -> KeptResponse | None:
-    """Note that a request is being carried out; or what is known of another that its caller sent with the same key."""
+async def begin(workspace: Workspace, caller: str, key: bytes, request: bytes, owner: int) -> Begun | KeptResponse:
+    """Note that the process `owner` carries a request out; or what is known of another request with the same key.
+
+    The key of a request that has no answer is free again when the lease of its process has ended.
+    """
     async with workspace.transaction() as tx:
-        if await tx.rows("kept_response.begin", caller=caller, key=key, request=request):
-            return None
+        made = await tx.value("kept_response.begin", caller=caller, key=key, request=request, owner=owner)
+        if made:
+            return Begun(caller, key, made)
         rows = await tx.rows("kept_response.find", caller=caller, key=key, request=request)
     return KeptResponse(*rows[0]) if rows else KeptResponse(True, None)
 
 
-async def keep(workspace: Workspace, caller: str, key: bytes, body: Any) -> None:
-    """Keep what a request was answered."""
+async def keep(workspace: Workspace, begun: Begun, body: Any) -> None:
+    """Keep the answer to a request, unless another process has taken its key over."""
     async with workspace.transaction() as tx:
-        await tx.run("kept_response.keep", caller=caller, key=key, body=Jsonb(body))
+        await tx.run("kept_response.keep", **begun._asdict(), body=Jsonb(body))
 
 
-async def forget(workspace: Workspace, caller: str, key: bytes) -> None:
+async def forget(workspace: Workspace, begun: Begun) -> None:
     """A request failed, and may be sent again."""
     async with workspace.transaction() as tx:
-        await tx.run("kept_response.forget", caller=caller, key=key)
+        await tx.run("kept_response.forget", **begun._asdict())

@@ -1,21 +1,25 @@
--- What writes with an Idempotency-Key were answered. See kept_responses.py.
+-- Responses stored for Idempotency-Keys. See kept_responses.py.
 
 -- name: begin
--- One row where the request is the first with its key: what was kept for a day counts no longer, and neither does what was
--- begun ten minutes ago and has no answer.
-INSERT INTO kept_response (caller, key_hash, request_hash) VALUES (%(caller)s, %(key)s, %(request)s)
-ON CONFLICT (workspace, caller, key_hash) DO UPDATE SET request_hash = excluded.request_hash, body = NULL, made = now()
-WHERE kept_response.made < now() - CASE WHEN kept_response.body IS NULL THEN interval '10 minutes' ELSE interval '1 day' END
+-- One row if the request is the first with its key. An answer counts for a day. A request without an answer counts while the
+-- process that carries it out has a lease, and no longer than ten minutes; a process that is not registered here counts as alive.
+INSERT INTO kept_response AS kept (caller, key_hash, request_hash, owner)
+VALUES (%(caller)s, %(key)s, %(request)s, CASE WHEN is_alive(%(owner)s) THEN %(owner)s END)
+ON CONFLICT (workspace, caller, key_hash) DO UPDATE
+SET request_hash = excluded.request_hash, body = NULL, made = clock_timestamp(), owner = excluded.owner
+WHERE kept.made < now() - CASE WHEN kept.body IS NULL THEN interval '10 minutes' ELSE interval '1 day' END
+   OR (kept.body IS NULL AND kept.owner IS NOT NULL AND NOT is_alive(kept.owner))
 RETURNING made
 
 -- name: find
 SELECT request_hash = %(request)s, body FROM kept_response WHERE caller = %(caller)s AND key_hash = %(key)s
 
 -- name: keep
-UPDATE kept_response SET body = %(body)s WHERE caller = %(caller)s AND key_hash = %(key)s
+UPDATE kept_response SET body = %(body)s, owner = NULL
+WHERE caller = %(caller)s AND key_hash = %(key)s AND made = %(made)s AND body IS NULL
 
 -- name: forget
-DELETE FROM kept_response WHERE caller = %(caller)s AND key_hash = %(key)s AND body IS NULL
+DELETE FROM kept_response WHERE caller = %(caller)s AND key_hash = %(key)s AND made = %(made)s AND body IS NULL
 
 -- name: forget_old
 WITH old AS (DELETE FROM kept_response WHERE ctid IN (

@@ -1555,13 +1555,16 @@ CREATE TABLE trueweave.kept_response (
     key_hash bytea NOT NULL,
     request_hash bytea NOT NULL,
     body jsonb,
-    made timestamp with time zone DEFAULT now() NOT NULL
+    made timestamp with time zone DEFAULT now() NOT NULL,
+    owner integer
 );
 ALTER TABLE ONLY trueweave.kept_response ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.kept_response FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.kept_response IS 'What writes with an Idempotency-Key were answered, for a day; no body while one is under way.';
+
+COMMENT ON COLUMN trueweave.kept_response.owner IS 'The process that carries the request out; none when it was answered, or when that process was not registered here.';
 
 CREATE TABLE trueweave.link (
     workspace integer DEFAULT (current_setting('trueweave.workspace'::text))::integer NOT NULL,
