@@ -226,6 +226,7 @@ __all__ = [
     "WorkFailed",
     "Working",
     "Workspace",
+    "WorkspaceLoading",
     "WorkspaceMoving",
     "connect",
     "connect_async",
@@ -297,6 +298,7 @@ if typing.TYPE_CHECKING:
         UnknownMethod,
         UnknownWorkspace,
         UnreadableFile,
+        WorkspaceLoading,
         WorkspaceMoving,
     )
     from trueweave.events import (

@@ -21,6 +21,7 @@ TrueweaveError
 ├── DatabaseError            the database cannot do what was asked
 │   ├── DatabaseUnavailable  it did not answer, for as long as was worth trying
 │   │   └── WorkspaceMoving  the workspace is being moved to another server, and takes no writes for now
+│   ├── WorkspaceLoading     a bulk load of the workspace runs, and this is not possible meanwhile
 │   ├── EmbeddedServerError  the bundled PostgreSQL did not start, stop or answer
 │   │   └── EmbeddedServerMissing
 │   ├── DiskFull             the disk of the bundled PostgreSQL is full, so that it stopped
@@ -154,6 +155,10 @@ class DatabaseUnavailable(DatabaseError):
 class WorkspaceMoving(DatabaseUnavailable):
     """The workspace is being moved to another PostgreSQL server. It is read meanwhile, and takes writes again after
     it."""
+
+
+class WorkspaceLoading(DatabaseError):
+    """A bulk load of the workspace runs, and this is not possible meanwhile. Adding and removing documents is."""
 
 
 class EmbeddedServerError(DatabaseError):

@@ -1054,7 +1054,7 @@ class Verdict:
 
     @property
     def exact(self) -> bool:
-        return self.digest == self.rebuilt and not self.changed
+        return self.digest == self.rebuilt and not self.differences and not self.changed
 
 
 def _require_uri(uri: str) -> None:

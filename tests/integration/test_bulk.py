@@ -35,6 +35,8 @@ from trueweave.store.postgres.digest import differences
 from trueweave.testing import HashEmbedder
 from trueweave.text.loading.rows import row_source
 from trueweave.types import BulkReport, NameKey, Source
+from trueweave.view.linking import link
+from trueweave.view.settle import settle
 
 WORDS = ["river", "bridge", "built", "old", "stone", "engineer", "flood", "school", "market", "harbour", "winter"]
 NAMES = ["Ada Lovelace", "ada lovelace", "Charles Babbage", "London", "Analytical Engine", "Grace Hopper", "Cobol"]
@@ -84,7 +86,7 @@ async def add_online(trueweave: AsyncTrueweave, folder: Path, documents: list[di
 async def load(
     trueweave: AsyncTrueweave, folder: Path, *paths: str, told: Told = untold, given: Given = NOTHING
 ) -> BulkReport:
-    return await bulk_load(
+    report, made = await bulk_load(
         trueweave.workspace,
         paths,
         folder / "spool",
@@ -95,6 +97,9 @@ async def load(
         given=given,
         told=told,
     )
+    await settle(made, given.embedder)  # as `maintenance.bulk_load` does
+    await link(made)
+    return report
 
 
 async def check_same(database: Database, folder: Path) -> None:

@@ -121,3 +121,19 @@ async def test_what_a_killed_process_left_is_dropped_and_what_a_living_one_build
         await temporary_workspaces.renew(living)
     await killed.__aexit__(None, None, None)
     assert tables.rows(url) == before
+
+
+async def test_a_rule_that_was_lost_is_noticed_though_the_view_is_as_the_other_rules_say(
+    index: AsyncTrueweave, url: str
+) -> None:
+    rule = await index.rules.merge(NameKey("nobody"), NameKey("no one"))  # no document mentions them
+    await index.rules.undo((await index.rules.merge(NameKey("miller"), NameKey("smith"))).id)
+    await index.maintenance.settle()
+    await index.communities.find()
+    assert (await index.maintenance.verify()).exact
+    with psycopg.connect(url) as owner:
+        owner.execute("ALTER TABLE trueweave.rule DISABLE TRIGGER USER")
+        owner.execute("DELETE FROM trueweave.rule WHERE id = %s", (rule.id,))
+    verdict = await index.maintenance.verify()
+    assert (verdict.exact, verdict.digest) == (False, verdict.rebuilt)
+    assert [one.section for one in verdict.differences] == ["rules"]

@@ -113,7 +113,10 @@ class Process:
                 settings = self.load.settings
                 timeouts = Timeouts(settings.statement_timeout, settings.lock_timeout, settings.idle_timeout)
                 self._database = await Database(
-                    self.load.database_url, timeouts=timeouts, connections=_CONNECTIONS
+                    self.load.database_url,
+                    direct_url=settings.direct_database_url,
+                    timeouts=timeouts,
+                    connections=_CONNECTIONS,
                 ).open()
         return self._database
 
@@ -180,9 +183,9 @@ class Process:
         if worked := self.spool.worked(shard.key):
             return worked
         target = Workspace(await self.database(), self.load.target)
-        rows = await bulk.rows_between(target, shard.after, shard.upto)
-        chunks = {chunk.id: chunk for one in rows for chunk in one.chunks}
-        async with target.transaction(snapshot=True) as tx:
+        async with target.transaction(snapshot=True, unhurried=True) as tx:
+            rows = await bulk.rows_of(tx, shard.ids)
+            chunks = {chunk.id: chunk for one in rows for chunk in one.chunks}
             known = await vectors.of_ids(tx, "chunk", list(chunks)) if self.load.space else {}
         found = [Vector("chunk", id_, chunks[id_].text_hash, values) for id_, values in known.items()]
         found += await self._chunk_vectors(chunk for chunk in chunks.values() if chunk.id not in known)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import pickle
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 from uuid import UUID, uuid4
 
 from trueweave.bulk.flows import Flow
@@ -16,28 +17,40 @@ from trueweave.bulk.shards import RecordShard, Shard, shards_of
 from trueweave.bulk.spool import Worked
 from trueweave.communities.find import regroup
 from trueweave.config import Settings
-from trueweave.errors import ConfigError
+from trueweave.errors import ConfigError, UnknownWorkspace, WorkspaceLoading
 from trueweave.events import Skipped, Unreadable
 from trueweave.graph.communities import LeidenSettings
+from trueweave.graph.contribution import Contribution
 from trueweave.ingest.own import Given
 from trueweave.ingest.recipe import Recipe
 from trueweave.protocols import Embedder
-from trueweave.store.postgres import bulk, communities, outbox, record, resolution, vectors
-from trueweave.store.postgres.db import Workspace
-from trueweave.store.postgres.temporary_workspaces import temporary_workspace
+from trueweave.store.postgres import bulk, communities, record, resolution, vectors
+from trueweave.store.postgres.db import Transaction, Workspace
+from trueweave.store.postgres.queue import ask_for
+from trueweave.store.postgres.servers import HOME
+from trueweave.store.postgres.temporary_workspaces import release_replaced_by, temporary_workspace
 from trueweave.store.postgres.vectors import Space
 from trueweave.text.loading import Files
 from trueweave.text.names import key
-from trueweave.types import BulkReport, VectorKind
+from trueweave.types import BulkReport, Hierarchy, ResolutionSettings, Rule, VectorKind
 from trueweave.view.linking import link
 from trueweave.view.settle import settle
 
 _DOCUMENTS_IN_A_SHARD = 500
+_ROUNDS = 5  # of catching up while others write; in the last one they wait
 _INDEXED: tuple[VectorKind, ...] = ("chunk", "entity", "relation")
 
 
 def untold(_stage: str, _done: int, _total: int) -> None:
     """Tell nobody of progress."""
+
+
+class Loaded(NamedTuple):
+    """What a load brought, and the workspace that has the name of the target now. Writes that came in at the very end
+    may wait to be settled there."""
+
+    report: BulkReport
+    workspace: Workspace
 
 
 async def bulk_load(
@@ -52,13 +65,14 @@ async def bulk_load(
     given: Given = Given(),  # noqa: B008 (immutable)
     told: Told = untold,
     gpus: float = 0,
-) -> BulkReport:
+) -> Loaded:
     """Load files, folders and addresses into a workspace.
 
     The index is built beside the workspace, together with the documents that are there, and takes its place at the end
     in one transaction; until then nothing is seen of it. What was made of each shard is kept in the folder `spool`,
-    which all nodes share: a load that was stopped goes on from there. Documents that come to the workspace meanwhile
-    are in it afterwards. The rows of the former index are deleted by whoever cleans up after five minutes.
+    which all nodes share: a load that was stopped goes on from there. Whatever is written to the workspace meanwhile is
+    in it afterwards, or is refused meanwhile: see docs/adr/0038-bulk-loading.md. WorkspaceLoading where another load
+    runs. The former index is deleted five minutes after the new one was first read. `told` is called in a thread.
     """
     return await _BulkLoad(target, spool, flow, settings, recipe, embedder, given, told, gpus).run(paths)
 
@@ -77,26 +91,37 @@ class _BulkLoad:
     told: Told
     gpus: float
 
-    async def run(self, paths: Sequence[str]) -> BulkReport:
-        await self._check()
-        skipped: list[Skipped | Unreadable] = []
-        files = Files.of(self.settings, self.spool)
-        incoming = await asyncio.to_thread(lambda: list(shards_of(paths, files, skipped)))
-        if not incoming:
-            raise ConfigError(f"there is nothing to load in {', '.join(paths)}. Check the paths.")
-        async with temporary_workspace(self.target.database, f"bulk-{uuid4()}") as made:
-            there = await self._there()
-            before = await bulk.document_ids(self.target)
-            load = await self._prepared(made)
-            shards: list[Shard | RecordShard] = [*there, *incoming]
-            pipeline = Pipeline(self.flow, load, self.told)
-            worked = await asyncio.to_thread(pipeline.work, shards, self.gpus)
-            report = await self._built(pipeline, made, shards, worked)
-            await self._follow_rules(made)
-            await self._switch(made, before)
-        return replace(report, skipped=tuple((one.path, one.reason) for one in skipped))
+    async def run(self, paths: Sequence[str]) -> Loaded:
+        self._check_given()
+        async with bulk.only_load(self.target):
+            await self._check()
+            skipped: list[Skipped | Unreadable] = []
+            files = Files.of(self.settings, self.spool)
+            incoming = await asyncio.to_thread(lambda: list(shards_of(paths, files, skipped)))
+            if not incoming:
+                raise ConfigError(f"there is nothing to load in {', '.join(paths)}. Check the paths.")
+            async with temporary_workspace(self.target.database, f"bulk-{uuid4()}") as made:
+                report = await self._load(made, incoming)
+            await made.retry_while_down(lambda: release_replaced_by(made))
+        return Loaded(replace(report, skipped=tuple((one.path, one.reason) for one in skipped)), made)
 
-    async def _check(self) -> None:
+    async def _load(self, made: Workspace, incoming: Sequence[Shard]) -> BulkReport:
+        await self._tell("Reading documents", 0, 1)
+        async with self.target.transaction(snapshot=True, unhurried=True) as tx:
+            there = await bulk.document_ids(tx)
+        await self._tell("Reading documents", 1, 1)
+        load = await self._prepared(made)
+        shards: list[Shard | RecordShard] = [
+            *(RecordShard(self.target.id, tuple(ids)) for ids in _batches(sorted(there))),
+            *incoming,
+        ]
+        pipeline = Pipeline(self.flow, load, self.told)
+        worked = await asyncio.to_thread(pipeline.work, shards, self.gpus)
+        report = await self._built(pipeline, made, shards, worked)
+        await self._switch(made, await _arrived(made, there))
+        return report
+
+    def _check_given(self) -> None:
         try:
             pickle.dumps(self.given)
         except (pickle.PicklingError, TypeError, AttributeError) as error:
@@ -104,24 +129,30 @@ class _BulkLoad:
                 f"an embedder, extractor or chunker that the program was given cannot be sent to other processes: "
                 f"{error}. Define its class in a module, and open files and connections when they are first needed."
             ) from error
-        async with self.target.transaction() as tx:
-            consumers, server = await outbox.consumers(tx), await tx.value("bulk.server")
-        if server:
-            raise ConfigError(
-                f"this workspace is on the server {server}, and only those on the home server are loaded in bulk. Move "
-                "it there (`trueweave workspace move NAME --to home`), load, and move it back."
-            )
-        if consumers:
-            raise ConfigError(
-                f"this workspace is copied to {', '.join(one.name for one in consumers)}, and copies cannot "
-                "follow a bulk load. Remove them (`trueweave project remove`), load, and project again."
-            )
 
-    async def _there(self) -> list[RecordShard]:
-        """The documents that the workspace has, as shards."""
-        state = await self._state()
-        pages = await bulk.document_pages(self.target, _DOCUMENTS_IN_A_SHARD)
-        return [RecordShard(f"{self.target.id} {state}", *page) for page in pages]
+    async def _check(self) -> None:
+        place = await bulk.place(self.target)
+        if place.is_dropped:
+            raise UnknownWorkspace("this workspace was dropped, or a bulk load replaced it. Open it again.")
+        if place.server != HOME:
+            raise ConfigError(
+                f"this workspace is on the server {place.server}, and only those on the home server are loaded in "
+                "bulk. Move it there (`trueweave workspace move NAME --to home`), load, and move it back."
+            )
+        if place.is_reembedded:
+            raise WorkspaceLoading(
+                "this workspace is being embedded with another model. Wait until that is done, or run `trueweave "
+                "reembed MODEL` again if it was interrupted; then load."
+            )
+        async with self.target.transaction() as tx:
+            copies = [name for (name,) in await tx.rows("bulk.copied_to")]
+            if space := await vectors.space(tx):
+                space.check(self.embedder)
+        if copies:
+            raise ConfigError(
+                f"this workspace is copied to {', '.join(copies)}, and copies cannot follow a bulk load. Remove them "
+                "(`trueweave project remove`), load, and project again."
+            )
 
     async def _prepared(self, made: Workspace) -> Load:
         """The new workspace, with the resolution and the space of the target, and what processes are to know."""
@@ -156,13 +187,13 @@ class _BulkLoad:
         loaded = await asyncio.to_thread(pipeline.load_documents, keys, mentions, how)
         names, entities = await asyncio.to_thread(pipeline.load_graph, loaded, former)
         linked = await asyncio.to_thread(pipeline.link, loaded, chunks)
-        self.told("Counting words", 0, 1)
+        await self._tell("Counting words", 0, 1)
         await bulk.count(made)
-        self.told("Counting words", 1, 1)
+        await self._tell("Counting words", 1, 1)
         if space := pipeline.load.space:
-            self.told("Indexing vectors", 0, 1)
+            await self._tell("Indexing vectors", 0, 1)
             await vectors.index_own_tables(made, space, _INDEXED)
-            self.told("Indexing vectors", 1, 1)
+            await self._tell("Indexing vectors", 1, 1)
         left_out = loaded.steps.left_out
         documents = {shard: worked[shard.key].documents - len(left_out.get(shard.key, ())) for shard in shards}
         return BulkReport(
@@ -174,49 +205,113 @@ class _BulkLoad:
             tuple(problem for one in worked.values() for problem in one.failed),
         )
 
-    async def _state(self) -> str:
-        async with self.target.transaction() as tx:
-            return str(await tx.value("read.state"))
-
-    async def _settle(self, workspace: Workspace) -> None:
-        settled = await settle(workspace, self.embedder)
-        await link(workspace)
-        if settled.defect:
-            raise settled.defect
-
-    async def _follow_rules(self, made: Workspace) -> None:
-        """Let the rules of the target hold in the new workspace, and find communities where the target has some."""
-        async with self.target.transaction() as tx:
-            rules, found = await resolution.rules(tx), await communities.hierarchy(tx)
-        for rule in rules:
-            await resolution.add_rule(made, rule)
-        await self._settle(made)
-        if found:
-            await regroup(made, LeidenSettings(found.most, found.resolution, found.seed))
+    async def _tell(self, stage: str, done: int, total: int) -> None:
+        await asyncio.to_thread(self.told, stage, done, total)
 
     async def _switch(self, made: Workspace, before: dict[UUID, str]) -> None:
-        """Let the new workspace take the place of the target, once it has all that came there meanwhile."""
-        while True:
-            now = await bulk.document_ids(self.target)
-            await self._catch_up(made, before, now)
-            before = now
-            state = await self._state()
+        """Put the new workspace in the place of the target, with all that was written there meanwhile."""
+        for left in reversed(range(_ROUNDS)):
+            state = await self._state()  # read first: whatever is written from now on makes it another
+            before = await self._catch_up(made, before)
+            await self._tell("Catching up", 1, 1)
             async with bulk.alone(self.target) as tx:
-                if await tx.value("read.state") == state and not await tx.value("settle.any_due"):
-                    await bulk.replace_by(tx, made.id)
-                    return
-            await self._settle(self.target)
+                await self._tell("Switching", 0, 1)
+                is_other = await tx.value("bulk.state") != state
+                if is_other and left:
+                    continue
+                if is_other or await tx.value("bulk.any_unsettled"):
+                    await self._catch_up_alone(tx, made.id, before)
+                found = await communities.hierarchy(tx)
+                await bulk.replace_by(tx, made.id)
+            break
+        await self._tell("Switching", 1, 1)
+        await _regroup(made, found)
 
-    async def _catch_up(self, made: Workspace, before: dict[UUID, str], now: dict[UUID, str]) -> None:
-        """Change the new workspace as the target was changed meanwhile."""
-        new = [id_ for id_ in now if id_ not in before]
-        uris = set(now.values())
-        gone = [uri for id_, uri in before.items() if id_ not in now and uri not in uris]
-        for at in range(0, len(new), _DOCUMENTS_IN_A_SHARD):
-            rows = await bulk.rows_of(self.target, new[at : at + _DOCUMENTS_IN_A_SHARD])
-            stored = [one._replace(document=one.document._replace(source=None)) for one in rows]
-            await record.store(made, stored)
+    async def _state(self) -> str:
+        async with self.target.transaction(snapshot=True) as tx:
+            return str(await tx.value("bulk.state"))
+
+    async def _catch_up(self, made: Workspace, before: dict[UUID, str]) -> dict[UUID, str]:
+        """Give the new workspace what was written to the target, while others go on writing; the versions of documents
+        of the target that it has now."""
+        async with self.target.transaction(snapshot=True, unhurried=True) as tx:
+            now = await bulk.document_ids(tx)
+            rules, how = await resolution.rules(tx), await resolution.settings(tx)
+            found = await communities.hierarchy(tx)
+        await self._tell("Catching up", 0, 1)
+        new, gone = _difference(before, now)
+        arrived = {id_: uri for id_, uri in now.items() if id_ in before}
+        for ids in _batches(new):
+            async with self.target.transaction(snapshot=True, unhurried=True) as tx:
+                rows = await bulk.rows_of(tx, ids)  # what was removed just now is no longer there
+            await record.store(made, _without_sources(rows))
+            arrived |= {one.document.id: one.document.uri for one in rows}
         if gone:
             await record.withdraw(made, gone)
-        if new or gone:
-            await self._settle(made)
+        async with made.transaction() as tx:
+            await _follow(tx, rules, how)
+        settled = await settle(made, self.embedder)
+        await link(made)
+        if settled.defect:
+            raise settled.defect
+        await _regroup(made, found)
+        return arrived
+
+    async def _catch_up_alone(self, tx: Transaction, made: int, before: dict[UUID, str]) -> None:
+        """The same in the transaction of the switch, while others wait to write. What is stored here is settled after
+        the switch: no model is asked while others wait."""
+        now = await bulk.document_ids(tx, failed=True)
+        rules, how = await resolution.rules(tx), await resolution.settings(tx)
+        new, gone = _difference(before, now)
+        for ids in _batches(new):
+            rows = await bulk.rows_of(tx, ids)
+            async with bulk.inside(tx, made) as there:
+                await record.store_in(there, _without_sources(rows))
+                await there.run("record.stage")
+                await there.run("record.clear_stage")
+        async with bulk.inside(tx, made) as there:
+            if gone:
+                await record.withdraw_in(there, gone)
+            await _follow(there, rules, how)
+            await ask_for(there, "settle")
+
+
+async def _arrived(made: Workspace, there: dict[UUID, str]) -> dict[UUID, str]:
+    """Those of these versions of documents that are in the new workspace, or were replaced there by the load. Others
+    were removed before they were read, and may have been added again since."""
+    async with made.transaction(snapshot=True, unhurried=True) as tx:
+        now = await bulk.document_ids(tx)
+    uris = set(now.values())
+    return {id_: uri for id_, uri in there.items() if id_ in now or uri in uris}
+
+
+def _difference(before: dict[UUID, str], now: dict[UUID, str]) -> tuple[list[UUID], list[str]]:
+    """The versions of documents that are new, and the uris of those that were removed."""
+    uris = set(now.values())
+    gone = [uri for id_, uri in before.items() if id_ not in now and uri not in uris]
+    return [id_ for id_ in now if id_ not in before], gone
+
+
+def _without_sources(rows: Sequence[Contribution]) -> list[Contribution]:
+    """Documents to be stored in a workspace that has no sources; the switch adds what they were made from."""
+    return [one._replace(document=one.document._replace(source=None)) for one in rows]
+
+
+def _batches(ids: Sequence[UUID]) -> Iterator[Sequence[UUID]]:
+    return (ids[at : at + _DOCUMENTS_IN_A_SHARD] for at in range(0, len(ids), _DOCUMENTS_IN_A_SHARD))
+
+
+async def _regroup(made: Workspace, found: Hierarchy | None) -> None:
+    """Find communities in the new workspace as they were found in the target, if they were."""
+    if found:
+        await regroup(made, LeidenSettings(found.most, found.resolution, found.seed))
+
+
+async def _follow(tx: Transaction, rules: Sequence[Rule], how: ResolutionSettings) -> None:
+    """Give the workspace of this transaction these rules, in this order, and this resolution."""
+    await resolution.change_settings_in(tx, how)
+    own, wanted = {rule.id for rule in await resolution.rules(tx)}, {rule.id for rule in rules}
+    if undone := own - wanted:
+        await resolution.delete_rules(tx, list(undone))
+    if made := [rule for rule in rules if rule.id not in own]:
+        await resolution.insert_rules(tx, made)

@@ -71,15 +71,14 @@ class Shard:
 
 @dataclass(frozen=True)
 class RecordShard:
-    """Documents that are in the workspace already, from after one id to another, as they were in some state of it."""
+    """Versions of documents that are in the workspace already."""
 
-    state: str
-    after: UUID
-    upto: UUID
+    workspace: int
+    ids: tuple[UUID, ...]
 
     @property
     def key(self) -> str:
-        """What names the shard: another one if the workspace has changed."""
+        """What names the shard: another one for other documents."""
         return hashlib.sha256(repr(self).encode()).hexdigest()[:32]
 
 

@@ -50,6 +50,7 @@ CLASSES: dict[str, type[TrueweaveError]] = {
     "database_error": errors.DatabaseError,
     "database_unavailable": errors.DatabaseUnavailable,
     "workspace_moving": errors.WorkspaceMoving,
+    "workspace_loading": errors.WorkspaceLoading,
     "disk_full": errors.DiskFull,
     "schema_mismatch": errors.SchemaMismatch,
     "not_isolated": errors.NotIsolated,

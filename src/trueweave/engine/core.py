@@ -202,6 +202,14 @@ class OpenWorkspace:
         await self.finish_settling(settled)
         return settled.documents
 
+    async def settle_in(self, workspace: Workspace) -> None:
+        """Settle what waits in another workspace, with the models and settings of this one."""
+        embedder = None if self._embedder_is_of_settings else self._embedder
+        given = self._extractor, self._chunker
+        other = OpenWorkspace(workspace, embedder, self._of_process, self.llm, self.own, self._factory, None, *given)
+        async with aclosing(other):
+            await other.settle()
+
     async def finish_settling(self, settled: SettleResult) -> None:
         """What follows when all is settled: texts are linked to names, and large tables of vectors moved. Then the
         first failure by a bug is raised, if there was one."""

@@ -260,7 +260,7 @@ class AsyncMaintenanceGroup:
         models = await self._core.models()
         flow = RayFlow(ray_address)
         try:
-            return await bulk_load(
+            report, made = await bulk_load(
                 self._core.workspace,
                 paths,
                 spool,
@@ -274,3 +274,5 @@ class AsyncMaintenanceGroup:
             )
         finally:
             await asyncio.to_thread(flow.close)
+        await self._core.settle_in(made)
+        return report

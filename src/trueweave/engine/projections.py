@@ -11,6 +11,7 @@ from trueweave.events import Listener, ignore
 from trueweave.projection import compare, projector
 from trueweave.projection.projector import Projector
 from trueweave.store.postgres import projections
+from trueweave.store.postgres.locks import refuse_during_load
 from trueweave.store.postgres.projecting import ProjectionSource
 from trueweave.store.postgres.public_errors import own_errors
 from trueweave.types import ProjectionDifference, ProjectionStatus, StoreName
@@ -67,6 +68,7 @@ class AsyncProjectionsGroup:
         """Let this workspace have a copy in a store; a projector builds it."""
         self._core.target(store)  # a store without an address is told before anything is noted
         async with self._core.workspace.transaction() as tx:
+            await refuse_during_load(tx, "copying it to another store")
             await projections.enable(tx, store)
 
     def _projector(self, store: StoreName, listener: Listener) -> Projector:

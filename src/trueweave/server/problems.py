@@ -101,6 +101,7 @@ KINDS: dict[type[TrueweaveError], _Kind] = {
     errors.WorkspaceMoving: _Kind(
         503, "workspace_moving", _LATER, "The workspace is being moved, and takes no writes for now."
     ),
+    errors.WorkspaceLoading: _Kind(409, "workspace_loading", "Try again when the bulk load is done."),
     errors.EmbeddedServerError: _Kind(503, "database_unavailable", _LATER, "The database did not answer."),
     errors.EmbeddedServerMissing: _Kind(503, "database_unavailable", _IN_LOG, "There is no database."),
     errors.DiskFull: _Kind(503, "disk_full", _IN_LOG, "The disk of the database is full."),

@@ -9,10 +9,11 @@ from trueweave.graph.communities import LIBRARY
 from trueweave.store.postgres import communities, digest
 from trueweave.store.postgres.db import Workspace
 from trueweave.store.postgres.temporary_workspaces import renew
-from trueweave.types import Verdict
+from trueweave.types import Difference, Verdict
 
 _RESOLVED = ("names", "entities", "relations", "communities", "vectors")  # what depends on rules and settings
 _SEARCHED = ("phrases", "occurrences")
+_LOST_RULES = Difference("rules", "all", "these are not all the rules that were made and not undone", None)
 
 
 class Moment(NamedTuple):
@@ -24,6 +25,7 @@ class Moment(NamedTuple):
     texts: int
     grouped: str | None
     has_old_communities: bool
+    has_lost_rules: bool = False
 
 
 async def moment(workspace: Workspace) -> Moment:
@@ -32,7 +34,8 @@ async def moment(workspace: Workspace) -> Moment:
         [(documents, names, texts, grouped)] = await tx.rows("read.waiting")
         found = await communities.hierarchy(tx)
         is_old = found is not None and (found.behind or found.library != LIBRARY)
-        return Moment(str(await tx.value("read.state")), documents, names, texts, grouped, is_old)
+        has_lost_rules = bool(await tx.value("read.has_lost_rules"))
+        return Moment(str(await tx.value("read.state")), documents, names, texts, grouped, is_old, has_lost_rules)
 
 
 async def compare_with(workspace: Workspace, rebuilt: Workspace, before: Moment) -> Verdict:
@@ -42,14 +45,15 @@ async def compare_with(workspace: Workspace, rebuilt: Workspace, before: Moment)
     mine = await digest.digest(workspace, sections)
     other = await digest.digest(rebuilt, sections)
     waiting = before.documents, before.names, before.texts
+    lost = (_LOST_RULES,) if before.has_lost_rules else ()
     if mine == other:
-        return Verdict(mine, other, (), *waiting, tuple(left_out))
-    found = await digest.differences(workspace, rebuilt, sections)
+        return Verdict(mine, other, lost, *waiting, tuple(left_out))
+    found = (*lost, *await digest.differences(workspace, rebuilt, sections))
     await renew(rebuilt)  # or what is compared with would be no rebuild any longer
     now = await moment(workspace)
     if (now.state, now.grouped) != (before.state, before.grouped):
         return Verdict(mine, other, (), *waiting, tuple(left_out), changed=True)
-    return Verdict(mine, other, tuple(found), *waiting, tuple(left_out))
+    return Verdict(mine, other, found, *waiting, tuple(left_out))
 
 
 def _not_comparable(now: Moment) -> Iterator[str]:

@@ -8,20 +8,22 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
-from itertools import pairwise
 from typing import Any, LiteralString, NamedTuple
 from uuid import UUID
 
 from psycopg import sql
+from psycopg.errors import RaiseException
 
+from trueweave.errors import DatabaseError, WorkspaceLoading, WorkspaceMoving
 from trueweave.graph.aggregate import EntityRow, NamePairRow, NameRow, RelationRow
 from trueweave.graph.contribution import ChunkRow, Contribution, DocumentRow, LinkRow, Made, MentionRow
 from trueweave.graph.plan import PhraseCount
 from trueweave.store.postgres import own_tables, record, vectors, view
 from trueweave.store.postgres.binary_params import Ids, Numbers, Texts
-from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Transaction, Workspace
+from trueweave.store.postgres.failures import first_line
 from trueweave.store.postgres.queries import QUERIES
+from trueweave.store.postgres.servers import GRACE, HOME
 from trueweave.store.postgres.vectors import Space, Vector
 from trueweave.text import phrases
 from trueweave.types import VECTOR_KINDS, VectorKind
@@ -174,50 +176,31 @@ async def live_names(workspace: Workspace) -> AsyncIterator[tuple[UUID, UUID, in
         after = page[-1][0]
 
 
-async def document_pages(workspace: Workspace, page: int) -> list[tuple[UUID, UUID]]:
-    """The documents of a workspace in pages, each from after one id to another."""
-    async with workspace.transaction(snapshot=True, unhurried=True) as tx:
-        ends = [id_ for (id_,) in await tx.rows("bulk.document_pages", page=page)]
-    return list(pairwise([UUID(int=0), *ends]))
-
-
-async def document_ids(workspace: Workspace) -> dict[UUID, str]:
-    """The versions of documents that a workspace shows, with their uris."""
+async def document_ids(tx: Transaction, *, failed: bool = False) -> dict[UUID, str]:
+    """The current versions of documents of a workspace with their uris; with `failed`, also those whose indexing
+    failed by a bug."""
     found: dict[UUID, str] = {}
     after = UUID(int=0)
-    while True:
-        async with workspace.transaction(snapshot=True) as tx:
-            page = await tx.rows("bulk.document_ids", after=after, limit=_PAGE)
-        if not page:
-            return found
+    while page := await tx.rows("bulk.document_ids", after=after, limit=_PAGE, failed=failed):
         found |= dict(page)
         after = page[-1][0]
+    return found
 
 
-async def rows_between(workspace: Workspace, after: UUID, upto: UUID) -> list[Contribution]:
-    """The documents of a page as they are stored."""
-    async with workspace.transaction(snapshot=True, unhurried=True) as tx:
-        return await _rows(tx, await tx.rows("bulk.documents_between", after=after, upto=upto))
-
-
-async def rows_of(workspace: Workspace, ids: Sequence[UUID]) -> list[Contribution]:
-    """These versions of documents as they are stored."""
-    async with workspace.transaction(snapshot=True, unhurried=True) as tx:
-        return await _rows(tx, await tx.rows("bulk.documents", ids=Ids(ids)))
-
-
-async def _rows(tx: Transaction, documents: list[Row]) -> list[Contribution]:
-    ids = Ids(id_ for id_, *_ in documents)
+async def rows_of(tx: Transaction, ids: Sequence[UUID]) -> list[Contribution]:
+    """Those of these versions of documents that are still stored. The transaction is a snapshot, or nobody writes."""
+    documents = await tx.rows("bulk.documents", ids=Ids(ids))
+    there = Ids(id_ for id_, *_ in documents)
     recipes = await tx.rows("bulk.recipes", ids=Ids({recipe for *_, recipe in documents if recipe}))
     made = {id_: record.made(recipe, fingerprint) for id_, recipe, fingerprint in recipes}
     chunks: defaultdict[UUID, list[ChunkRow]] = defaultdict(list)
     mentions: defaultdict[UUID, list[MentionRow]] = defaultdict(list)
     links: defaultdict[UUID, list[LinkRow]] = defaultdict(list)
-    for row in await tx.rows("bulk.chunks", documents=ids):
+    for row in await tx.rows("bulk.chunks", documents=there):
         chunks[row[0]].append(ChunkRow._make(row))
-    for row in await tx.rows("bulk.mentions", documents=ids):
+    for row in await tx.rows("bulk.mentions", documents=there):
         mentions[row[0]].append(MentionRow._make(row))
-    for row in await tx.rows("bulk.links", documents=ids):
+    for row in await tx.rows("bulk.links", documents=there):
         links[row[0]].append(LinkRow._make(row))
     found = [DocumentRow._make(row) for row in documents]
     return [
@@ -227,16 +210,71 @@ async def _rows(tx: Transaction, documents: list[Row]) -> list[Contribution]:
 
 
 @asynccontextmanager
-async def alone(workspace: Workspace) -> AsyncIterator[Transaction]:
-    """A transaction in the workspace while which nobody else writes to it."""
-    async with workspace.transaction(unhurried=True, dropping=True) as tx:
+async def only_load(target: Workspace) -> AsyncIterator[None]:
+    """No other bulk load and no move of the workspace begins meanwhile. WorkspaceLoading or WorkspaceMoving where one
+    runs.
+
+    The lock belongs to a session, so it ends with this process. Nothing relies on it but time: should the session
+    break, the switch still raises unless the workspace is as planned.
+    """
+    async with await target.database.connect() as connection:
+        row = await (await connection.execute(QUERIES["bulk.lock"], {"workspace": target.id})).fetchone()
+        if row == ("load",):
+            raise WorkspaceLoading(
+                "another bulk load of this workspace runs, or its embedding model is being changed. Wait until that is "
+                "done, then run the same command again."
+            )
+        if row == ("move",):
+            raise WorkspaceMoving("this workspace is being moved to another server. Wait until that is done.")
+        yield
+
+
+class Place(NamedTuple):
+    """Where a workspace is, and whether it was dropped or is being embedded with another model."""
+
+    server: str
+    place: str
+    is_dropped: bool
+    is_reembedded: bool
+
+
+async def place(target: Workspace) -> Place:
+    """Where a workspace is, as its home knows it. What an interrupted move left undone is undone, for which the caller
+    has to be the only load."""
+    async with target.database.transaction(target.id, dropping=True) as tx:
+        rows = await tx.rows("bulk.place")
+        found = Place(*rows[0]) if rows else Place(HOME, "here", is_dropped=True, is_reembedded=False)
+        if found.server == HOME and not found.is_dropped and found.place != "here":
+            await tx.run("servers.set_place", workspace=target.id, is_here=True, grace=GRACE)
+        return found
+
+
+@asynccontextmanager
+async def alone(target: Workspace) -> AsyncIterator[Transaction]:
+    """A transaction in the workspace, in its home, during which nobody else writes to it."""
+    async with target.database.transaction(target.id, unhurried=True, dropping=True) as tx:
         await tx.run("bulk.hold_writers")
         yield tx
 
 
+@asynccontextmanager
+async def inside(tx: Transaction, workspace: int) -> AsyncIterator[Transaction]:
+    """The same transaction in another workspace."""
+    await tx.run("bulk.enter", workspace=workspace)
+    yield Transaction(tx.connection, workspace)
+    await tx.run("bulk.enter", workspace=tx.workspace)
+
+
 async def replace_by(tx: Transaction, made: int) -> None:
-    """Let the workspace of this number take the place of the current one, which nobody writes to."""
-    await tx.run("bulk.replace", made=made)
+    """Put the workspace of this number in the place of the current one, which nobody writes to. DatabaseError, and
+    nothing is changed, unless both are as planned."""
+    try:
+        await tx.run("bulk.replace", made=made)
+    except RaiseException as error:
+        raise DatabaseError(
+            f"the bulk load was not switched to: {first_line(error)}. The workspace is as it was. Run the same command "
+            "again: what was extracted is kept."
+        ) from error
 
 
 async def _load_phrase_counts(tx: Transaction, phrase_counts: Iterable[PhraseCount]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import cast
 
+from trueweave.errors import WorkspaceLoading
 from trueweave.store.postgres.db import Transaction
 
 _OURS = 0x5457 << 48  # "TW": keeps clear of the locks that other programs take in the same database
@@ -43,6 +44,15 @@ async def one_linker(tx: Transaction) -> None:
 async def one_grouper(tx: Transaction) -> None:
     """Wait until nobody else finds communities in this workspace, and keep others away until the transaction ends."""
     await tx.run("resolve.lock_alone", lock=_key(tx, _COMMUNITIES))
+
+
+async def refuse_during_load(tx: Transaction, doing: str) -> None:
+    """WorkspaceLoading if a bulk load of the workspace runs; none begins before the end of the transaction."""
+    if not await tx.value("bulk.try_without_load"):
+        raise WorkspaceLoading(
+            f"a bulk load of this workspace is running, and {doing} is not possible meanwhile. Wait until the load is "
+            "done, then try again. Documents can be added and removed at any time."
+        )
 
 
 async def count_change(tx: Transaction) -> None:

@@ -421,13 +421,20 @@ async def _owner(servers: Mapping[str, OwnerAddress], name: str) -> AsyncIterato
 
 async def _find(home: Connection, name: str) -> tuple[int, str]:
     """The number of a workspace, which nobody else moves from now on, and its server."""
-    for is_locked in (False, True):
+    locked: int | None = None
+    while True:
         rows = await (await home.execute(QUERIES["move.find"], {"name": name})).fetchall()
         if not rows:
             raise UnknownWorkspace(f"there is no workspace {name!r}. `trueweave workspace list` shows all.")
-        if not is_locked and not await _is_ours(home, rows[0][0]):
-            raise DatabaseError(f"workspace {name!r} is being moved by another process. Wait until that is done.")
-    return rows[0][0], rows[0][1]
+        [(id_, server)] = rows
+        if id_ == locked:
+            return id_, server
+        if not await _is_ours(home, id_):
+            raise DatabaseError(
+                f"workspace {name!r} is being moved or loaded in bulk by another process. Wait until that is done, "
+                "then run the same command again."
+            )
+        locked = id_  # a bulk load may have put another one in its place just before
 
 
 async def _is_ours(home: Connection, id_: int) -> bool:

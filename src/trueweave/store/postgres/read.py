@@ -7,10 +7,13 @@ from typing import Any
 from uuid import UUID
 
 from psycopg import sql
+from psycopg.errors import RaiseException
 
+from trueweave.errors import UnknownWorkspace
 from trueweave.graph.aggregate import THOUSANDTHS
 from trueweave.store.postgres.db import Database, Transaction, Workspace
 from trueweave.store.postgres.document_filter import FilterShape
+from trueweave.store.postgres.failures import first_line
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.queue import forget_jobs
 from trueweave.types import DocumentInfo, Entity, Relation, Status
@@ -59,8 +62,11 @@ async def drop_workspace(workspace: Workspace) -> int:
     One that is on another server than its home is dropped there first, so that the home knows of it until all is gone.
     """
     home, there = workspace.database, await workspace.placed()
-    async with home.transaction(workspace.id, dropping=True) as tx:
-        await tx.run("read.begin_drop")
+    try:
+        async with home.transaction(workspace.id, dropping=True) as tx:
+            await tx.run("read.begin_drop")
+    except RaiseException as error:
+        raise UnknownWorkspace(f"{first_line(error)}. Open it again to drop it.") from error
     if there is home:
         return await _drop(home, workspace.id)
     async with there.transaction(workspace.id, dropping=True) as tx:

@@ -51,8 +51,8 @@ async def store(workspace: Workspace, documents: Sequence[Contribution], room: i
         try:
             async with workspace.transaction(unhurried=size > _LARGE) as tx:
                 if size < MUCH:
-                    return await _store(tx, documents, room)
-                return await off_loop(tx, lambda tx: _store(tx, documents, room))
+                    return await store_in(tx, documents, room)
+                return await off_loop(tx, lambda tx: store_in(tx, documents, room))
         except UniqueViolation:
             # Another writer brought a version of the same document in the meantime: look again, then ours is the later.
             if attempt == _TRIES:
@@ -60,7 +60,8 @@ async def store(workspace: Workspace, documents: Sequence[Contribution], room: i
     raise AssertionError("unreachable")
 
 
-async def _store(tx: Transaction, offered: Sequence[Contribution], room: int | None) -> Stored:
+async def store_in(tx: Transaction, offered: Sequence[Contribution], room: int | None = None) -> Stored:
+    """The same in a transaction that may do more. UniqueViolation where another writer stores the same document."""
     await names_may_arrive(tx)
     latest = {c.document.uri: c for c in await _still_wanted(tx, offered)}  # of two versions, the later one counts
     documents = [latest[uri] for uri in sorted(latest)]
@@ -156,16 +157,21 @@ async def withdraw(workspace: Workspace, uris: Sequence[str]) -> int:
     What they leave behind elsewhere is noted, to be erased once they are out of the view.
     """
     async with workspace.transaction() as tx:
-        ordered = sorted(set(uris))
-        waiting = await tx.rows("source.withdraw", uris=ordered)
-        await tx.rows("record.lock_versions", uris=ordered)
-        await tx.run("erase.note", uris=ordered, waiting=[uri for (uri,) in waiting])
-        await forget_jobs(tx, ordered)
-        forgotten = await tx.rows("record.forget_invisible", uris=ordered, keep=[])
-        withdrawn = await tx.rows("record.unset_current", uris=ordered, keep=[])
-        await tx.run("failed.erase_documents", uris=ordered)
-        await tx.run("ingest_job.forget_documents", uris=ordered)
-        return len({uri for (uri,) in (*waiting, *forgotten, *withdrawn)})
+        return await withdraw_in(tx, uris)
+
+
+async def withdraw_in(tx: Transaction, uris: Sequence[str]) -> int:
+    """The same in a transaction that may do more."""
+    ordered = sorted(set(uris))
+    waiting = await tx.rows("source.withdraw", uris=ordered)
+    await tx.rows("record.lock_versions", uris=ordered)
+    await tx.run("erase.note", uris=ordered, waiting=[uri for (uri,) in waiting])
+    await forget_jobs(tx, ordered)
+    forgotten = await tx.rows("record.forget_invisible", uris=ordered, keep=[])
+    withdrawn = await tx.rows("record.unset_current", uris=ordered, keep=[])
+    await tx.run("failed.erase_documents", uris=ordered)
+    await tx.run("ingest_job.forget_documents", uris=ordered)
+    return len({uri for (uri,) in (*waiting, *forgotten, *withdrawn)})
 
 
 async def read(workspace: Workspace, page: int = 500, *, visible: bool = False) -> AsyncIterator[list[Document]]:

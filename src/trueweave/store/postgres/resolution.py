@@ -85,12 +85,18 @@ async def _find_alike(tx: Transaction, names: Sequence[UUID]) -> int:
 async def change_settings(workspace: Workspace, to: ResolutionSettings) -> None:
     """Resolve all names anew by other settings. The view follows as they are settled, a batch at a time."""
     async with workspace.transaction() as tx:
-        await nothing_moves(tx)
-        if await settings(tx) == to:
-            return
-        await tx.run("resolve.change_settings", mode=to.mode, threshold=to.threshold, same=to.same)
-        await match_all_again(tx, to)
-        await count_change(tx)
+        await change_settings_in(tx, to)
+
+
+async def change_settings_in(tx: Transaction, to: ResolutionSettings) -> bool:
+    """The same in a transaction that may do more; whether the settings were others."""
+    await nothing_moves(tx)
+    if await settings(tx) == to:
+        return False
+    await tx.run("resolve.change_settings", mode=to.mode, threshold=to.threshold, same=to.same)
+    await match_all_again(tx, to)
+    await count_change(tx)
+    return True
 
 
 async def match_all_again(tx: Transaction, how: ResolutionSettings) -> None:
@@ -162,10 +168,15 @@ def _side(rule: Rule) -> int:
 async def undo_rule(workspace: Workspace, rule: UUID) -> bool:
     """Take a rule back, if there is one: the names that it spoke of are resolved as if it had never been."""
     async with workspace.transaction() as tx:
-        await lock_view(tx)
-        await _touch(tx, rule)
-        await tx.run("resolve.rule_delete_names", rule=rule)
-        return bool(await tx.run("resolve.rule_delete", rule=rule))
+        return bool(await delete_rules(tx, (rule,)))
+
+
+async def delete_rules(tx: Transaction, rules: Sequence[UUID]) -> int:
+    """Delete rules and have the names that they mention resolved again; how many there were."""
+    await lock_view(tx)
+    await _touch(tx, *rules)
+    await tx.run("resolve.rule_delete_names", rules=Ids(rules))
+    return await tx.run("resolve.rule_delete", rules=Ids(rules))
 
 
 async def rules(tx: Transaction) -> list[Rule]:

@@ -7,13 +7,20 @@ those that have expired.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 
-from trueweave.errors import DatabaseError
+from psycopg import Error
+
+from trueweave.errors import DatabaseError, UnknownWorkspace
+from trueweave.store.postgres import read
+from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Database, Workspace
-from trueweave.store.postgres.read import drop_workspace
+from trueweave.store.postgres.failures import first_line
+
+_log = logging.getLogger(__name__)
 
 _LASTS = timedelta(minutes=3)
 _RENEWED_EVERY = 20.0  # seconds
@@ -32,7 +39,7 @@ async def temporary_workspace(database: Database, name: str) -> AsyncIterator[Wo
         with suppress(asyncio.CancelledError):
             await renewing
         if await _is_temporary(workspace):
-            await drop_workspace(workspace)
+            await read.drop_workspace(workspace)
 
 
 async def renew(workspace: Workspace) -> None:
@@ -46,12 +53,46 @@ async def renew(workspace: Workspace) -> None:
 
 
 async def drop_expired(database: Database) -> int:
-    """Drop the temporary workspaces whose makers are gone; how many there were."""
+    """Drop the temporary workspaces whose makers are gone, and former indexes that have expired; how many."""
     async with database.transaction(None) as tx:
         expired = [id_ for (id_,) in await tx.rows("temporary_workspace.expired")]
     for id_ in expired:
-        await drop_workspace(Workspace(database, id_))
+        await read.drop_workspace(Workspace(database, id_))
+    for former, successor in await _replaced(database):
+        try:
+            await _release(database, former, successor)
+        except Error as error:
+            _log.warning(
+                "the index that replaced workspace %s cannot be read: %s; the former one is kept",
+                former,
+                first_line(error),
+                extra={"event": "replaced.unreadable", "workspace": former},
+            )
     return len(expired)
+
+
+async def release_replaced_by(workspace: Workspace) -> None:
+    """Read an index that a bulk load has just switched to, and let the former one expire. Until this has been done, by
+    the load or by `drop_expired`, the former index is kept."""
+    for former, successor in await _replaced(workspace.database):
+        if successor == workspace.id:
+            await _release(workspace.database, former, successor)
+
+
+async def _replaced(database: Database) -> list[Row]:
+    async with database.transaction(None) as tx:
+        return await tx.rows("temporary_workspace.replaced")
+
+
+async def _release(database: Database, former: int, successor: int | None) -> None:
+    if successor is not None:
+        try:
+            async with database.transaction(successor, snapshot=True, unhurried=True) as tx:
+                await read.status(tx)  # counts all rows of documents, chunks, entities and relations
+        except UnknownWorkspace:
+            return  # it was dropped just now; whoever comes next sees that
+    async with database.transaction(None) as tx:
+        await tx.run("temporary_workspace.release", former=former)
 
 
 async def _is_temporary(workspace: Workspace) -> bool:

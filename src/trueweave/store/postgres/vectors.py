@@ -28,7 +28,7 @@ from trueweave.store.postgres import leases, outbox, own_tables
 from trueweave.store.postgres.binary_params import Ids
 from trueweave.store.postgres.connections import Row
 from trueweave.store.postgres.db import Transaction, Workspace
-from trueweave.store.postgres.locks import count_change, lock_view, share_view
+from trueweave.store.postgres.locks import count_change, lock_view, refuse_during_load, share_view
 from trueweave.store.postgres.own_tables import OwnTable, OwnTables
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.types import VECTOR_KINDS, Hit, Metric, VectorKind
@@ -250,6 +250,8 @@ async def change_space(
     """
     new = await make_space(workspace, embedder)
     async with workspace.transaction() as tx:
+        if await space(tx):  # whoever adds the first vectors is not refused
+            await refuse_during_load(tx, "embedding it with another model")
         await tx.run("vectors.begin_change", space=new.id)
     rounds = 0
     while True:

@@ -38,17 +38,39 @@ WHERE p.id = o.phrase
 -- The names of a workspace with their entities, and how much each is mentioned, a page at a time.
 SELECT id, entity, count FROM name WHERE entity IS NOT NULL AND id > %(after)s ORDER BY id LIMIT %(limit)s
 
--- name: document_pages
--- The last document of each page, in the order of ids.
-SELECT id FROM (SELECT id, row_number() OVER (ORDER BY id) AS n, count(*) OVER () AS total FROM document WHERE visible AND current) AS numbered
-WHERE n %% %(page)s = 0 OR n = total ORDER BY id
-
--- name: documents_between
-SELECT id, uri, title, content_hash, metadata::text, places::text, source, notes, size, recipe
-FROM document WHERE visible AND current AND id > %(after)s AND id <= %(upto)s ORDER BY id
-
 -- name: document_ids
-SELECT id, uri FROM document WHERE visible AND current AND id > %(after)s ORDER BY id LIMIT %(limit)s
+-- The current versions of documents, whether they are settled or not; those that cannot be settled only if they are wanted.
+SELECT id, uri FROM document d WHERE current AND id > %(after)s
+    AND (visible OR %(failed)s OR NOT EXISTS (SELECT FROM failed_work f WHERE f.kind = 'settle' AND f.subject IN ('', d.uri)))
+ORDER BY id LIMIT %(limit)s
+
+-- name: state
+-- A key of all that a load has to follow: documents, rules, resolution, embedding space and how communities were found.
+SELECT concat_ws(' ', w.space, w.next_space, w.mode, w.threshold, w.same, w.rules_hash,
+    (SELECT concat_ws(',', library, seed, resolution, most) FROM hierarchy),
+    (SELECT concat_ws(',', count(*), bit_xor(hashtextextended(id::text, 0))) FROM document WHERE current))
+FROM workspace w
+
+-- name: any_unsettled
+SELECT EXISTS (SELECT FROM document WHERE current AND NOT visible)
+
+-- name: enter
+SELECT set_config('trueweave.workspace', %(workspace)s::text, true)
+
+-- name: lock
+-- For as long as the session lasts: that no other load and no move of the workspace runs. Returns what runs instead.
+SELECT CASE WHEN NOT pg_try_advisory_lock(1415005015, %(workspace)s) THEN 'load'
+            WHEN NOT pg_try_advisory_lock(1415005014, %(workspace)s) THEN 'move' END
+
+-- name: try_without_load
+-- Until the end of the transaction no load begins. False if one runs.
+SELECT pg_try_advisory_xact_lock_shared(1415005015, current_setting('trueweave.workspace')::int)
+
+-- name: place
+SELECT coalesce(server, 'home'), place, dropped, next_space IS NOT NULL AND space IS NOT NULL FROM workspace
+
+-- name: copied_to
+SELECT store FROM projection UNION SELECT name FROM consumer ORDER BY 1
 
 -- name: documents
 SELECT id, uri, title, content_hash, metadata::text, places::text, source, notes, size, recipe
@@ -81,7 +103,3 @@ CREATE TEMP TABLE IF NOT EXISTS bulk_phrase_count (owner uuid, kind text, hash u
 -- name: insert_phrase_counts
 INSERT INTO phrase_count (owner, kind, hash, value, count, weight)
 SELECT owner, kind::"char", hash, value, count, weight FROM bulk_phrase_count ON CONFLICT DO NOTHING
-
--- name: server
--- The name of the server that this is, where it is not the home of several.
-SELECT name FROM catalogue WHERE name <> 'home'

@@ -15,6 +15,10 @@ SELECT (SELECT count(DISTINCT uri) FROM document WHERE current <> visible),
        (SELECT count(*) FROM pending_link),
        (SELECT found::text FROM hierarchy)
 
+-- name: has_lost_rules
+-- Whether the rules are others than those that were made and not undone.
+SELECT rules_hash <> coalesce((SELECT bit_xor(hashtextextended(id::text, 0)) FROM rule), 0) FROM workspace
+
 -- name: documents
 SELECT d.uri, d.title, (SELECT count(*) FROM chunk c WHERE c.document = d.id), d.added, d.notes
 FROM document d

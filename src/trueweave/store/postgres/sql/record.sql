@@ -6,6 +6,11 @@ CREATE TEMP TABLE IF NOT EXISTS stage_link (document uuid, chunk uuid, n int, so
 CREATE TEMP TABLE IF NOT EXISTS stage_name (id uuid, written text, type text, phrase bigint) ON COMMIT DELETE ROWS;
 CREATE TEMP TABLE IF NOT EXISTS stage_key (key bigint, name uuid, mask bigint) ON COMMIT DELETE ROWS
 
+-- name: clear_stage
+-- For a transaction that stores more than once.
+DELETE FROM stage_document; DELETE FROM stage_chunk; DELETE FROM stage_mention; DELETE FROM stage_link;
+DELETE FROM stage_name; DELETE FROM stage_key
+
 -- name: known_versions
 SELECT id FROM document WHERE id = ANY(%(ids)s) AND current
 

@@ -62,10 +62,10 @@ SELECT * FROM unnest(%(rules)s::uuid[], %(names)s::uuid[], %(written)s::text[], 
 ON CONFLICT DO NOTHING
 
 -- name: rule_delete
-DELETE FROM rule WHERE id = %(rule)s
+DELETE FROM rule WHERE id = ANY(%(rules)s)
 
 -- name: rule_delete_names
-DELETE FROM rule_name WHERE rule = %(rule)s
+DELETE FROM rule_name WHERE rule = ANY(%(rules)s)
 
 -- name: rule_list
 SELECT r.id, r.kind, r.label, r.author, r.made, n.side, n.written, n.type FROM rule r JOIN rule_name n ON n.rule = r.id

@@ -24,7 +24,10 @@ CREATE FUNCTION trueweave.begin_drop() RETURNS void
     AS $$
 DECLARE here int := current_setting('trueweave.workspace')::int;
 BEGIN
-    UPDATE workspace SET dropped = true WHERE id = here;
+    UPDATE workspace SET dropped = true WHERE id = here AND (replaced_by IS NULL OR expires < now());
+    IF NOT FOUND AND EXISTS (SELECT FROM workspace WHERE id = here) THEN
+        RAISE EXCEPTION 'a bulk load has replaced this workspace';
+    END IF;
     INSERT INTO dropped_workspace (id, copies)
     SELECT here, coalesce(array_agg(p.store || ':' || c.id) FILTER (WHERE c.id IS NOT NULL), '{}')
     FROM consumer u LEFT JOIN projection p ON p.workspace = here
@@ -302,11 +305,12 @@ BEGIN
 END $$;
 
 CREATE FUNCTION trueweave.expired_workspaces() RETURNS SETOF integer
-    LANGUAGE plpgsql STABLE SECURITY DEFINER
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
     AS $$
 BEGIN
-    RETURN QUERY SELECT id FROM workspace WHERE expires < now();
+    RETURN QUERY UPDATE workspace SET dropped = true
+    WHERE id IN (SELECT w.id FROM workspace w WHERE w.expires < now() FOR UPDATE SKIP LOCKED) RETURNING id;
 END $$;
 
 CREATE FUNCTION trueweave.facets(metadata jsonb) RETURNS SETOF uuid
@@ -354,6 +358,16 @@ CREATE FUNCTION trueweave.guard_readers(guarded regclass, tenant text) RETURNS v
 BEGIN
     EXECUTE format('CREATE POLICY reader ON %s AS RESTRICTIVE TO trueweave_reader
         USING (%I = ANY ((SELECT trueweave.readable(current_user))::int[]))', guarded, tenant);
+END $$;
+
+CREATE FUNCTION trueweave.hash_rules() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    UPDATE trueweave.workspace w SET rules_hash = w.rules_hash # c.hash
+    FROM (SELECT r.workspace, bit_xor(hashtextextended(r.id::text, 0)) AS hash FROM changed r GROUP BY r.workspace) AS c
+    WHERE w.id = c.workspace;
+    RETURN NULL;
 END $$;
 
 CREATE FUNCTION trueweave.index_partition(of_name text, n integer) RETURNS void
@@ -880,6 +894,14 @@ CREATE FUNCTION trueweave.release_jobs(claimant integer, ids bigint[], delays in
     WHERE j.id = r.id AND j.owner = claimant
 $$;
 
+CREATE FUNCTION trueweave.release_replaced(former integer) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+    UPDATE workspace SET expires = now() + interval '5 minutes'
+    WHERE id = former AND expires = 'infinity' AND replaced_by IS NOT NULL
+$$;
+
 CREATE FUNCTION trueweave.release_unknown_jobs(claimed_by bigint, known bigint[]) RETURNS void
     LANGUAGE sql SECURITY DEFINER
     SET search_path TO 'trueweave', 'pg_temp'
@@ -894,20 +916,34 @@ CREATE FUNCTION trueweave.replace_workspace(made integer) RETURNS void
 DECLARE
     here constant int := current_setting('trueweave.workspace')::int;
     former workspace%ROWTYPE;
+    new workspace%ROWTYPE;
     carried text;
     named text;
 BEGIN
-    SELECT * INTO STRICT former FROM workspace WHERE id = here FOR UPDATE;
-    UPDATE workspace SET name = format('replaced-%s-by-%s', here, made), dropped = true, expires = now() + interval '5 minutes'
+    SELECT * INTO former FROM workspace WHERE id = here FOR UPDATE;
+    IF NOT FOUND OR former.dropped OR former.expires IS NOT NULL THEN
+        RAISE EXCEPTION 'the workspace was dropped, or another bulk load replaced it';
+    ELSIF former.server IS NOT NULL OR former.place <> 'here' THEN
+        RAISE EXCEPTION 'the workspace is being moved to another server, or was moved';
+    ELSIF EXISTS (SELECT FROM consumer WHERE workspace = here) OR EXISTS (SELECT FROM projection WHERE workspace = here) THEN
+        RAISE EXCEPTION 'the workspace is copied to another store now, and copies cannot follow a bulk load';
+    END IF;
+    SELECT * INTO new FROM workspace WHERE id = made FOR UPDATE;
+    IF NOT FOUND OR new.dropped OR new.expires IS NULL OR new.server IS NOT NULL OR new.place <> 'here' THEN
+        RAISE EXCEPTION 'the index that was built is no longer there: it expired and was dropped';
+    ELSIF (former.space IS NOT NULL AND former.space IS DISTINCT FROM new.space)
+        OR (former.next_space IS NOT NULL AND former.next_space IS DISTINCT FROM new.space) THEN
+        RAISE EXCEPTION 'the workspace has, or is about to have, vectors of another embedding model than the index that was built';
+    ELSIF (former.mode, former.threshold, former.same, former.rules_hash) <> (new.mode, new.threshold, new.same, new.rules_hash) THEN
+        RAISE EXCEPTION 'the workspace has other rules or another resolution than the index that was built';
+    END IF;
+    UPDATE workspace SET name = format('replaced-%s-by-%s', here, made), dropped = true, expires = 'infinity', replaced_by = made
     WHERE id = here;
     UPDATE workspace SET name = former.name, expires = NULL, created = former.created, settings = former.settings,
-        paused_until = former.paused_until WHERE id = made;
-    UPDATE api_key SET workspaces = array_replace(workspaces, here, made) WHERE here = ANY(workspaces);
-    UPDATE audit_log SET workspace = made WHERE workspace = here;
-    UPDATE reader SET workspace = made WHERE workspace = here;
+        paused_until = former.paused_until, rules_hash = former.rules_hash WHERE id = made;
 
     FOREACH carried IN ARRAY ARRAY['budget', 'spend', 'reply', 'rejection', 'source', 'ingest_job', 'ingest_job_document',
-                                   'kept_response', 'failed_work', 'erasure', 'summary', 'job'] LOOP
+                                   'kept_response', 'failed_work', 'erasure', 'summary', 'stale_text', 'job'] LOOP
         SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) INTO STRICT named FROM pg_attribute
         WHERE attrelid = format('trueweave.%I', carried)::regclass AND attnum > 0 AND NOT attisdropped
             AND attgenerated = '' AND attname <> 'workspace';
@@ -919,11 +955,26 @@ BEGIN
         DROP TABLE carried;
     END LOOP;
 
-    CREATE TEMP TABLE carried ON COMMIT DROP AS SELECT id, added FROM document WHERE workspace = here;
+    CREATE TEMP TABLE carried ON COMMIT DROP AS SELECT id, added, source FROM document WHERE workspace = here;
     PERFORM set_config('trueweave.workspace', made::text, true);
-    UPDATE document d SET added = c.added FROM carried c WHERE d.workspace = made AND d.id = c.id;
+    UPDATE document d SET added = c.added, source = coalesce(d.source, c.source) FROM carried c
+    WHERE d.workspace = made AND d.id = c.id;
     PERFORM set_config('trueweave.workspace', here::text, true);
+
+    LOCK TABLE api_key, reader IN SHARE ROW EXCLUSIVE MODE;  -- wait for keys and readers that are being made just now
+    UPDATE api_key SET workspaces = array_replace(workspaces, here, made) WHERE here = ANY(workspaces);
+    UPDATE audit_log SET workspace = made WHERE workspace = here;
+    UPDATE reader SET workspace = made WHERE workspace = here;
 END $$;
+
+CREATE FUNCTION trueweave.replaced_workspaces(OUT former integer, OUT successor integer) RETURNS SETOF record
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+    SELECT w.id, s.id FROM workspace w
+    LEFT JOIN workspace s ON s.id = w.replaced_by AND NOT s.dropped AND s.place <> 'away'
+    WHERE w.expires = 'infinity' AND w.replaced_by IS NOT NULL ORDER BY w.id
+$$;
 
 CREATE FUNCTION trueweave.search_text(question text, most integer, k1 double precision, b double precision, scope uuid[]) RETURNS TABLE(chunk uuid, score double precision)
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -2269,6 +2320,8 @@ CREATE TABLE trueweave.workspace (
     moved timestamp with time zone,
     place text DEFAULT 'here'::text NOT NULL,
     left_until timestamp with time zone,
+    replaced_by integer,
+    rules_hash bigint DEFAULT 0 NOT NULL,
     CONSTRAINT workspace_mode_check CHECK ((mode = ANY (ARRAY['fuzzy'::text, 'exact'::text, 'off'::text]))),
     CONSTRAINT workspace_place_check CHECK ((place = ANY (ARRAY['here'::text, 'draining'::text, 'leaving'::text, 'switching'::text, 'left'::text, 'arriving'::text, 'away'::text]))),
     CONSTRAINT workspace_same_check CHECK ((same = ANY (ARRAY['name_and_type'::text, 'name'::text]))),
@@ -2296,6 +2349,10 @@ COMMENT ON COLUMN trueweave.workspace.server IS 'In the home: the server that it
 COMMENT ON COLUMN trueweave.workspace.moved IS 'In the home: when it was last given another server.';
 
 COMMENT ON COLUMN trueweave.workspace.place IS 'here: it is in this database. draining: likewise, and no job of it is begun. leaving: it is copied to another server and only read. switching: likewise, and nothing is booked for model calls. left: it is on another server, and is still read here until left_until. arriving: it is being copied here. away: only this row is here.';
+
+COMMENT ON COLUMN trueweave.workspace.replaced_by IS 'The workspace that a bulk load put in its place. Until that one has been read, expires is infinity.';
+
+COMMENT ON COLUMN trueweave.workspace.rules_hash IS 'XOR of the hashes of the ids of all rules. A bulk load carries it over, so verify notices a rule that was lost.';
 
 ALTER TABLE trueweave.workspace ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME trueweave.workspace_id_seq
@@ -2620,6 +2677,10 @@ CREATE TRIGGER count_bytes_that_came AFTER INSERT ON trueweave.chunk REFERENCING
 CREATE TRIGGER count_bytes_that_went AFTER DELETE ON trueweave.chunk REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION trueweave.count_bytes_that_went();
 
 CREATE TRIGGER drop_ordered_facets AFTER DELETE ON trueweave.document REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION trueweave.drop_ordered_facets();
+
+CREATE TRIGGER hash_rules_added AFTER INSERT ON trueweave.rule REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION trueweave.hash_rules();
+
+CREATE TRIGGER hash_rules_removed AFTER DELETE ON trueweave.rule REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION trueweave.hash_rules();
 
 CREATE TRIGGER keep_ordered_facets AFTER INSERT ON trueweave.document REFERENCING NEW TABLE AS came FOR EACH STATEMENT EXECUTE FUNCTION trueweave.keep_ordered_facets();
 
@@ -3011,6 +3072,8 @@ REVOKE ALL ON FUNCTION trueweave.guard(guarded regclass, tenant text) FROM PUBLI
 
 REVOKE ALL ON FUNCTION trueweave.guard_readers(guarded regclass, tenant text) FROM PUBLIC;
 
+REVOKE ALL ON FUNCTION trueweave.hash_rules() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION trueweave.index_partition(of_name text, n integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.index_partition(of_name text, n integer) TO trueweave_app;
 
@@ -3085,11 +3148,17 @@ GRANT ALL ON FUNCTION trueweave.readable(who name) TO trueweave_reader;
 REVOKE ALL ON FUNCTION trueweave.release_jobs(claimant integer, ids bigint[], delays interval[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.release_jobs(claimant integer, ids bigint[], delays interval[]) TO trueweave_app;
 
+REVOKE ALL ON FUNCTION trueweave.release_replaced(former integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.release_replaced(former integer) TO trueweave_app;
+
 REVOKE ALL ON FUNCTION trueweave.release_unknown_jobs(claimed_by bigint, known bigint[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.release_unknown_jobs(claimed_by bigint, known bigint[]) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.replace_workspace(made integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.replace_workspace(made integer) TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.replaced_workspaces(OUT former integer, OUT successor integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.replaced_workspaces(OUT former integer, OUT successor integer) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.search_text(question text, most integer, k1 double precision, b double precision, scope uuid[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.search_text(question text, most integer, k1 double precision, b double precision, scope uuid[]) TO trueweave_app;
