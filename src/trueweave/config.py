@@ -56,6 +56,9 @@ OF_THE_PROCESS = frozenset(
         "idle_timeout",
         "slow_statement_seconds",
         "max_upload_bytes",
+        "max_unpacked_bytes",
+        "max_reading_seconds",
+        "uploads_at_once",
         "key_requests_at_once",
         "key_requests_per_minute",
         "key_questions_at_once",
@@ -399,6 +402,21 @@ class Settings(BaseSettings):
     )
     max_upload_bytes: int = Field(
         default=100 * 2**20, ge=1, description="Bytes that one upload to the server may have, all its files together."
+    )
+    max_unpacked_bytes: int | None = Field(
+        default=None,
+        ge=1,
+        description="Bytes that the packed files of one upload may unpack to. Without it, ten times max_upload_bytes.",
+        examples=[2**30],
+    )
+    max_reading_seconds: float = Field(
+        default=60.0, gt=0, description="Seconds that a server may take to read the files of one upload."
+    )
+    uploads_at_once: int = Field(
+        default=4,
+        ge=2,
+        description="Uploads that a server reads at the same time. One key may have half of them under way; its others "
+        "wait.",
     )
     key_requests_at_once: int = Field(
         default=256, ge=1, description="Requests that one key may have under way at each server."

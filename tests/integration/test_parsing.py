@@ -1,9 +1,11 @@
 """Binary formats are read right, and a file that hangs, crashes or eats memory harms no one but itself."""
 
 import sys
+import threading
 import time
 import zipfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from pathlib import Path
 
 import docx
@@ -15,6 +17,7 @@ from trueweave.errors import UnreadableFile
 from trueweave.text.loading import documents
 from trueweave.text.loading.documents import Parsed
 from trueweave.text.parsing import ParserLimits, parse
+from trueweave.text.reading_limits import ReadingLimits, limited
 from trueweave.types import Place, Source
 
 ALL = [documents.pdf, documents.word, documents.slides, documents.sheets, documents.book]
@@ -360,3 +363,22 @@ def test_a_file_beyond_the_limit_is_not_parsed_at_all(file: Path) -> None:
 def test_a_parser_sees_nothing_of_the_environment(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "secret")
     assert set(run(file, "sees").text.split()) <= {"PYTHONPATH", "PYTHONUTF8", "LC_CTYPE"}
+
+
+def test_a_parser_is_ended_when_the_reading_is_stopped(file: Path) -> None:
+    limits = ReadingLimits(2**20, 600)
+    limits.stop()
+    with limited(limits), pytest.raises(CancelledError):
+        run(file, "hangs")
+    limits = ReadingLimits(2**20, 600)
+    stopping = threading.Timer(1, limits.stop)
+    stopping.start()
+    with limited(limits), pytest.raises(CancelledError):
+        run(file, "hangs", wall_seconds=600)
+    stopping.join()
+
+
+def test_a_parser_has_no_more_time_than_its_upload(file: Path) -> None:
+    limits = ReadingLimits(2**20, 1)
+    with limited(limits), limits.running(), pytest.raises(UnreadableFile, match=r"more than 1 s|after 1 s"):
+        run(file, "hangs")

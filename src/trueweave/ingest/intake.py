@@ -14,6 +14,7 @@ from trueweave.ingest.seen import Seen
 from trueweave.store.postgres import sources
 from trueweave.store.postgres.db import Workspace
 from trueweave.store.postgres.sources import HandedIn
+from trueweave.text import reading_limits
 from trueweave.text.loading import Files, Loaded
 from trueweave.types import NamedFile, Source
 
@@ -128,9 +129,10 @@ def _batch(source: Iterator[Loaded]) -> list[Loaded]:
     """The next of what comes in: neither too many nor too much. Empty at the end."""
     taken: list[Loaded] = []
     size = 0
-    for one in source:
-        taken.append(one)
-        size += len(one.text) if isinstance(one, Source) else 0
-        if len(taken) >= _MOST or size >= _MOST_CHARACTERS:
-            break
+    with reading_limits.current().running():
+        for one in source:
+            taken.append(one)
+            size += len(one.text) if isinstance(one, Source) else 0
+            if len(taken) >= _MOST or size >= _MOST_CHARACTERS:
+                break
     return taken

@@ -19,6 +19,7 @@ from trueweave.factory import ModelFactory
 from trueweave.measuring import measured_by
 from trueweave.server.daily_limits import DailyLimits
 from trueweave.server.metrics import Metrics
+from trueweave.server.readers import Readers
 from trueweave.server.throttle import Questions
 from trueweave.server.tokens import Tokens
 from trueweave.server.workspaces import OpenWorkspaces
@@ -35,7 +36,6 @@ _KEYS = 10_000
 _ENTRIES = 10_000
 _AT_ONCE = 500
 _PRUNE_EVERY = 3600.0
-_READERS = 4  # uploads that are read at the same time
 
 
 class KnownKeys:
@@ -155,7 +155,7 @@ class Services:
     asking: Questions
     daily: DailyLimits
     readiness: Readiness
-    reading: asyncio.Semaphore
+    readers: Readers
     stopping: asyncio.Event
     metrics: Metrics
 
@@ -174,7 +174,7 @@ async def opened_services(settings: Settings, metrics: Metrics, *, works: bool) 
             Questions(settings.key_questions_at_once),
             DailyLimits(database, settings),
             Readiness(database),
-            asyncio.Semaphore(_READERS),
+            Readers(settings),
             asyncio.Event(),
             metrics,
         )

@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from trueweave.errors import UnreadableFile
+from trueweave.text import reading_limits
 from trueweave.text.uris import ROW, is_absolute
 
 Row = Mapping[str, Any]
 
 MOST_LINE = 64 * 2**20  # bytes
+
+_BLOCK, _LINES = 2**20, 2**14  # how often limits are checked
 
 
 def rows(path: Path) -> Iterator[tuple[int, Row]]:
@@ -29,15 +32,22 @@ def rows(path: Path) -> Iterator[tuple[int, Row]]:
 
 def lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """The lines of a file that are not empty, with their numbers."""
-    number = 0
+    number = size = 0
+    limits, is_packed = reading_limits.current(), path.suffix == ".gz"
     try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        with gzip.open(path) if is_packed else path.open("rb") as file:
             while line := file.readline(MOST_LINE + 1):
                 number += 1
+                size += len(line)
+                if size > _BLOCK or not number % _LINES:  # a file may be nothing but line ends
+                    limits.unpack(size) if is_packed else limits.check()
+                    size = 0
                 if len(line) > MOST_LINE:
                     raise broken(path, number, f"it is longer than {MOST_LINE // 2**20} MiB")
                 if line.strip():
                     yield number, line
+            if is_packed:
+                limits.unpack(size)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise UnreadableFile(f"{path} cannot be unpacked: {error}. Pack it again, or give it without .gz.") from error
 

@@ -25,21 +25,21 @@ _SPARE = 64 * _MIB  # memory to say that there was too little
 def main(parser: str, path: Path, limits: dict[str, int], answer: int) -> None:
     """Say what a parser finds in a file."""
     _confine(limits)
-    check_archive(path, limits)
+    unpacked = check_archive(path, limits)
     module, function = parser.split(":")
     draft = import_module("trueweave.text.text_builder").TextBuilder(limits["text"])
     source = draft.source(str(path), getattr(import_module(module), function)(path, draft))
     places = [(place.start, place.kind, place.label, place.level, place.offset) for place in source.places]
-    _say(answer, {"title": source.title, "text": source.text, "places": places})
+    _say(answer, {"title": source.title, "text": source.text, "places": places, "unpacked": unpacked})
 
 
-def check_archive(path: Path, limits: dict[str, int]) -> None:
-    """Refuse an archive that would unpack to too much. What is no archive passes."""
+def check_archive(path: Path, limits: dict[str, int]) -> int:
+    """The bytes that an archive unpacks to. One with too many is refused; what is no archive passes."""
     if not is_zipfile(path):
-        return
+        return 0
     with ZipFile(path) as archive:
         sizes = [entry.file_size for entry in archive.infolist()]
-    most = max(min(limits["unpacked"], limits["ratio"] * path.stat().st_size), _SMALL)
+    most = min(limits["unpacked"], max(limits["ratio"] * path.stat().st_size, _SMALL))
     if len(sizes) > limits["entries"]:
         raise import_module("trueweave.errors").UnreadableFile(
             f"there are {len(sizes):,} files packed in it, which is too many"
@@ -48,6 +48,7 @@ def check_archive(path: Path, limits: dict[str, int]) -> None:
         raise import_module("trueweave.errors").UnreadableFile(
             f"it would unpack to {sum(sizes) // _MIB:,} MiB, which is too much for a file of its size"
         )
+    return sum(sizes)
 
 
 def _confine(limits: dict[str, int]) -> None:

@@ -14,16 +14,19 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from math import ceil
 from pathlib import Path
 
 from trueweave.errors import UnreadableFile
-from trueweave.text import parser_process
+from trueweave.text import parser_process, reading_limits
+from trueweave.text.reading_limits import ReadingLimits
 from trueweave.text.text_builder import MOST_TEXT
 from trueweave.types import Place, Source
 
 _GIB, _MIB = 2**30, 2**20
 _BYTES_PER_CHARACTER = 6  # of JSON, at most
+_PATIENCE = 0.5  # seconds between two checks whether the reading was stopped
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,7 @@ class ParserLimits:
 
 def parse(path: Path, uri: str, parser: str, limits: ParserLimits) -> Source:
     """The document in a file, as a parser reads it."""
+    limits = _narrowed(limits, reading_limits.current())
     if path.stat().st_size > limits.file:
         raise _unreadable(path, f"it is larger than {limits.file // _MIB} MiB; split it")
     with subprocess.Popen(
@@ -58,20 +62,35 @@ def parse(path: Path, uri: str, parser: str, limits: ParserLimits) -> Source:
         try:
             said = _output(process, limits)
         except UnreadableFile as error:
-            raise _unreadable(path, str(error)) from error
+            raise _unreadable(path, str(error).removesuffix(".")) from error
         finally:
             process.kill()
     return _source(path, uri, said, process.returncode, limits)
 
 
+def _narrowed(limits: ParserLimits, upload: ReadingLimits) -> ParserLimits:
+    """The limits of a parser within those of an upload."""
+    upload.check()
+    seconds = min(upload.seconds_left, limits.wall_seconds)
+    return replace(
+        limits,
+        unpacked=min(limits.unpacked, upload.unpacked_left),
+        cpu_seconds=min(limits.cpu_seconds, ceil(seconds)),
+        wall_seconds=ceil(seconds),
+    )
+
+
 def _output(process: subprocess.Popen[bytes], limits: ParserLimits) -> bytes:
     """The output of the process, within the limits, until it has ended."""
     assert process.stdout
-    deadline = time.monotonic() + limits.wall_seconds
+    deadline, upload = time.monotonic() + limits.wall_seconds, reading_limits.current()
     said = bytearray()
     with selectors.DefaultSelector() as selector:
         selector.register(process.stdout, selectors.EVENT_READ)
-        while selector.select(max(deadline - time.monotonic(), 0)):
+        while (left := deadline - time.monotonic()) > 0:
+            upload.check()
+            if not selector.select(min(left, _PATIENCE)):
+                continue
             data = os.read(process.stdout.fileno(), _MIB)
             said += data
             if len(said) > limits.text * _BYTES_PER_CHARACTER + _MIB:
@@ -92,6 +111,7 @@ def _source(path: Path, uri: str, said: bytes, code: int, limits: ParserLimits) 
         answer = json.loads(said)
     except ValueError as error:
         raise _unreadable(path, "its parser broke off before it was done; save it again, or as text") from error
+    reading_limits.current().unpack(answer.get("unpacked", 0))
     if "problem" in answer:
         raise _unreadable(path, answer["problem"])
     places = tuple(Place(*place) for place in answer["places"])

@@ -16,7 +16,7 @@ from trueweave.errors import InvalidDocument
 from trueweave.events import Added, Event, Refused, Skipped, Unreadable
 from trueweave.evidence import DocumentDetails
 from trueweave.extract import preannotated
-from trueweave.server.access import Reading, Shared, Writing
+from trueweave.server.access import AnyCaller, Reading, Shared, Writing
 from trueweave.server.bodies import (
     AnnotatedBody,
     DocumentBody,
@@ -127,6 +127,7 @@ async def add_texts(
 @router.post("/documents/files", status_code=202, openapi_extra=OPENAPI)
 async def add_files(
     request: Request,
+    caller: AnyCaller,
     trueweave: Writing,
     shared: Shared,
     once: Idempotent,
@@ -140,10 +141,12 @@ async def add_files(
     async with uploaded(request) as sent:
 
         async def act() -> SubmittedBody:
-            async with shared.reading:
+            async with shared.readers.one(caller.id):
                 return await _submitted(trueweave, sent.files, refresh, job)
 
-        return SubmittedBody.model_validate(await once(trueweave, sent.fingerprint, act))
+        # What was handed in when the caller leaves stays; the rest need not be read for nobody.
+        done = await while_there(request, once(trueweave, sent.fingerprint, act))
+        return SubmittedBody.model_validate(done)
 
 
 @router.post("/documents/annotated", openapi_extra=_LINES)
@@ -235,10 +238,17 @@ async def estimate_texts(
 
 
 @router.post("/estimate/files", openapi_extra=OPENAPI)
-async def estimate_files(request: Request, trueweave: Reading, shared: Shared, refresh: Refresh = False) -> Estimate:
+async def estimate_files(
+    request: Request, caller: AnyCaller, trueweave: Reading, shared: Shared, refresh: Refresh = False
+) -> Estimate:
     """What adding these files would take. Nothing is sent to any model, and nothing is stored."""
-    async with uploaded(request) as sent, shared.reading:
-        return await trueweave.estimate(*sent.files, refresh=refresh)
+
+    async def read(files: Sequence[NamedFile]) -> Estimate:
+        async with shared.readers.one(caller.id):
+            return await trueweave.estimate(*files, refresh=refresh)
+
+    async with uploaded(request) as sent:
+        return await while_there(request, read(sent.files))
 
 
 def _sources(documents: list[TextDocument]) -> list[Source]:

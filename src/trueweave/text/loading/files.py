@@ -15,6 +15,7 @@ from trueweave.config import Settings
 from trueweave.errors import InvalidDocument, NotText
 from trueweave.events import Refused, Skipped, Unreadable
 from trueweave.protocols import Loader
+from trueweave.text import reading_limits
 from trueweave.text.loading.installed import loaders, unloaded_loaders
 from trueweave.text.loading.own_files import NO_FOLDERS, OWN, OwnFolders, is_own_name, is_own_page
 from trueweave.text.loading.secret_files import named_like_secret, secret_in
@@ -151,10 +152,12 @@ class Files:
         return "named like a key or secret; --no-ignore reads them" if is_secret else ""
 
     def _load(self, file: NamedFile, loader: Loader, *, found: bool = False) -> Iterator[Loaded]:
-        path, uri = file.path, file.uri
+        path, uri, limits = file.path, file.uri, reading_limits.current()
         try:
             is_whole = True
+            limits.check()
             for loaded in loader.load(path, uri):
+                limits.check()
                 is_whole = is_whole and isinstance(loaded, Source)
                 yield loaded
             if is_whole:
