@@ -69,6 +69,12 @@ def model_url() -> Iterator[str]:
 QUESTIONS = "When was the bridge opened?\n\nAnd whose is the tower?\n"
 
 
+@pytest.mark.parametrize("word", ["exit", "quit", "Exit", ":q", "/quit"])
+def test_a_word_for_it_ends_the_conversation(trueweave: Trueweave, tmp_path: Path, word: str) -> None:
+    settle_for(tmp_path)
+    assert trueweave("chat", stdin=f"{word}\nWhen was the bridge opened?\n").stdout == ""
+
+
 def test_in_a_pipe_each_line_is_a_question(trueweave: Trueweave, tmp_path: Path, model_url: str) -> None:
     settle_for(tmp_path, model_url)
     done = trueweave("chat", "--history", "talk.jsonl", stdin=QUESTIONS)

@@ -2,6 +2,7 @@
 
 import json
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -78,6 +79,22 @@ def test_no_auth_ends_when_a_key_is_made(trueweave: Trueweave, tmp_path: Path, e
         assert server.client.get("/v1/workspaces").status_code == 401
     assert "Every program on this machine has full access without a key (--no-auth)." in server.printed
     assert "--no-auth ended: there is a key now" in server.printed
+
+
+def test_a_port_that_is_in_use_is_one_line_with_what_to_do(trueweave: Trueweave) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        told = trueweave("serve", "--port", str(port), code=1).stderr
+    other = port + 1 if port < 65535 else port - 1
+    assert (
+        told == f"error: port {port} of 127.0.0.1 is in use. Choose another, as in `trueweave serve --port {other}`.\n"
+    )
+
+
+def test_an_address_of_another_machine_is_refused(trueweave: Trueweave) -> None:
+    told = trueweave("serve", "--host", "192.0.2.1", "--port", str(free_port()), code=1).stderr
+    assert told.startswith("error: cannot listen on port ")
+    assert "Serving" not in told
 
 
 def test_without_its_libraries_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,10 +71,15 @@ async def test_the_official_client_asks_and_listens(url: str) -> None:
             assert chunks[-1].usage is not None
             assert "A mathematician." in str([one.messages for one in seen]), "the conversation is passed on"
 
-            for name in ("trueweave/other", "trueweave/nowhere", "gpt-4o", "trueweave/"):
+            for name in ("trueweave/other", "trueweave/nowhere"):
                 with pytest.raises(NotFoundError) as raised:
                     await client.chat.completions.create(model=name, messages=[question])  # type: ignore[list-item]
                 assert "unknown_workspace" in str(raised.value)
+            for name in ("gpt-4o", "trueweave/", ""):
+                with pytest.raises(NotFoundError) as raised:
+                    await client.chat.completions.create(model=name, messages=[question])  # type: ignore[list-item]
+                assert "unknown_model" in str(raised.value)
+                assert "Write one of these: trueweave/mine." in str(raised.value)
             with pytest.raises(APIStatusError, match="unknown_method"):
                 await client.chat.completions.create(
                     model="trueweave/mine/magic",

@@ -138,15 +138,15 @@ def test_each_citation_is_listed_once() -> None:
         # The quote is real, and about something else.
         ('Dragons live under the mountain [1 "was opened in 1912"].', "not checked", "too few of its words"),
         # Numbers and names differ from those of the quote.
-        ('It was built by 400 workers [1 "built by 300 workers"].', "not checked", "400 is not there"),
-        ('It was built by 1912 workers [1 "built by 300 workers"].', "not checked", "1912 is not there"),
+        ('It was built by 400 workers [1 "built by 300 workers"].', "not checked", "400 is not in the passage"),
+        ('It was built by 1912 workers [1 "built by 300 workers"].', "not checked", "1912 is not in the passage"),
         (
             'It was designed by Tovrick Hallbrecht [1 "designed by Tovrick Vossalar"].',
             "not checked",
             "no name “Hallbrecht”",
         ),
         ('Hallbrecht designed the bridge [1 "designed by Tovrick Vossalar"].', "not checked", "no name “Hallbrecht”"),
-        ("It was built by 400 workers [1].", "not checked", "400 is not there"),
+        ("It was built by 400 workers [1].", "not checked", "400 is not in the passage"),
         # Too little in common.
         ("The bridge is a favourite place for weddings and concerts [1].", "not checked", "too few of its words"),
         # A quote of a word or two letters shows nothing.
@@ -163,7 +163,7 @@ def test_each_citation_is_listed_once() -> None:
             "contradicted",
             "not Quendrith Company",
         ),
-        ('Some 12,500 vehicles cross it every week [1 "12,500 vehicles cross it"].', "contradicted", "12500 a week"),
+        ('Some 12,500 vehicles cross it every week [1 "12,500 vehicles cross it"].', "contradicted", "12,500 a week"),
     ],
 )
 def test_what_the_check_does_not_vouch_for_says_why(reply: str, status: str, reason: str) -> None:

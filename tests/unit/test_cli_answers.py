@@ -87,6 +87,21 @@ def test_what_is_not_confirmed_has_its_reason_and_what_the_passage_says() -> Non
     ]
 
 
+def test_a_sentence_that_was_judged_and_not_confirmed_is_not_supported() -> None:
+    judged = replace(
+        said("It has 9.9 million people.", "not checked", "9.9 million is not in the passage"), verifier="rules"
+    )
+    failed = said("It is large.", "not checked", "the verifier llm failed")
+    found = text(*check_lines(answered(judged, failed))).splitlines()
+    assert found[2:6] == [
+        "  It has 9.9 million people.",
+        "    not supported: 9.9 million is not in the passage",
+        "  It is large.",
+        "    not checked: the verifier llm failed",
+    ]
+    assert found[-1] == "Checked by rules: 1 not supported, 1 not checked"
+
+
 def test_what_is_computed_shows_how() -> None:
     found = text(*check_lines(answered(said("It grew by 3.", "computed", "5 − 2 = 3"))))
     assert found.splitlines()[1:4] == ["Computed:", "  It grew by 3.", "    5 − 2 = 3"]
@@ -148,6 +163,27 @@ def test_words_are_kept_whole_on_a_terminal_however_they_come(size: int) -> None
     assert isinstance(console.file, StringIO)
     lines = [line.rstrip() for line in console.file.getvalue().split("\n")]
     assert lines == ["Ada Lovelace wrote", "Note G [1].", "", "It is a program, and", "everybody calls it", "so.", ""]
+
+
+@pytest.mark.parametrize("size", [1, 1000])
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("exactly twenty cells [1].", ["exactly twenty cells", "[1]."]),
+        ("exactly twenty cells   \n\nMore.", ["exactly twenty cells", "", "More."]),
+        ("exactly twenty cells ", ["exactly twenty cells"]),
+        ("two  words,\n  - indented", ["two  words,", "  - indented"]),
+    ],
+)
+def test_no_line_is_wider_than_the_terminal(said: str, shown: list[str], size: int) -> None:
+    """One space too many, and the terminal breaks the line itself: with ours, that is a blank line."""
+    console = Console(file=StringIO(), width=20, force_terminal=True, color_system=None)
+    writer = Writer(console)
+    for start in range(0, len(said), size):
+        writer.write(said[start : start + size])
+    writer.end()
+    assert isinstance(console.file, StringIO)
+    assert console.file.getvalue().split("\n") == [*shown, ""]
 
 
 def test_elsewhere_nothing_is_held_back_or_broken() -> None:

@@ -46,8 +46,9 @@ _HELP = {
     "/sources": "show all passages that the last answer was made from",
     "/clear": "forget what was said",
     "/help": "show this",
-    "/quit": "end, as Ctrl-D does",
+    "/quit": "end, as exit and Ctrl-D do",
 }
+_LEAVING = frozenset({"/quit", "/exit", "exit", "quit", ":q"})
 
 
 def chat(
@@ -64,9 +65,9 @@ def chat(
     """Talk with your documents: each question is understood from what was said before.
 
     Answers are shown while they are written, with the passages that they cite and the sentences that the check does not
-    confirm. Ctrl-C stops an answer, Ctrl-D ends the conversation, and /help lists what else can be typed. From a pipe,
-    each line is a question; with --json each answer is a line. Without a language model, the passages that are found
-    are shown.
+    confirm. Ctrl-C stops an answer, exit or Ctrl-D ends the conversation, and /help lists what else can be typed. From
+    a pipe, each line is a question; with --json each answer is a line. Without a language model, the passages that are
+    found are shown.
     """
     with replying(json) as reply:
         from trueweave.methods import registry
@@ -115,7 +116,7 @@ class _Talk:
             self._welcome()
         for line in _typed() if is_typed else _piped():
             text = line.strip()
-            if text in ("/quit", "/exit"):
+            if text.casefold() in _LEAVING:
                 break
             if text.startswith("/"):
                 self._command(text)
@@ -130,7 +131,7 @@ class _Talk:
     def _welcome(self) -> None:
         if not self.has_model:
             say(warning("No language model is set: the passages that fit are shown, and nothing is written."))
-        say(Text("Ask something. /help lists what else can be typed; Ctrl-D ends.", style="dim"))
+        say(Text("Ask something. /help lists what else can be typed; exit or Ctrl-D ends.", style="dim"))
 
     # --- questions ----------------------------------------------------------------------------------------
 

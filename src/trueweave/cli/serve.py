@@ -48,6 +48,7 @@ def serve(
 
 
 def _serve(settings: Settings, host: str, port: int, *, no_auth: bool, works: bool) -> None:
+    from trueweave.server.listening import bind
     from trueweave.server.run import check_no_auth, run
     from trueweave.server.tracing import sent_traces
     from trueweave.store.postgres import api_keys
@@ -55,8 +56,9 @@ def _serve(settings: Settings, host: str, port: int, *, no_auth: bool, works: bo
     has_keys = in_database(api_keys.any_valid, settings)
     if no_auth:
         check_no_auth(settings, host, has_keys=has_keys)
+    sockets = bind(host, port)
     place = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-    say(f"Serving {place}, described by {place}/v1/openapi.json.")
+    say(f"Serving {place}. API documentation: {place}/docs")
     if no_auth:
         _warn(
             settings,
@@ -74,7 +76,7 @@ def _serve(settings: Settings, host: str, port: int, *, no_auth: bool, works: bo
     if not works:
         say(next_step("trueweave worker", "works documents that are added; this server does not"))
     with sent_traces("trueweave-server"):
-        run(settings, host, port, authenticated=not no_auth, works=works)
+        run(settings, sockets, authenticated=not no_auth, works=works)
 
 
 def _warn(settings: Settings, event: str, message: str, effect: str) -> None:

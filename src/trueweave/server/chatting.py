@@ -3,8 +3,8 @@ messages that are a question with what was said before, and what checking the an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import asdict
 from typing import Literal, NamedTuple
 
@@ -16,7 +16,7 @@ from trueweave.evidence import Answer
 from trueweave.json_forms import answer_json
 from trueweave.methods import registry
 from trueweave.query_context import Method
-from trueweave.server.access import Caller, entered_workspace
+from trueweave.server.access import Caller, caller_of, entered_workspace, services_of
 from trueweave.server.bodies import CitationBody, SentenceBody
 from trueweave.server.problems import Refusal
 from trueweave.server.services import Services
@@ -30,6 +30,7 @@ ChatRole = Literal["system", "developer", "user", "assistant", "tool"]
 _PREFIX = "trueweave/"
 _MOST_WORKSPACES = 100
 _LEAST_TOKENS = 16
+_MOST_NAMES, _LONGEST_NAME = 5, 100  # in an error
 
 
 class AskedConversation(NamedTuple):
@@ -48,10 +49,25 @@ async def models_for(caller: Caller, shared: Services) -> list[tuple[str, Worksp
     return [(f"{_PREFIX}{one.name}{method}", one) for one in found if "/" not in one.name for method in methods]
 
 
-def entered_by_model(request: Request, model: str) -> AbstractAsyncContextManager[AsyncTrueweave]:
+@asynccontextmanager
+async def entered_by_model(request: Request, model: str) -> AsyncIterator[AsyncTrueweave]:
     """The workspace that a model's name stands for, for a question."""
     name = model.removeprefix(_PREFIX).partition("/")[0] if model.startswith(_PREFIX) else ""
-    return entered_workspace(request, name, "read", asks=True)
+    if not name:
+        raise await _no_model(request, model)
+    async with entered_workspace(request, name, "read", asks=True) as trueweave:
+        yield trueweave
+
+
+async def _no_model(request: Request, model: str) -> Refusal:
+    """The refusal of a name that is no model here, with the names that are."""
+    found = await models_for(caller_of(request), services_of(request))
+    names = [name for name, _ in found if name.count("/") == 1][:_MOST_NAMES]
+    which = (
+        f"Write one of these: {', '.join(names)}." if names else "Make a workspace first: there is none for this key."
+    )
+    detail = f"There is no model {model[:_LONGEST_NAME]!r} here: models are named trueweave/WORKSPACE. {which}"
+    return Refusal(404, "unknown_model", detail, "GET /v1/models lists all of them.")
 
 
 def method_of(model: str, trueweave: AsyncTrueweave) -> Method:

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
 from importlib.util import find_spec
+from socket import socket
 from types import FrameType
 
 from trueweave.config import Settings
@@ -48,15 +49,16 @@ def check_no_auth(settings: Settings, host: str, *, has_keys: bool) -> None:
         )
 
 
-def run(settings: Settings, host: str, port: int, *, authenticated: bool, works: bool) -> None:
-    """Serve until a signal comes. Then it is not ready for `drain_seconds` and still answers; after that it takes no
-    connections any more, and requests under way, streams too, have `shutdown_seconds` to end. A second signal ends the
-    wait.
+def run(settings: Settings, sockets: list[socket], *, authenticated: bool, works: bool) -> None:
+    """Serve on these bound sockets until a signal comes.
+
+    Then it is not ready for `drain_seconds` and still answers; after that it takes no connections any more, and
+    requests under way, streams too, have `shutdown_seconds` to end. A second signal ends the wait.
 
     It runs on uvloop and httptools, which the extra `server` brings, where they are to be had.
     """
     with asyncio.Runner(loop_factory=_new_loop) as runner:
-        runner.run(_serve(settings, host, port, authenticated=authenticated, works=works))
+        runner.run(_serve(settings, sockets, authenticated=authenticated, works=works))
 
 
 def _new_loop() -> asyncio.AbstractEventLoop:
@@ -67,7 +69,7 @@ def _new_loop() -> asyncio.AbstractEventLoop:
     return asyncio.new_event_loop()
 
 
-async def _serve(settings: Settings, host: str, port: int, *, authenticated: bool, works: bool) -> None:
+async def _serve(settings: Settings, sockets: list[socket], *, authenticated: bool, works: bool) -> None:
     import uvicorn
 
     from trueweave.server.app import create_app
@@ -78,8 +80,6 @@ async def _serve(settings: Settings, host: str, port: int, *, authenticated: boo
     app = create_app(settings, authenticated=authenticated, works=works)
     config = uvicorn.Config(
         app,
-        host=host,
-        port=port,
         log_config=None,
         access_log=False,  # the middleware logs requests
         server_header=False,
@@ -109,4 +109,4 @@ async def _serve(settings: Settings, host: str, port: int, *, authenticated: boo
         # The program itself is no garbage: a full collection would look through all of it in the middle of a question.
         gc.collect()
         gc.freeze()
-        await _Server(config).serve()
+        await _Server(config).serve(sockets)

@@ -24,7 +24,7 @@ def unknown(case: Case) -> Iterator[Problem]:
         if not quantities.roughly(one, known) and not quantities.computed(
             one, case.basis_quantities, case.claim.content
         ):
-            yield Problem(f"{_plain(one)} is not there and does not follow", contradicted=False)
+            yield Problem(f"{_written(one, case.claim.words)} is not in the passage", contradicted=False)
 
 
 def units(case: Case) -> Iterator[Problem]:
@@ -32,16 +32,17 @@ def units(case: Case) -> Iterator[Problem]:
         same = [other for other in case.basis_quantities if other.value == one.value]
         if not same:
             continue
+        written = _written(one, case.claim.words)
         if one.unit and all(
             (other.unit and other.unit != one.unit) or (not other.unit and other.noun) for other in same
         ):
-            yield Problem(f"{one.value} is in {one.unit} here, and in the passage it is not")
+            yield Problem(f"{written} is in {one.unit} here, and in the passage it is not")
         elif one.kind == "percent" and all(other.kind != "percent" for other in same):
-            yield Problem(f"{one.value} is not a percentage in the passage")
+            yield Problem(f"{written} is not a percentage in the passage")
         elif one.period and all(other.period != one.period for other in same) and not _says(case, one.period):
-            yield Problem(f"the passage does not say {one.value} a {one.period}")
+            yield Problem(f"the passage does not say {written} a {one.period}")
         elif one.bound and all(other.bound and other.bound != one.bound for other in same):
-            yield Problem(f"the passage bounds {one.value} from the other side")
+            yield Problem(f"the passage bounds {written} from the other side")
 
 
 def _says(case: Case, period: str) -> bool:
@@ -58,9 +59,9 @@ def groups(case: Case) -> Iterator[Problem]:
         own = quantities.quantities(mine)
         for one in own:
             if one.noun in counted and counted[one.noun] != one.value and _is_counted_otherwise(one, case):
-                yield Problem(f"in the passage {_plain(one)} does not count “{one.noun}…”")
+                yield Problem(f"in the passage {_written(one, mine)} does not count “{one.noun}…”")
             yield from _of_another(one, mine, segments)
-        yield from _paired_otherwise(own, segments)
+        yield from _paired_otherwise(own, mine, segments)
 
 
 def _is_counted_otherwise(one: Quantity, case: Case) -> bool:
@@ -85,10 +86,12 @@ def _of_another(one: Quantity, mine: Sequence[Word], segments: Sequence[Sequence
     said = _described(mine)
     strange = (said & rivals) - own
     if near and strange and (near - rivals) - said - {_plain(one)}:
-        yield Problem(f"the passage gives {_plain(one)} for something else")
+        yield Problem(f"the passage gives {_written(one, mine)} for something else")
 
 
-def _paired_otherwise(own: Sequence[Quantity], segments: Sequence[Sequence[Word]]) -> Iterator[Problem]:
+def _paired_otherwise(
+    own: Sequence[Quantity], mine: Sequence[Word], segments: Sequence[Sequence[Word]]
+) -> Iterator[Problem]:
     """Two numbers put together, each of which the passage puts together with another."""
     pairs = [{other.value for other in quantities.quantities(segment)} for segment in segments]
     for one, other in combinations(own, 2):
@@ -96,13 +99,19 @@ def _paired_otherwise(own: Sequence[Quantity], segments: Sequence[Sequence[Word]
         with_other = [pair for pair in pairs if other.value in pair]
         apart = with_one and with_other and not any(other.value in pair for pair in with_one)
         if apart and all(len(pair) > 1 for pair in (*with_one, *with_other)):
-            yield Problem(f"the passage does not put {_plain(one)} and {_plain(other)} together")
+            both = f"{_written(one, mine)} and {_written(other, mine)}"
+            yield Problem(f"the passage does not put {both} together")
 
 
 def _described(segment: Sequence[Word]) -> set[str]:
     found = quantities.quantities(segment)
     spoken = {word.stem for word in segment if word.is_content and word.lemma not in lexicon.UNITS}
     return spoken | {_plain(one) for one in found}
+
+
+def _written(one: Quantity, found: Sequence[Word]) -> str:
+    """A number as these words write it, as in "9.9 million"."""
+    return " ".join(word.text for word in found[one.place : one.end])
 
 
 def _plain(one: Quantity) -> str:

@@ -21,6 +21,7 @@ class Writer:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._held = ""
+        self._gap = ""
         self._column = 0
         self.has_written = False
 
@@ -43,14 +44,21 @@ class Writer:
             self._print("\n")
 
     def _place(self, word: str) -> None:
+        """Write a word, or the space before the next one. Space where a line is broken is not written: it may not fit,
+        and then the terminal breaks the line as well."""
         if "\n" in word:
-            self._column = cell_len(word.rpartition("\n")[2])
-        elif not word.isspace() and self._column and self._column + cell_len(word) > self._console.width:
-            self._print("\n")
-            self._column = cell_len(word)
+            text = word[word.index("\n") :]
+            self._gap, self._column = "", cell_len(text.rpartition("\n")[2])
+        elif word.isspace():
+            self._gap += word
+            return
+        elif self._column and self._column + cell_len(self._gap + word) > self._console.width:
+            text = f"\n{word}"
+            self._gap, self._column = "", cell_len(word)
         else:
-            self._column += cell_len(word)
-        self._print(word)
+            text = self._gap + word
+            self._gap, self._column = "", self._column + cell_len(text)
+        self._print(text)
 
     def _print(self, text: str) -> None:
         shown = Text(text)
