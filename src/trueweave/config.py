@@ -430,11 +430,13 @@ class Settings(BaseSettings):
     key_tokens_per_day: int | None = Field(
         default=None,
         ge=0,
-        description="Tokens that models may take in a day (UTC) for requests of one key, or of one holder of tokens, "
-        "over all servers, where the key has no limit of its own.",
+        description="Maximum tokens per key, or per holder of tokens, and day (UTC), over all servers. The limit of a "
+        "key can only be lower.",
         examples=[1_000_000],
     )
-    key_spend_per_day: Decimal | None = Field(default=None, ge=0, description="Likewise, in money.", examples=[5])
+    key_spend_per_day: Decimal | None = Field(
+        default=None, ge=0, description="Maximum spend per key and day (UTC), like key_tokens_per_day.", examples=[5]
+    )
     workspace_questions_at_once: int | None = Field(
         default=None,
         ge=1,

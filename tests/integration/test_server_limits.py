@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import psycopg
 import pytest
 
@@ -28,6 +29,11 @@ PRICED: dict[str, Any] = {"prices": {"vllm/any": (Decimal(1000), Decimal(1000))}
 def question(n: int) -> dict[str, Any]:
     """A question that no reply is kept for."""
     return {**QUESTION, "question": f"Whom did Ada work with in {n}?"}
+
+
+async def tokens_today(database: Database, caller: str) -> int:
+    """The tokens that models took for requests of a caller today."""
+    return (await caller_usage.today(database, [caller]))[caller].tokens
 
 
 async def limited(server: Served, **limits: Any) -> str:
@@ -107,7 +113,7 @@ async def test_who_hangs_up_is_counted(url: str, tmp_path: Path) -> None:
             asking.cancel()
             await asyncio.gather(asking, return_exceptions=True)
             for _ in range(1000):
-                if (await caller_usage.today(server.database, key.split("_")[1])).tokens:
+                if await tokens_today(server.database, key.split("_")[1]):
                     break
                 await asyncio.sleep(0.01)
             assert (await client.post(ASK, json=question(2))).status_code == 429
@@ -125,33 +131,129 @@ async def test_limits_for_all_hold_for_holders_of_tokens(url: str) -> None:
             assert (await key.post(ASK, json=question(8))).status_code == 200
             assert (await key.post(ASK, json=question(9))).status_code == 429
             async with server.client(await limited(server, tokens_per_day=10**6)) as client:
-                for n in (10, 11):
-                    assert (await client.post(ASK, json=question(n))).status_code == 200, "its own comes first"
+                statuses = [(await client.post(ASK, json=question(n))).status_code for n in (10, 11)]
+                assert statuses == [200, 429], "a limit of its own does not raise the server's"
 
 
-async def test_a_key_with_limits_makes_no_keys(url: str) -> None:
-    async with serving(url) as server:
-        async with server.client(await limited(server, tokens_per_day=1)) as client:
-            answer = await client.post("/v1/keys", json={"name": "free", "workspaces": ["mine"]})
-            assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
+# --- keys that keys make ------------------------------------------------------------------------------
+
+
+async def made(client: httpx2.AsyncClient, **wanted: Any) -> dict[str, Any]:
+    """A key that the holder of another one makes."""
+    answer = await client.post("/v1/keys", json={"name": "made", "scope": "admin", **wanted})
+    assert answer.status_code == 201, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+async def status_of_question(server: Served, key: str, n: int) -> int:
+    async with server.client(key) as client:
+        return (await client.post(ASK, json=question(n))).status_code
+
+
+GREEDY: tuple[dict[str, Any], ...] = ({}, {"max_tokens_per_day": 10**15}, {"max_spend_per_day": "1000000000"})
+
+
+@pytest.mark.parametrize("limit_of", ["server", "maker", "token"])
+async def test_keys_share_the_tokens_of_their_maker(url: str, limit_of: str) -> None:
+    with issuing() as issuer:
+        settings: dict[str, Any] = {"oidc_issuer": issuer.url, "oidc_audience": AUDIENCE, **PRICED}
+        if limit_of != "maker":
+            settings["key_tokens_per_day"] = 100
+        async with asked(url, **settings) as (server, _, _model):
+            if limit_of == "token":
+                key = issuer.token(sub="ada", scope="trueweave:admin", trueweave_workspaces=["mine"])
+            else:
+                key = await limited(server, **({"tokens_per_day": 100} if limit_of == "maker" else {}))
+            async with server.client(key) as client:
+                keys = [(await made(client, **wanted))["key"] for wanted in GREEDY]
+                async with server.client(keys[0]) as child:
+                    keys.append((await made(child))["key"])
+            assert await status_of_question(server, keys[-1], 1) == 200
+            assert [await status_of_question(server, one, 2) for one in (key, *keys)] == [429] * 5
+
+
+async def test_a_lower_limit_holds_for_the_keys_made_with_it_and_leaves_the_rest_to_others(url: str) -> None:
+    async with asked(url) as (server, _, _model):
+        root = await limited(server, tokens_per_day=10**6)
+        async with server.client(root) as client:
+            low = (await made(client, max_tokens_per_day=100))["key"]
+        async with server.client(low) as client:
+            lower = await made(client, max_tokens_per_day=10**6)
+        assert lower["max_tokens_per_day"] == 100
+        assert await status_of_question(server, low, 1) == 200
+        assert await status_of_question(server, lower["key"], 2) == 429
+        assert await status_of_question(server, root, 3) == 200
+
+
+async def test_keys_share_the_requests_and_questions_of_their_maker(url: str) -> None:
+    async with serving(url, key_requests_per_minute=3) as server:
         async with server.client(await server.key("admin", "mine")) as client:
-            wanted = {"name": "some", "max_tokens_per_day": 5, "max_spend_per_day": "1.5"}
-            assert (await client.post("/v1/keys", json=wanted)).status_code == 201
-            found = {one["name"]: one for one in (await client.get("/v1/keys")).json()["items"]}
-            assert (found["some"]["max_tokens_per_day"], found["some"]["max_spend_per_day"]) == (5, "1.5")
-            assert found["test admin"]["max_tokens_per_day"] is None
+            keys = [(await made(client))["key"] for _ in range(3)]
+        for key in keys:
+            async with server.client(key) as client:
+                assert (await client.get("/v1/workspaces")).status_code == 429
+
+
+async def test_an_administrator_of_all_workspaces_makes_keys_that_share_nothing(url: str) -> None:
+    async with asked(url, key_tokens_per_day=100) as (server, _, _model):
+        async with server.client(await server.key("admin")) as client:
+            keys = [(await made(client, workspaces=["mine"]))["key"] for _ in range(2)]
+        assert [await status_of_question(server, key, n) for n, key in enumerate(keys)] == [200, 200]
+        assert [await status_of_question(server, key, 9) for key in keys] == [429, 429]
+
+
+async def test_a_key_does_not_outlive_the_key_that_made_it(url: str) -> None:
+    async with serving(url) as server:
+        found = await server.database.find_workspace("mine", make=True)
+        assert found
+        tomorrow = datetime.now(UTC) + timedelta(days=1)
+        for workspaces in ([found.id], None):
+            root = await api_keys.make(server.database, "root", "admin", workspaces, tomorrow)
+            async with server.client(root.token) as client:
+                for wanted in ({}, {"expires_in_days": 3650}):
+                    assert datetime.fromisoformat((await made(client, **wanted))["expires"]) == root.expires
+                    listed = (await client.get("/v1/keys?limit=200")).json()["items"]
+                    assert {one["expires"] for one in listed if one["name"] == "made"} == {listed[0]["expires"]}
+
+
+async def test_a_key_that_was_revoked_makes_no_other_while_a_server_still_accepts_it(url: str) -> None:
+    async with serving(url) as server:
+        key = await server.key("admin", "mine")
+        async with server.client(key) as client:
+            await made(client)
+            await api_keys.revoke(server.database, key.split("_")[1])  # by another process
+            assert (await client.get("/v1/workspaces")).status_code == 200, "the server has not noticed yet"
+            answer = await client.post("/v1/keys", json={"name": "late"})
+            assert (answer.status_code, answer.json()["code"]) == (401, "unauthorized")
+        assert [one.name for one in await api_keys.listed(server.database, 10)] == ["test admin", "made"]
+
+
+async def test_a_row_of_keys_that_made_each_other_ends(url: str) -> None:
+    async with serving(url) as server:
+        key = await server.key("admin", "mine")
+        for _ in range(8):
+            async with server.client(key) as client:
+                key = (await made(client))["key"]
+        async with server.client(key) as client:
+            assert (await client.get("/v1/workspaces")).status_code == 200
+            assert (await client.post("/v1/keys", json={"name": "one more"})).status_code == 403
 
 
 async def test_days_are_forgotten(url: str, database: Database) -> None:
-    await caller_usage.add(database, "a", 1, Decimal(0))
-    await caller_usage.add(database, "a", 2, Decimal("0.5"))
-    found = await caller_usage.today(database, "a")
-    assert (found.tokens, found.price) == (3, Decimal("0.5"))
+    await caller_usage.add(database, ["a"], 1, Decimal(0))
+    await caller_usage.add(database, ["a", "b"], 2, Decimal("0.5"))
+    found = await caller_usage.today(database, ["a", "b", "c"])
+    assert {caller: (used.tokens, used.price) for caller, used in found.items()} == {
+        "a": (3, Decimal("0.5")),
+        "b": (2, Decimal("0.5")),
+        "c": (0, 0),
+    }
     with psycopg.connect(url) as connection:
         connection.execute("INSERT INTO trueweave.caller_usage VALUES ('a', now() - interval '40 days', 1, 1)")
     await caller_usage.prune(database, timedelta(days=30))
     with psycopg.connect(url) as connection:
-        assert connection.execute("SELECT count(*) FROM trueweave.caller_usage").fetchone() == (1,)
+        assert connection.execute("SELECT count(*) FROM trueweave.caller_usage").fetchone() == (2,)
 
 
 @pytest.mark.parametrize("setting", ["key_questions_at_once", "workspace_questions_at_once"])

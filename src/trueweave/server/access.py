@@ -27,6 +27,17 @@ class Caller:
     scope: KeyScope
     workspaces: frozenset[int] | None
     limits: KeyLimits = NO_LIMITS
+    makers: tuple[tuple[str, KeyLimits], ...] = ()
+
+    @property
+    def counted(self) -> dict[str, KeyLimits]:
+        """Whose daily limits its requests count against: its own, and those of the callers that made its key."""
+        return {self.id: self.limits, **dict(self.makers)}
+
+    @property
+    def account(self) -> str:
+        """Whose requests its own are counted with: those of the first maker of its key, or else its own."""
+        return self.makers[0][0] if self.makers else self.id
 
     def may(self, scope: KeyScope) -> bool:
         """Whether the scope of the caller includes this one: who may administer may write, and who may write, read."""
@@ -88,7 +99,7 @@ async def entered_workspace(
         async with services.workspaces.lend(name, caller.sees) as trueweave:
             request.state.workspace = trueweave.workspace.id
             require(request, scope)
-            with services.asking.one(caller.id, trueweave) if asks else nullcontext():
+            with services.asking.one(caller.account, trueweave) if asks else nullcontext():
                 yield trueweave
     except UnknownWorkspace:
         request.state.refused = True

@@ -621,10 +621,14 @@ class KeyBody(BaseModel):
 
 
 class NewKeyBody(BaseModel):
-    """A new key. It is shown only now: nothing is kept of it but a hash."""
+    """A new key. It is shown only now: nothing is kept of it but a hash. Expiry and limits may be lower than requested,
+    as they cannot exceed those of the key that made it."""
 
     prefix: str
     key: str
+    expires: datetime | None
+    max_tokens_per_day: int | None
+    max_spend_per_day: Decimal | None
 
 
 class RevokedBody(BaseModel):

@@ -7,7 +7,7 @@ they have under way.
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from decimal import Decimal
 
@@ -24,19 +24,20 @@ _log = logging.getLogger(__name__)
 
 
 class DailyLimits:
-    """The limits of all callers: their own, or else those of the settings."""
+    """The daily limits of all callers. Those of the settings hold for each of them; its own can only lower them."""
 
     def __init__(self, database: Database, settings: Settings) -> None:
         self._database = database
         self._for_all = KeyLimits(settings.key_tokens_per_day, settings.key_spend_per_day)
         self._currency = settings.currency
 
-    def request(self, caller: str, own: KeyLimits) -> AbstractAsyncContextManager[None]:
-        """One request of a caller. What models take for it is counted where there is a limit."""
-        limits = own if own != NO_LIMITS else self._for_all
-        if limits == NO_LIMITS:
+    def request(self, counted: Mapping[str, KeyLimits]) -> AbstractAsyncContextManager[None]:
+        """One request, counted for its caller and for the makers of its key, each with its own limits. What models take
+        for it is counted where there is a limit."""
+        limits = {caller: own.lowered_to(self._for_all) for caller, own in counted.items()}
+        if all(one == NO_LIMITS for one in limits.values()):
             return nullcontext()
-        return _counted(_RequestMeter(self._database, caller, limits, self._currency))
+        return _counted(_RequestMeter(self._database, limits, self._currency))
 
 
 @asynccontextmanager
@@ -51,17 +52,15 @@ async def _counted(meter: _RequestMeter) -> AsyncIterator[None]:
 class _RequestMeter:
     """Counts one request. The limit is looked at once: before its first call to a model."""
 
-    def __init__(self, database: Database, caller: str, limits: KeyLimits, currency: str) -> None:
+    def __init__(self, database: Database, limits: Mapping[str, KeyLimits], currency: str) -> None:
         self._database = database
-        self._caller = caller
         self._limits = limits
         self._currency = currency
         self._is_admitted = False
         self._tokens, self._price = 0, Decimal(0)
 
     async def admit(self, call: Call) -> None:
-        tokens, spend = self._limits
-        if spend is not None and call.price is None:
+        if call.price is None and any(one.spend_per_day is not None for one in self._limits.values()):
             raise PriceUnknown(
                 f"the caller has a limit in money, and the price of {call.model} is not known. Set it under [prices] "
                 "in trueweave.toml, or give the limit in tokens."
@@ -69,12 +68,14 @@ class _RequestMeter:
         if self._is_admitted:
             return
         with translated():
-            used = await caller_usage.today(self._database, self._caller)
-        if tokens is not None and used.tokens >= tokens:
-            raise KeyLimitReached(f"The {tokens:,} tokens that this caller has for a day are used.", used.left_seconds)
-        if spend is not None and used.price >= spend:
-            told = money(spend, self._currency)
-            raise KeyLimitReached(f"The {told} that this caller has for a day are spent.", used.left_seconds)
+            used = await caller_usage.today(self._database, self._limits)
+        for caller, (tokens, spend) in self._limits.items():
+            if tokens is not None and used[caller].tokens >= tokens:
+                told = f"The {tokens:,} tokens that this caller has for a day are used."
+                raise KeyLimitReached(told, used[caller].left_seconds)
+            if spend is not None and used[caller].price >= spend:
+                told = f"The {money(spend, self._currency)} that this caller has for a day are spent."
+                raise KeyLimitReached(told, used[caller].left_seconds)
         self._is_admitted = True
 
     def add(self, tokens: int, price: Decimal | None) -> None:
@@ -87,12 +88,12 @@ class _RequestMeter:
             return
         try:
             with translated():
-                await caller_usage.add(self._database, self._caller, self._tokens, self._price)
+                await caller_usage.add(self._database, self._limits, self._tokens, self._price)
         except TrueweaveError as error:
             _log.error(
                 "%d tokens of %s are not counted: %s",
                 self._tokens,
-                self._caller,
+                caller := next(iter(self._limits)),
                 error,
-                extra={"event": "usage.lost", "caller": self._caller},
+                extra={"event": "usage.lost", "caller": caller},
             )

@@ -120,7 +120,7 @@ class AccessMiddleware:
             try:
                 state["caller"] = caller = await self._caller(scope, headers)
                 if caller:
-                    counted.enter_context(self._throttle.request(caller.id))
+                    counted.enter_context(self._throttle.request(caller.account))
                 self._check_length(scope, headers)
             except (Refusal, TrueweaveError) as error:
                 response = response_of(error, request_id, path=scope["path"])
@@ -137,7 +137,7 @@ class AccessMiddleware:
                     await self._app(scope, bounded, answer)
 
     def _metered(self, caller: Caller | None) -> AbstractAsyncContextManager[None]:
-        return self._services().daily.request(caller.id, caller.limits) if caller and caller.id else nullcontext()
+        return self._services().daily.request(caller.counted) if caller and caller.id else nullcontext()
 
     async def _caller(self, scope: Scope, headers: Headers) -> Caller | None:
         if scope["path"] in OPEN:

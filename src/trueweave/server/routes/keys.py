@@ -20,6 +20,7 @@ from trueweave.store.postgres.public_errors import translated
 
 router = APIRouter(prefix="/v1/keys", tags=["keys"], responses=RESPONSES)
 
+_MOST_MAKERS = 8  # in a row: each request with a key is counted for all of them
 _ASK = "Ask whoever runs the identity provider to name a workspace in the token."
 Prefix = Annotated[str, Path(pattern="^[0-9a-f]{12}$", max_length=12, description="The public prefix of the key.")]
 
@@ -38,17 +39,37 @@ async def list_keys(caller: Administrator, shared: Shared, limit: Limit = 50, cu
 
 @router.post("", status_code=201)
 async def create_key(body: KeyRequest, caller: Administrator, shared: Shared) -> NewKeyBody:
-    """Make a key. It is in the response, and shown only there."""
-    if caller.limits != NO_LIMITS:
-        raise Refusal(
-            403, "forbidden", "This key has limits, and each key that it made would have others.", "Use another key."
-        )
+    """Make a key. It is in the response, and shown only there. It expires no later than the key that makes it, has no
+    higher limits, and what it uses counts against the limits of that key as well."""
     workspaces = await _workspaces(body.workspaces, caller, shared)
     expires = datetime.now(UTC) + timedelta(days=body.expires_in_days) if body.expires_in_days else None
     with translated():
         limits = KeyLimits(body.max_tokens_per_day, body.max_spend_per_day)
-        made = await api_keys.make(shared.database, body.name, body.scope, workspaces, expires, limits)
-    return NewKeyBody(prefix=made.prefix, key=made.token)
+        made = await api_keys.derive(
+            shared.database, caller.id, _makers(caller), body.name, body.scope, workspaces, expires, limits
+        )
+    if made is None:
+        raise Refusal(401, "unauthorized", "The key that makes this one is no longer valid.", "Use another key.")
+    return NewKeyBody(
+        prefix=made.prefix,
+        key=made.token,
+        expires=made.expires,
+        max_tokens_per_day=made.limits.tokens_per_day,
+        max_spend_per_day=made.limits.spend_per_day,
+    )
+
+
+def _makers(caller: Caller) -> list[str]:
+    """The callers whose limits a key made by this one shares. An administrator of all workspaces without limits shares
+    none: it makes keys for others, as the command line does."""
+    if caller.workspaces is None and caller.limits == NO_LIMITS:
+        return []
+    makers = [*(maker for maker, _ in caller.makers), caller.id]
+    if len(makers) > _MOST_MAKERS:
+        raise Refusal(
+            403, "forbidden", f"This key is the {_MOST_MAKERS}th in a row that made each other.", "Use an earlier key."
+        )
+    return makers
 
 
 @router.delete("/{prefix}")

@@ -29,10 +29,17 @@ _LONGEST_NAME = 200
 
 
 class KeyLimits(NamedTuple):
-    """What models may take in a day (UTC) for requests of one caller: tokens, and money. None is as for all."""
+    """What models may take in a day (UTC) for requests of one caller: tokens, and money. None is no own limit."""
 
     tokens_per_day: int | None = None
     spend_per_day: Decimal | None = None
+
+    def lowered_to(self, other: KeyLimits) -> KeyLimits:
+        """The lower of both limits, of tokens and of money."""
+        return KeyLimits(
+            min((one for one in (self.tokens_per_day, other.tokens_per_day) if one is not None), default=None),
+            min((one for one in (self.spend_per_day, other.spend_per_day) if one is not None), default=None),
+        )
 
 
 NO_LIMITS = KeyLimits()
@@ -63,16 +70,20 @@ class MadeKey(NamedTuple):
     prefix: str
     token: str
     created: datetime
+    expires: datetime | None
+    limits: KeyLimits
 
 
 class ValidKey(NamedTuple):
-    """Who has shown a key that may be used now. `workspaces` are numbers; None is all of them."""
+    """Who has shown a key that may be used now. `workspaces` are numbers; None is all of them. `makers` are the callers
+    whose limits it shares, with these limits."""
 
     prefix: str
     name: str
     scope: KeyScope
     workspaces: frozenset[int] | None
     limits: KeyLimits = NO_LIMITS
+    makers: tuple[tuple[str, KeyLimits], ...] = ()
 
 
 class WorkspaceRow(NamedTuple):
@@ -92,12 +103,44 @@ async def make(
     limits: KeyLimits = NO_LIMITS,
 ) -> MadeKey:
     """Make a key. Nothing of its secret is kept but a hash."""
+    made = await _make(database, "api_key.make", name, scope, workspaces, expires, limits)
+    assert made, "only a key that another one makes can be refused"
+    return made
+
+
+async def derive(
+    database: Database,
+    maker: str,
+    makers: Collection[str],
+    name: str,
+    scope: KeyScope,
+    workspaces: Collection[int] | None,
+    expires: datetime | None = None,
+    limits: KeyLimits = NO_LIMITS,
+) -> MadeKey | None:
+    """Make a key for the caller `maker`, which shares the limits of `makers`. It expires no later and has no higher
+    limits than the maker. None where the maker was revoked or has expired meanwhile."""
+    return await _make(
+        database, "api_key.derive", name, scope, workspaces, expires, limits, maker=maker, makers=list(makers)
+    )
+
+
+async def _make(
+    database: Database,
+    query: str,
+    name: str,
+    scope: KeyScope,
+    workspaces: Collection[int] | None,
+    expires: datetime | None,
+    limits: KeyLimits,
+    **more: object,
+) -> MadeKey | None:
     if not name.strip() or len(name) > _LONGEST_NAME:
         raise ConfigError(f"a key needs a name of 1 to {_LONGEST_NAME} characters, so that one can tell whose it is.")
     prefix, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
     async with database.transaction(None) as tx:
-        created = await tx.value(
-            "api_key.make",
+        rows = await tx.rows(
+            query,
             prefix=prefix,
             secret_hash=_hash(secret),
             name=name,
@@ -106,8 +149,12 @@ async def make(
             expires=expires,
             tokens=limits.tokens_per_day,
             spend=limits.spend_per_day,
+            **more,
         )
-    return MadeKey(prefix, f"{KEY_START}{prefix}_{secret}", created)
+    if not rows:
+        return None
+    [(created, ends, *lowered)] = rows
+    return MadeKey(prefix, f"{KEY_START}{prefix}_{secret}", created, ends, KeyLimits(*lowered))
 
 
 async def find(database: Database, token: str) -> ValidKey | None:
@@ -117,14 +164,18 @@ async def find(database: Database, token: str) -> ValidKey | None:
     prefix, secret = parts.groups()
     async with database.transaction(None) as tx:
         rows = await tx.rows("api_key.find", prefix=prefix)
-        stored, name, scope, workspaces, is_first_today, *limits = (
-            rows[0] if rows else (bytes(32), "", "read", [], False, None, None)
+        stored, name, scope, workspaces, is_first_today, tokens, spend, makers, *lists = (
+            rows[0] if rows else (bytes(32), "", "read", [], False, None, None, [], [], [])
         )
         if not hmac.compare_digest(bytes(stored), _hash(secret)):
             return None
         if is_first_today:
             await tx.run("api_key.used", prefix=prefix)
-    return ValidKey(prefix, name, scope, None if workspaces is None else frozenset(workspaces), KeyLimits(*limits))
+    ids = None if workspaces is None else frozenset(workspaces)
+    shared = (
+        tuple((caller, KeyLimits(*limits)) for caller, *limits in zip(makers, *lists, strict=True)) if makers else ()
+    )
+    return ValidKey(prefix, name, scope, ids, KeyLimits(tokens, spend), shared)
 
 
 async def listed(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import timedelta
 from decimal import Decimal
 from typing import NamedTuple
@@ -17,17 +18,17 @@ class DailyUsage(NamedTuple):
     left_seconds: int
 
 
-async def today(database: Database, caller: str) -> DailyUsage:
-    """What this caller has used today."""
+async def today(database: Database, callers: Collection[str]) -> dict[str, DailyUsage]:
+    """What each of these callers has used today."""
     async with database.transaction(None) as tx:
-        [row] = await tx.rows("caller_usage.today", caller=caller)
-    return DailyUsage(*row)
+        rows = await tx.rows("caller_usage.today", callers=list(callers))
+    return {caller: DailyUsage(*used) for caller, *used in rows}
 
 
-async def add(database: Database, caller: str, tokens: int, price: Decimal) -> None:
-    """This caller has used so much more."""
+async def add(database: Database, callers: Collection[str], tokens: int, price: Decimal) -> None:
+    """Count this much more for each of these callers."""
     async with database.transaction(None) as tx:
-        await tx.run("caller_usage.add", caller=caller, tokens=tokens, price=price)
+        await tx.run("caller_usage.add", callers=list(callers), tokens=tokens, price=price)
 
 
 async def prune(database: Database, kept: timedelta) -> None:

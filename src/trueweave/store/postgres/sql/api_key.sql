@@ -3,13 +3,25 @@
 -- name: make
 INSERT INTO api_key (prefix, secret_hash, name, scope, workspaces, expires, max_tokens_per_day, max_spend_per_day)
 VALUES (%(prefix)s, %(secret_hash)s, %(name)s, %(scope)s, %(workspaces)s, %(expires)s, %(tokens)s, %(spend)s)
-RETURNING created
+RETURNING created, expires, max_tokens_per_day, max_spend_per_day
+
+-- name: derive
+-- A key made by another caller: if that is a key, it must still be valid, and its expiry and limits bound the new ones.
+INSERT INTO api_key (prefix, secret_hash, name, scope, workspaces, makers, expires, max_tokens_per_day, max_spend_per_day)
+SELECT %(prefix)s, %(secret_hash)s, %(name)s, %(scope)s, %(workspaces)s, %(makers)s, least(%(expires)s, m.expires),
+    least(%(tokens)s::bigint, m.max_tokens_per_day), least(%(spend)s::numeric, m.max_spend_per_day)
+FROM (VALUES (%(maker)s)) AS c (caller) LEFT JOIN api_key m ON m.prefix = c.caller
+WHERE m.prefix IS NULL OR m.revoked IS NULL AND (m.expires IS NULL OR m.expires > now())
+RETURNING created, expires, max_tokens_per_day, max_spend_per_day
 
 -- name: find
--- A key that may be used now.
-SELECT secret_hash, name, scope, workspaces, last_used IS DISTINCT FROM current_date, max_tokens_per_day, max_spend_per_day
-FROM api_key
-WHERE prefix = %(prefix)s AND revoked IS NULL AND (expires IS NULL OR expires > now())
+-- A key that may be used now, with the limits of its makers.
+SELECT k.secret_hash, k.name, k.scope, k.workspaces, k.last_used IS DISTINCT FROM current_date, k.max_tokens_per_day,
+    k.max_spend_per_day, k.makers, m.tokens, m.spend
+FROM api_key k CROSS JOIN LATERAL (
+    SELECT array_agg(a.max_tokens_per_day ORDER BY c.n) AS tokens, array_agg(a.max_spend_per_day ORDER BY c.n) AS spend
+    FROM unnest(k.makers) WITH ORDINALITY c (caller, n) LEFT JOIN api_key a ON a.prefix = c.caller) m
+WHERE k.prefix = %(prefix)s AND k.revoked IS NULL AND (k.expires IS NULL OR k.expires > now())
 
 -- name: used
 UPDATE api_key SET last_used = current_date WHERE prefix = %(prefix)s AND last_used IS DISTINCT FROM current_date

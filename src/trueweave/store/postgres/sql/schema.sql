@@ -1232,6 +1232,7 @@ CREATE TABLE trueweave.api_key (
     last_used date,
     max_tokens_per_day bigint,
     max_spend_per_day numeric,
+    makers text[] DEFAULT '{}'::text[] NOT NULL,
     CONSTRAINT api_key_max_spend_per_day_check CHECK ((max_spend_per_day >= (0)::numeric)),
     CONSTRAINT api_key_max_tokens_per_day_check CHECK ((max_tokens_per_day >= 0)),
     CONSTRAINT api_key_scope_check CHECK ((scope = ANY (ARRAY['read'::text, 'write'::text, 'admin'::text]))),
@@ -1249,6 +1250,8 @@ COMMENT ON COLUMN trueweave.api_key.last_used IS 'The last day on which it was u
 COMMENT ON COLUMN trueweave.api_key.max_tokens_per_day IS 'Tokens to and from models that requests with it may take in a day (UTC); NULL is as the server says for all.';
 
 COMMENT ON COLUMN trueweave.api_key.max_spend_per_day IS 'Likewise, in money.';
+
+COMMENT ON COLUMN trueweave.api_key.makers IS 'The callers whose limits it shares, first maker first: prefixes of keys, or issuer and subject of tokens. Empty where the command line or an administrator of all workspaces without limits made it.';
 
 CREATE TABLE trueweave.audit_log (
     id bigint NOT NULL,
