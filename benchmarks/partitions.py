@@ -36,7 +36,7 @@ from psycopg import sql
 from served import served
 
 from trueweave.store.postgres.migrate import migrate
-from trueweave.store.postgres.own_tables import BUILD_MEMORY, BUILT_AT_ONCE, graph_bytes
+from trueweave.store.postgres.own_tables import BUILT_AT_ONCE, graph_bytes
 
 RESULTS = Path(__file__).parent / "results" / "partitions.json"
 ROWS, FEW = 100_000, 2_000
@@ -114,7 +114,7 @@ class Bench:
         self.connection.execute(copy)
         self.connection.execute(sql.SQL("VACUUM ANALYZE {}").format(sql.Identifier(table)))
 
-    def _indexed(self, tables: Sequence[str], on: str, memory: str = BUILD_MEMORY) -> tuple[float, list[int]]:
+    def _indexed(self, tables: Sequence[str], on: str, memory: str = "1GB") -> tuple[float, list[int]]:
         """Build an index on each of these tables, some at once; in how many seconds, and after how many rows a graph
         did not fit into memory any longer, where that was so."""
         fitted: list[int] = []

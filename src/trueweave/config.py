@@ -18,6 +18,7 @@ from pydantic import Field, PrivateAttr, StringConstraints, TypeAdapter, Validat
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
+from trueweave import machine
 from trueweave.errors import ConfigError
 from trueweave.types import ModelRole, Resolution
 
@@ -51,6 +52,9 @@ OF_THE_PROCESS = frozenset(
         "no_ignore",
         "resolution",
         "lease",
+        "connections",
+        "worker_jobs",
+        "index_memory_bytes",
         "statement_timeout",
         "lock_timeout",
         "idle_timeout",
@@ -388,6 +392,27 @@ class Settings(BaseSettings):
         ge=1,
         description="Seconds without a sign of life after which others take over what a process was at.",
     )
+    connections: int | None = Field(
+        default=None,
+        ge=1,
+        description="Connections that a process may have to each PostgreSQL server. Without it, 4 for each core and 1 "
+        "for 4 jobs of a worker, at least 10 and at most 40.",
+        examples=[20],
+    )
+    worker_jobs: int | None = Field(
+        default=None,
+        ge=1,
+        description="Jobs that one worker has under way at the same time. Without it, 12 for each core, at most 96.",
+        examples=[24],
+    )
+    index_memory_bytes: int | None = Field(
+        default=None,
+        ge=16 * 2**20,
+        description="Bytes of memory that PostgreSQL may use to build one index of vectors; up to 4 are built at the "
+        "same time. Without it, a sixteenth of the memory for the bundled PostgreSQL, from 64 MB to 1 GB, and 1 GB for "
+        "any other.",
+        examples=[512 * 2**20],
+    )
     statement_timeout: float = Field(
         default=600.0, ge=0, description="Seconds after which PostgreSQL breaks off a statement. 0 is never."
     )
@@ -630,6 +655,21 @@ class Settings(BaseSettings):
         )
         assert url, "it was looked for above"
         return ServerAddress(url, direct, owner or direct or url)
+
+    @property
+    def jobs_of_a_worker(self) -> int:
+        """How many jobs one worker has under way at the same time."""
+        return self.worker_jobs or min(12 * machine.cores(), 96)
+
+    @property
+    def pool_size(self) -> int:
+        """How many connections a process may have to each PostgreSQL server."""
+        return self.connections or min(max(10, 4 * machine.cores(), self.jobs_of_a_worker // 4), 40)
+
+    def index_memory(self, *, bundled: bool) -> int:
+        """Bytes that PostgreSQL may use to build one index: the bundled one is on this machine."""
+        by_default = min(max(machine.memory() // 16, 64 * 2**20), 2**30) if bundled else 2**30
+        return self.index_memory_bytes or by_default
 
     @property
     def owner_address(self) -> str | None:

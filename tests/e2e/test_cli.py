@@ -423,11 +423,17 @@ def test_doctor_finds_all_well_and_names_what_is_not(trueweave: Trueweave, tmp_p
     )
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
     assert [extra for extra in extras if extra != "all" and f"✓ {extra}: " not in well] == []
-    (tmp_path / "trueweave.toml").write_text('extractor = "nlp"\npipeline = "xx_missing"\nworkspace = "other"')
+    sizes = "connections = 500\nworker_jobs = 7\nindex_memory_bytes = 104857600\n"
+    (tmp_path / "trueweave.toml").write_text(f'{sizes}extractor = "nlp"\npipeline = "xx_missing"\nworkspace = "other"')
     broken = answer(trueweave("doctor", "--json", code=1))
     wrong = {check["what"]: check["fix"] for check in broken["checks"] if check["ok"] is False}
     assert wrong["workspace other"].startswith("Run `trueweave init --workspace other`")
     assert "spacy download xx_missing" in wrong["spaCy pipeline xx_missing"]
+    assert wrong["connections of a process"].startswith("Set connections to less")
+    details = {check["what"]: check["detail"] for check in broken["checks"]}
+    assert details["connections of a process"] == "up to 500; PostgreSQL takes 197 of all processes"
+    assert details["jobs of a worker"] == "up to 7 at once"
+    assert details["memory to build an index"] == "100 MB; up to 4 are built at once"
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("DROP SCHEMA trueweave CASCADE")
     assert "Run `trueweave init` to make it" in trueweave("doctor", code=1).stdout

@@ -15,6 +15,7 @@ from trueweave import AsyncTrueweave, Chunk, Document, Mention
 from trueweave.bulk.flows import LocalFlow
 from trueweave.bulk.run import bulk_load
 from trueweave.config import Settings
+from trueweave.engine import opened_database
 from trueweave.factory import recipe
 from trueweave.methods.naive import Naive
 from trueweave.store.postgres import own_tables, search, vectors
@@ -29,11 +30,18 @@ WORDS = ("anchor", "barrel", "candle", "dragon", "engine", "feather", "garden", 
 ROWS = 20  # of a partition
 
 
+NOTE_MEMORY = """
+CREATE FUNCTION note_memory() RETURNS event_trigger LANGUAGE plpgsql AS $$
+BEGIN INSERT INTO public.noted VALUES (current_setting('maintenance_work_mem')); END $$;
+CREATE EVENT TRIGGER note_memory ON ddl_command_end WHEN TAG IN ('CREATE INDEX') EXECUTE FUNCTION note_memory();
+"""
+
+
 @pytest.fixture(autouse=True)
 def _few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fifty vectors are many, and twenty fill a partition."""
     monkeypatch.setattr(vectors, "MOST_IN_COMMON", 50)
-    monkeypatch.setattr(own_tables, "GRAPH_BYTES", ROWS * own_tables.graph_bytes(64))
+    monkeypatch.setattr(own_tables, "graph_room", lambda _memory: ROWS * own_tables.graph_bytes(64))
     monkeypatch.setattr(own_tables, "_COPIED_AT_ONCE", 7)
 
 
@@ -73,7 +81,7 @@ async def eventually(is_so: Callable[[], bool]) -> None:
 
 @pytest.mark.parametrize(("rows", "partitions"), [(0, 1), (20, 1), (21, 2), (41, 4), (80, 4), (81, 8)])
 def test_partitions_are_a_power_of_two_that_holds_all(rows: int, partitions: int) -> None:
-    assert own_tables.partitions_for(rows, 64) == partitions
+    assert own_tables.partitions_for(rows, 64, 2**30) == partitions
 
 
 async def test_a_search_merges_what_all_partitions_have(trueweave: AsyncTrueweave, url: str) -> None:
@@ -215,6 +223,26 @@ async def test_indexes_of_several_partitions_are_built_at_once(
     assert len(indexes(url, name)) == 4
 
 
+async def test_an_index_is_built_in_as_much_memory_as_the_settings_say(url: str) -> None:
+    settings = Settings(database_url=url, connections=5, index_memory_bytes=48 * 2**20)
+    async with opened_database(settings) as database:
+        trueweave = await AsyncTrueweave.enter(database, "test", HashEmbedder(), settings=settings)
+        await trueweave.add_documents(documents(5))
+        async with trueweave.workspace.transaction() as tx:
+            where = await vectors.space(tx)
+            assert where
+            name = await own_tables.make(tx, where, "chunk", 1)
+            own = (await own_tables.find(tx, where)).current["chunk"]
+        with psycopg.connect(url, autocommit=True) as owner:
+            owner.execute("CREATE TABLE public.noted (memory text)")
+            owner.execute("GRANT INSERT ON public.noted TO PUBLIC")
+            owner.execute(NOTE_MEMORY)
+            await own_tables.index(trueweave.workspace, [own])
+            assert len(indexes(url, name)) == 1
+            assert owner.execute("SELECT DISTINCT memory FROM public.noted").fetchall() == [("48MB",)]
+        assert database.pool_stats()["pool_max"] == 5
+
+
 async def test_a_table_that_was_left_stays_for_those_who_read_it(
     trueweave: AsyncTrueweave, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -264,7 +292,7 @@ SHAPES = {
 async def test_every_partition_is_searched_by_its_index_and_the_results_are_merged(
     trueweave: AsyncTrueweave, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(own_tables, "GRAPH_BYTES", 400 * own_tables.graph_bytes(64))
+    monkeypatch.setattr(own_tables, "graph_room", lambda _memory: 400 * own_tables.graph_bytes(64))
     monkeypatch.setattr(vectors, "MOST_IN_COMMON", 1500)
     await trueweave.add_documents(replace(document, metadata={"k": 1}) for document in documents(1500))
     [(name, partitions, _, _)] = tables(url)

@@ -105,6 +105,7 @@ async def _database(settings: Settings) -> tuple[str | None, list[HealthCheck]]:
         HealthCheck(what, True, ""),
         HealthCheck("PostgreSQL 16 or later", is_new, found.version, "" if is_new else "Upgrade the server."),
         _vector(found.vector, found.vector_at_hand),
+        *_sizes(settings, found.connections),
     ]
     if mismatch := found.schema.mismatch(url):
         return None, [*checks, HealthCheck("schema up to date", False, "", str(mismatch))]
@@ -126,6 +127,27 @@ def _vector(installed: str | None, at_hand: str | None) -> HealthCheck:
     if tuple(int(part) for part in version.split(".")[:2]) < OLDEST_VECTOR:
         return HealthCheck(what, False, version, "Upgrade it on the server, then run ALTER EXTENSION vector UPDATE.")
     return HealthCheck(what, True, version if installed else f"{version}, available to `trueweave init`")
+
+
+def _sizes(settings: Settings, connections: int) -> Iterator[HealthCheck]:
+    """How much this process and PostgreSQL may use, as it was set or as it follows from the machine."""
+    from trueweave.models.checks import HealthCheck
+    from trueweave.store.postgres import own_tables
+
+    fits = settings.pool_size <= connections
+    yield HealthCheck(
+        "connections of a process",
+        fits,
+        f"up to {settings.pool_size}; PostgreSQL takes {connections} of all processes",
+        "" if fits else "Set connections to less in trueweave.toml, or raise max_connections of PostgreSQL.",
+    )
+    yield HealthCheck("jobs of a worker", True, f"up to {settings.jobs_of_a_worker} at once")
+    memory = settings.index_memory(bundled=settings.database_url is None)
+    yield HealthCheck(
+        "memory to build an index",
+        True,
+        f"{memory // 2**20:,} MB; up to {own_tables.BUILT_AT_ONCE} are built at once",
+    )
 
 
 async def _tenants(settings: Settings) -> tuple[list[HealthCheck], bool]:

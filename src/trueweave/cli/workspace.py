@@ -89,7 +89,7 @@ def move(
             def told(progress: MoveProgress) -> None:
                 show(f"{progress.step}, {progress.rows:,} rows, {megabytes(progress.bytes)} so far")
 
-            moved = asyncio.run(move_workspace(name, to, servers, told))
+            moved = asyncio.run(move_workspace(name, to, servers, told, settings.index_memory(bundled=False)))
         reply(asdict(moved), *moved_lines(moved))
 
 

@@ -91,6 +91,8 @@ def _database(
         url,
         direct_url=direct_url,
         timeouts=Timeouts(settings.statement_timeout, settings.lock_timeout, settings.idle_timeout),
+        connections=settings.pool_size,
+        index_memory=settings.index_memory(bundled=revive is not None),
         revive=revive,
         slow_after=settings.slow_statement_seconds,
     )

@@ -96,7 +96,9 @@ class WorkerSettings:
     @classmethod
     def of(cls, settings: Settings) -> Self:
         """As the settings say, where they say something."""
-        return cls(tries=settings.tries, try_again_after=settings.try_again_after)
+        return cls(
+            jobs_at_once=settings.jobs_of_a_worker, tries=settings.tries, try_again_after=settings.try_again_after
+        )
 
     patience: float = 600.0  # with a database that is away, once all documents are submitted
 

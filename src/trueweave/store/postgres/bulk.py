@@ -146,7 +146,8 @@ async def make_own_tables(workspace: Workspace, where: Space, chunks: int) -> No
     entities and relations, which nobody has counted yet."""
     for kind in VECTOR_KINDS:
         if kind != "community":
-            partitions = own_tables.partitions_for(chunks, where.dimensions) if kind == "chunk" else 1
+            rows = chunks if kind == "chunk" else 0
+            partitions = own_tables.partitions_for(rows, where.dimensions, workspace.database.index_memory)
             async with workspace.transaction() as tx:
                 await own_tables.make(tx, where, kind, partitions)
 

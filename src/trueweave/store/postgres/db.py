@@ -142,7 +142,8 @@ class Database:
     With `servers` it is the home of workspaces that are on several of them. `direct_url` is the address of PostgreSQL
     itself, where `url` is that of a pooler in front of it: what needs a session of its own goes there. `revive` starts
     a server of one's own again if it has stopped, or raises a DatabaseError that says why it cannot. Statements that
-    take `slow_after` seconds are logged; 0 is none.
+    take `slow_after` seconds are logged; 0 is none. The pool has at most so many `connections`, and `index_memory` is
+    how many bytes PostgreSQL may use to build one index of vectors.
     """
 
     def __init__(
@@ -152,6 +153,7 @@ class Database:
         direct_url: str | None = None,
         timeouts: Timeouts = Timeouts(),  # noqa: B008 (immutable)
         connections: int = 10,
+        index_memory: int = 2**30,
         connection_class: type[Connection] = Connection,
         revive: Callable[[], object] | None = None,
         slow_after: float = 0,
@@ -163,6 +165,7 @@ class Database:
         self._revive = revive
         self.direct_url = direct_url or url
         self.timeouts = timeouts
+        self.index_memory = index_memory
         self._is_pooled = direct_url is not None
         self._entering_one = f"{self._entering(None)}, set_config('trueweave.workspace', %s, true)".encode()
         self._pool = AsyncConnectionPool(

@@ -14,12 +14,14 @@ from trueweave.store.postgres.schema import SchemaState, read_state
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What there is: PostgreSQL, pgvector (installed here, and at hand to be), the schema."""
+    """What there is: PostgreSQL, pgvector (installed here, and at hand to be), the connections that all processes may
+    have together, the schema."""
 
     version: str
     version_number: int
     vector: str | None
     vector_at_hand: str | None
+    connections: int
     schema: SchemaState
 
 
@@ -38,8 +40,8 @@ async def health(url: str, *, said_to_be_direct: bool = False) -> Health:
         async with await connect(url, said_to_be_direct=said_to_be_direct) as connection:
             facts = await (await connection.execute(QUERIES["health.facts"])).fetchone()
             assert facts is not None
-            version, number, vector, at_hand = facts
-            return Health(version, number, vector, at_hand, await read_state(connection))
+            version, number, vector, at_hand, connections = facts
+            return Health(version, number, vector, at_hand, connections, await read_state(connection))
     except Error as error:
         raise unusable(url, error) from error
 

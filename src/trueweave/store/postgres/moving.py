@@ -21,7 +21,7 @@ from trueweave.store.postgres.connections import NONE, Connection, Row, connect
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.digest import digest
 from trueweave.store.postgres.failures import first_line
-from trueweave.store.postgres.own_tables import BUILD_MEMORY, BUILT_AT_ONCE, at_once
+from trueweave.store.postgres.own_tables import BUILT_AT_ONCE, at_once, kilobytes
 from trueweave.store.postgres.queries import QUERIES
 from trueweave.store.postgres.read import delete_rows
 from trueweave.store.postgres.servers import FRESH, GRACE, HOME, USABLE, Servers
@@ -81,8 +81,10 @@ async def move_workspace(
     target: str,
     servers: Mapping[str, OwnerAddress],
     told: Callable[[MoveProgress], None] = lambda _: None,
+    index_memory: int = 2**30,
 ) -> Moved:
-    """Move a workspace to a server, one of these; where it is, and what that took.
+    """Move a workspace to a server, one of these; where it is, and what that took. There, one index of vectors is built
+    in so many bytes of memory.
 
     It is read all the time. Writes are refused while it is copied (WorkspaceMoving), and jobs wait until it is there.
     Whoever is interrupted may run this again, and workers undo what one left that was killed.
@@ -91,7 +93,7 @@ async def move_workspace(
         async with AsyncExitStack() as stack:
             home = await stack.enter_async_context(_owner(servers, HOME))
             id_, source = await _find(home, name)
-            move = _Move(name, id_, home, servers, told)
+            move = _Move(name, id_, home, servers, told, index_memory)
             return await move.run(source, target, stack)
     except Error as error:
         raise DatabaseError(
@@ -110,7 +112,9 @@ class _Move:
         home: Connection,
         servers: Mapping[str, OwnerAddress],
         told: Callable[[MoveProgress], None],
+        index_memory: int,
     ) -> None:
+        self._index_memory = kilobytes(index_memory)
         self._name = name
         self._id = id_
         self._home = home
@@ -262,7 +266,7 @@ class _Move:
         async def build() -> None:
             async with self._entered(target) as connection:
                 for n in waiting:
-                    await self._run(connection, "move.index_partition", name=name, n=n, memory=BUILD_MEMORY)
+                    await self._run(connection, "move.index_partition", name=name, n=n, memory=self._index_memory)
 
         await at_once(build() for _ in range(min(partitions, BUILT_AT_ONCE)))
         await self._run(there, "move.mark_indexed", name=name)

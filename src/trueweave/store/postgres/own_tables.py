@@ -27,8 +27,6 @@ from trueweave.types import VectorKind
 if TYPE_CHECKING:
     from trueweave.store.postgres.vectors import Space
 
-BUILD_MEMORY = "1GB"  # for the graph of one partition while its index is built
-GRAPH_BYTES = 900 * 2**20  # of that, for the graph itself
 BUILT_AT_ONCE = 4  # indexes, each with a connection of its own
 KEPT = timedelta(minutes=5)  # for which a table that was left can still be read
 
@@ -62,9 +60,14 @@ def graph_bytes(dimensions: int) -> int:
     return 2 * dimensions + 800
 
 
-def partitions_for(rows: int, dimensions: int) -> int:
-    """How many partitions so many vectors are to be in: a power of two."""
-    graphs = rows * graph_bytes(dimensions) / GRAPH_BYTES
+def graph_room(memory: int) -> int:
+    """How much of the memory for building an index is for the graph itself."""
+    return memory // 8 * 7
+
+
+def partitions_for(rows: int, dimensions: int, memory: int) -> int:
+    """How many partitions so many vectors are to be in: a power of two. Each index is built in so many bytes."""
+    graphs = rows * graph_bytes(dimensions) / graph_room(memory)
     partitions = 1
     while partitions < graphs:
         partitions *= 2
@@ -108,15 +111,21 @@ async def note_removed(tx: Transaction, where: Space, kind: VectorKind, ids: Ite
 async def index(workspace: Workspace, tables: Sequence[OwnTable]) -> None:
     """Build the indexes of all partitions of these tables that have none yet, some at once."""
     bound = asyncio.Semaphore(BUILT_AT_ONCE)
+    memory = kilobytes(workspace.database.index_memory)
 
     async def build(name: str, n: int) -> None:
         async with bound, workspace.transaction(unhurried=True) as tx:
-            await tx.run("own_tables.index_partition", name=name, n=n, memory=BUILD_MEMORY)
+            await tx.run("own_tables.index_partition", name=name, n=n, memory=memory)
 
     await at_once(build(one.name, n) for one in tables for n in range(max(one.partitions, 1)))
     async with workspace.transaction() as tx:
         for table in tables:
             await tx.run("own_tables.mark_indexed", name=table.name)
+
+
+def kilobytes(memory: int) -> str:
+    """An amount of memory as PostgreSQL's settings take it."""
+    return f"{memory // 1024}kB"
 
 
 async def at_once(builds: Iterable[Coroutine[Any, Any, None]]) -> None:

@@ -214,7 +214,7 @@ async def _move(workspace: Workspace, where: Space, kind: VectorKind) -> None:
         found = await own_tables.find(tx, where)
         own = found.current.get(kind)
         new, old = await _count(tx, _common(where, kind)), await _count(tx, own.identifier) if own else 0
-    partitions = own_tables.partitions_for(new + old, where.dimensions)
+    partitions = own_tables.partitions_for(new + old, where.dimensions, workspace.database.index_memory)
     is_outgrown = own is None or partitions > max(own.partitions, 1) or new >= REBUILD_FROM * old
     if own is None or is_outgrown or kind in found.building:
         await own_tables.build(workspace, where, kind, partitions, _common(where, kind))
@@ -231,7 +231,7 @@ async def index_own_tables(workspace: Workspace, where: Space, kinds: Sequence[V
         async with workspace.transaction() as tx:
             own = (await own_tables.find(tx, where)).current[kind]
             rows = await _count(tx, own.identifier)
-        partitions = own_tables.partitions_for(rows, where.dimensions)
+        partitions = own_tables.partitions_for(rows, where.dimensions, workspace.database.index_memory)
         if partitions > own.partitions:
             await own_tables.build(workspace, where, kind, partitions, _common(where, kind))
         else:
