@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import aclosing, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from functools import partial
 
 from psycopg import Error
 
@@ -14,7 +15,7 @@ from trueweave.errors import TrueweaveError, UnknownWorkspace
 from trueweave.events import Listener, Waiting, ignore, in_run
 from trueweave.factory import ModelFactory
 from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings
-from trueweave.ingest.worker import Worker, until_stopped
+from trueweave.ingest.worker import Worker, run_until
 from trueweave.projection.projector import Projector
 from trueweave.store.others import StoreClients
 from trueweave.store.postgres import queue
@@ -22,11 +23,11 @@ from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.failures import raise_if_cancelled
 from trueweave.store.postgres.moving import settle_copies
 from trueweave.store.postgres.servers import HOME, Servers
+from trueweave.supervising import background, running
 from trueweave.types import StoreName
 
 _CLEANED_EVERY = 3600.0  # seconds
 _SETTLED_EVERY = 30.0
-_TRIED_AGAIN_AFTER = 10.0
 _PAGE = 100
 
 
@@ -63,7 +64,8 @@ class Serving:
                     await self._clean_up(workspace)
                 except UnknownWorkspace:
                     continue  # it was dropped meanwhile
-                except TrueweaveError as error:
+                except (TrueweaveError, Error) as error:
+                    raise_if_cancelled(error)
                     tell(Waiting(f"cleaning up failed, and is tried again in an hour: {error}"))
             after = page[-1].id
 
@@ -99,15 +101,15 @@ async def work_for_all(
                     limit=settings.jobs_at_once,
                     liveness=liveness,
                 )
-                working = asyncio.create_task(worker.run())
-                cleaning = asyncio.create_task(_clean_up_every_hour(serving, listener))
-            await until_stopped(worker, working, cleaning, stop)
+                async with running("cleanup", lambda: _clean_up_every_hour(serving, listener)):
+                    await run_until(worker, stop)
 
-        async def settle(server: str) -> None:
-            assert database.servers, "it is asked for where there are some"
-            await _settle_copies_again_and_again(database.servers, server, listener)
-
-        await _on_all(database, work_in, listener, stop, settle)
+        async with AsyncExitStack() as beside:
+            if servers := database.servers:
+                for name in (HOME, *servers.names):
+                    settling = partial(_settle_copies_again_and_again, servers, name, listener)
+                    await beside.enter_async_context(running(f"end of moves on {name}", settling))
+            await _on_all("worker", database, work_in, listener, stop)
 
 
 async def project_for_all(
@@ -124,41 +126,35 @@ async def project_for_all(
         async def project_in(one: Database) -> None:
             await Projector(one, stores.target(settings, store), listener).run(stop)
 
-        await _on_all(database, project_in, listener, stop)
+        await _on_all("projector", database, project_in, listener, stop)
 
 
 async def _on_all(
+    task: str,
     database: Database,
-    act: Callable[[Database], Coroutine[None, None, None]],
+    act: Callable[[Database], Awaitable[None]],
     listener: Listener,
     stop: asyncio.Event,
-    beside: Callable[[str], Coroutine[None, None, None]] | None = None,
 ) -> None:
-    """Do this in a database until `stop` is set; where it is the home of several, on each server, and what goes on
-    `beside` it. What fails on another server than the home is tried again, and keeps no other from going on."""
+    """Do this in a database until `stop` is set; where it is the home of several, on each server. What fails on one is
+    restarted after a while, and keeps no other from going on."""
     servers = database.servers
-    if servers is None:
-        await act(database)
-        return
 
     async def on(name: str) -> None:
-        while not stop.is_set():
-            try:
-                await act(await servers.database(name))
-            except TrueweaveError as error:
-                listener(Waiting(f"server {name}: {error}"))
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(_TRIED_AGAIN_AFTER):
-                        await stop.wait()
+        try:
+            await act(await servers.database(name) if servers and name != HOME else database)
+        except (TrueweaveError, Error) as error:
+            listener(Waiting(f"server {name}: {error}" if servers else str(error)))
+            raise
 
-    tasks = [asyncio.create_task(act(database)), *(asyncio.create_task(on(name)) for name in servers.names)]
-    more = [asyncio.create_task(beside(name)) for name in (HOME, *servers.names)] if beside else []
+    names = {HOME: task, **{name: f"{task} on {name}" for name in (servers.names if servers else ())}}
+    tasks = [background(title, partial(on, name), stop) for name, title in names.items()]
     try:
         await asyncio.gather(*tasks)
     finally:
-        for task in (*tasks, *more):
-            task.cancel()
-        await asyncio.gather(*tasks, *more, return_exceptions=True)
+        for one in tasks:
+            one.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _settle_copies_again_and_again(servers: Servers, server: str, listener: Listener) -> None:

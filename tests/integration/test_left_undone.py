@@ -100,15 +100,9 @@ async def run_job(mill: Mill, kind: Kind) -> None:
     async with mill.trueweave.workspace.transaction() as tx:
         await forget_jobs(tx)
     kit = WorkerDependencies(lambda _: mill.extractor, HashEmbedder())
-    controls = WorkerControls(
-        mill.events.append,
-        QUICK,
-        asyncio.Semaphore(1),
-        asyncio.Event(),
-        lambda error: Postponed(str(error)),
-        lambda: None,
-    )
-    await WorkspaceJobs(mill.trueweave.workspace, kit, controls).carry_out(kind, b"")
+    controls = WorkerControls(mill.events.append, QUICK, asyncio.Semaphore(1), asyncio.Event(), lambda: None)
+    jobs = WorkspaceJobs(mill.trueweave.workspace, kit, controls, lambda error: Postponed(str(error)))
+    await jobs.carry_out(kind, b"")
 
 
 async def queued(mill: Mill) -> dict[str, float]:

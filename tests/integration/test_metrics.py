@@ -22,11 +22,13 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.integration.serving import ANSWER, Served, fill, serving
 from tests.servers import free_port
+from trueweave import supervising
 from trueweave.errors import ConfigError
 from trueweave.server.metrics import Metrics
 from trueweave.server.metrics_port import metrics_at
 from trueweave.store.postgres import queue
 from trueweave.store.postgres.db import Database
+from trueweave.supervising import running
 from trueweave.testing.model_server import ModelServer
 
 QUESTION = {"question": "Whom did Ada work with?", "method": "keyword"}
@@ -125,7 +127,11 @@ async def test_without_the_database_the_rest_is_told(url: str) -> None:
     assert found["trueweave_db_pool_waiting{}"] == 0
 
 
-async def test_a_port_of_its_own_tells_metrics_and_whether_the_event_loop_lives() -> None:
+async def _fail() -> None:
+    raise KeyError("a bug")
+
+
+async def test_a_port_of_its_own_tells_metrics_and_whether_the_event_loop_lives_and_all_tasks_run() -> None:
     loop, dead = asyncio.get_running_loop(), asyncio.new_event_loop()
     dead.close()
     with metrics_at(Metrics(), "127.0.0.1", 0, loop) as port, metrics_at(Metrics(), "127.0.0.1", 0, dead) as other:
@@ -133,6 +139,12 @@ async def test_a_port_of_its_own_tells_metrics_and_whether_the_event_loop_lives(
             base = f"http://127.0.0.1:{port}"
             assert "trueweave_build_info" in (await client.get(f"{base}/metrics")).text
             assert (await client.get(f"{base}/healthz")).status_code == 200
+            assert (await client.get(f"{base}/readyz")).status_code == 200
+            async with running("worker", _fail):
+                while not supervising.down():  # noqa: ASYNC110 (the task acts)
+                    await asyncio.sleep(0)
+                answer = await client.get(f"{base}/readyz")
+            assert (answer.status_code, answer.text) == (503, "failed background tasks: worker\n")
             assert (await client.get(f"{base}/v1/workspaces")).status_code == 404
             assert (await client.get(f"http://127.0.0.1:{other}/healthz")).status_code == 503
         with (

@@ -17,11 +17,12 @@ from trueweave.graph.contribution import Contribution, contribution
 from trueweave.ingest.folders import Folder, gone, matching
 from trueweave.ingest.intake import count, incoming, take_back, take_in
 from trueweave.ingest.seen import Seen
-from trueweave.ingest.worker import Worker, until_stopped
+from trueweave.ingest.worker import Worker, run_until
 from trueweave.store.postgres import erasing, read, record, resolution
 from trueweave.store.postgres.document_filter import ALL, scope
 from trueweave.store.postgres.public_errors import own_errors, translated
 from trueweave.streams import Stream
+from trueweave.supervising import running
 from trueweave.text.loading import is_folder
 from trueweave.text.uris import Naming
 from trueweave.types import Document, DocumentInfo, Estimate, ExtractionTrial, NamedFile, Source, SyncPlan
@@ -178,9 +179,8 @@ class DocumentCalls:
         """Take jobs of this workspace from the queue until `stop` is set; then end what is begun."""
         with in_run(listener):
             worker = await self._core.worker(await self._core.worker_dependencies(), listener, patient=True)
-            working = asyncio.create_task(worker.run())
-        sweeping = asyncio.create_task(self._sweep_again_and_again())
-        await until_stopped(worker, working, sweeping, stop)
+            async with running("cleanup", self._sweep_again_and_again):
+                await run_until(worker, stop)
 
     async def _sweep_again_and_again(self) -> None:
         while True:

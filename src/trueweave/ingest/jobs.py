@@ -91,7 +91,7 @@ class WorkerSettings:
     try_again_after: float = 5.0
     look_again: float = 0.1
     idle: float = 1.0  # between looks at the queue while nothing waits in it
-    hold: float = 60.0  # before a workspace is tried again whose settings are at fault, by a worker for all
+    hold: float = 60.0  # at most, before a worker for all tries jobs of a workspace again that keep failing
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
@@ -137,15 +137,21 @@ class WorkerControls:
     pace: WorkerSettings
     places: asyncio.Semaphore  # for documents of all workspaces
     stopping: asyncio.Event
-    postponed: Callable[[Exception], Postponed]
     wake: Callable[[], None]  # there is a new job in the queue
 
 
 class WorkspaceJobs:
-    """The jobs of one workspace, carried out by a worker."""
+    """The jobs of one workspace, carried out by a worker. `postponed` is asked what to do about a job that failed."""
 
-    def __init__(self, workspace: Workspace, dependencies: WorkerDependencies, controls: WorkerControls) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        dependencies: WorkerDependencies,
+        controls: WorkerControls,
+        postponed: Callable[[Exception], Postponed],
+    ) -> None:
         self._workspace = workspace
+        self._postponed = postponed
         self._kit = dependencies
         self._controls = controls
         self._tell = controls.tell
@@ -192,10 +198,10 @@ class WorkspaceJobs:
         except Postponed:
             raise
         except (TrueweaveError, *DRIVER_ERRORS) as error:
-            raise self._controls.postponed(error) from error
+            raise self._postponed(error) from error
         except Exception as error:
             if kind == "document":  # its documents would be waited for
-                raise self._controls.postponed(error) from error
+                raise self._postponed(error) from error
             await self._mark("settle" if kind == "large" else kind, error)
 
     async def _documents(self, payload: bytes) -> None:
@@ -226,7 +232,7 @@ class WorkspaceJobs:
                 await self._fail(job, str(error), tries=1)
             except (*DRIVER_ERRORS, *WAITED_FOR, *_OF_THE_SETTINGS) as error:  # the document has no part in it
                 await self._let_go(job)
-                raise self._controls.postponed(error) from error
+                raise self._postponed(error) from error
             except BadReply as error:
                 await self._fail(job, str(error), tries=None if error.again else 1)
             except TrueweaveError as error:

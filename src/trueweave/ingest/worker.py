@@ -13,10 +13,11 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 
 from psycopg import Error
 
-from trueweave.errors import DatabaseError, UnknownWorkspace
+from trueweave.errors import UnknownWorkspace
 from trueweave.events import Listener, Waiting, ignore
 from trueweave.ingest.jobs import (
     WAITED_FOR,
@@ -30,6 +31,7 @@ from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.failures import DRIVER_ERRORS, describe, lasting, raise_if_cancelled
 from trueweave.store.postgres.liveness import Liveness
 from trueweave.store.postgres.queue import ClaimedJob, Queue
+from trueweave.supervising import Delays
 
 _log = logging.getLogger(__name__)
 
@@ -87,7 +89,8 @@ class Worker:
         self._reason: Exception | None = None
         self._stopping = asyncio.Event()
         places = asyncio.Semaphore(pace.documents_at_once)
-        self._controls = WorkerControls(listener, pace, places, self._stopping, self._postponed, self._woken.set)
+        self._holds = Delays(pace.try_again_after, pace.hold)
+        self._controls = WorkerControls(listener, pace, places, self._stopping, self._woken.set)
 
     def stop(self) -> None:
         """Let what is begun come to its end, but for what is cheap to do again, and begin nothing more."""
@@ -201,13 +204,14 @@ class Worker:
             delay = later.delay
         except UnknownWorkspace as error:  # it was dropped, and its jobs with it
             if self._only:
-                delay = self._postponed(error).delay
+                delay = self._postponed(job.workspace, error).delay
         except asyncio.CancelledError:  # by `abandon`
             delay = 0.0
         except Exception as error:  # noqa: BLE001 (what the workspace needs cannot be opened; others go on)
-            delay = self._postponed(error).delay
+            delay = self._postponed(job.workspace, error).delay
         about["seconds"] = round(time.monotonic() - began, 3)
         if delay is None:
+            self._holds.succeeded(job.workspace)
             await queue.finish(job)
             _log.info("job finished: %s", job.kind, extra={"event": "job.finished", **about})
         else:
@@ -227,7 +231,7 @@ class Worker:
                 workspace = self._only or Workspace(self._database, id_)
                 async with AsyncExitStack() as stack:
                     needed = await stack.enter_async_context(self._dependencies(workspace))
-                    jobs = WorkspaceJobs(workspace, needed, self._controls)
+                    jobs = WorkspaceJobs(workspace, needed, self._controls, partial(self._postponed, id_))
                     found = self._opened[id_] = _Opened(jobs, stack.pop_all(), now)
             return found
 
@@ -254,9 +258,10 @@ class Worker:
         self._tell(Waiting(describe(error)))
         _log.warning("%s; trying again", describe(error), extra={"event": "database.retry"})
 
-    def _postponed(self, error: Exception) -> Postponed:
-        """Leave the job in the queue. A database that is away is waited for, and so is a budget or a model, where the
-        worker is patient; else it stops in good order, and the job is for when the cause is removed."""
+    def _postponed(self, workspace: int, error: Exception) -> Postponed:
+        """Leave a job of a workspace in the queue. A database that is away is waited for, and so is a budget or a
+        model, where the worker is patient. After any other failure a worker for all workspaces tries the job again
+        after a delay that grows while jobs of its workspace fail; one for a single workspace stops, and raises it."""
         reason = str(error)
         later = Postponed(reason, self._pace.try_again_after)
         if isinstance(error, DRIVER_ERRORS):
@@ -268,33 +273,30 @@ class Worker:
         if isinstance(error, WAITED_FOR) and self._patient:
             self._tell(Waiting(reason))
             return later
-        if self._only is None and not isinstance(error, DatabaseError):
+        if self._only is None:
             self._tell(Waiting(reason))
-            return Postponed(reason, self._pace.hold)
+            delay = self._holds.failed(workspace)
+            about = {"workspace": workspace, "error_type": type(error).__name__, "wait_seconds": delay}
+            said = "a job of workspace %s failed (%s); trying it again in %g s"
+            _log.warning(said, workspace, type(error).__name__, delay, extra={"event": "workspace.held", **about})
+            return Postponed(reason, delay)
         self._reason = self._reason or error
         self.stop()
         return Postponed(reason)
 
 
-async def until_stopped(
-    worker: Worker, working: asyncio.Task[None], beside: asyncio.Task[None], stop: asyncio.Event | None
-) -> None:
-    """Wait until `stop` is set, then let the worker end what is begun. What fails in either task ends both.
-
-    `working` is the worker's run, `beside` goes on for as long as it does.
-    """
+async def run_until(worker: Worker, stop: asyncio.Event | None) -> None:
+    """Run a worker until `stop` is set, then let it end what is begun. Cancelled, it leaves that to others."""
+    working = asyncio.create_task(worker.run())
     stopping = asyncio.create_task((stop or asyncio.Event()).wait())
     try:
-        await asyncio.wait((working, stopping, beside), return_when=asyncio.FIRST_COMPLETED)
-        if beside.done():
-            await beside
+        await asyncio.wait((working, stopping), return_when=asyncio.FIRST_COMPLETED)
         worker.stop()
         await working
     finally:
         worker.abandon()
         stopping.cancel()
-        beside.cancel()
-        await asyncio.gather(working, stopping, beside, return_exceptions=True)
+        await asyncio.gather(working, stopping, return_exceptions=True)
 
 
 def worker_of(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from contextlib import suppress
 from uuid import uuid4
 
@@ -20,11 +21,13 @@ from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.failures import DRIVER_ERRORS, describe, lasting, raise_if_cancelled
 from trueweave.store.postgres.projecting import ProjectionSource
 from trueweave.store.postgres.projections import Lease, Projection
+from trueweave.supervising import Delays
 
 _log = logging.getLogger(__name__)
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0  # seconds between looks, doubled while nothing changes
 _AWAY = 2.0  # seconds before a store that is away is tried again
+_FIRST_HOLD, _LONGEST_HOLD = 2.0, 60.0  # seconds before a workspace is tried again that cannot be copied, doubled
 _CHANGES_EACH = 20  # rounds of changes of one workspace before others have their turn
 
 
@@ -45,6 +48,8 @@ class Projector:
         self._only = only
         self._owner = uuid4()
         self._after = 0
+        self._holds = Delays(_FIRST_HOLD, _LONGEST_HOLD)
+        self._held: dict[int | str, float] = {}  # workspaces and copies that failed, and when each is tried again
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until `stop` is set; what is begun is brought to an end. Databases and stores that are away are waited
@@ -65,7 +70,7 @@ class Projector:
         while True:
             claimed = await self._claim()
             if claimed:
-                await self._work(claimed, patient=False)
+                await self._work(claimed)
                 continue
             state = await _state(workspace, self._target.name)
             if state is None or _is_done(state):
@@ -76,19 +81,65 @@ class Projector:
         """Work on one workspace, if one has something to bring; whether there was one."""
         try:
             await self._drop_copies()
-            claimed = await self._claim()
+            claimed = await self._claim_next()
             if claimed is None:
                 return False
-            self._after = claimed.id
-            await self._work(claimed, patient=True)
+            await self._work_patiently(claimed)
         except DRIVER_ERRORS as error:
             raise_if_cancelled(error)
             if problem := lasting(await self._database.cause(error)):
                 raise problem from error
             await self._wait(describe(error))
-        except (StoreUnavailable, WorkspaceMoving) as error:
+        except StoreUnavailable as error:
             await self._wait(str(error))
         return True
+
+    async def _work_patiently(self, workspace: Workspace) -> None:
+        """Bring the copy of a workspace up to date. When that fails for a reason that concerns no other workspace, this
+        one is tried again later."""
+        try:
+            await self._work(workspace)
+        except StoreUnavailable:
+            raise
+        except Exception as error:  # it must not keep other workspaces waiting, and is reported
+            raise_if_cancelled(error)
+            if isinstance(error, DRIVER_ERRORS) and not lasting(await self._database.cause(error)):
+                raise
+            self._tell(Waiting(f"{self._target.name}: a workspace cannot be copied: {error}"))
+            self._hold(workspace.id, f"workspace {workspace.id} cannot be copied", error)
+        else:
+            self._holds.succeeded(workspace.id)
+            self._held.pop(workspace.id, None)
+
+    def _hold(self, what: int | str, problem: str, error: Exception) -> None:
+        delay = self._holds.failed(what)
+        self._held[what] = time.monotonic() + delay
+        about = {"store": self._target.name, "error_type": type(error).__name__, "wait_seconds": delay}
+        _log.warning(
+            "%s: %s (%s); trying again in %g s",
+            self._target.name,
+            problem,
+            type(error).__name__,
+            delay,
+            extra={"event": "projector.held", **about},
+        )
+
+    def _is_held(self, what: int | str) -> bool:
+        return self._held.get(what, 0) > time.monotonic()
+
+    async def _claim_next(self) -> Workspace | None:
+        """The next workspace that has something to bring and is not held back after a failure."""
+        skipped: set[int] = set()
+        while claimed := await self._claim():
+            self._after = claimed.id
+            if not self._is_held(claimed.id):
+                return claimed
+            with suppress(UnknownWorkspace, WorkspaceMoving):
+                await Lease(claimed, self._target.name, self._owner).release()
+            if claimed.id in skipped:
+                return None
+            skipped.add(claimed.id)
+        return None
 
     async def _claim(self) -> Workspace | None:
         database = await self._only.placed() if self._only else self._database
@@ -100,20 +151,16 @@ class Projector:
         _log.warning("%s; trying again", reason, extra={"event": "projector.retry", "store": self._target.name})
         await asyncio.sleep(_AWAY)
 
-    async def _work(self, workspace: Workspace, *, patient: bool) -> None:
-        """Bring the copy of a workspace up to date. What cannot be done is noted, for `status` to show."""
+    async def _work(self, workspace: Workspace) -> None:
+        """Bring the copy of a workspace up to date. What the store cannot do is noted, for `status` to show."""
         store = self._target.name
-        async with projections.kept(workspace, store, self._owner) as lease:
-            try:
-                await self._bring(workspace, lease)
-            except UnknownWorkspace:
-                return  # it was dropped meanwhile
-            except StoreError as error:
-                await _note(workspace, store, str(error))
-                if not patient or isinstance(error, StoreUnavailable):
+        with suppress(UnknownWorkspace):  # it was dropped meanwhile
+            async with projections.kept(workspace, store, self._owner) as lease:
+                try:
+                    await self._bring(workspace, lease)
+                except StoreError as error:
+                    await _note(workspace, store, str(error))
                     raise
-                await self._wait(str(error))
-            else:
                 await _note(workspace, store, "")
 
     async def _bring(self, workspace: Workspace, lease: Lease) -> None:
@@ -151,7 +198,15 @@ class Projector:
     async def _drop_copies(self) -> None:
         """Drop the copies of workspaces that were dropped."""
         for copy in await projections.copies_of_dropped(self._database, self._target.name):
-            await self._target.drop(copy)
+            if self._is_held(copy):
+                continue
+            try:
+                await self._target.drop(copy)
+            except StoreUnavailable:
+                raise
+            except StoreError as error:  # it stays on the list
+                self._hold(copy, "the copy of a dropped workspace cannot be dropped", error)
+                continue
             await projections.forget_dropped(self._database, self._target.name, copy)
 
 

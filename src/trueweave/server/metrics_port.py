@@ -1,4 +1,4 @@
-"""Metrics, and whether the process lives, on a port of their own: for whoever runs it, without a key.
+"""Metrics, and whether the process lives and is ready, on a port of their own: for whoever runs it, without a key.
 
 It answers in threads of its own, so that it also does while the event loop is busy; /healthz tells when that hangs.
 """
@@ -13,6 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from trueweave import supervising
 from trueweave.config import Settings
 from trueweave.errors import ConfigError
 from trueweave.events import Listener, ignore
@@ -33,7 +34,7 @@ def check_installed() -> None:
 
 @contextmanager
 def metrics_at(metrics: Metrics, host: str, port: int, loop: asyncio.AbstractEventLoop) -> Iterator[int]:
-    """Answers GET /metrics and GET /healthz at this address for as long as it lasts; its port. ConfigError where
+    """Answers GET /metrics, /healthz and /readyz at this address for as long as it lasts; its port. ConfigError where
     somebody else has the address."""
 
     class Handler(_MetricsHandler):
@@ -84,8 +85,12 @@ class _MetricsHandler(BaseHTTPRequestHandler):
         elif path == "/healthz":
             lives = self._lives()
             self._send(200 if lives else 503, b"ok\n" if lives else b"the event loop hangs\n", "text/plain")
+        elif path == "/readyz":
+            down = supervising.down()
+            said = f"failed background tasks: {', '.join(down)}\n" if down else "ready\n"
+            self._send(503 if down else 200, said.encode(), "text/plain")
         else:
-            self._send(404, b"there are /metrics and /healthz\n", "text/plain")
+            self._send(404, b"there are /metrics, /healthz and /readyz\n", "text/plain")
 
     def _lives(self) -> bool:
         answered = threading.Event()

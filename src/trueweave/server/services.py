@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
 from trueweave.config import Settings
 from trueweave.engine import opened_database
@@ -29,6 +30,7 @@ from trueweave.store.postgres.api_keys import ValidKey
 from trueweave.store.postgres.audit import AuditEntry
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.public_errors import translated
+from trueweave.supervising import background
 
 _log = logging.getLogger(__name__)
 _KEY_FRESH = 5.0  # seconds for which a key that was looked up is taken to be valid
@@ -182,10 +184,10 @@ async def opened_services(settings: Settings, metrics: Metrics, *, works: bool) 
             database.standbys.start()
         watching = metrics.watch(database, asyncio.get_running_loop())
         stop = asyncio.Event()
-        auditing = asyncio.create_task(services.audit.run())
+        auditing = background("audit log", services.audit.run)
         with measured_by(metrics.measured):
-            work = work_for_all(database, settings, metrics.heard, stop) if works else None
-            working = asyncio.create_task(work) if work else None
+            work = partial(work_for_all, database, settings, metrics.heard, stop)
+            working = background("worker", work, stop) if works else None
         try:
             yield services
         finally:

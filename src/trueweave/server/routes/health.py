@@ -8,6 +8,7 @@ from typing import Any
 from fastapi import APIRouter
 from pydantic import BaseModel
 
+from trueweave import supervising
 from trueweave.server.access import AnyCaller, Shared
 from trueweave.server.problems import RESPONSES, Refusal
 
@@ -38,10 +39,13 @@ async def healthz() -> HealthBody:
 
 @router.get("/readyz", openapi_extra=_OPEN)
 async def readyz(shared: Shared) -> HealthBody:
-    """Whether requests can be answered: the database is there and of the right version, and the server is not about to
-    stop."""
+    """Whether the server does its work: the database is there and of the right version, all background tasks run, and
+    the server is not about to stop."""
     if shared.stopping.is_set():
         raise Refusal(503, "stopping", "The server is about to stop.", "Ask another one.")
+    if down := supervising.down():
+        failed = f"Failed background tasks: {', '.join(down)}."
+        raise Refusal(503, "task-down", failed, "They are restarted automatically. The log says what happened.")
     await shared.readiness.check(_PATIENCE)
     return HealthBody(status="ready")
 

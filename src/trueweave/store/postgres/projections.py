@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from trueweave.errors import StoreError, WorkspaceMoving
+from trueweave.errors import StoreError, UnknownWorkspace, WorkspaceMoving
 from trueweave.store.postgres.db import Database, Transaction, Workspace
 from trueweave.store.postgres.failures import DRIVER_ERRORS, raise_if_cancelled
 from trueweave.store.postgres.queries import QUERIES
@@ -160,6 +160,8 @@ async def kept(workspace: Workspace, store: str, owner: UUID) -> AsyncIterator[L
             await asyncio.sleep(SECONDS / 4)
             try:
                 await lease.renew()
+            except UnknownWorkspace:  # it was dropped, and its projection with it
+                return
             except (*DRIVER_ERRORS, WorkspaceMoving) as error:  # meanwhile nobody can take over either
                 raise_if_cancelled(error)
 
@@ -169,5 +171,5 @@ async def kept(workspace: Workspace, store: str, owner: UUID) -> AsyncIterator[L
     finally:
         renewing.cancel()
         await asyncio.gather(renewing, return_exceptions=True)
-        with suppress(*DRIVER_ERRORS, WorkspaceMoving):  # else it runs out
+        with suppress(*DRIVER_ERRORS, WorkspaceMoving, UnknownWorkspace):  # it runs out, or was dropped
             await lease.release()
