@@ -5,11 +5,11 @@
     python benchmarks/citations.py --entailment FOLDER --name NAME      # by a model for natural language inference
     python benchmarks/citations.py --judge MODEL --url URL --name NAME --most 100      # by a language model
 
-The claims were written for this benchmark. The rules are developed on the first two sets; the second was held back until
-version 2 of the rules, when its errors were read. The third is held back: nobody has read how the rules judge its
-sentences. Keep it so, and write a new set if you need to read it. A false sentence is caught if it is not confirmed; an
-honest one is doubted if it is not. A model comes after the rules, as in verifiers = ["rules", "llm"], and all claims
-about one passage are judged together.
+The claims were written for this benchmark. The rules are developed on `development` and `held_back_1`, which was held
+back from the first version of the rules. `held_back_2` was committed before the second version was begun, and is only
+counted: if you need to read how its sentences are judged, write a new set first. A false sentence is caught if it is
+not confirmed; an honest one is doubted if it is not. A model comes after the rules, as in verifiers = ["rules", "llm"],
+and all claims about one passage are judged together.
 """
 
 from __future__ import annotations
