@@ -24,6 +24,7 @@ from trueweave.answering.conversation import trimmed
 from trueweave.answering.numbers import amount, numbers, values
 from trueweave.answering.reasoning_parser import ReasoningParser
 from trueweave.answering.verify import RulesVerifier
+from trueweave.answering.verify.normalise import normalised
 from trueweave.evidence import Passage
 from trueweave.extract.capitals import CapitalsExtractor
 from trueweave.extract.cooccurrence import topics
@@ -133,6 +134,7 @@ READERS: dict[str, Read] = {
     "words.foreign": lambda text: words.foreign(text, "Ada Lovelace wrote it in London."),
     "check": _check,
     "check, of the passage": _is_cited,
+    "normalised": normalised,
     "trimmed": lambda text: trimmed([Message("assistant", text)], 100),
     "prompts.fence": prompts.fence,
 }
@@ -140,7 +142,7 @@ READERS: dict[str, Read] = {
 MADE_OF = (
     *("a", " ", "\n", ".", ". ", ".\n", "?!", "。", "…", "Abc ", "A. ", "Mr. A ", "Mr. ", "e.g. ", "and ", "a\n", "\t"),
     *('"', "'a", "“a” ", "... ", "a … b ", "[", "[1 ", '[1 "', '[1 "x" ', "[1, ", "[1]", "【1", "[0] ", "a [1]. ", "("),
-    *("1", "1,111", "111 ", "-1", "1.", "1. ", "$1 ", "1 a ", "~1 a b c d ", "million "),
+    *("1", "1,111", "111 ", "-1", "1.", "1. ", "$1 ", "1 a ", "~1 a b c d ", "million ", "1 below ", "- "),
     *("<", "<a ", '<a ="', "<!--", "<![CDATA[", "<script>", "<h1>", "</", "&#", "&#x1", "<svg>", "</think", "<think>"),
     *("> ", "- ", "# ", "# [", "# a\n", "a\n===\n", "|a", "```\n", "`", "*a_", "![[", "[a](", "- a\n  "),
     *("{", '{"a":', '{"a', '{"entities":[', "[{", "\\", '"\\', "{'", "}{", "Of the ", "A of the ", "St. ", "20th "),

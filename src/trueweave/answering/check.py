@@ -1,8 +1,8 @@
 """Checking an answer: what its sentences cite, and how verifiers judge that.
 
 Verifiers are asked in the order given, and the last one that judged a sentence decides. What one of them finds
-*computed* is final: models are bad at arithmetic. (What rules find *contradicted* is not: one honest sentence in ten
-is, see benchmarks/results/citations.json.) A verifier that fails leaves the sentences that it was to judge *not
+*computed* is final: models are bad at arithmetic. (What rules find *contradicted* is not: some true sentences
+are, see benchmarks/results/citations.json.) A verifier that fails leaves the sentences that it was to judge *not
 checked*.
 """
 

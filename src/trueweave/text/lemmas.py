@@ -21,7 +21,13 @@ IRREGULAR = {
     lie lay lain|child children|woman women|man men|tooth teeth|foot feet|person people|can cannot
     cancel cancelled|forbid forbidden forbade|spend spent|lend lent|lower lowered|open opened|offer offered
     answer answered|cover covered|differ differed|suffer suffered|admit admitted|permit permitted|occur occurred
-    refer referred|transfer transferred|deny denied denies|try tried tries
+    refer referred|transfer transferred|deny denied denies|try tried tries|agree agreed|guarantee guaranteed
+    uphold upheld|withdraw withdrew withdrawn|undergo underwent undergone|overcome overcame|throw threw thrown
+    fly flew flown|sing sang sung|swim swam swum|drink drank drunk|ring rang rung|sink sank sunk|wear wore worn
+    tear tore torn|hear heard|catch caught|fight fought|seek sought|shoot shot|strike struck|sleep slept|sweep swept
+    deal dealt|mean meant|light lit|ride rode ridden|hide hid hidden|shake shook shaken|forgive forgave forgiven
+    bind bound|feed fed|flee fled|split|quit|let|hit|bear bore borne|swear swore sworn|sue sued sues|owe owed owes
+    arise arose arisen|shrink shrank shrunk|bend bent|bury buried|slide slid|dig dug|win winning|stop stopped
     """.replace("\n", "|").split("|")
     if line.split()
     for lemma, *forms in (line.split(),)

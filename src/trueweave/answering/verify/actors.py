@@ -2,52 +2,125 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import combinations
 
 from trueweave.answering.verify import lexicon
-from trueweave.answering.verify.case import Case, Problem
-from trueweave.answering.verify.clauses import Clause
-from trueweave.answering.verify.roles import Roles, is_verb, roles
+from trueweave.answering.verify.case import Case, Problem, opposites
+from trueweave.answering.verify.clauses import Clause, Word
+from trueweave.answering.verify.comparisons import confirmed
+from trueweave.answering.verify.roles import Roles, is_plain_verb, is_verb, roles, slots
 
 
 def actors(case: Case) -> Iterator[Problem]:
     """What the passage says of one, said of another; or joined from two of its sentences."""
-    if case.computed:
+    if case.computed or confirmed(case):
         return
     for clause in case.claim.clauses:
-        other = case.matching(clause)
-        verb = _shared_verb(clause, other)
+        other, verb = _same_verb(case, clause)
         if verb is None:
             yield from _from_elsewhere(case, clause)
         else:
             yield from _exchanged(case, clause, other, verb)
+        yield from _crossed(case, clause, other)
+
+
+def _same_verb(case: Case, clause: Clause) -> tuple[Clause, tuple[int, int] | None]:
+    """The clause of the passage that is most like one of the claim and has its verb, or else is most like it."""
+    nearest = case.matching(clause)
+    for other in (nearest, *case.shown):
+        verb = _shared_verb(clause, other)
+        if verb is not None and is_plain_verb(clause.words, verb[0]) and is_plain_verb(other.words, verb[1]):
+            return other, verb
+    return nearest, _shared_verb(clause, nearest)
+
+
+def _crossed(case: Case, clause: Clause, other: Clause) -> Iterator[Problem]:
+    """Two names that have changed places: the takeover of A by B, and of B by A."""
+    if opposites(clause, other):  # north of and south of
+        return
+    mine, theirs = slots(clause, case.names), slots(other, case.names)
+    for one, another in combinations(sorted(mine.keys() & theirs.keys()), 2):
+        crossed = mine[one] == theirs[another] and mine[another] == theirs[one]
+        if crossed and mine[one] != mine[another] and "?" not in (mine[one], mine[another]):
+            yield Problem("by the passage it is the other way round")
 
 
 def _shared_verb(clause: Clause, other: Clause) -> tuple[int, int] | None:
-    """Where the first verb that two clauses share is in each."""
+    """Where a verb that two clauses share is in each: the first that is surely one, or else the first that may be."""
+    shared = list(_shared_verbs(clause, other))
+    plain = (pair for pair in shared if is_plain_verb(clause.words, pair[0]))
+    return next(plain, shared[0] if shared else None)
+
+
+def _shared_verbs(clause: Clause, other: Clause) -> Iterator[tuple[int, int]]:
     for at, word in enumerate(clause.words):
         place = next((p for p, one in enumerate(other.words) if one.stem == word.stem), None)
         if place is None or other.words[place : place + 2][-1].text == "with":
             continue  # of two who settled with each other, either may come first
-        same = word.lemma == other.words[place].lemma
+        same = word.lemma == other.words[place].lemma and not _is_counted(clause.words, at)
         if is_verb(clause.words, at) or (same and is_verb(other.words, place)):
-            return at, place
-    return None
+            yield at, place
+
+
+def _is_counted(found: Sequence[Word], at: int) -> bool:
+    """Whether a word is a noun, since a number or an article stands before it: 11 votes."""
+    return at > 0 and (found[at - 1].is_number or found[at - 1].text.casefold() in ("the", "a", "an"))
+
+
+def _does(case: Case, verb: str, actors: frozenset[str]) -> bool:
+    """Whether any clause of the basis says of one of these that it does this."""
+    for clause in case.shown:
+        gapped = not clause.has_verb and any(word.stem == verb for word in clause.borrowed)
+        if gapped and any(word.stem in actors for word in clause.words):
+            return True
+        at = next((place for place, word in enumerate(clause.words) if word.stem == verb), None)
+        if at is not None and roles(clause.words, at, clause.borrowed).actors & actors:
+            return True
+    return False
 
 
 def _exchanged(case: Case, clause: Clause, other: Clause, verb: tuple[int, int]) -> Iterator[Problem]:
     mine, theirs = roles(clause.words, verb[0], clause.borrowed), roles(other.words, verb[1], other.borrowed)
-    aside = theirs.actors | theirs.others | case.question.content | lexicon.GENERIC
-    if theirs.actors and not mine.actors & theirs.actors:
-        if swapped := mine.actors & theirs.others:
-            yield Problem(f"by the passage it was not {_written(swapped, clause)} that did this")
-        strange = (mine.actors & case.passage.content) - aside
-        if strange and not theirs.actors & clause.content:
+    does = _does(case, clause.words[verb[0]].stem, mine.actors)
+    if theirs.actors and not mine.actors & theirs.actors and not does:
+        yield from _by_another(case, clause, other, mine.actors, theirs)
+    if mine.is_passive and theirs.is_passive and not mine.subject & theirs.subject:
+        if done_to := mine.subject & (theirs.others - theirs.subject):
+            yield Problem(f"by the passage it was not {_written(done_to, clause)} to which this was done")
+        if strange := _apart(mine.subject, theirs.subject, case):
             yield Problem(f"the passage says this of something other than {_written(strange, clause)}")
-    done_to = mine.subject & (theirs.others - theirs.subject) if mine.is_passive and theirs.is_passive else frozenset()
-    if done_to and not mine.subject & theirs.subject:
-        yield Problem(f"by the passage it was not {_written(done_to, clause)} to which this was done")
+    if not (does or theirs.actors or mine.is_passive or theirs.is_passive):  # a pronoun did it
+        places = slots(other, mine.actors & case.names)
+        if swapped := frozenset(stem for stem, slot in places.items() if slot not in ("", "?")):
+            yield Problem(f"by the passage it was not {_written(swapped, clause)} that did this")
     yield from _of_another(case, clause, other, verb[1], mine)
+
+
+def _by_another(case: Case, clause: Clause, other: Clause, actors: frozenset[str], theirs: Roles) -> Iterator[Problem]:
+    """What one did by the passage, said of another."""
+    if swapped := actors & theirs.others:
+        yield Problem(f"by the passage it was not {_written(swapped, clause)} that did this")
+    known = theirs.actors | theirs.others | case.question.content | lexicon.GENERIC
+    strange = (actors & case.passage.content) - known
+    if strange and not theirs.actors & clause.content:
+        yield Problem(f"the passage says this of something other than {_written(strange, clause)}")
+    others = actors & case.names & case.passage.content
+    if others and theirs.actors & case.names & clause.content:
+        yield Problem(f"by the passage it was not {_written(others, clause)} that did this")
+    if not theirs.actors & clause.content and (apart := _apart(actors, theirs.actors, case)):
+        yield Problem(f"the passage says this of something other than {_written(apart, clause)}")
+
+
+def _apart(mine: frozenset[str], theirs: frozenset[str], case: Case) -> frozenset[str]:
+    """The words for one that is not the other: a sentence of the passage, or the question, speaks of both."""
+    either = mine - theirs - lexicon.GENERIC
+    if not either or not theirs - mine:
+        return frozenset()
+    for sentence in (*case.passage_sentences, case.question):
+        if either <= sentence.content and theirs & sentence.content:
+            return either
+    return frozenset()
 
 
 def _of_another(case: Case, clause: Clause, other: Clause, verb: int, mine: Roles) -> Iterator[Problem]:

@@ -8,6 +8,11 @@ from functools import cached_property
 from trueweave.answering.verify import lexicon, quantities
 from trueweave.answering.verify.clauses import Clause, Word, clauses, words
 from trueweave.answering.verify.quantities import Quantity
+from trueweave.text import sentences
+
+_RELATIVE_TIME = lexicon.word_set("later earlier after before next previous following")
+LONGEST_PASSAGE = 20_000  # characters of passages that are taken apart sentence by sentence
+FREE = 0.2  # of the words of a claim: with more words of its own, it is a free paraphrase
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,25 @@ class Case:
         return [clause for sentence in self.basis for clause in sentence.clauses]
 
     @cached_property
+    def passage_sentences(self) -> list[Statements]:
+        text = self.passage.text[:LONGEST_PASSAGE]
+        spans = sentences.split(text)
+        before = ("", *(text[slice(*span)] for span in spans))
+        return [Statements(text[slice(*span)], last) for span, last in zip(spans, before, strict=False)]
+
+    @cached_property
+    def passage_clauses(self) -> list[Clause]:
+        """The clauses of all sentences of the passage."""
+        return [clause for sentence in self.passage_sentences for clause in sentence.clauses]
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The stems of words that are written with a capital wherever they stand in claim and passage."""
+        every = (*self.claim.words, *self.passage.words)
+        common = {word.text for word in every if word.text[0].islower()}
+        return frozenset(word.stem for word in every if word.is_name and word.text.casefold() not in common)
+
+    @cached_property
     def basis_content(self) -> frozenset[str]:
         return frozenset[str]().union(*(sentence.content for sentence in self.basis))
 
@@ -80,12 +104,36 @@ class Case:
         return [one for sentence in self.basis for one in sentence.quantities]
 
     @cached_property
+    def given(self) -> list[Quantity]:
+        """The numbers that others may follow from: for "three years later", also the year in the sentence before."""
+        if not self.basis_lemmas & _RELATIVE_TIME:
+            return self.basis_quantities
+        before = (one for sentence in self.basis for one in Statements(sentence.before).quantities)
+        return [*self.basis_quantities, *(one for one in before if one.kind == "year")]
+
+    @cached_property
     def computed(self) -> tuple[quantities.Computed, ...]:
         """Numbers of the claim that are not in its basis, but follow from numbers there."""
         known = {one.value for one in (*self.basis_quantities, *self.question.quantities)}
         new = (one for one in self.claim.quantities if one.value not in known)
-        found = (quantities.computed(one, self.basis_quantities, self.claim.content) for one in new)
+        found = (quantities.computed(one, self.given, self.claim.content) for one in new)
         return tuple(one for one in found if one)
+
+    @cached_property
+    def is_close(self) -> bool:
+        """Whether the claim has hardly any word that its basis has neither in some form nor as an opposite.
+
+        Rules can say of such a claim that it is wrong, and of a free paraphrase only that they cannot confirm it.
+        """
+        before = frozenset[str]().union(*(Statements(sentence.before).content for sentence in self.basis))
+        own = (
+            self.claim.content
+            - self.basis_content
+            - before
+            - self.question.content
+            - lexicon.related(self.basis_lemmas, opposites=True)
+        )
+        return len(own) <= FREE * len(self.claim.content)
 
     def matching(self, clause: Clause) -> Clause:
         """The clause of the passage that shares most with a clause of the claim."""
@@ -93,14 +141,28 @@ class Case:
 
 
 def likeness(one: Clause, other: Clause) -> float:
+    """How much two clauses share: a number counts double, a name half, and a synonym or an opposite as a word."""
     shared = one.content & other.content
     names = sum(is_name(stem, one) for stem in shared)
-    return len(shared) - names / 2 + len(opposites(one, other)) - len(other.content) / 100
+    numbers = sum(stem[0].isdigit() for stem in shared)
+    related = len(opposites(one, other)) + len(_synonyms(one, other))
+    return len(shared) - names / 2 + numbers + related - len(other.content) / 100
+
+
+def _synonyms(one: Clause, other: Clause) -> list[str]:
+    """Words of one clause that the other does not have, but has a word with the same meaning."""
+    mine, others = _bases(one), _bases(other)
+    return [word for word in mine - others if lexicon.SYNONYMS.get(word, frozenset()) & others - mine]
+
+
+def _bases(clause: Clause) -> frozenset[str]:
+    return frozenset(lexicon.base(word.lemma) for word in (*clause.words, *clause.borrowed))
 
 
 def opposites(one: Clause, other: Clause) -> list[tuple[str, str]]:
     """Words of one clause whose opposite is in the other, where neither clause has both."""
-    mine, others = set(one.lemmas), set(other.lemmas) | {word.lemma for word in other.borrowed}
+    mine = {lexicon.base(lemma) for lemma in one.lemmas}
+    others = {lexicon.base(word.lemma) for word in (*other.words, *other.borrowed)}
     found = []
     for word in sorted(mine):
         against = lexicon.OPPOSITES.get(word, frozenset()) & others

@@ -6,17 +6,55 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from trueweave.answering.verify import lexicon
-from trueweave.answering.verify.case import Case, Problem
+from trueweave.answering.verify.case import Case, Problem, Statements
 from trueweave.answering.verify.clauses import Clause, Word
+from trueweave.text.lemmas import IRREGULAR
+
+_END = Word(".", ".", -1)
+_AHEAD = lexicon.FUTURE | lexicon.word_set("mean aim wish would")
+_ORDINALS = lexicon.word_set("other second third fourth fifth tenth few")
 
 
 def quantifiers(case: Case) -> Iterator[Problem]:
-    said = case.claim.lemmas & lexicon.UNIVERSAL
+    said = _universal(case.claim.words)
     excepted = case.basis_lower & lexicon.EXCEPTIONS and not case.claim.lower & lexicon.EXCEPTIONS
-    if said and (not case.basis_lower & lexicon.AS_UNIVERSAL or excepted) and not case.claim.lower & lexicon.NEGATORS:
+    if said and (not any(map(_says_universal, case.basis)) or excepted) and not case.claim.lower & lexicon.NEGATORS:
         yield Problem(f"the passage does not say “{min(said)}”", contradicted=bool(case.basis_lemmas & lexicon.PARTIAL))
+    if (ranked := _superlatives(case.claim.words)) & _ranked(case):
+        yield Problem(f"by the passage it is not the {min(ranked)}")
     if "only" in case.claim.lower and not case.basis_lower & {"only", "alone", "sole", "none", "no", "one"}:
         yield Problem("the passage does not say “only”", contradicted=False)
+
+
+def _superlatives(found: Sequence[Word]) -> set[str]:
+    """The superlatives in a sentence that no ordinal number stands before: best, not second best."""
+    return {
+        word.text.casefold()
+        for before, word in pairwise((_END, *found))
+        if before.lemma not in _ORDINALS and (word.text.endswith("est") or word.lemma in ("best", "most", "worst"))
+    }
+
+
+def _ranked(case: Case) -> set[str]:
+    """The superlatives that stand in the basis only behind an ordinal number."""
+    every = {word.text.casefold() for sentence in case.basis for word in sentence.words}
+    return every - {one for sentence in case.basis for one in _superlatives(sentence.words)}
+
+
+def _universal(found: Sequence[Word]) -> set[str]:
+    """The words of a sentence that speak of all of something; not "in all" and "every second"."""
+    return {
+        word.lemma
+        for before, word, after in zip((_END, *found), found, (*found[1:], _END), strict=False)
+        if word.lemma in lexicon.UNIVERSAL
+        and not (word.lemma == "all" and before.lemma in ("in", "at", "above", "after") and after.is_closed)
+        and not (word.lemma == "every" and (after.lemma in _ORDINALS | lexicon.NUMERALS or after.is_number))
+    }
+
+
+def _says_universal(sentence: Statements) -> bool:
+    others = sentence.lower & (lexicon.AS_UNIVERSAL - lexicon.UNIVERSAL)
+    return bool(others or _universal(sentence.words))
 
 
 def modality(case: Case) -> Iterator[Problem]:
@@ -47,13 +85,18 @@ def _duties(clause: Clause, other: Clause) -> Iterator[Problem]:
 def _facts(case: Case, clause: Clause, other: Clause) -> Iterator[Problem]:
     mine, theirs = frozenset(clause.lemmas), frozenset(other.lemmas)
     certain = case.claim.lemmas & lexicon.CERTAIN - theirs
-    hedges = lexicon.HEDGES | lexicon.MAY | (lexicon.FUTURE if theirs & lexicon.FUTURE else frozenset())
+    hedges = lexicon.HEDGES | lexicon.MAY | (lexicon.FUTURE if theirs & _AHEAD else frozenset())
     is_hedged = case.claim.lemmas & hedges or _is_to_be(clause)
     if theirs & lexicon.WEAKENING and (certain or not (is_hedged or other.is_negated)):
         yield Problem("it states as a fact what the passage gives as possible, planned or believed", contradicted=False)
-    past = any(word.text.casefold() in lexicon.PAST_BE or word.text.endswith("ed") for word in clause.words)
+    past = any(_is_past(clause.words, at) for at in range(len(clause.words)))
     if "will" in theirs and past and not mine & (lexicon.FUTURE | lexicon.HEDGES):
         yield Problem("the passage speaks of the future")
+
+
+def _is_past(found: Sequence[Word], at: int) -> bool:
+    lower = found[at].text.casefold()
+    return lower in lexicon.PAST_BE or lower.endswith("ed") or (lower in IRREGULAR and lower != found[at].lemma)
 
 
 def _is_to_be(clause: Clause) -> bool:
@@ -70,9 +113,38 @@ def causes(case: Case) -> Iterator[Problem]:
     reason = _after(case.claim.words, said)
     if reason and not reason & case.basis_content:
         yield Problem("the passage gives another cause")
+    elif any(_is_reversed(case.claim, sentence) for sentence in case.basis):
+        yield Problem("the passage has cause and effect the other way round")
 
 
-_END = Word(".", ".", -1)
+def _is_reversed(claim: Statements, sentence: Statements) -> bool:
+    """Whether the effect by the claim is the cause by the passage, and the other way round."""
+    mine, theirs = _effect_and_cause(claim.words), _effect_and_cause(sentence.words)
+    if mine is None or theirs is None:
+        return False
+    crossed = len(mine[0] & theirs[1]), len(mine[1] & theirs[0])
+    straight = len(mine[0] & theirs[0]) + len(mine[1] & theirs[1])
+    return all(crossed) and sum(crossed) > straight
+
+
+_BEFORE_CAUSE = lexicon.word_set("because as since after due owing")
+_AFTER_CAUSE = lexicon.word_set("so therefore cause lead make")
+
+
+def _effect_and_cause(found: Sequence[Word]) -> tuple[frozenset[str], frozenset[str]] | None:
+    for at, word in enumerate(found):
+        if not at and word.lemma in _BEFORE_CAUSE:
+            comma = next((place for place, one in enumerate(found) if one.text == ","), None)
+            return None if comma is None else (_spoken(found[comma:]), _spoken(found[:comma]))
+        if word.lemma in _BEFORE_CAUSE:
+            return _spoken(found[:at]), _spoken(found[at + 1 :])
+        if at and word.lemma in _AFTER_CAUSE:
+            return _spoken(found[at + 1 :]), _spoken(found[:at])
+    return None
+
+
+def _spoken(found: Sequence[Word]) -> frozenset[str]:
+    return frozenset(word.stem for word in found if word.is_content)
 
 
 def _gives_cause(word: Word, after: Word) -> bool:

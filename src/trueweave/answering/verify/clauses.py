@@ -17,7 +17,7 @@ _TOKEN = re.compile(
 )
 _STOPS = frozenset(";:,—–()")
 _BREAKS = lexicon.word_set(
-    "but while whereas although though because which who whom unless since without after before until when if"
+    "but while whereas although though because which who whom unless since without after before until when where if"
 )
 _RELATIVES = lexicon.word_set("who whom which")
 _TEMPORAL = lexicon.word_set("after before until when if since without")
@@ -29,6 +29,9 @@ _FINITE = lexicon.word_set(
     came took gave made became kept left
     """
 )
+_GAP = 6  # words after an "and" that may be the counterpart of what stands before it
+_PERSONS = lexicon.word_set("he she they")
+_JOINING = lexicon.word_set("and or but while whereas although though because when where after before until as so then")
 _SUBSTITUTES = lexicon.word_set("did do does was were is are be need must may can will should has have had")
 _SUBJECTS = lexicon.word_set("it he she they we i you nobody none nothing")
 # Quantifiers and words of comparison and time carry what a clause says.
@@ -38,7 +41,9 @@ _CARRYING = lexicon.word_set(
     some today together unless unlike until without
     """
 )
-_FUNCTION = FUNCTION_WORDS["en"] - _CARRYING | lexicon.word_set("a an i none nobody nothing nor own s t eleven twelve")
+_FUNCTION = FUNCTION_WORDS["en"] - _CARRYING | lexicon.word_set(
+    "a an i none nobody nothing nor own s t eleven twelve percent minus"
+)
 
 
 @dataclass(frozen=True)
@@ -60,7 +65,11 @@ class Word:
 
     @property
     def is_content(self) -> bool:
-        return not self.is_number and len(self.text) > 2 and self.text.casefold() not in _FUNCTION
+        if self.is_number:
+            return False
+        if len(self.text) <= 2:  # a letter or a code that names something: vaccine B, alloy K7
+            return self.text.isupper() and self.place > 0 and self.text != "I"
+        return self.text.casefold() not in _FUNCTION
 
     @property
     def is_closed(self) -> bool:
@@ -92,6 +101,10 @@ class Clause:
             for word in (*self.borrowed, *self.words)
             if word.is_content or word.is_number
         )
+
+    @cached_property
+    def has_verb(self) -> bool:
+        return any(map(_is_verbal, self.words))
 
     @cached_property
     def is_negated(self) -> bool:
@@ -164,11 +177,18 @@ def _without_prefix(word: str) -> str:
 
 def words(text: str) -> list[Word]:
     """The words of a text, with the signs between clauses among them."""
-    return [Word(found[0], _lemma_in_text(found[0]), place) for place, found in enumerate(_TOKEN.finditer(text))]
+    made: list[Word] = []
+    for place, found in enumerate(_TOKEN.finditer(text)):
+        made.append(Word(found[0], _lemma_in_text(found[0], made[-1].text if made else ""), place))
+    return made
 
 
-def _lemma_in_text(word: str) -> str:
-    return word if word == "May" else lemma(word)  # the month, not what may be
+def _lemma_in_text(word: str, before: str) -> str:
+    if word == "May":  # the month, not what may be
+        return word
+    if word == "left" and before.casefold() in _OPENING:  # a hand, not what was left
+        return word
+    return lemma(word)
 
 
 def clauses(text: str, before: str = "") -> list[Clause]:
@@ -189,20 +209,51 @@ def _subject(found: Sequence[Word]) -> tuple[Word, ...]:
 def _joined(parts: Sequence[list[Word]]) -> list[list[Word]]:
     """The same, with parts that neither deny nor do anything put back to the part before: "Joan Pell, by 312 votes"."""
     joined: list[list[Word]] = []
-    for part in parts:
-        own = [word for word in part if word.text not in _STOPS]
-        if not own:
+    resuming = False
+    stripped = [own for part in parts if (own := [word for word in part if word.text not in _STOPS])]
+    for own, following in zip(stripped, (*stripped[1:], []), strict=True):
+        inserted = bool(joined) and _is_apposition(own, joined[-1], following)
+        if inserted or resuming:
+            joined[-1].extend(own)
+            resuming = inserted
+            continue
+        if joined and _is_gapped(own, joined[-1]):
+            joined.append(own)
             continue
         first = own[1 if own[0].text.casefold() in ("and", "or") and len(own) > 1 else 0].text.casefold()
         elliptic = (
             any(word.is_number for word in own) and any(word.is_content for word in own) and first not in _PREPOSITIONS
         )
         acts = denials(own) or any(map(_is_verbal, own)) or elliptic
-        if joined and not acts and first not in _BREAKS and first != "as":
+        belongs = not acts and first not in _BREAKS and first != "as"
+        if joined and (belongs or _completes_gap(own, joined)):
             joined[-1].extend(own)
         else:
             joined.append(own)
     return joined
+
+
+def _is_apposition(own: Sequence[Word], before: Sequence[Word], following: Sequence[Word]) -> bool:
+    """Whether a part stands between a subject and its verb: "The lowest level, 214 metres, was measured"."""
+    if not following or following[0].text.casefold() not in _FINITE:
+        return False
+    return not (any(map(_is_verbal, (*own, *before))) or denials((*own, *before)))
+
+
+def _is_gapped(own: Sequence[Word], before: Sequence[Word]) -> bool:
+    """Whether a part leaves out the verb of the one before: "and the highest in 2013", after the lowest."""
+    start = 1 if own[0].text.casefold() in ("and", "while", "but") else 0
+    if own[start : start + 1] == [] or own[start].text.casefold() not in _OPENING or any(map(_is_verbal, own)):
+        return False
+    against = frozenset[str]().union(*(lexicon.OPPOSITES.get(lexicon.base(word.lemma), frozenset()) for word in own))
+    return any(map(_is_verbal, before)) and any(lexicon.base(word.lemma) in against for word in before)
+
+
+def _completes_gap(own: Sequence[Word], joined: Sequence[list[Word]]) -> bool:
+    """Whether a part belongs to one without a verb before it: "241 metres", of "and the highest, 241 metres"."""
+    if len(joined) < 2 or any(map(_is_verbal, own)) or denials(own):
+        return False
+    return _is_gapped(joined[-1], joined[-2])
 
 
 def _resumed(parts: Sequence[list[Word]]) -> list[list[Word]]:
@@ -213,6 +264,9 @@ def _resumed(parts: Sequence[list[Word]]) -> list[list[Word]]:
         if waiting is not None and (_is_verbal(part[0]) or part[0].text.casefold() in lexicon.NEGATORS):
             waiting.extend(part)
             waiting = None
+        elif made and _is_inserted(part, made[-1]):
+            waiting = made[-1]
+            made.append([*made[-1], *part])
         elif made and part[0].text.casefold() in _RELATIVES:
             waiting = None if any(map(_is_verbal, made[-1])) else made[-1]
             made.append([*_last_name(made[-1]), *part[1:]])
@@ -222,6 +276,11 @@ def _resumed(parts: Sequence[list[Word]]) -> list[list[Word]]:
     return made
 
 
+def _is_inserted(part: Sequence[Word], before: Sequence[Word]) -> bool:
+    """Whether a part begins with a participle and stands after a subject without a verb: "The letters, kept here,"."""
+    return _looks_like_verb(part[0]) and not any(map(_is_verbal, before)) and before[0].text.casefold() in _OPENING
+
+
 def _borrowed(own: Sequence[Word], before: Sequence[Clause]) -> tuple[Word, ...]:
     """What a clause takes from the one before: its subject where it has none ("and went on", "who founded it"), or all
     of it where it has no verb ("but not the churches", "Nordfels did not")."""
@@ -229,19 +288,38 @@ def _borrowed(own: Sequence[Word], before: Sequence[Clause]) -> tuple[Word, ...]
         return ()
     earlier = before[-1].words
     first = own[0].text.casefold()
-    if first in _TEMPORAL:
+    if first in _TEMPORAL and own[1:2] and own[1].text.casefold() not in _PERSONS:
         return ()
     acts = [word for word in own if _is_verbal(word) and word.text.casefold() not in _SUBSTITUTES]
     if not acts and sum(word.is_content for word in own) <= 4:
+        against = (lexicon.OPPOSITES.get(lexicon.base(word.lemma), frozenset()) for word in own)
+        instead = frozenset[str]().union(*against)
+        counts = any(word.is_number for word in own)
+        kept = (word for word in earlier if lexicon.base(word.lemma) not in instead and not (counts and word.is_number))
+        if _has_predicate(own, earlier):
+            kept = (word for word in _subject(earlier) if lexicon.base(word.lemma) not in instead)
         return tuple(
-            word for word in earlier if word.is_number or (word.is_content and not (word.is_name and word.place > 0))
+            word for word in kept if word.is_number or (word.is_content and not (word.is_name and word.place > 0))
         )
-    start = 1 if first in ("and", "or", "but") else 0
+    start = 1 if first in _JOINING else 0
+    if start and own[1:2] and own[1].text.casefold() in _PERSONS:
+        subjects = (_subject(clause.words) or clause.borrowed for clause in reversed(before))
+        return next(filter(None, subjects), ())
     if start < len(own) and (_is_verbal(own[start]) or own[start].text.casefold() in lexicon.NEGATORS):
         verb = next((at for at, word in enumerate(earlier) if _is_verbal(word)), len(earlier))
-        whole = own[start].text.casefold() in lexicon.NEGATORS
+        whole = own[start].text.casefold() in lexicon.NEGATORS or own[start].text in ("rising", "falling")
         return tuple(word for word in (earlier if whole else earlier[:verb]) if word.is_content or word.is_number)
     return ()
+
+
+def _has_predicate(own: Sequence[Word], earlier: Sequence[Word]) -> bool:
+    """Whether a part without a verb says what its subject is, in place of the one before: "the other slope bare"."""
+    verb = next((at for at, word in enumerate(earlier) if _is_verbal(word)), None)
+    if verb is None or earlier[verb].text.casefold() not in ("is", "are", "was", "were"):
+        return False
+    last = own[-1]
+    known = {word.stem for word in earlier[:verb]}
+    return last.is_content and last.stem not in known and own[-2:-1] != [] and own[-2].stem in known
 
 
 def _last_name(found: Sequence[Word]) -> list[Word]:
@@ -285,7 +363,21 @@ def _begins_after(found: Sequence[Word], at: int) -> bool:
     rest = found[at + 1 :]
     if lower == "that":
         return bool(rest) and (rest[0].text.casefold() in _OPENING or rest[0].is_name)
-    return lower in ("and", "or") and _begins(rest)
+    since = [word.text.casefold() for word in found[max(0, at - 4) : at]]
+    return lower in ("and", "or") and "between" not in since and (_begins(rest) or _is_other(rest, found[:at]))
+
+
+def _is_other(rest: Sequence[Word], before: Sequence[Word]) -> bool:
+    """Whether "and" goes on with the counterpart of something: the lowest …, and the highest."""
+    ahead = []
+    for word in rest[:_GAP]:
+        if word.text in _STOPS or word.text.casefold() in ("and", "or"):
+            break
+        ahead.append(word)
+    against = frozenset[str]().union(
+        *(lexicon.OPPOSITES.get(lexicon.base(word.lemma), frozenset()) for word in ahead if word.is_content)
+    )
+    return len(ahead) > 1 and any(lexicon.base(word.lemma) in against for word in before)
 
 
 def _begins(rest: Sequence[Word]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from trueweave.answering.numbers import numbers, values
+from trueweave.answering.verify import lexicon
 from trueweave.answering.verify.case import Statements
 from trueweave.answering.verify.clauses import words
 from trueweave.answering.verify.roles import is_verb
@@ -28,12 +29,18 @@ def uncovered(claim: Claim) -> str:
         return f"the passage has no name “{_spelt(min(unknown), claim.text)}”"
     near = " ".join((claim.shown, *(one.before for one in claim.basis), *claim.titles))
     said, given = content(claim.text), numbers(claim.text)
-    shared = len(said & content(near)) or len(Statements(claim.text).content & Statements(near).content)
+    shared = len(said & content(near)) or _alike(Statements(claim.text), Statements(near))
     known = shared + sum(number.among(values(near)) for number in given)
     least = LEAST_SHARED if claim.quoted else MOST_SHARED
     if said - content(claim.question) and known < least * (len(said) + len(given)):
         return "the cited sentence has too few of its words"
     return ""
+
+
+def _alike(one: Statements, other: Statements) -> int:
+    """How many words of a sentence another has, in some form or by a synonym."""
+    known = other.content | lexicon.related(other.lemmas)
+    return len(one.content & known)
 
 
 def unknown_number(claim: Claim) -> str:

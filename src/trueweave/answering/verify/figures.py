@@ -3,34 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from decimal import Decimal
+from itertools import combinations, pairwise
 
 from trueweave.answering.verify import lexicon, quantities
-from trueweave.answering.verify.case import Case, Problem
-from trueweave.answering.verify.clauses import Word
+from trueweave.answering.verify.case import Case, Problem, Statements
+from trueweave.answering.verify.clauses import Clause, Word
 from trueweave.answering.verify.quantities import Quantity
+from trueweave.answering.verify.roles import is_verb
 
+_ABOUT = lexicon.word_set("about the some nearly almost all over")
 _CUTS = lexicon.word_set("and or but while whereas than versus")
 
 
 def unknown(case: Case) -> Iterator[Problem]:
     """A number that neither stands in what the claim rests on nor follows from it."""
     known = [*case.basis_quantities, *case.question.quantities]
+    if "same" in case.basis_lemmas:  # in the same year
+        known += [one for one in case.passage.quantities if one.kind == "year"]
     values = {one.value for one in known}
     for one in case.claim.quantities:
         spelt = not case.claim.words[one.place].is_number
         if one.value in values or (spelt and one.value <= 2):
             continue
-        if not quantities.roughly(one, known) and not quantities.computed(
-            one, case.basis_quantities, case.claim.content
-        ):
+        if not quantities.roughly(one, known) and not quantities.computed(one, case.given, case.claim.content):
             yield Problem(f"{_written(one, case.claim.words)} is not in the passage", contradicted=False)
 
 
 def units(case: Case) -> Iterator[Problem]:
     for one in case.claim.quantities:
         same = [other for other in case.basis_quantities if other.value == one.value]
-        if not same:
+        years = [other for other in case.basis_quantities if other.kind == "year"]
+        if not same or (one.kind == "time" and quantities.computed(one, years, case.claim.content)):
             continue
         written = _written(one, case.claim.words)
         if one.unit and all(
@@ -39,19 +43,24 @@ def units(case: Case) -> Iterator[Problem]:
             yield Problem(f"{written} is in {one.unit} here, and in the passage it is not")
         elif one.kind == "percent" and all(other.kind != "percent" for other in same):
             yield Problem(f"{written} is not a percentage in the passage")
-        elif one.period and all(other.period != one.period for other in same) and not _says(case, one.period):
+        elif one.period and all(_is_for_another(one.period, other.period, case) for other in same):
             yield Problem(f"the passage does not say {written} a {one.period}")
         elif one.bound and all(other.bound and other.bound != one.bound for other in same):
             yield Problem(f"the passage bounds {written} from the other side")
 
 
+def _is_for_another(mine: str, theirs: str, case: Case) -> bool:
+    return mine != theirs and (bool(theirs) or not _says(case, mine))
+
+
 def _says(case: Case, period: str) -> bool:
-    return period in case.basis_lemmas or f"{period}ly" in case.basis_lemmas
+    before = frozenset[str]().union(*(Statements(one.before).lemmas for one in case.basis))
+    return bool({period, f"{period}ly"} & (case.basis_lemmas | before))
 
 
 def groups(case: Case) -> Iterator[Problem]:
     """A number that the passage gives for one thing, said of another."""
-    if case.computed:
+    if case.computed or all(_is_gapped(clause, case.matching(clause)) for clause in case.claim.clauses):
         return
     segments = [segment for sentence in case.basis for segment in _segments(sentence.words)]
     counted = {one.noun: one.value for sentence in case.basis for one in sentence.quantities if one.noun}
@@ -64,11 +73,16 @@ def groups(case: Case) -> Iterator[Problem]:
         yield from _paired_otherwise(own, mine, segments)
 
 
+def _is_gapped(clause: Clause, other: Clause) -> bool:
+    """Whether all of a clause is in one that leaves its verb out: "and the highest, 241 metres, in 2013"."""
+    return not other.has_verb and clause.has_verb and clause.content <= other.content
+
+
 def _is_counted_otherwise(one: Quantity, case: Case) -> bool:
     same = [other for other in case.basis_quantities if other.value == one.value]
-    return all(other.noun and other.noun != one.noun for other in same) and not quantities.roughly(
-        one, case.basis_quantities
-    )
+    said = (other for other in case.claim.quantities if other.value == one.value)  # with the bound before it
+    is_rough = any(quantities.roughly(other, case.basis_quantities) for other in said)
+    return all(other.noun and other.noun != one.noun for other in same) and not is_rough
 
 
 def _of_another(one: Quantity, mine: Sequence[Word], segments: Sequence[Sequence[Word]]) -> Iterator[Problem]:
@@ -80,7 +94,7 @@ def _of_another(one: Quantity, mine: Sequence[Word], segments: Sequence[Sequence
         same = [other for other in found if other.value == one.value]
         if same:
             own |= _described(segment)
-            near |= _described(segment[max(0, same[0].place - 5) : same[0].end + 6])
+            near |= _described(segment[max(0, same[0].place - 8) : same[0].end + 6])
         elif any(other.kind == one.kind or other.is_bare for other in found):
             rivals |= _described(segment)
     said = _described(mine)
@@ -110,8 +124,11 @@ def _described(segment: Sequence[Word]) -> set[str]:
 
 
 def _written(one: Quantity, found: Sequence[Word]) -> str:
-    """A number as these words write it, as in "9.9 million"."""
-    return " ".join(word.text for word in found[one.place : one.end])
+    """A number as these words write it, as in "9.9 million" and "minus 31"; 1 for the "a" of "within a week"."""
+    if found[one.place].lemma in ("a", "an"):
+        return "1"
+    start = one.place - 1 if one.value < 0 else one.place
+    return " ".join(word.text for word in found[start : one.end])
 
 
 def _plain(one: Quantity) -> str:
@@ -126,7 +143,82 @@ def _segments(found: Sequence[Word]) -> list[list[Word]]:
             parts.append([])
         else:
             parts[-1].append(word)
-    return [part for part in parts if part]
+    return _with_subjects([part for part in parts if part])
+
+
+def _with_subjects(parts: Sequence[list[Word]]) -> list[list[Word]]:
+    """The same, where a part with only a number, or with "those of", takes the words before it: "lost most, 6 %"."""
+    made: list[list[Word]] = []
+    for part in parts:
+        spoken = [word for word in part if word.is_content and word.lemma not in lexicon.UNITS]
+        if made and not spoken and sum(word.is_number for word in part) == 1:
+            made[-1] += part
+        elif made and part[0].lemma in ("those", "that"):
+            made.append([*_without(made[-1], part[1].lemma if len(part) > 1 else ""), *part])
+        else:
+            made.append(part)
+    return made
+
+
+def _without(found: Sequence[Word], preposition: str) -> Iterator[Word]:
+    """These words without their numbers and without what stands behind a preposition: Nurses slept, of "on nights"."""
+    behind = False
+    for at, word in enumerate(found):
+        if word.lemma == preposition:
+            behind = True
+        elif behind and (not word.is_content or is_verb(found, at)):
+            behind = False
+        if not behind and not word.is_number:
+            yield word
+
+
+def parts(case: Case) -> Iterator[Problem]:
+    """The whole in place of the part: of 14 of the 96 hangers, that it was all 96."""
+    if case.computed:
+        return
+    wholes = {whole: part for sentence in case.basis for part, whole in _parts(sentence)}
+    claimed = {one.value for one in case.claim.quantities}
+    own = {whole for _, whole in _parts(case.claim)}
+    yield from _of_them(case, claimed)
+    for one in case.claim.quantities:
+        if one.value in wholes and wholes[one.value] not in claimed and one.value not in own and _acts(case):
+            yield Problem(f"by the passage it is {wholes[one.value]:f} of {one.value:f}")
+
+
+def _of_them(case: Case, claimed: set[Decimal]) -> Iterator[Problem]:
+    """What is so of some: "212 recipes, 70 of them for fish" are not 212 for fish."""
+    for sentence in case.basis:
+        for whole, part in pairwise(sentence.quantities):
+            after = sentence.words[part.end : part.end + 6]
+            if [word.lemma for word in after[:2]] not in [
+                ["of", "them"],
+                ["of", "these"],
+                ["of", "which"],
+                ["of", "whom"],
+            ]:
+                continue
+            said = {word.stem for word in after if word.is_content}
+            if whole.value in claimed and part.value not in claimed and said & case.claim.content:
+                yield Problem(f"by the passage this is so of {_plain(part)} of them")
+
+
+def _parts(statements: Statements) -> Iterator[tuple[Decimal, Decimal]]:
+    """Each "14 of the 96" in a sentence, and "of 96 hangers 14"."""
+    found, said = statements.words, statements.quantities
+    for one, other in pairwise(said):
+        between = {word.lemma for word in found[one.end : other.place]}
+        before = found[one.place - 1].lemma if one.place else ""
+        if "of" in between and between <= {"of", "the", "its", "out", "his", "her", "their", "all"}:
+            yield one.value, other.value
+        elif before == "of" or (before in _ABOUT and one.place > 1 and found[one.place - 2].lemma == "of"):
+            smaller = one.noun and other.kind == one.kind and other.value < one.value
+            yield from [(other.value, one.value)] if smaller else []
+
+
+def _acts(case: Case) -> bool:
+    """Whether the claim says that something was done, as the passage does, and not only how many there are."""
+    found = case.claim.words
+    return any(word.stem in case.basis_content and is_verb(found, at) for at, word in enumerate(found))
 
 
 def order(case: Case) -> Iterator[Problem]:

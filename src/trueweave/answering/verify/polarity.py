@@ -7,23 +7,44 @@ from collections.abc import Iterator, Sequence
 from trueweave.answering.verify import lexicon
 from trueweave.answering.verify.case import Case, Problem, is_name, likeness, opposites
 from trueweave.answering.verify.clauses import Clause, denials, faint_denials
+from trueweave.answering.verify.comparisons import confirmed
 from trueweave.answering.verify.roles import is_verb
 
 _LEAST_SHARED = 2  # words, for a denial to be of the same thing
+_NEEDED = lexicon.word_set("need require only condition necessary mandatory")
+_EXCEPTED = lexicon.word_set("unless without until except")
 _CLOSE = 0.4  # clauses that are nearly as like a claim as another: the claim may be about either
 
 
 def polarity(case: Case) -> Iterator[Problem]:
-    if case.computed:
+    if case.computed or confirmed(case):
         return
     for clause in case.claim.clauses:
         best = likeness(clause, case.matching(clause)) if case.shown else 0.0
         rivals = [other for other in case.shown if likeness(clause, other) > best - _CLOSE]
         found = [_turned(case, clause, other) for other in rivals]
+        if _denies_the_same(clause, case):
+            continue
         if found and None not in found:
             yield from (one for one in found[:1] if one)
         else:
             yield from _denied_elsewhere(case, clause, rivals)
+
+
+def _denies_the_same(clause: Clause, case: Case) -> bool:
+    """Whether a claim denies something, and a clause of the passage denies something of the same words."""
+    denied = _denied(clause) if clause.is_negated else frozenset()
+    return any(other.is_negated and denied & other.content for other in case.shown)
+
+
+def _has_negator(clause: Clause) -> bool:
+    return any(word.text.casefold() in lexicon.NEGATORS for word in clause.words)
+
+
+def _denied(clause: Clause) -> frozenset[str]:
+    """What stands behind a negation."""
+    at = next((place for place, word in enumerate(clause.words) if word.text.casefold() in lexicon.NEGATORS), None)
+    return frozenset() if at is None else frozenset(word.stem for word in clause.words[at + 1 :] if word.is_content)
 
 
 def _turned(case: Case, clause: Clause, other: Clause) -> Problem | None:
@@ -31,7 +52,13 @@ def _turned(case: Case, clause: Clause, other: Clause) -> Problem | None:
     turned = [pair for pair in opposites(clause, other) if not _is_converse(pair, clause, other)]
     shared = {stem for stem in clause.content & other.content if not is_name(stem, clause)}
     enough = _LEAST_SHARED if denials(clause.words) else min(_LEAST_SHARED, len(clause.content) - 1)
+    if shared and not clause.is_negated and (_denied(other) & clause.content or not _has_negator(other)):
+        shared |= clause.content & other.content  # names, too: the very word is denied
     if (len(shared) < enough and not turned) or not (shared or turned) or _compares_with_superlative(clause, case):
+        return None
+    if clause.is_negated and _only_another(clause, other):
+        return None
+    if _since(case, clause, other) or _since(case, other, clause) or _requires(case, clause):
         return None
     turning = frozenset(word for pair in turned for word in pair)
     kin = turning | _kin(clause, other)
@@ -43,6 +70,26 @@ def _turned(case: Case, clause: Clause, other: Clause) -> Problem | None:
     if faint_denials(clause.words, kin) or faint_denials(other.words, kin):
         return None
     return Problem("it says that something is so which the passage denies, or the other way round")
+
+
+def _only_another(clause: Clause, other: Clause) -> bool:
+    """Whether the passage says that only one does something, and a claim that another does not."""
+    at = next((place for place, word in enumerate(other.words) if word.lemma == "only"), None)
+    following = other.words[at + 1 : at + 2] if at is not None else ()
+    return bool(following) and following[0].is_name and following[0].stem not in clause.content
+
+
+def _since(case: Case, one: Clause, other: Clause) -> bool:
+    """Whether one denies something since a time at which, by the other, it was so for the last or the first time."""
+    if "since" not in case.claim.lemmas | case.basis_lemmas:
+        return False
+    return (one.is_negated or "first" in one.lemmas) and bool({"last", "first"} & set(other.lemmas))
+
+
+def _requires(case: Case, clause: Clause) -> bool:
+    """Whether a claim says that something is needed without which, by the passage, something may not be."""
+    lemmas = frozenset(clause.lemmas)
+    return bool(lemmas & _NEEDED and case.basis_lower & _EXCEPTED and any(o.is_negated for o in case.shown))
 
 
 def _kin(one: Clause, other: Clause) -> frozenset[str]:
@@ -66,8 +113,12 @@ def _denied_elsewhere(case: Case, clause: Clause, near: Sequence[Clause]) -> Ite
         return
     for at, word in enumerate(clause.words):
         holding = [other for other in case.shown if word.stem in other.content]
-        if is_verb(clause.words, at) and holding and all(o.is_negated and o not in near for o in holding):
+        if is_verb(clause.words, at) and holding and all(_is_denied(case, clause, o, near) for o in holding):
             yield Problem(f"the passage denies “{word.text}”")
+
+
+def _is_denied(case: Case, clause: Clause, other: Clause, near: Sequence[Clause]) -> bool:
+    return other.is_negated and (other not in near or _turned(case, clause, other) is not None)
 
 
 def _independent(turned: Sequence[tuple[str, str]]) -> set[str]:

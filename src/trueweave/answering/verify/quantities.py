@@ -24,7 +24,8 @@ _SPELT = {
 }  # fmt: skip
 _SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 _SHARES = {"half": "0.5", "third": "0.33333", "quarter": "0.25", "fifth": "0.2", "tenth": "0.1"}
-_LEAST = (("at", "least"), ("no", "less", "than"), ("no", "fewer", "than"), ("more", "than"), ("over",), ("above",))
+_LEAST = (("at", "least"), ("no", "less", "than"), ("no", "fewer", "than"), ("more", "than"), ("over",), ("above",),
+          ("exceed",), ("not", "be", "less", "than"), ("not", "be", "under"), ("not", "be", "below"))  # fmt: skip
 _MOST = (
     ("at", "most"),
     ("no", "more", "than"),
@@ -33,10 +34,19 @@ _MOST = (
     ("under",),
     ("below",),
     ("up", "to"),
+    ("not", "exceed"),
+    ("not", "be", "more", "than"),
+    ("not", "be", "over"),
+    ("not", "be", "above"),
 )
-_BEFORE_NOUN = lexicon.word_set("of the its their other more new further")
+# The longest first: "no more than" before "more than".
+_BOUNDS = sorted(
+    [*((phrase, "<") for phrase in _MOST), *((phrase, ">") for phrase in _LEAST)], key=lambda bound: -len(bound[0])
+)
+_BEFORE_NOUN = lexicon.word_set("of the its their other more less fewer new further")
 _ROUGH = lexicon.word_set("about around almost nearly roughly approximately over under some little circa")
 _NEXT = lexicon.word_set("next previ later befor after follo year earli reope again")
+_BEYOND = Decimal("1.3")  # more than 8,000: up to this many times as many
 _CLOCK = re.compile(r"\d{1,2}:\d{2}")
 _PER = lexicon.word_set("a an per each every")
 
@@ -76,6 +86,8 @@ def quantities(found: Sequence[Word]) -> list[Quantity]:
             at += 1
             continue
         value, scale, end = read
+        if at and found[at - 1].lemma == "minus":
+            value = -value
         made.append(_described(found, value, scale, at, end))
         at = end
     return _completed(made, found)
@@ -103,6 +115,8 @@ def _read(found: Sequence[Word], at: int) -> tuple[Decimal, int, int] | None:
     if _CLOCK.fullmatch(word.text):
         hours, minutes = map(int, word.text.split(":"))
         value = Decimal(60 * hours + minutes)
+    elif _is_one(found, at):
+        value = Decimal(1)
     elif word.lemma == "half" and end < len(found) and found[end].lemma in ("a", "an"):
         value = Decimal("0.5")
     elif word.is_number:
@@ -125,13 +139,23 @@ def _read(found: Sequence[Word], at: int) -> tuple[Decimal, int, int] | None:
     return value * scale, scale, end
 
 
+def _is_one(found: Sequence[Word], at: int) -> bool:
+    """Whether "a" at this place counts a time: within a week."""
+    return (
+        0 < at < len(found) - 1
+        and found[at].lemma in ("a", "an")
+        and lexicon.UNITS.get(found[at + 1].lemma) == "time"
+        and found[at - 1].lemma in ("within", "for", "after", "than")
+    )
+
+
 def _described(found: Sequence[Word], value: Decimal, scale: int, at: int, end: int) -> Quantity:
     lemmas = [word.lemma for word in found]
     after = lemmas[end : end + 4]
     if lemmas[end - 1] in _SHARES or after[:2] == ["per", "cent"] or after[:1] in (["%"], ["percent"], ["percentage"]):
         unit, kind = "percent", "percent"
     else:
-        unit = next((one for one in after[:2] if one in lexicon.UNITS), "")
+        unit = next((one for one in after[: 1 + (after[:1] != ["a"])] if one in lexicon.UNITS), "")
         kind = lexicon.UNITS.get(unit, "")
     if not unit and value == int(value) and 1000 <= value < 2100 and "," not in found[at].text:
         kind = "year"
@@ -139,7 +163,7 @@ def _described(found: Sequence[Word], value: Decimal, scale: int, at: int, end: 
     for word in found[end : end + 4]:
         if word.text in ",;:()" or word.is_number or (not word.is_content and word.lemma not in _BEFORE_NOUN):
             break
-        if word.is_content and word.lemma not in lexicon.UNITS:
+        if word.is_content and word.lemma not in lexicon.UNITS and word.lemma not in _BEFORE_NOUN:
             noun = word.stem
             break
     return Quantity(
@@ -164,15 +188,11 @@ def _period(lemmas: Sequence[str], end: int) -> str:
 
 
 def _bound(lemmas: Sequence[str], at: int) -> str:
-    before = tuple(lemmas[max(0, at - 4) : at])
-    for sign, phrases in (("<", _MOST), (">", _LEAST)):  # "no more than" before "more than"
-        for phrase in sorted(phrases, key=len, reverse=True):
-            if before[-len(phrase) :] == phrase:
-                longer = before[-len(phrase) - 1 :][:1]
-                if longer == ("no",) and phrase[0] in ("more", "less", "fewer"):
-                    continue
-                return sign
-    return ""
+    before = tuple(lemmas[max(0, at - 5) : at])
+    found = next((sign for phrase, sign in _BOUNDS if before[-len(phrase) :] == phrase), "")
+    if not found and before[-1:] == ("than",) and before[-2:-1] and before[-2].endswith("er"):  # longer than 9
+        return "<" if lexicon.base(before[-2]) in lexicon.SMALL else ">"
+    return found
 
 
 # --- what follows from numbers ------------------------------------------------------------------------
@@ -193,13 +213,19 @@ class Computed:
 def computed(wanted: Quantity, given: Sequence[Quantity], claim: frozenset[str]) -> Computed | None:
     """How a number of a claim follows from numbers of its passage, if it does by one step."""
     for found in _follows(given, claim):
-        if _equal(found.value, wanted.value, wanted.is_rough):
+        if found.value == wanted.value or (
+            wanted.kind != "year" and _equal(found.value, wanted.value, wanted.is_rough)
+        ):
             return found
     return None
 
 
 def roughly(wanted: Quantity, given: Sequence[Quantity]) -> bool:
-    """Whether a number that is said to be rough is near one of these."""
+    """Whether a number that is said to be rough, or to be exceeded or not reached, is near one of these."""
+    if wanted.bound == ">":
+        return any(wanted.value <= one.value <= wanted.value * _BEYOND for one in given)
+    if wanted.bound == "<" and any(one.value <= wanted.value <= one.value * _BEYOND for one in given):
+        return True
     return wanted.is_rough and any(_equal(one.value, wanted.value, True) for one in given)
 
 

@@ -6,12 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trueweave.answering.verify import lexicon
-from trueweave.answering.verify.clauses import Word
+from trueweave.answering.verify.clauses import Clause, Word
+from trueweave.text.lemmas import IRREGULAR
 
 _BE = lexicon.word_set("is are was were be been being")
 _AUXILIARY = _BE | lexicon.word_set(
     "has have had do does did will would can could may might must shall should to not never"
 )
+_NO_AGENTS = lexicon.NUMERALS | lexicon.word_set(
+    "half third quarter fifth tenth day night then about almost nearly more less up"
+)
+_TIMES = lexicon.PERIODS | lexicon.word_set("morning evening afternoon spring summer autumn winter end today now")
+_SLOTS = lexicon.word_set("of by from to against behind for than over")
+_OUTSIDE = lexicon.word_set("and or with in on at between near as during after before until since")
 _PLURALS = lexicon.word_set("people children women men teeth feet")
 _AFTER_VERB = lexicon.word_set("the a an to in on by from its his her their it for that at over no none")
 
@@ -37,14 +44,25 @@ def is_verb(found: Sequence[Word], at: int) -> bool:
         return False
     if lower.endswith("ed") or before in _AUXILIARY or (word.lemma != lower and not lower.endswith("s")):
         return True
+    if at == 0 or not found[at - 1].is_content:
+        return False
     after = found[at + 1].text.casefold() if at + 1 < len(found) else ""
-    return at > 0 and found[at - 1].is_content and after in _AFTER_VERB
+    agrees = lower.endswith("s") and (found[at - 1].is_name or not before.endswith("s"))
+    agrees = agrees or (before.endswith("s") and not lower.endswith("s"))
+    return after in _AFTER_VERB or (word.lemma in lexicon.VERBS and agrees and after != "of")
+
+
+def is_plain_verb(found: Sequence[Word], at: int) -> bool:
+    """Whether the word at this place is a verb by its form or by an auxiliary, not only by the words around it."""
+    lower = found[at].text.casefold()
+    inflected = lower.endswith("ed") or (lower in IRREGULAR and lower != found[at].lemma)
+    return is_verb(found, at) and (inflected or (at > 0 and found[at - 1].text.casefold() in _AUXILIARY))
 
 
 def roles(found: Sequence[Word], verb: int, borrowed: Sequence[Word] = ()) -> Roles:
     """What stands before and after a verb, exchanged where the verb is in the passive."""
     before, after = [*borrowed, *found[:verb]], found[verb + 1 :]
-    left = frozenset(word.stem for word in before if word.is_content)
+    left = frozenset(word.stem for word in before if word.is_content and word.lemma not in _TIMES)
     right = frozenset(word.stem for word in after if word.is_content)
     if _is_passive(found, verb):
         agent = _agent(after)
@@ -52,15 +70,37 @@ def roles(found: Sequence[Word], verb: int, borrowed: Sequence[Word] = ()) -> Ro
     return Roles(left, right, left, is_passive=False)
 
 
+def slots(clause: Clause, names: frozenset[str]) -> dict[str, str]:
+    """For each name in a clause, the preposition that it stands behind; "" for a subject, "object" for an object."""
+    found: dict[str, str] = {}
+    slot = ""
+    acted = False
+    for at, word in enumerate(clause.words):
+        lower = word.text.casefold()
+        if lower in _SLOTS:
+            slot = lower
+        elif is_plain_verb(clause.words, at):
+            slot, acted = "object", True
+        elif lower in _OUTSIDE:
+            slot = "?"
+        elif word.stem in names and word.is_name:
+            found.setdefault(word.stem, slot)
+    return found if acted or any(slot in ("of", "by") for slot in found.values()) else {}
+
+
 def _is_passive(found: Sequence[Word], verb: int) -> bool:
-    if verb + 1 < len(found) and found[verb + 1].text.casefold() == "by":
+    if found[verb].text.endswith("ing"):
+        return False
+    if _agent(found[verb + 1 : verb + 4]):
         return True
     near = [word.text.casefold() for word in found[max(0, verb - 3) : verb]]
-    return bool(near) and any(word in _BE for word in near)
+    return near[-1:] != ["to"] and any(word in _BE for word in near)
 
 
 def _agent(after: Sequence[Word]) -> frozenset[str]:
-    for at, word in enumerate(after):
-        if word.text.casefold() == "by":
+    """Who or what stands after "by"; not how much, or when."""
+    for at, word in enumerate(after[:-1]):
+        following = next((one for one in after[at + 1 :] if one.lemma not in ("a", "an", "the")), after[at + 1])
+        if word.text.casefold() == "by" and not (following.is_number or following.lemma in _NO_AGENTS):
             return frozenset(one.stem for one in after[at + 1 : at + 6] if one.is_content)
     return frozenset()

@@ -9,14 +9,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from trueweave.answering.verify import figures
 from trueweave.answering.verify.actors import actors
+from trueweave.answering.verify.additions import additions, owners
 from trueweave.answering.verify.case import Case, Problem, Statements
 from trueweave.answering.verify.certainty import causes, modality, quantifiers
+from trueweave.answering.verify.comparisons import compared
 from trueweave.answering.verify.coverage import uncovered, unknown_number
+from trueweave.answering.verify.normalise import normalised
 from trueweave.answering.verify.polarity import polarity
-from trueweave.evidence import CheckStatus, Claim, Judgement, Usage
+from trueweave.answering.verify.substitutions import substitutions
+from trueweave.answering.verify.times import times
+from trueweave.evidence import Basis, CheckStatus, Claim, Judgement, Usage
 from trueweave.protocols import Verified
 from trueweave.text.words import foreign, language
 
@@ -24,15 +30,21 @@ LONGEST_CLAIM = 2_000  # characters; rules compare each part of a claim with eac
 LONGEST_BASIS = 10_000
 
 _RULES: tuple[Callable[[Case], Iterator[Problem]], ...] = (
+    compared,
     polarity,
     figures.units,
     figures.unknown,
     figures.order,
+    figures.parts,
     figures.groups,
     actors,
     quantifiers,
     modality,
     causes,
+    times,
+    substitutions,
+    owners,
+    additions,
 )
 
 
@@ -51,6 +63,7 @@ def judge(claim: Claim) -> Judgement:
     """Quoted or computed if nothing goes against a claim, and else why not."""
     if len(claim.text) > LONGEST_CLAIM or len(claim.shown) > LONGEST_BASIS:
         return Judgement("not checked", "it is too long to check")
+    claim = _normalised(claim)
     if foreign(claim.text, claim.shown):
         if number := unknown_number(claim):
             return Judgement("not checked", f"{number} is not in the cited sentence")
@@ -63,10 +76,21 @@ def judge(claim: Claim) -> Judgement:
     case = Case(Statements(claim.text), sentences, Statements("\n".join(claim.passages)), Statements(claim.question))
     against = next((found for rule in _RULES for found in rule(case)), None)
     if against:
-        return Judgement("contradicted" if against.contradicted else "not checked", against.reason)
+        contradicted = against.contradicted and case.is_close
+        return Judgement("contradicted" if contradicted else "not checked", against.reason)
     if case.computed:
         return Judgement("computed", "; ".join(one.equation for one in case.computed))
     return Judgement("quoted", "" if claim.quoted else "compared with the nearest sentence of the passage")
+
+
+def _normalised(claim: Claim) -> Claim:
+    return replace(
+        claim,
+        text=normalised(claim.text),
+        basis=tuple(Basis(normalised(one.text), normalised(one.before)) for one in claim.basis),
+        passages=tuple(map(normalised, claim.passages)),
+        question=normalised(claim.question),
+    )
 
 
 def _is_english(claim: Claim) -> bool:
