@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,33 +17,51 @@ RESULTS = ROOT / "benchmarks" / "results" / "citations.json"
 PAGE = ROOT / "docs" / "checking.md"
 BEGIN, END = "<!-- figures -->", "<!-- end of figures -->"
 
-BEFORE, NOW = "before", "rules"
-SIDES = {"false caught": "False sentences caught", "honest doubted": "Honest sentences doubted"}
+NOW = "rules"
+SETS = {"held_back_2": "second", "held_back_1": "first"}
+SIDES = {"false caught": "False sentences caught", "honest doubted": "True sentences doubted"}
 
 Figures = Mapping[str, Any]
 
 
 def figures(results: Figures) -> str:
-    """The tables of the held-back half: before and now, by kind; and every verifier that was measured."""
-    held = {name: found["held_back"] for name, found in results.items() if name != "note"}
-    parts = [
-        f"{title}, by kind:\n\n" + table(("kind", "before", "rules", "of"), _kinds(held[BEFORE][side], held[NOW][side]))
-        for side, title in SIDES.items()
+    """Every verifier on each set that it was measured on, and the rules by kind on the set that is held back."""
+    every = table(
+        ("set", "verifier", "false caught", "true doubted", "true called contradicted", "CPU a sentence"),
+        list(_rows(results)),
+    )
+    held = results[NOW]["held_back_2"]
+    kinds = [
+        f"{title}, by kind:\n\n" + table(("kind", "rules", "of"), _kinds(held[side])) for side, title in SIDES.items()
     ]
-    rows = [(name, *(_percent(found[side]["all"]) for side in SIDES), _cost(found)) for name, found in held.items()]
-    every = table(("verifier", "false caught", "honest doubted", "CPU a sentence"), rows)
-    return "\n".join([every, *parts])
+    return "\n".join([every, *kinds])
 
 
-def _kinds(before: Figures, now: Figures) -> list[tuple[str, ...]]:
+def _rows(results: Figures) -> Iterator[tuple[str, ...]]:
+    for name, title in SETS.items():
+        for verifier, found in results.items():
+            if verifier != "note" and name in found:
+                measured = found[name]
+                shares = (_percent(measured[side]["all"]) for side in SIDES)
+                yield title, verifier, *shares, _contradicted(measured), _cost(measured)
+
+
+def _kinds(found: Figures) -> list[tuple[str, ...]]:
     return [
-        (kind, str(before[kind][0]) if kind in before else "", str(caught), str(of))
-        for kind, (caught, of) in sorted(now.items(), key=lambda row: (row[0] != "all", row[0]))
+        (kind, str(count), str(of))
+        for kind, (count, of) in sorted(found.items(), key=lambda row: (row[0] != "all", row[0]))
     ]
 
 
 def _percent(found: tuple[int, int]) -> str:
     return f"{100 * found[0] / found[1]:.1f} % of {found[1]}"
+
+
+def _contradicted(found: Figures) -> str:
+    statuses = found.get("statuses of honest ones")
+    if not statuses:
+        return ""
+    return f"{100 * statuses.get('contradicted', 0) / sum(statuses.values()):.1f} %"
 
 
 def _cost(found: Figures) -> str:
