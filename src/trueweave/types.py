@@ -431,6 +431,12 @@ class Relation:
     summary: str = ""
     type: str = ""
 
+    @property
+    def directed(self) -> bool:
+        """Whether it leads from its source to its target. One that says nothing, such as sharing a sentence, does
+        not."""
+        return bool(self.type or self.keywords or self.description or self.summary)
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:

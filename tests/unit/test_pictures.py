@@ -3,6 +3,7 @@
 import json
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from html.parser import HTMLParser
 from uuid import UUID
 
@@ -144,6 +145,37 @@ def test_what_is_related_is_nearer_than_what_is_not() -> None:
     at = placed(16, [*two, (0, 8, 1.0)], 300, 300)
     away = np.sqrt(((at[:, None] - at[None]) ** 2).sum(axis=2))
     assert away[:8, :8].max() < away[1:8, 9:].min()
+
+
+def legends(picture: GraphPicture) -> tuple[list[str], list[str]]:
+    """The legends of the page and of the drawing."""
+    [data] = [text for text in Elements(picture.html()).texts["script"] if text.startswith('{"title"')]
+    drawn = re.findall(r'<text class="l"[^>]*>([^<]*)</text>', picture.svg())
+    return [name for name, _ in json.loads(data)["legend"]], drawn
+
+
+@pytest.mark.parametrize(
+    ("types", "legend"),
+    [
+        (["", ""], []),
+        (["person", ""], ["person", "no type"]),
+        (["other", "entity", ""], ["entity", "other", "no type"]),
+        ([f"type {n}" for n in range(8)], [*(f"type {n}" for n in range(7)), "other types"]),
+    ],
+)
+def test_page_and_drawing_have_one_legend_and_none_without_types(types: list[str], legend: list[str]) -> None:
+    picture = GraphPicture("some", tuple(entity(n, f"e{n}", type_) for n, type_ in enumerate(types)), ())
+    assert legends(picture) == (legend, legend)
+
+
+def test_only_relations_that_say_something_have_arrows() -> None:
+    ada, byron = entity(1, "Ada"), entity(2, "Byron")
+    knows = relation(1, ada, byron)
+    together = replace(knows, description="", keywords=())
+    for one, directed in ((knows, True), (together, False)):
+        picture = GraphPicture("some", (ada, byron), (one,))
+        assert ('class="a"' in picture.svg()) is directed
+        assert f'"directed":{str(directed).lower()}' in picture.html()
 
 
 def test_no_two_things_stand_on_each_other() -> None:

@@ -88,4 +88,5 @@ def relation_text(one: RelationEntry) -> str:
     """A relation on a line."""
     kind = f" [{one.type}]" if one.type else ""
     said = f": {one.description}" if one.description else ""
-    return f"{one.source} -> {one.target}{kind}, weight {one.weight:g}{said}"
+    arrow = "->" if kind or said else "--"  # sharing a sentence has no direction
+    return f"{one.source} {arrow} {one.target}{kind}, weight {one.weight:g}{said}"

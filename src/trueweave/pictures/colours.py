@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from trueweave.pictures.picture import types_in_order
 from trueweave.types import Entity
@@ -14,3 +14,15 @@ OTHER = "#999999"
 def colours(entities: Iterable[Entity]) -> dict[str, str]:
     """For each of the most frequent types its colour. All others are grey."""
     return dict(zip(types_in_order(entities), PALETTE, strict=False))
+
+
+def legend(entities: Sequence[Entity]) -> list[tuple[str, str]]:
+    """What each colour stands for. Empty where no entity has a type, as then all have one colour."""
+    known = colours(entities)
+    rest = {one.type for one in entities if one.type not in known}
+    return [*known.items(), *([(rest_name(rest), OTHER)] if known and rest else [])]
+
+
+def rest_name(types: Collection[str]) -> str:
+    """The name of what has no colour of its own."""
+    return "other types" if any(types) else "no type"

@@ -28,8 +28,9 @@ edges.forEach((edge) => {
   const width = Math.min(0.8 + 0.5 * Math.log1p(edge.weight), 4);
   edge.line = make("path", { class: edge.marked ? "edge marked" : "edge", "stroke-width": width, d: `M${a.x} ${a.y}L${x} ${y}` });
   const bx = x - 7 * dx, by_ = y - 7 * dy;
-  edge.arrow = make("path", { class: "arrow", d: `M${x} ${y}L${bx - 2.6 * dy} ${by_ + 2.6 * dx}L${bx + 2.6 * dy} ${by_ - 2.6 * dx}Z` });
-  edge.hit = make("path", { class: "hit", d: `M${a.x} ${a.y}L${x} ${y}` }, make("title", {}, `${a.name} → ${b.name}`));
+  edge.name = `${a.name} ${edge.directed ? "→" : "–"} ${b.name}`;
+  edge.arrow = make("path", { class: "arrow", d: edge.directed ? `M${x} ${y}L${bx - 2.6 * dy} ${by_ + 2.6 * dx}L${bx + 2.6 * dy} ${by_ - 2.6 * dx}Z` : "" });
+  edge.hit = make("path", { class: "hit", d: `M${a.x} ${a.y}L${x} ${y}` }, make("title", {}, edge.name));
   edge.hit.addEventListener("click", () => showEdge(edge));
   edge.hit.addEventListener("pointerenter", () => highlight([a, b], [edge]));
   edge.hit.addEventListener("pointerleave", () => highlight());
@@ -175,7 +176,7 @@ function showNode(node) {
     const leaves = nodes[edge.a] === node, other = leaves ? nodes[edge.b] : nodes[edge.a];
     const more = make("button", { type: "button" }, "passages");
     more.addEventListener("click", () => showEdge(edge));
-    list.append(make("li", {}, leaves ? "→ " : "← ", linkTo(other, other.name), edge.type ? ` ${edge.type}` : "",
+    list.append(make("li", {}, !edge.directed ? "" : leaves ? "→ " : "← ", linkTo(other, other.name), edge.type ? ` ${edge.type}` : "",
       make("div", {}, edge.text), edge.passages.length ? more : ""));
   }
   panel.replaceChildren(make("h2", {}, node.name), make("p", { class: "quiet" }, facts.join(" · ")),
@@ -189,7 +190,7 @@ function showNode(node) {
 function showEdge(edge) {
   choose(null);
   const a = nodes[edge.a], b = nodes[edge.b];
-  panel.replaceChildren(make("h2", {}, `${a.name} → ${b.name}`),
+  panel.replaceChildren(make("h2", {}, edge.name),
     make("p", { class: "quiet" }, [edge.type, `weight ${edge.weight.toLocaleString("en")}`, edge.keywords].filter(Boolean).join(" · ")),
     make("p", {}, edge.text),
     make("ul", {}, make("li", {}, linkTo(a, a.name)), make("li", {}, linkTo(b, b.name))),

@@ -10,7 +10,7 @@ from math import log1p
 from string import Template
 from uuid import UUID
 
-from trueweave.pictures.colours import OTHER, colours
+from trueweave.pictures.colours import OTHER, colours, legend, rest_name
 from trueweave.pictures.layout import placed
 from trueweave.pictures.picture import GraphPicture, excerpt
 from trueweave.types import Entity, Relation
@@ -38,17 +38,17 @@ def _data(picture: GraphPicture) -> dict[str, object]:
     numbers = {one.id: n for n, one in enumerate(picture.entities)}
     edges = [(numbers[one.source], numbers[one.target], float(one.weight)) for one in picture.relations]
     at = placed(len(picture.entities), edges, _WIDE, _TALL)
-    shown = [*colour, *(["other"] if any(one.type not in colour for one in picture.entities) else [])]
+    rest = rest_name({one.type for one in picture.entities if one.type not in colour})
     return {
         "title": picture.title,
         "note": picture.note,
-        "legend": [[type_, colour.get(type_, OTHER)] for type_ in shown],
+        "legend": legend(picture.entities),
         "nodes": [
             {
                 **_node(one, picture),
                 "x": round(float(x), 1),
                 "y": round(float(y), 1),
-                "legend": one.type if one.type in colour else "other",
+                "legend": one.type if one.type in colour else rest,
                 "colour": colour.get(one.type, OTHER),
             }
             for one, (x, y) in zip(picture.entities, at, strict=True)
@@ -80,6 +80,7 @@ def _edge(one: Relation, picture: GraphPicture, numbers: dict[UUID, int]) -> dic
         "keywords": ", ".join(one.keywords[:10]),
         "text": (one.summary or one.description)[:_LONGEST],
         "marked": one.id in picture.marked,
+        "directed": one.directed,
         "passages": _passages(picture, one, [one.source_name, one.target_name]),
     }
 

@@ -7,7 +7,7 @@ from html import escape
 from math import hypot, log1p
 from uuid import UUID
 
-from trueweave.pictures.colours import OTHER, colours
+from trueweave.pictures.colours import OTHER, colours, legend
 from trueweave.pictures.layout import Box, labelled, placed, text_width
 from trueweave.pictures.picture import GraphPicture
 from trueweave.types import Entity
@@ -34,13 +34,13 @@ _STYLE = (
 def drawing(picture: GraphPicture, width: float, height: float | None) -> str:
     """The picture as SVG, so many millimetres wide."""
     across = width * _UNITS
-    legend = _legend(picture, across)
+    key = _legend(picture, across)
     down = height * _UNITS if height else max(0.75 * across, min(1.3 * across, 3.2 * len(picture.entities)))
     numbers = {one.id: n for n, one in enumerate(picture.entities)}
     edges = [(numbers[r.source], numbers[r.target], float(r.weight)) for r in picture.relations]
     inner = across - 2 * _EDGE - 30, down - 2 * _EDGE
     at = [(x + _EDGE + 15, y + _EDGE) for x, y in placed(len(picture.entities), edges, *inner)]
-    tall = down + _LINE * len(legend) + (_LINE / 2 if legend else 0)
+    tall = down + _LINE * len(key) + (_LINE / 2 if key else 0)
     title = _text(picture.title)
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}mm" height="{tall / _UNITS:.1f}mm" '
@@ -52,7 +52,7 @@ def drawing(picture: GraphPicture, width: float, height: float | None) -> str:
             *_lines(picture, numbers, at),
             *_dots(picture, at),
             *_names(picture, at, across, down),
-            *(_legend_line(line, down + _LINE * (n + 0.75)) for n, line in enumerate(legend)),
+            *(_legend_line(line, down + _LINE * (n + 0.75)) for n, line in enumerate(key)),
             "</svg>\n",
         )
     )
@@ -64,7 +64,7 @@ def radius(one: Entity) -> float:
 
 
 def _lines(picture: GraphPicture, numbers: dict[UUID, int], at: list[tuple[float, float]]) -> list[str]:
-    """Relations with a small arrow where they end."""
+    """Relations, with a small arrow at the end of those that have a direction."""
     drawn = []
     for one in sorted(picture.relations, key=lambda one: one.id in picture.marked):
         a, b = numbers[one.source], numbers[one.target]
@@ -80,7 +80,7 @@ def _lines(picture: GraphPicture, numbers: dict[UUID, int], at: list[tuple[float
         drawn.append(
             f'<path class="{kind}" fill="none" stroke-width="{thick:.1f}" d="M{x0:.1f} {y0:.1f}L{x:.1f} {y:.1f}"/>'
         )
-        if length > 3 * end:
+        if one.directed and length > 3 * end:
             back = x - 4 * dx, y - 4 * dy
             drawn.append(
                 f'<path class="a" d="M{x:.1f} {y:.1f}L{back[0] - 1.8 * dy:.1f} {back[1] + 1.8 * dx:.1f}'
@@ -142,12 +142,9 @@ def _places(at: tuple[float, float], r: float, name: str, across: float, down: f
 
 def _legend(picture: GraphPicture, across: float) -> list[list[tuple[float, str, str]]]:
     """Types with their colours, in lines: where each begins, its colour and its name."""
-    known = [(type_, colour) for type_, colour in colours(picture.entities).items()]
-    if any(one.type not in dict(known) for one in picture.entities):
-        known.append(("other" if known else "entity", OTHER))
     lines: list[list[tuple[float, str, str]]] = []
     x = across
-    for type_, colour in known:
+    for type_, colour in legend(picture.entities):
         name = _short(type_)
         wide = 12 + text_width(name, _LETTERS) + 10
         if x + wide > across - _EDGE:

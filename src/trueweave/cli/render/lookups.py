@@ -78,7 +78,8 @@ def _relations_of(one: Entity, found: Sequence[Relation]) -> TextTable:
     for relation in found:
         leaves = relation.source == one.id
         other = relation.target_name if leaves else relation.source_name
-        cells = ("→" if leaves else "←", other, *([relation.type] if typed else []))
+        arrow = ("→" if leaves else "←") if relation.directed else ""
+        cells = (arrow, other, *([relation.type] if typed else []))
         made.add_row(*cells, decimal(relation.weight), said(relation))
     return made
 
@@ -146,7 +147,7 @@ def path_lines(found: EntityPath) -> list[RenderableType]:
 
 def _step(step: PathStep) -> list[RenderableType]:
     one = step.relation
-    ends = f"{one_line(one.source_name)} → {one_line(one.target_name)}"
+    ends = f"{one_line(one.source_name)} {'→' if one.directed else '–'} {one_line(one.target_name)}"
     told_of = ", ".join(filter(None, (one.type, f"weight {decimal(one.weight)}")))
     head = Text.assemble((ends, "bold"), (f"  {told_of}", "dim"))
     told = [indented(one_line(described, _SHORT))] if (described := said(one)) else []
