@@ -248,7 +248,7 @@ class _Run(NamedTuple):
     is_question: bool
 
 
-_MANY = 50  # chunks: a document of fewer is done soon
+_MANY = 10  # chunks: a document of fewer is done soon
 _STEPS = 100
 
 _NO_RUN = _Run(ignore, is_question=False)

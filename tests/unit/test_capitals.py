@@ -55,6 +55,11 @@ async def test_a_capitalised_phrase_is_a_name(text: str, expected: list[str]) ->
     [
         pytest.param("However, she left. The end. Many of Shakespeare's plays", ["Shakespeare"], id="common words"),
         pytest.param("Machines think. We like machines.", [], id="written small elsewhere"),
+        pytest.param("Couldn't I go? Couldn’t you, Ada? Wouldn't They.", ["Ada"], id="contractions with not"),
+        pytest.param("I'd go, and so I'd say I'll see Ada. We’ve. You'd Be", ["Ada"], id="contractions of pronouns"),
+        pytest.param("so I Couldn't, and Ada Didn't", ["Ada"], id="contractions inside a sentence"),
+        pytest.param("Do come--Come!--" + "they come to Ada and come again; " * 6, ["Ada"], id="mostly written small"),
+        pytest.param("the Rose fell and rose, and a Rose rose", ["Rose"], id="as often in capitals as small"),
         pytest.param("Apples fell. Newton saw apples, and so did Newton.", ["Newton"], id="never written small"),
         pytest.param("Apple grew. An apple a day. But Apple sells", ["Apple"], id="small, but also a name elsewhere"),
         pytest.param(

@@ -44,3 +44,16 @@ def test_the_bar_shows_it_until_the_document_is_in() -> None:
     assert watch.notes(nothing, [*tally.working.values()]) == "long.txt: 1,200 of 2,400 chunks"
     tally(Extracted("notes/long.txt", 2400))
     assert watch.notes(nothing, [*tally.working.values()]) == ""
+
+
+def test_a_document_alone_is_counted_in_chunks_and_several_in_documents() -> None:
+    nothing = Budget(None, None, Decimal(0), 0, Decimal(0), 0)
+    half = Working("notes/long.txt", 1200, 2400)
+    alone = IngestWatch(IngestProgress(0, 1, 0, 0, 0), nothing, None)
+    assert alone.shown([half]) == (1200, 2400, " chunks")
+    assert alone.shown([Working("notes/long.txt")]) == (0, 1, "")
+    assert alone.shown([]) == (0, 1, "")
+    alone.see(IngestProgress(1, 0, 0, 0, 0))
+    assert alone.shown([]) == (1, 1, "")
+    several = IngestWatch(IngestProgress(0, 2, 0, 0, 0), nothing, None)
+    assert several.shown([half]) == (0, 2, "")

@@ -24,7 +24,7 @@ from trueweave.text.sentences import gapless
 from trueweave.text.stopwords import COMMON, INSIDE, NEVER_ALONE
 from trueweave.types import Chunk, Extraction, Source, Span
 
-VERSION = "2"  # of the rules below: another version, other findings
+VERSION = "3"  # of the rules below: another version, other findings
 
 MOST_WORDS = 8
 _PLANE = 0x10000
@@ -36,6 +36,10 @@ _GENITIVE = re.compile(r"['’]s\b")
 _QUOTED = frozenset(('""', "“”", "‘’", "«»", "„“", "''"))
 _ENDING = re.compile(r"[\w.!?…:]")  # behind a name that has its line to itself there is none of these
 _BEFORE_LAST = tuple("0123456789tdh")
+_CONTRACTION = re.compile(
+    r"\w+n't|(?:i|you|he|she|it|we|they|who|what|that|there|here|how|where|when|why|this|let)'(?:d|ll|m|re|ve|s)"
+)
+_SELDOM = 10  # a word written small this many times as often as in capitals is no name by itself
 _OPENING = "\"'“‘«„([:*_#>|"  # what follows one of these may have its capital for that
 
 
@@ -103,25 +107,42 @@ def _sighting(phrase: _Phrase, known: _Known) -> Sighting | None:
     """The name in a phrase; None if there is none."""
     words = [(word[0], word.start()) for word in _TOKEN.finditer(phrase.text)]
     if phrase.initial:
-        words = list(dropwhile(lambda word: word[0].lower() in COMMON or word[0] in INSIDE, words))
-    while words and words[-1][0] in INSIDE:  # a line or a sentence may end after "University of"
+        words = list(dropwhile(lambda word: _is_common(word[0]) or word[0] in INSIDE, words))
+    # A line or a sentence may end after "University of".
+    while words and (words[-1][0] in INSIDE or _is_contraction(words[-1][0])):
         words.pop()
     if not words or len(words) > MOST_WORDS or all(w.lower() in NEVER_ALONE or w.isdigit() for w, _ in words):
         return None
     (first, start), (last, last_start) = words[0], words[-1]
-    if len(words) == 1 and (len(first) < 2 or (phrase.initial and start == 0 and not known.is_name(first, phrase))):
+    if len(words) == 1 and (len(first) < 2 or known.is_seldom(first)):
+        return None
+    if len(words) == 1 and phrase.initial and start == 0 and not known.is_name(first, phrase):
         return None
     name, span = " ".join(word for word, _ in words), (phrase.start + start, phrase.start + last_start + len(last))
     return Sighting(name, "", span, phrase.sentence) if len(name) <= LONGEST_NAME else None
 
 
-class _Known(NamedTuple):
-    """What a document shows of its words, all in lower case: those that it writes small, those that stand in capitals
-    as a name of their own though no sentence begins there, and those that do so within longer names or topics."""
+def _is_common(word: str) -> bool:
+    return word.lower() in COMMON or _is_contraction(word)
 
-    small: set[str]
-    names: set[str]
+
+def _is_contraction(word: str) -> bool:
+    return bool(_CONTRACTION.fullmatch(word.lower().replace("’", "'")))
+
+
+class _Known(NamedTuple):
+    """What a document shows of its words, all in lower case: how often it writes them small, how often they stand in
+    capitals as a name of their own though no sentence begins there, and those that do so within longer names or
+    topics."""
+
+    small: Counter[str]
+    names: Counter[str]
     within: set[str]
+
+    def is_seldom(self, word: str) -> bool:
+        """Whether a word is hardly ever in capitals where no sentence begins, compared with how often it is small."""
+        lower = word.lower()
+        return self.small[lower] >= _SELDOM * max(self.names[lower], 1)
 
     def is_name(self, word: str, phrase: _Phrase) -> bool:
         """Whether a word that begins a sentence is a name nevertheless."""
@@ -138,12 +159,12 @@ def _known(text: str, seen: Sequence[Sequence[_Phrase]], topics: Sequence[Iterab
         chain.from_iterable(phrase.text.split()[phrase.initial :] for phrase in phrases),
         chain.from_iterable(topic.split() for about in topics for topic in about),
     )
-    names = {phrase.text.lower() for phrase in phrases if not phrase.initial}
+    names = Counter(phrase.text.lower() for phrase in phrases if not phrase.initial)
     return _Known(_small_words(text), names, {word.lower() for word in capitals if not word[0].islower()})
 
 
-def _small_words(text: str) -> set[str]:
-    return {word for word in set(_WORD.findall(text)) if word.islower()}
+def _small_words(text: str) -> Counter[str]:
+    return Counter({word: times for word, times in Counter(_WORD.findall(text)).items() if word.islower()})
 
 
 def _phrases(text: str, sentences: Sequence[Span]) -> Iterator[_Phrase]:

@@ -60,6 +60,12 @@ class IngestWatch:
         """What is done and what is not, as far as files have been read."""
         return self.done + self.now.waiting + self.now.unsettled
 
+    def shown(self, working: Sequence[Working]) -> tuple[int, int, str]:
+        """How far the bar is, of how much, and of what: chunks where there is one document, and else documents."""
+        if self.total == 1 and working and working[0].total:
+            return working[0].done, working[0].total, " chunks"
+        return self.done, self.total, ""
+
     def notes(self, budget: Budget, working: Sequence[Working] = ()) -> str:
         """What is shown beside the bar: what it costs, how far a long document is, what failed, what is left to do at
         the end."""
@@ -83,7 +89,9 @@ def _how_far(working: Working) -> str:
 
 class _Done(ProgressColumn):
     def render(self, task: Task) -> Text:
-        return Text("reading files" if task.total is None else f"{task.completed:,.0f} of {task.total:,.0f}")
+        if task.total is None:
+            return Text("reading files")
+        return Text(f"{task.completed:,.0f} of {task.total:,.0f}{task.fields.get('unit', '')}")
 
 
 @asynccontextmanager
@@ -99,12 +107,9 @@ async def watching_ingest(
         async def look() -> None:
             watch.see(await trueweave.maintenance.ingest_progress(since))
             budget = await _budget(trueweave)
-            bar.update(
-                task,
-                completed=watch.done,
-                total=watch.total or None,
-                notes=watch.notes(budget, [*tally.working.values()]),
-            )
+            working = [*tally.working.values()]
+            done, total, unit = watch.shown(working)
+            bar.update(task, completed=done, total=total or None, unit=unit, notes=watch.notes(budget, working))
 
         async with _looking(look):
             yield watch
