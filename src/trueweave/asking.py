@@ -15,6 +15,7 @@ from trueweave.evidence import Answer, Compared, Comparison, Evidence, Filter, Q
 from trueweave.measuring import QuestionAnswered, Searched, measure
 from trueweave.methods import registry
 from trueweave.methods.combine import reranked
+from trueweave.models.bounded import BoundedLLM
 from trueweave.models.clean import CleanLLM
 from trueweave.models.meter import Meter, MeteredLLM
 from trueweave.prompts import BUILT_IN, PromptSet
@@ -43,6 +44,7 @@ class Asking:
     open_readers: Callable[[Filter], Readers]
     models: Models
     prompts: PromptSet = BUILT_IN
+    most_tokens: int = 14_000  # that a model may be given at once
 
     async def retrieve(self, query: Query, method: Method) -> Evidence:
         """What a method finds, with the trace of how."""
@@ -51,7 +53,7 @@ class Asking:
     async def _retrieve(self, query: Query, method: Method, meter: Meter) -> Evidence:
         begun, before, name = time.perf_counter(), meter.usage, registry.name_of(method)
         readers = self.open_readers(query.filter)
-        llm = _metered(self.models.searching, meter)
+        llm = self._metered(self.models.searching, meter)
         context = QueryContext(readers, self.models.embedder, llm, self.models.reranker, self.prompts)
         with span(f"retrieval {name}", {"gen_ai.operation.name": "retrieval", "trueweave.method": name}) as opened:
             evidence = await method.retrieve(query, context)
@@ -80,12 +82,13 @@ class Asking:
         self, query: Query, method: Method, answering: Answering, history: Sequence[Message], *, context_only: bool
     ) -> AsyncGenerator[str | Answer, None]:
         begun, meter = time.perf_counter(), Meter()
-        llm, searching = _metered(self.models.llm, meter), _metered(self.models.searching, meter)
+        llm, searching = self._metered(self.models.llm, meter), self._metered(self.models.searching, meter)
         if llm is None and not context_only:
             raise ConfigError(
                 "no language model is set, so questions cannot be answered. Set one in trueweave.toml, as in model = "
                 '"ollama/llama3.1:8b", or ask for the context only, which shows what was found.'
             )
+        await asyncio.to_thread(answering.check_size, query.text)
         looked_for = query
         if history:
             looked_for = replace(query, text=await standalone(query.text, history, searching, self.prompts))
@@ -122,9 +125,8 @@ class Asking:
             return Compared(name, Evidence(), problem=str(error))
         return Compared(name, answer.evidence, answer)
 
-
-def _metered(llm: StreamingLLM | None, meter: Meter) -> MeteredLLM | None:
-    return MeteredLLM(CleanLLM(llm), meter) if llm else None
+    def _metered(self, llm: StreamingLLM | None, meter: Meter) -> MeteredLLM | None:
+        return MeteredLLM(CleanLLM(BoundedLLM(llm, self.most_tokens)), meter) if llm else None
 
 
 async def whole(pieces: AsyncIterator[str | Answer]) -> Answer:

@@ -29,6 +29,7 @@ EXAMPLE_URL = "postgresql://user:password@host:5432/database"
 
 _SERVER = r"^[a-z][a-z0-9_-]{0,62}$"
 _VARIABLE = r"^[A-Z][A-Z0-9_]*$"
+_BESIDE_CONTEXT = 8000  # tokens for a question, its instructions and the prompt itself
 _POSTGRESQL = ("postgresql://", "postgres://")
 
 # What concerns the process, its machine or its files, and is the same for all workspaces that it works in. `resolution`
@@ -310,6 +311,13 @@ class Settings(BaseSettings):
     max_reply_tokens: int = Field(default=4096, ge=256, description="Tokens that a model's reply may have at most.")
     max_context_tokens: int = Field(
         default=6000, ge=256, description="Tokens of evidence and conversation that a model is shown for an answer."
+    )
+    max_question_tokens: int | None = Field(
+        default=None,
+        ge=256,
+        description="Tokens that a model may be given at once for a question: instructions, conversation, evidence and "
+        "the question itself. More is an error before any call. Without it, max_context_tokens + 8,000.",
+        examples=[14000],
     )
     max_answer_tokens: int = Field(
         default=2000, ge=16, description="Tokens that an answer may have at most, the model's thoughts included."
@@ -675,6 +683,11 @@ class Settings(BaseSettings):
     def owner_address(self) -> str | None:
         """The address of PostgreSQL itself with the user who owns the schema; None is the bundled one."""
         return self.owner_database_url or self.direct_database_url or self.database_url
+
+    @property
+    def question_tokens(self) -> int:
+        """The tokens that a model may be given at once for a question."""
+        return self.max_question_tokens or self.max_context_tokens + _BESIDE_CONTEXT
 
     def model_for(self, role: ModelRole) -> str | None:
         """The name of the language model for a role: its own, or else the one for all."""

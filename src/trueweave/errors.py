@@ -15,6 +15,7 @@ TrueweaveError
 │   ├── ModelFilesMissing    its files are not on this machine, and cannot be downloaded
 │   ├── ModelRefused         key, name or settings are wrong: no call will succeed
 │   └── BadReply             it answered, and the answer is unusable, twice
+├── QuestionTooLong          a model would be given more tokens for a question than are allowed
 ├── BudgetReached            the next call could cost more than is left
 ├── KeyLimitReached          a caller of the server has used what it may in a day
 ├── StorageFull              the workspace may hold no more text
@@ -126,6 +127,10 @@ class BadReply(ModelError):
     """The model answered, and the answer is unusable for this document. `again`: another try may go better."""
 
     again: bool = False
+
+
+class QuestionTooLong(TrueweaveError):
+    """A model would be given more tokens for a question than are allowed."""
 
 
 class BudgetReached(TrueweaveError):

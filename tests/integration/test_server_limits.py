@@ -14,15 +14,22 @@ import psycopg
 import pytest
 
 from tests.identity import AUDIENCE, issuing
-from tests.integration.serving import Served, serving
+from tests.integration.serving import ANSWER, Served, fill, serving
 from tests.integration.test_server_questions import ASK, QUESTION, asked, notes, until
 from trueweave import AsyncTrueweave, Chunk, Document, Source, StorageFull
 from trueweave.config import Settings
+from trueweave.errors import QuestionTooLong
+from trueweave.models.bounded import BoundedLLM
+from trueweave.models.names import endpoint
+from trueweave.models.opening import open_chat
 from trueweave.store.postgres import api_keys, caller_usage, storage
 from trueweave.store.postgres.api_keys import KeyLimits
 from trueweave.store.postgres.db import Database
-from trueweave.testing.model_server import Fault, Trouble
+from trueweave.testing.model_server import Asked, Fault, ModelServer, Trouble
+from trueweave.text import tokens
+from trueweave.types import Message, Prompt, Purpose
 
+CHAT, ASKED = "trueweave/mine/keyword", {"role": "user", "content": "Whom did Ada work with?"}
 PRICED: dict[str, Any] = {"prices": {"vllm/any": (Decimal(1000), Decimal(1000))}}
 
 
@@ -345,3 +352,69 @@ async def test_a_workspace_has_a_limit_of_its_own_also_in_python(database: Datab
         with pytest.raises(StorageFull):
             await trueweave.add_documents([Document("b", (Chunk("b"),))])
         assert (await trueweave.status()).documents == 1
+
+
+LONG = "Answer like a pirate. " * 8000
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        (ASK, {**QUESTION, "options": {"instructions": LONG}}),
+        (ASK, {**QUESTION, "question": "漢字" * 10_000}),
+        (ASK, {**QUESTION, "options": {"instructions": LONG}, "context_only": True}),
+        ("/v1/chat/completions", {"model": CHAT, "messages": [{"role": "system", "content": LONG}, ASKED]}),
+        ("/v1/chat/completions", {"model": CHAT, "messages": [{"role": "user", "content": LONG}]}),
+        ("/api/chat", {"model": CHAT, "stream": False, "messages": [{"role": "system", "content": LONG}, ASKED]}),
+    ],
+    ids=["instructions", "question", "context only", "system message", "user message", "ollama"],
+)
+async def test_a_question_that_is_too_long_is_refused_before_any_call(url: str, path: str, body: Any) -> None:
+    async with asked(url) as (_, client, model):
+        answer = await client.post(path, json=body)
+        assert answer.status_code == 413, answer.text
+        assert "question_too_long" in answer.text
+        assert model.calls == []
+
+
+async def test_a_long_conversation_is_cut_and_not_refused(url: str) -> None:
+    sizes: list[int] = []
+
+    def reply(asked: Asked) -> str:
+        sizes.append(sum(tokens.count(one.content) for one in asked.messages))
+        return ANSWER
+
+    async with (
+        ModelServer(reply) as model,
+        serving(url, model="vllm/any", model_url=model.url, model_tries=1) as server,
+    ):
+        await fill(server.database, "mine")
+        said = [{"role": role, "content": LONG} for role in ("user", "assistant") * 5]
+        async with server.client(await server.key("read", "mine")) as client:
+            answer = await client.post(ASK, json={**QUESTION, "history": said})
+        assert answer.status_code == 200, answer.text
+        assert len(sizes) == 2
+        assert max(sizes) <= 14_000
+
+
+async def test_no_prompt_has_more_tokens_than_a_question_may_have(url: str) -> None:
+    async with asked(url, max_question_tokens=6100) as (_, client, model):
+        answer = await client.post(ASK, json=QUESTION)
+        assert (answer.status_code, answer.json()["code"]) == (413, "question_too_long")
+        assert model.calls == []
+
+
+async def test_parameters_of_a_method_do_not_lift_the_bound(url: str) -> None:
+    async with ModelServer(lambda _: "never") as server:
+        llm = BoundedLLM(open_chat(endpoint("vllm/any", url=server.url)), 10)
+        with pytest.raises(QuestionTooLong, match="would be given 20 tokens at once, and 10 are allowed"):
+            await llm.complete(Prompt((Message("user", "word " * 19 + "word"),), 10), Purpose("test"))
+        assert server.calls == []
+
+
+async def test_the_daily_limit_is_checked_before_each_call_of_a_request(url: str) -> None:
+    async with asked(url) as (server, _, model), server.client(await limited(server, tokens_per_day=100)) as client:
+        said = [{"role": "user", "content": "Who was Ada?"}, {"role": "assistant", "content": "A mathematician."}]
+        answer = await client.post(ASK, json={**QUESTION, "history": said})
+        assert (answer.status_code, answer.json()["code"]) == (429, "daily_limit_reached")
+        assert len(model.calls) == 1, "the question was rewritten, which took all that was left"

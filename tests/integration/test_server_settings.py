@@ -43,7 +43,7 @@ NEVER = {
         "tries",
         "try_again_after",
     },
-    "limits of the workspace": {"workspace_questions_at_once", "max_storage_bytes"},
+    "limits of the workspace": {"workspace_questions_at_once", "max_storage_bytes", "max_question_tokens"},
     "stores, and how long things are kept": {
         "graph",
         "vectors",

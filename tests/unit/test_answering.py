@@ -155,7 +155,11 @@ async def test_without_evidence_no_model_is_asked() -> None:
         "[0] The documents do not say. " + GOOD,
     ],
 )
-@pytest.mark.parametrize("how", [Answering(), Answering(numerical_answer=True), Answering(extractive=True)], ids=repr)
+@pytest.mark.parametrize(
+    "how",
+    [Answering(), Answering(numerical_answer=True), Answering(extractive=True)],
+    ids=["text", "number", "quotes"],
+)
 async def test_a_refusal_shows_nothing_that_the_model_wrote(text: str, how: Answering) -> None:
     answer = await ask(Model(text, size=1), how)  # which also compares what was streamed
     assert (answer.text, answer.known, answer.number, answer.reasoning) == (NOTHING_FOUND, False, None, "")

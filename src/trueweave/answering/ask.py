@@ -9,15 +9,16 @@ from decimal import Decimal
 
 from trueweave.answering.check import Checked, check
 from trueweave.answering.citation_parser import CitationParser, Mark, parse
-from trueweave.answering.compose import Context, compose
+from trueweave.answering.compose import Context, LeftOut, compose
 from trueweave.answering.conversation import trimmed, usage_of
 from trueweave.answering.extractive import extract
 from trueweave.answering.numbers import amount, only_number
 from trueweave.answering.reasoning_parser import ReasoningParser
 from trueweave.answering.repair import repair
 from trueweave.answering.verify.rules import RulesVerifier
-from trueweave.errors import BadReply, ConfigError
+from trueweave.errors import BadReply, ConfigError, QuestionTooLong
 from trueweave.evidence import Answer, AnswerOptions, Evidence, Repair, Sentence
+from trueweave.models.bounded import prompt_tokens
 from trueweave.prompts import BUILT_IN, PromptSet
 from trueweave.protocols import StreamingLLM, Verifier, forget_reply
 from trueweave.text import tokens
@@ -41,6 +42,7 @@ class Answering:
     is a number with its unit and nothing else. `extractive`: the answer is sentences of the passages and nothing else.
     `repair`: sentences that the check does not vouch for are given to the model once more. `max_context_tokens` is for
     what the model is shown, a conversation included; `max_answer_tokens` for what it writes, its thoughts included.
+    `max_own_tokens` is for the question, its instructions and the prompt itself, beside the context.
     `verifiers` check the answer, in this order. `prompts` are those that the model is asked with, and
     `options` are for the one question.
     """
@@ -54,6 +56,7 @@ class Answering:
     verifiers: tuple[Verifier, ...] = (RulesVerifier(),)
     prompts: PromptSet = BUILT_IN
     options: AnswerOptions = field(default_factory=AnswerOptions)
+    max_own_tokens: int = 8000
 
     def __post_init__(self) -> None:
         if self.extractive and self.numerical_answer:
@@ -62,6 +65,15 @@ class Answering:
             raise ConfigError(f"max_context_tokens is {self.max_context_tokens}; make it {LEAST_CONTEXT} or more")
         if self.max_answer_tokens < 1:
             raise ConfigError(f"max_answer_tokens is {self.max_answer_tokens}; make it 1 or more")
+
+    def check_size(self, question: str) -> None:
+        """QuestionTooLong where the question and its instructions have too many tokens, with the prompt itself."""
+        size = prompt_tokens(self.prompt(question, Context("", 0, (), LeftOut())))
+        if size > self.max_own_tokens:
+            raise QuestionTooLong(
+                f"the question and its instructions have {size:,} tokens with the prompt, and {self.max_own_tokens:,} "
+                "are allowed. Shorten them."
+            )
 
     def context(self, evidence: Evidence, history: Sequence[Message] = ()) -> Context:
         """What a model would be shown of the evidence, beside what was said before."""

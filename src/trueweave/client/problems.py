@@ -35,6 +35,7 @@ CLASSES: dict[str, type[TrueweaveError]] = {
     "no_reports": errors.NoReports,
     "unknown_method": errors.UnknownMethod,
     "invalid_filter": errors.ConfigError,
+    "question_too_long": errors.QuestionTooLong,
     "invalid_document": errors.InvalidDocument,
     "unreadable_file": errors.UnreadableFile,
     "not_text": errors.NotText,

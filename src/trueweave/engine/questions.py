@@ -219,10 +219,12 @@ class QuestionCalls:
             tuple([await self._verifier(one) if isinstance(one, str) else one for one in chosen]),
             await self._core.prompts(),
             options or AnswerOptions(),
+            settings.question_tokens - settings.max_context_tokens,
         )
 
     async def _verifier(self, name: str) -> Verifier:
         from trueweave.answering.verify import EntailmentVerifier, JudgeVerifier, RulesVerifier
+        from trueweave.models.bounded import BoundedLLM
 
         if name == "rules":
             return RulesVerifier()
@@ -234,7 +236,7 @@ class QuestionCalls:
                 'the verifier llm needs a model. Set one in trueweave.toml, as in model = "ollama/llama3.1:8b", or '
                 "choose another: rules needs no model."
             )
-        return JudgeVerifier(llm, await self._core.prompts())
+        return JudgeVerifier(BoundedLLM(llm, self._core.settings.question_tokens), await self._core.prompts())
 
     async def _prepare_question(
         self, question: str, method: str | Method | None, filter: Filter | None, *, rerank: bool
@@ -262,4 +264,4 @@ class QuestionCalls:
         models = Models(await self._embedder(), await self._core.chat("answer"), await self._core.chat("keywords"))
         if name := self._core.settings.reranker:
             models = replace(models, reranker=await (await self._core.models()).reranker(name))
-        return Asking(self._core.open_question, models, await self._core.prompts())
+        return Asking(self._core.open_question, models, await self._core.prompts(), self._core.settings.question_tokens)

@@ -1,7 +1,7 @@
 """What models may take in a day for requests of one caller, over all servers.
 
-A request is let finish that was begun below the limit, and is counted when it is over: so callers may exceed it by what
-they have under way.
+The limit is checked before each call to a model, and a call is counted when it is over: so callers may exceed it by the
+calls that they have under way.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ async def _counted(meter: _RequestMeter) -> AsyncIterator[None]:
         with metered(meter):
             yield
     finally:
-        await meter.write()
+        await meter.close()
 
 
 class _RequestMeter:
-    """Counts one request. The limit is looked at once: before its first call to a model."""
+    """Counts one request. Before each call to a model, what the calls before it took is written down, and the limit is
+    compared with what all requests of the caller have taken."""
 
     def __init__(self, database: Database, limits: Mapping[str, KeyLimits], currency: str) -> None:
         self._database = database
         self._limits = limits
         self._currency = currency
-        self._is_admitted = False
         self._tokens, self._price = 0, Decimal(0)
 
     async def admit(self, call: Call) -> None:
@@ -65,8 +65,7 @@ class _RequestMeter:
                 f"the caller has a limit in money, and the price of {call.model} is not known. Set it under [prices] "
                 "in trueweave.toml, or give the limit in tokens."
             )
-        if self._is_admitted:
-            return
+        await self._write()
         with translated():
             used = await caller_usage.today(self._database, self._limits)
         for caller, (tokens, spend) in self._limits.items():
@@ -76,19 +75,15 @@ class _RequestMeter:
             if spend is not None and used[caller].price >= spend:
                 told = f"The {money(spend, self._currency)} that this caller has for a day are spent."
                 raise KeyLimitReached(told, used[caller].left_seconds)
-        self._is_admitted = True
 
     def add(self, tokens: int, price: Decimal | None) -> None:
         self._tokens += tokens
         self._price += price or 0
 
-    async def write(self) -> None:
-        """Count what was taken."""
-        if not self._tokens and not self._price:
-            return
+    async def close(self) -> None:
+        """Write down what is left, or log that it could not be."""
         try:
-            with translated():
-                await caller_usage.add(self._database, self._limits, self._tokens, self._price)
+            await self._write()
         except TrueweaveError as error:
             _log.error(
                 "%d tokens of %s are not counted: %s",
@@ -97,3 +92,16 @@ class _RequestMeter:
                 error,
                 extra={"event": "usage.lost", "caller": caller},
             )
+
+    async def _write(self) -> None:
+        """Write down what was taken since the last time. Two calls at once each write their own part."""
+        tokens, price = self._tokens, self._price
+        if not tokens and not price:
+            return
+        self._tokens, self._price = 0, Decimal(0)
+        try:
+            with translated():
+                await caller_usage.add(self._database, self._limits, tokens, price)
+        except BaseException:
+            self.add(tokens, price)
+            raise

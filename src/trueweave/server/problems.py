@@ -82,6 +82,7 @@ KINDS: dict[type[TrueweaveError], _Kind] = {
     errors.NoVectors: _Kind(409, "no_vectors", "Use the method keyword, which needs none."),
     errors.NoReports: _Kind(409, "no_reports", "Use another method until reports are written."),
     errors.UnknownMethod: _Kind(422, "unknown_method", "GET /v1/methods lists methods and their parameters."),
+    errors.QuestionTooLong: _Kind(413, "question_too_long", "Shorten the question and its instructions."),
     errors.InvalidDocument: _Kind(422, "invalid_document", "Change the document and send it again."),
     errors.UnreadableFile: _Kind(422, "unreadable_file", "Save the file again, or as text, and send it again."),
     errors.NotText: _Kind(422, "not_text", "Save the file as UTF-8 and send it again."),
