@@ -2,16 +2,20 @@
 
 Random histories of inserts, updates, deletes, batch deletes, rules about names and facts, accepted suggestions, changes
 of resolution and of model, of communities found in between, by one or two writers at once, with connections that break
-between any two statements. After each the digest must equal that of a fresh build from the surviving documents, stored
-in another order and in other batches.
+between any two statements. In one history of ten a writer loads documents in bulk, and in one of ten the workspace is
+moved to another server and back. After each the digest must equal that of a fresh build from the surviving documents,
+stored in another order and in other batches; and every write that was acknowledged must be there, unless a later one
+took its place.
 """
 
 import asyncio
 import random
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
+from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -22,13 +26,31 @@ from hypothesis import strategies as st
 from tests.conftest import FULL
 from tests.oracle import assert_view_is_right
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention, NameKey, ResolutionSettings, Rule
-from trueweave.errors import DatabaseUnavailable, RuleError
+from trueweave.bulk.flows import LocalFlow
+from trueweave.bulk.run import bulk_load
+from trueweave.config import Settings
+from trueweave.errors import (
+    ConfigError,
+    DatabaseError,
+    DatabaseUnavailable,
+    RuleError,
+    UnknownWorkspace,
+    WorkspaceLoading,
+)
+from trueweave.extract import preannotated
+from trueweave.factory import recipe
 from trueweave.graph.contribution import contribution
-from trueweave.store.postgres import digest, leases, record, resolution, suggestions
+from trueweave.ingest.own import Given
+from trueweave.store.postgres import bulk, digest, leases, moving, record, resolution, suggestions
 from trueweave.store.postgres.db import Database
+from trueweave.store.postgres.joining import join_servers, weigh_server
+from trueweave.store.postgres.moving import OwnerAddress, move_workspace
+from trueweave.store.postgres.servers import Servers
 from trueweave.testing import Databases, Faults, HashEmbedder, SimulatedCrash
 
 HISTORIES = 5000 if FULL else 100
+PARTS = 2 if FULL else 1  # so that `pytest -n 2` runs them at the same time
+TRIES = 100  # of a step that meets a move, a load or a crash
 
 # Chains in which each name is alike to the next, and the ends are not alike: taking one away splits a cluster, bringing
 # it back bridges two. Digits that must keep names apart; spellings that normalise to the same; homonyms by type.
@@ -84,7 +106,7 @@ def links(draw: st.DrawFn) -> Link:
 chunks = st.builds(
     Chunk, texts, mentions=st.lists(mentions(), max_size=4).map(tuple), links=st.lists(links(), max_size=2).map(tuple)
 )
-uris = st.sampled_from([f"doc/{n}" for n in range(6)])
+uris = st.sampled_from([f"doc:{n}" for n in range(6)])
 titles = st.sampled_from(("", "DOC", "Ada", "Zürich", "Q3 2023 report"))
 # A language that is given goes before the one that the text tells; without one there is no such key.
 metadata = st.sampled_from(({}, {}, {"language": "de"}, {"language": "russian"}, {"language": "Klingon"}))
@@ -142,38 +164,80 @@ step = st.one_of(
 history = st.lists(step, min_size=1, max_size=8)
 # A change of model leaves other processes without the right embedder, so that is left to those who work alone.
 shared = st.lists(step.filter(lambda s: s.verb != "embed"), min_size=1, max_size=6)
-histories = st.one_of(history.map(lambda one: [one]), st.lists(shared, min_size=2, max_size=2))
+plain = st.one_of(history.map(lambda one: [one]), st.lists(shared, min_size=2, max_size=2))
+
+load = steps("load", st.lists(documents, min_size=1, max_size=6))
+move = steps("move", st.sampled_from(("east", "home")))
+
+
+def among(special: st.SearchStrategy[Step], others: st.SearchStrategy[list[Step]]) -> st.SearchStrategy[list[Step]]:
+    """A history in which this happens once."""
+    return st.tuples(others, special, others).map(lambda parts: [*parts[0][-4:], parts[1], *parts[2][-3:]])
+
+
+# Beside a load, or a move, another writer may be at work, and may move the workspace at that very time.
+loaded = st.one_of(
+    among(load, history).map(lambda one: [one]),
+    st.tuples(among(load, shared), shared | among(move, shared)).map(list),
+)
+moved = st.one_of(
+    among(move, history).map(lambda one: [one]),
+    st.tuples(among(move, shared), shared | among(move, shared)).map(list),
+)
 
 
 @dataclass
 class Writer:
-    """Somebody with a connection pool of their own, whose connections may break."""
+    """Somebody with a connection pool of their own, whose connections may break, and what was acknowledged to them:
+    the last version of each document (None if it was removed), rules, and the last resolution."""
 
-    trueweave: AsyncTrueweave
+    database: Database
+    name: str
     faults: Faults
+    folder: Path
+    servers: Mapping[str, OwnerAddress]
+    embedder: HashEmbedder = field(default_factory=lambda: HashEmbedder(16))
     rules: list[UUID] = field(default_factory=list)
+    undone: set[UUID] = field(default_factory=set)
+    documents: dict[str, UUID | None] = field(default_factory=dict)
+    resolution: ResolutionSettings | None = None
+    has_accepted: bool = False
+
+    async def open(self) -> None:
+        """Open the workspace; again after a load."""
+        self.trueweave = await AsyncTrueweave.enter(self.database, self.name, self.embedder)
 
     async def take(self, step: Step) -> None:
-        """Do the step; if the connection breaks, come back and do it again, not knowing whether it was done."""
+        """Do the step. If the connection breaks, the workspace is being moved or was replaced, do it again, not knowing
+        whether it was done."""
         rule_id = uuid4()
         self.faults.break_at(step.crash)
-        for _ in range(2):
+        for _ in range(TRIES):
             try:
                 await self._do(step, rule_id)
                 if step.settled:
                     await self.trueweave.maintenance.settle()
                 break
-            except (SimulatedCrash, DatabaseUnavailable):
+            except UnknownWorkspace:
                 self.faults.break_at(None)
+                await self.open()
+            except (SimulatedCrash, DatabaseUnavailable, WorkspaceLoading):
+                self.faults.break_at(None)
+                await asyncio.sleep(0.02)
+        else:
+            raise AssertionError(f"{step} was not done in {TRIES} tries")
         self.faults.break_at(None)
 
     async def _do(self, step: Step, rule_id: UUID) -> None:
         workspace = self.trueweave.workspace
         match step.verb:
             case "store":
-                await record.store(workspace, [contribution(d) for d in step.what])
+                stored = [contribution(d) for d in step.what]
+                await record.store(workspace, stored)
+                self.documents |= {one.document.uri: one.document.id for one in stored}
             case "remove":
                 await record.withdraw(workspace, step.what)
+                self.documents |= dict.fromkeys(step.what)
             case "merge" | "split":
                 await resolution.add_rule(workspace, Rule(rule_id, step.verb, tuple(step.what)))
                 self.rules.append(rule_id)
@@ -183,56 +247,105 @@ class Writer:
                     await resolution.add_rule(workspace, Rule(rule_id, step.verb, (name,), label, target))
                     self.rules.append(rule_id)
             case "accept":
+                self.has_accepted = True
                 if found := await self.trueweave.rules.suggestions(80):
                     which = str(found[step.what % len(found)].id)
                     with suppress(RuleError):  # somebody else listed other pairs meanwhile, or took the names away
                         self.rules += [rule.id for rule in await suggestions.accept(workspace, [which])]
             case "undo" if self.rules:
                 rule = self.rules[step.what % len(self.rules)]
-                if rule in {r.id for r in await self.trueweave.rules.all()}:
-                    await resolution.undo_rule(workspace, rule)
+                self.undone.add(rule)
+                await resolution.undo_rule(workspace, rule)
             case "resolve":
                 await resolution.change_settings(workspace, step.what)
+                self.resolution = step.what
             case "sweep":
                 await self.trueweave.maintenance.sweep()
             case "group":
                 await self.trueweave.communities.find()
             case "embed":
-                await self.trueweave.maintenance.change_space(HashEmbedder(step.what))
+                self.embedder = HashEmbedder(step.what)
+                await self.trueweave.maintenance.change_space(self.embedder)
+            case "load":
+                await self._load(step.what)
+            case "move":
+                with suppress(DatabaseError):  # it is there already, or is being moved or loaded by another
+                    await move_workspace(self.name, step.what, self.servers)
+
+    async def _load(self, documents: list[Document]) -> None:
+        settings = Settings(extractor="capitals", project_folder=self.folder)
+        file = self.folder / f"{uuid4()}.jsonl"
+        file.write_text("".join(map(preannotated.written, documents)), "utf-8")
+        with suppress(ConfigError):  # it is on another server
+            await bulk_load(
+                self.trueweave.workspace,
+                [str(file)],
+                self.folder / "spool",
+                LocalFlow(),
+                settings=settings,
+                recipe=recipe(settings),
+                embedder=self.embedder,
+                given=Given(self.embedder),
+            )
+            self.documents |= {one.uri: contribution(one).document.id for one in preannotated.read(file)}
+        await self.open()
 
 
 class World:
-    """One event loop and one database for all histories; each has a workspace of its own in it."""
+    """One event loop, a home and another server for all histories; each has a workspace of its own in it."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, home: str, east: str, folder: Path) -> None:
         self.runner = asyncio.Runner()
+        self.folder = folder
+        self.servers = {"home": OwnerAddress(home), "east": OwnerAddress(east)}
         self.faults = (Faults(), Faults())
-        self.databases = [Database(url, connection_class=f.connection_class()) for f in self.faults]
+        self.databases = [Database(home, connection_class=f.connection_class()) for f in self.faults]
         self.numbers = count()
-        for database in self.databases:
-            self.runner.run(database.open())
+        self.runner.run(self._open(east))
+
+    async def _open(self, east: str) -> None:
+        await join_servers(self.servers)
+        await weigh_server(self.servers["home"], "east", 0)  # what is loaded in bulk has to be at home
+        for database, faults in zip(self.databases, self.faults, strict=True):
+            await database.open()
+            database.servers = Servers(database, {"east": Database(east, connection_class=faults.connection_class())})
 
     def close(self) -> None:
         for database in self.databases:
+            assert database.servers
+            self.runner.run(database.servers.aclose())
             self.runner.run(database.close())
         self.runner.close()
+
+    def live_and_check(self, histories: list[list[Step]], seed: int) -> None:
+        """Live through histories, and check what came of them."""
+
+        async def live() -> None:
+            await self.check(await self.live_through(histories), seed)
+
+        self.runner.run(live())
 
     async def live_through(self, histories: list[list[Step]]) -> AsyncTrueweave:
         """Let each writer go through a history, at the same time; then settle what is left."""
         name = f"history-{next(self.numbers)}"
         writers = [
-            Writer(await AsyncTrueweave.enter(database, name, HashEmbedder(16)), faults)
+            Writer(database, name, faults, self.folder, self.servers)
             for database, faults, _ in zip(self.databases, self.faults, histories, strict=False)
         ]
 
         async def go(writer: Writer, steps: list[Step]) -> None:
+            await writer.open()
             for step in steps:
                 await writer.take(step)
 
         await asyncio.gather(*(go(writer, steps) for writer, steps in zip(writers, histories, strict=True)))
         for writer in writers:
+            assert writer.database.servers
+            writer.database.servers.expire()  # whatever was moved is looked for where it is now
+            await writer.open()
             await writer.trueweave.maintenance.settle()
         await _until_settled(writers[0].trueweave)
+        await _check_acknowledged(writers)
         return writers[0].trueweave
 
     async def check(self, trueweave: AsyncTrueweave, seed: int) -> None:
@@ -266,6 +379,25 @@ class World:
             await resolution.add_rule(fresh.workspace, rule)
 
 
+async def _check_acknowledged(writers: list[Writer]) -> None:
+    """Each document is as the last write of one of the writers to it left it, and so is the resolution; all rules are
+    there but those that were undone."""
+    trueweave = writers[0].trueweave
+    async with trueweave.workspace.transaction() as tx:
+        there = {uri: id_ for id_, uri in (await bulk.document_ids(tx, failed=True)).items()}
+    written = {uri for writer in writers for uri in writer.documents}
+    for uri in written:
+        last = [writer.documents[uri] for writer in writers if uri in writer.documents]
+        assert there.get(uri) in last, (uri, there.get(uri), last)
+    assert there.keys() <= written
+    rules = {rule.id for rule in await trueweave.rules.all()}
+    acknowledged = {rule for writer in writers for rule in set(writer.rules) - writer.undone}
+    assert acknowledged <= rules
+    assert rules == acknowledged or any(writer.has_accepted for writer in writers)  # who crashed may have made two
+    resolutions = [writer.resolution for writer in writers if writer.resolution]
+    assert await trueweave.rules.resolution() in (resolutions or [ResolutionSettings()])
+
+
 async def _until_settled(trueweave: AsyncTrueweave) -> None:
     """A crash that also keeps a settler from giving its lease back leaves what it was at to others, once that runs
     out."""
@@ -277,22 +409,43 @@ async def _until_settled(trueweave: AsyncTrueweave) -> None:
 
 @pytest.fixture(scope="module")
 def world(databases: Databases) -> Iterator[World]:
-    url = databases.make()
-    made = World(url)
-    yield made
-    made.close()
-    databases.drop(url)
+    home, east = databases.make(), databases.make()
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(moving, "USABLE", 0)  # a workspace may go back at once
+        patch.setattr(moving, "FRESH", 0)
+        made = World(home, east, Path(folder))
+        yield made
+        made.close()
+    for url in (home, east):
+        databases.drop(url)
 
 
-@settings(
-    max_examples=HISTORIES,
+UNHURRIED = settings(
     deadline=None,
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture],
 )
-@given(histories, st.integers(0, 1000))
-def test_every_history_ends_as_a_fresh_build(world: World, told: list[list[Step]], seed: int) -> None:
-    async def live_and_check() -> None:
-        await world.check(await world.live_through(told), seed)
+seeds = st.integers(0, 1000)
 
-    world.runner.run(live_and_check())
+
+@pytest.mark.parametrize("part", range(PARTS))
+@settings(UNHURRIED, max_examples=HISTORIES * 8 // 10 // PARTS)
+@given(plain, seeds)
+def test_every_history_ends_as_a_fresh_build(world: World, part: int, told: list[list[Step]], seed: int) -> None:
+    world.live_and_check(told, seed)
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+@settings(UNHURRIED, max_examples=HISTORIES // 10 // PARTS)
+@given(loaded, seeds)
+def test_so_does_one_with_a_bulk_load(world: World, part: int, told: list[list[Step]], seed: int) -> None:
+    world.live_and_check(told, seed)
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+@settings(UNHURRIED, max_examples=HISTORIES // 10 // PARTS)
+@given(moved, seeds)
+def test_so_does_one_in_which_the_workspace_is_moved(
+    world: World, part: int, told: list[list[Step]], seed: int
+) -> None:
+    world.live_and_check(told, seed)
