@@ -589,3 +589,13 @@ def test_a_trial_shows_prompt_and_reply(trueweave: Trueweave, tmp_path: Path) ->
     assert "[system]\nYou turn a passage into a knowledge graph" in told
     assert '[reply]\n{"entities": [], "relations": []}' in told
     assert "Kept: 0 entities, 0 relations" in told
+
+
+def test_an_empty_folder_says_why_nothing_was_read(trueweave: Trueweave, tmp_path: Path) -> None:
+    trueweave("init")
+    (tmp_path / "empty" / "inner").mkdir(parents=True)
+    told = trueweave("add", "empty").stdout.splitlines()
+    assert told[:2] == ["0 documents read, 0 new or changed.", "There are no files in empty."]
+    (tmp_path / "empty" / "a.xyz").touch()
+    told = trueweave("add", "empty").stdout.splitlines()
+    assert told[1] == "1 file skipped: there is no reader for .xyz files (empty/a.xyz)"

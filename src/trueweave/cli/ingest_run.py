@@ -18,7 +18,14 @@ from trueweave.cli.pricing import is_priced, of_documents
 from trueweave.cli.render.amounts import Allowance
 from trueweave.cli.render.console import say, spinner
 from trueweave.cli.render.estimates import document_estimate
-from trueweave.cli.render.ingest_run import IngestOutcome, count_line, duplicate_lines, note_lines, stopped_line
+from trueweave.cli.render.ingest_run import (
+    IngestOutcome,
+    count_line,
+    duplicate_lines,
+    empty_lines,
+    note_lines,
+    stopped_line,
+)
 from trueweave.cli.render.lines import count, next_step, warning
 from trueweave.cli.render.money import receipt_table
 from trueweave.cli.render.run_summary import NAMED, IngestTally
@@ -207,8 +214,9 @@ def tell(reply: CommandReply, run: IngestRun, again: str) -> None:
     came_in = found.came_in + run.given_new
     is_stopped = run.is_interrupted or run.error is not None
     counted = stopped_line(found) if is_stopped else count_line(run.read, run.new, came_in)
-    words_alone = [warning(run.without_vectors)] if run.without_vectors else []
-    text = [counted, *removed, *words_alone, *tally.lines(), *note_lines(found), *duplicate_lines(run.duplicates)]
+    words_alone = [warning(run.without_vectors)] if run.without_vectors and run.read else []
+    why = tally.lines() or empty_lines(run.inputs.paths) if not (run.read or is_stopped) else tally.lines()
+    text = [counted, *removed, *words_alone, *why, *note_lines(found), *duplicate_lines(run.duplicates)]
     if found.receipt:
         text.append(receipt_table(found.receipt, run.settings.currency))
     end_if_stopped(reply, run, answer, text, again)

@@ -27,6 +27,11 @@ class Inputs:
     given: tuple[Path, ...]
     files: tuple[str | Source, ...]
 
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files, folders and patterns that are to be worked."""
+        return tuple(one for one in self.files if isinstance(one, str))
+
 
 def sort_out(paths: Sequence[str], uri: str | None = None, said: Path | None = None) -> Inputs:
     """Which paths are which. With `said`, all are files of JSON lines whose entities are in that other file.

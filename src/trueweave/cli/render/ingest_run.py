@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 
-from trueweave.cli.render.lines import count
+from trueweave.cli.render.lines import count, warning
 from trueweave.cli.render.run_summary import SHOWN, Reason, first_of, grouped_lines
 
 if TYPE_CHECKING:
@@ -31,6 +32,11 @@ def count_line(read: int, new: int, came_in: int) -> str:
     """How many documents were read, how many of them were new, and how many of those came in."""
     told = f"{count(read, 'document')} read, {new:,} new or changed"
     return f"{told}." if came_in == new else f"{told}; {came_in:,} added."
+
+
+def empty_lines(paths: Sequence[str]) -> list[RenderableType]:
+    """Why nothing was read, where nothing was skipped either: the folders have no files."""
+    return [warning(f"There are no files in {path}.") for path in paths if Path(path).is_dir()]
 
 
 def stopped_line(found: IngestOutcome) -> str:
