@@ -61,6 +61,9 @@ OF_THE_PROCESS = frozenset(
         "idle_timeout",
         "slow_statement_seconds",
         "max_upload_bytes",
+        "max_header_bytes",
+        "first_request_seconds",
+        "connections_per_address",
         "max_unpacked_bytes",
         "max_reading_seconds",
         "uploads_at_once",
@@ -450,6 +453,21 @@ class Settings(BaseSettings):
         ge=2,
         description="Uploads that a server reads at the same time. One key may have half of them under way; its others "
         "wait.",
+    )
+    max_header_bytes: int = Field(
+        default=64 * 2**10, ge=1024, description="Bytes that the headers of a request to the server may have."
+    )
+    first_request_seconds: float = Field(
+        default=10.0,
+        gt=0,
+        description="Seconds after which the server closes a connection on which the headers of a request did not "
+        "arrive.",
+    )
+    connections_per_address: int = Field(
+        default=128,
+        ge=0,
+        description="Connections that one address may have to each server. Behind a proxy, which is one address, raise "
+        "it to what the proxy opens. 0 is any number.",
     )
     key_requests_at_once: int = Field(
         default=256, ge=1, description="Requests that one key may have under way at each server."

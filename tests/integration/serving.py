@@ -16,6 +16,7 @@ from tests.servers import free_port
 from trueweave import AsyncTrueweave, Chunk, Document, Link, Mention
 from trueweave.config import Settings
 from trueweave.server.app import create_app
+from trueweave.server.connections import protocol_for
 from trueweave.server.middleware import Limits
 from trueweave.store.postgres import api_keys
 from trueweave.store.postgres.api_keys import KeyScope
@@ -50,9 +51,17 @@ async def serving(
     url: str, *, authenticated: bool = True, works: bool = False, limits: Limits | None = None, **settings: Any
 ) -> AsyncIterator[Served]:
     """The server for a database, on a port of its own."""
-    app = create_app(Settings(database_url=url, **settings), authenticated=authenticated, works=works, limits=limits)
-    port = free_port()
-    config = uvicorn.Config(app, "127.0.0.1", port, log_level="warning", lifespan="on", timeout_graceful_shutdown=5)
+    found, port = Settings(database_url=url, **settings), free_port()
+    app = create_app(found, authenticated=authenticated, works=works, limits=limits)
+    config = uvicorn.Config(
+        app,
+        "127.0.0.1",
+        port,
+        http=protocol_for(found),
+        log_level="warning",
+        lifespan="on",
+        timeout_graceful_shutdown=5,
+    )
     server = uvicorn.Server(config)
     running = asyncio.create_task(server.serve())
     while not server.started:

@@ -60,7 +60,7 @@ async def test_nothing_of_a_secret_is_kept(url: str, database: Database) -> None
         [(row,)] = connection.execute("SELECT k::text FROM trueweave.api_key k").fetchall()
     assert secret not in row
     assert len(secret) == 43  # 256 bits
-    found = await api_keys.find(database, made.token)
+    [found] = await api_keys.find(database, [made.token])
     assert found is not None
     assert (found.prefix, found.scope, found.workspaces) == (made.prefix, "read", None)
     [listed] = await api_keys.listed(database, 10)

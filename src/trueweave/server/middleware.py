@@ -108,6 +108,8 @@ class AccessMiddleware:
                 status = message["status"]
                 sent = MutableHeaders(scope=message)
                 sent["X-Request-Id"] = request_id
+                if status == 500:  # uvicorn closes the connection after a bug, when the next request may be on its way
+                    sent["Connection"] = "close"
                 for name, value in _HEADERS.items():
                     sent.setdefault(name, value)
             await send(message)
@@ -216,7 +218,10 @@ class AccessMiddleware:
         if state.get("writes") or state.get("refused") or status in _REFUSED:
             who = caller.id if caller else ""
             entry = AuditEntry(datetime.now(UTC), state["request_id"], who, scope["method"], route, workspace, status)
-            self._services().audit.add(entry)
+            if status == 401:
+                self._services().audit.add_unauthorized(entry, (scope.get("client") or ("",))[0])
+            else:
+                self._services().audit.add(entry)
 
 
 def _has_body(headers: Headers) -> bool:

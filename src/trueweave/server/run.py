@@ -21,6 +21,7 @@ def check_installed() -> None:
     """ConfigError where the libraries of the server are missing."""
     needed = {
         "fastapi": "fastapi",
+        "httptools": "httptools",
         "fastapi_swagger": "fastapi-swagger",
         "jwt": "pyjwt[crypto]",
         "prometheus_client": "prometheus-client",
@@ -73,6 +74,7 @@ async def _serve(settings: Settings, sockets: list[socket], *, authenticated: bo
     import uvicorn
 
     from trueweave.server.app import create_app
+    from trueweave.server.connections import protocol_for
     from trueweave.server.logs import log_to_stderr
     from trueweave.server.metrics_port import metrics_at
 
@@ -83,6 +85,7 @@ async def _serve(settings: Settings, sockets: list[socket], *, authenticated: bo
         log_config=None,
         access_log=False,  # the middleware logs requests
         server_header=False,
+        http=protocol_for(settings),
         proxy_headers=False,  # who calls is known by the key, never by an address
         timeout_graceful_shutdown=settings.shutdown_seconds,
         lifespan="on",

@@ -6,8 +6,8 @@ import asyncio
 import hashlib
 import logging
 import time
-from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable
+from collections import Counter, OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -28,38 +28,55 @@ from trueweave.serving import work_for_all
 from trueweave.store.postgres import api_keys, audit, caller_usage
 from trueweave.store.postgres.api_keys import ValidKey
 from trueweave.store.postgres.audit import AuditEntry
+from trueweave.store.postgres.batcher import Batcher
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.public_errors import translated
 from trueweave.supervising import background
 
 _log = logging.getLogger(__name__)
 _KEY_FRESH = 5.0  # seconds for which a key that was looked up is taken to be valid
+_UNKNOWN_FRESH = 60.0  # seconds for which a key that was not found is not looked up again
 _KEYS = 10_000
 _ENTRIES = 10_000
 _AT_ONCE = 500
+_OF_ADDRESS, _OF_ALL = 20, 600  # requests without a valid key that are written in a minute
 _PRUNE_EVERY = 3600.0
 
 
 class KnownKeys:
-    """Keys that were shown lately, so that not every request asks the database."""
+    """Keys that were shown lately, so that not every request asks the database.
+
+    A token that was not found is remembered, too. That keeps no new key from working: its secret is random, so nobody
+    can have shown it before it was made. Tokens that were never shown are looked up together, one transaction at a
+    time, however many arrive.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._known: OrderedDict[bytes, tuple[ValidKey, float]] = OrderedDict()  # by hashes: no secret is kept here
+        self._unknown: OrderedDict[bytes, float] = OrderedDict()
+        self._look_up = Batcher[str, ValidKey | None](lambda tokens: api_keys.find(database, tokens), pause=0)
 
     async def find(self, token: str) -> ValidKey | None:
         """Whose key this is; None where it may not be used. One that was revoked a few seconds ago may still count."""
-        hashed = hashlib.sha256(token.encode(errors="replace")).digest()
+        if not api_keys.is_key(token):
+            return None
+        hashed, now = hashlib.sha256(token.encode()).digest(), time.monotonic()
         found, since = self._known.get(hashed, (None, 0.0))
-        if found and time.monotonic() - since < _KEY_FRESH:
+        if found and now - since < _KEY_FRESH:
             return found
+        if now - self._unknown.get(hashed, -_UNKNOWN_FRESH) < _UNKNOWN_FRESH:
+            return None
         with translated():
-            valid = await api_keys.find(self._database, token)
+            valid = await self._look_up(token)
         self._known.pop(hashed, None)
         if valid:
             self._known[hashed] = valid, time.monotonic()
-            while len(self._known) > _KEYS:
-                self._known.popitem(last=False)
+        else:
+            self._unknown[hashed] = time.monotonic()
+        for remembered in (self._known, self._unknown):
+            while len(remembered) > _KEYS:
+                remembered.popitem(last=False)
         return valid
 
     def forget(self, prefix: str) -> None:
@@ -93,12 +110,20 @@ class Readiness:
 
 
 class AuditLog:
-    """Writes down what was written and what was refused, in batches beside the requests themselves."""
+    """Writes down what was written and what was refused, in batches beside the requests themselves.
 
-    def __init__(self, database: Database, kept: timedelta) -> None:
+    Anybody can make a request without a valid key. Of these the first of each address and minute are written, and the
+    others are counted in the log of the process.
+    """
+
+    def __init__(self, database: Database, kept: timedelta, now: Callable[[], float] = time.monotonic) -> None:
         self._database = database
         self._kept = kept
+        self._now = now
         self._waiting: asyncio.Queue[AuditEntry] = asyncio.Queue(_ENTRIES)
+        self._minute = 0
+        self._unauthorized: Counter[str] = Counter()
+        self._left_out = 0
 
     def add(self, entry: AuditEntry) -> None:
         """Write this down soon. Where the database cannot keep up, it goes to the log of the process instead."""
@@ -106,6 +131,24 @@ class AuditLog:
             self._waiting.put_nowait(entry)
         except asyncio.QueueFull:
             _log.error("the audit log is full: %s", entry, extra={"event": "audit.lost"})
+
+    def add_unauthorized(self, entry: AuditEntry, address: str) -> None:
+        """Write down a request without a valid key, if it is one of the first of its address in this minute."""
+        if (minute := int(self._now() // 60)) != self._minute:
+            self._minute = minute
+            self._unauthorized.clear()
+            self._tell_left_out()
+        if self._unauthorized[address] < _OF_ADDRESS and self._unauthorized.total() < _OF_ALL:
+            self._unauthorized[address] += 1
+            self.add(entry)
+        else:
+            self._left_out += 1
+
+    def _tell_left_out(self) -> None:
+        if self._left_out:
+            told = "%d more requests without a valid key are not in the audit log"
+            _log.warning(told, self._left_out, extra={"event": "audit.sampled", "requests": self._left_out})
+            self._left_out = 0
 
     async def run(self) -> None:
         """Write what comes, until this is cancelled; and prune."""
@@ -120,6 +163,7 @@ class AuditLog:
 
     async def flush(self) -> None:
         """Write all that waits."""
+        self._tell_left_out()
         while some := self._rest():
             await self._write(some)
 

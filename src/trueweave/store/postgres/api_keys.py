@@ -10,11 +10,11 @@ import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from trueweave.errors import ConfigError
 from trueweave.store.postgres.db import Database
@@ -26,6 +26,8 @@ KEY_START = "twk_"
 
 _FORM = re.compile(r"twk_([0-9a-f]{12})_([0-9A-Za-z_-]{43})")
 _LONGEST_NAME = 200
+_IS_FIRST_TODAY = 4  # where a row of `find` says whether the key was used today already
+_NO_KEY: tuple[Any, ...] = (bytes(32), "", "read", [], False, None, None, [], [], [])
 
 
 class KeyLimits(NamedTuple):
@@ -157,20 +159,26 @@ async def _make(
     return MadeKey(prefix, f"{KEY_START}{prefix}_{secret}", created, ends, KeyLimits(*lowered))
 
 
-async def find(database: Database, token: str) -> ValidKey | None:
-    """Whose key this is; None where it is none, or was revoked, or has expired."""
-    if not (parts := _FORM.fullmatch(token)):
-        return None
-    prefix, secret = parts.groups()
+def is_key(token: str) -> bool:
+    """Whether a token has the form of a key. One that has not is none."""
+    return _FORM.fullmatch(token) is not None
+
+
+async def find(database: Database, tokens: Sequence[str]) -> list[ValidKey | None]:
+    """Whose keys these are, in one transaction; None for each that is none, or was revoked, or has expired."""
+    parts = [match.groups() if (match := _FORM.fullmatch(token)) else ("", "") for token in tokens]
     async with database.transaction(None) as tx:
-        rows = await tx.rows("api_key.find", prefix=prefix)
-        stored, name, scope, workspaces, is_first_today, tokens, spend, makers, *lists = (
-            rows[0] if rows else (bytes(32), "", "read", [], False, None, None, [], [], [])
-        )
-        if not hmac.compare_digest(bytes(stored), _hash(secret)):
-            return None
-        if is_first_today:
-            await tx.run("api_key.used", prefix=prefix)
+        rows = {row[0]: row[1:] for row in await tx.rows("api_key.find", prefixes=[prefix for prefix, _ in parts])}
+        found = [_valid(prefix, secret, rows.get(prefix)) for prefix, secret in parts]
+        if first := sorted({one.prefix for one in found if one and rows[one.prefix][_IS_FIRST_TODAY]}):
+            await tx.run("api_key.used", prefixes=first)
+    return found
+
+
+def _valid(prefix: str, secret: str, row: Sequence[Any] | None) -> ValidKey | None:
+    stored, name, scope, workspaces, _, tokens, spend, makers, *lists = row or _NO_KEY
+    if not hmac.compare_digest(bytes(stored), _hash(secret)):
+        return None
     ids = None if workspaces is None else frozenset(workspaces)
     shared = (
         tuple((caller, KeyLimits(*limits)) for caller, *limits in zip(makers, *lists, strict=True)) if makers else ()

@@ -15,16 +15,19 @@ WHERE m.prefix IS NULL OR m.revoked IS NULL AND (m.expires IS NULL OR m.expires 
 RETURNING created, expires, max_tokens_per_day, max_spend_per_day
 
 -- name: find
--- A key that may be used now, with the limits of its makers.
-SELECT k.secret_hash, k.name, k.scope, k.workspaces, k.last_used IS DISTINCT FROM current_date, k.max_tokens_per_day,
+-- Keys that may be used now, with the limits of their makers.
+SELECT k.prefix, k.secret_hash, k.name, k.scope, k.workspaces, k.last_used IS DISTINCT FROM current_date, k.max_tokens_per_day,
     k.max_spend_per_day, k.makers, m.tokens, m.spend
 FROM api_key k CROSS JOIN LATERAL (
     SELECT array_agg(a.max_tokens_per_day ORDER BY c.n) AS tokens, array_agg(a.max_spend_per_day ORDER BY c.n) AS spend
     FROM unnest(k.makers) WITH ORDINALITY c (caller, n) LEFT JOIN api_key a ON a.prefix = c.caller) m
-WHERE k.prefix = %(prefix)s AND k.revoked IS NULL AND (k.expires IS NULL OR k.expires > now())
+WHERE k.prefix = ANY (%(prefixes)s::text[]) AND k.revoked IS NULL AND (k.expires IS NULL OR k.expires > now())
 
 -- name: used
-UPDATE api_key SET last_used = current_date WHERE prefix = %(prefix)s AND last_used IS DISTINCT FROM current_date
+-- In the order of their prefixes, so that two who do so at once wait for each other and never deadlock.
+UPDATE api_key SET last_used = current_date
+FROM (SELECT prefix FROM api_key WHERE prefix = ANY (%(prefixes)s::text[]) ORDER BY prefix FOR UPDATE) u
+WHERE api_key.prefix = u.prefix AND last_used IS DISTINCT FROM current_date
 
 -- name: listed
 -- Keys in the order in which they were made: all, or those for none but these workspaces.

@@ -1,0 +1,130 @@
+"""Connections before callers are identified: how many an address may have, how long a request may take to arrive, and
+how large its headers may be.
+
+uvicorn bounds none of these with httptools.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from typing import Any, ClassVar
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from trueweave.config import Settings
+
+
+class HeadersTooLarge(Exception):
+    """Raised inside the parser, which then stops."""
+
+
+def protocol_for(settings: Settings) -> type[asyncio.Protocol]:
+    """uvicorn's protocol with the limits of these settings. All connections of one server share the counts."""
+
+    class Protocol(BoundedProtocol):
+        max_header_bytes = settings.max_header_bytes
+        first_request_seconds = settings.first_request_seconds
+        connections_per_address = settings.connections_per_address
+        open_connections: ClassVar[Counter[str]] = Counter()
+
+    return Protocol
+
+
+class BoundedProtocol(HttpToolsProtocol):
+    """One connection."""
+
+    max_header_bytes: ClassVar[int]
+    first_request_seconds: ClassVar[float]
+    connections_per_address: ClassVar[int]
+    open_connections: ClassVar[Counter[str]]
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self._address = ""
+        self._deadline: asyncio.TimerHandle | None = None
+        self._in_headers = False  # the headers of a request have begun to arrive, and are not complete
+        self._header_bytes = 0  # of the request that arrives, as far as they are parsed
+        self._pending_bytes = 0  # in blocks of which nothing but headers can be
+        self._is_too_large = False
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as that of uvicorn
+        super().connection_made(transport)
+        self._address = self.client[0] if self.client else ""
+        self.open_connections[self._address] += 1
+        if 0 < self.connections_per_address < self.open_connections[self._address]:
+            self._refuse("503 Service Unavailable", "This address has too many connections.")
+        else:
+            self._start_deadline()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._cancel_deadline()
+        self.open_connections[self._address] -= 1
+        if not self.open_connections[self._address]:
+            del self.open_connections[self._address]
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self.transport.is_closing():
+            return
+        was_in_headers = self._in_headers
+        super().data_received(data)
+        if was_in_headers and self._in_headers:
+            self._pending_bytes += len(data)
+            if self._pending_bytes > self.max_header_bytes:
+                self._refuse_headers()
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._in_headers = True
+        self._header_bytes = self._pending_bytes = 0
+        self._start_deadline()
+
+    def on_url(self, url: bytes) -> None:
+        self._count_header(len(url))
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._count_header(len(name) + len(value))
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        self._in_headers = False
+        self._cancel_deadline()
+        super().on_headers_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        if self._is_too_large:
+            self._refuse_headers()
+        else:
+            super().send_400_response(msg)
+
+    def _count_header(self, size: int) -> None:
+        self._header_bytes += size
+        if self._header_bytes > self.max_header_bytes:
+            self._is_too_large = True
+            raise HeadersTooLarge
+
+    def _refuse_headers(self) -> None:
+        self._refuse(
+            "431 Request Header Fields Too Large", f"The headers have more than {self.max_header_bytes:,} bytes."
+        )
+
+    def _start_deadline(self) -> None:
+        if self._deadline is None:
+            self._deadline = self.loop.call_later(self.first_request_seconds, self._refuse_late)
+
+    def _cancel_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _refuse_late(self) -> None:
+        self._refuse("408 Request Timeout", f"No request arrived within {self.first_request_seconds:g} s.")
+
+    def _refuse(self, status: str, detail: str) -> None:
+        self._cancel_deadline()
+        if not self.transport.is_closing():
+            head = f"HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nContent-Length: {len(detail)}\r\n"
+            self.transport.write(f"{head}Connection: close\r\n\r\n{detail}".encode())
+            self.transport.close()
