@@ -550,7 +550,8 @@ class Settings(BaseSettings):
     shutdown_seconds: int = Field(
         default=30,
         ge=1,
-        description="Seconds that requests under way, streams too, have to end after that.",
+        description="Seconds within which a server stops after that. Requests and jobs under way have all of them but "
+        "the last 5 (at most a third) to end, and are cancelled then.",
     )
     data_directory: Path | None = Field(
         default=None,

@@ -1,17 +1,22 @@
-"""SIGTERM while an answer is written: not ready first, then no new connections, and the answer comes to its end."""
+"""SIGTERM: not ready first, then no new connections; an answer comes to its end, and the process ends in time."""
 
+import asyncio
 import json
 import signal
 import subprocess
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Self
 
 import httpx2
+import psycopg
 import pytest
 
 from tests.e2e.conftest import PROGRAM, Trueweave, model_server
 from tests.e2e.test_cli_logs import wait_for
+from tests.integration.proxies import Proxy
 from tests.servers import free_port
 
 DRAIN = 2.0
@@ -81,3 +86,103 @@ def test_a_stream_ends_with_its_answer_while_nobody_new_is_let_in(
     assert seen == sorted(seen, key=[200, 503, 0].index), "in this order"
     assert "Traceback" not in told
     assert process.returncode in (0, -signal.SIGTERM)
+
+
+SHUTDOWN = 6  # seconds
+SLACK = 4  # seconds that a busy machine may add
+
+
+class Server:
+    """`trueweave serve` in a process of its own, with a worker and a short time to stop."""
+
+    def __init__(self, folder: Path, environment: Mapping[str, str], **settings: str) -> None:
+        self.base = f"http://127.0.0.1:{(port := free_port())}"
+        self.log = folder / "serve.log"
+        named = {f"TRUEWEAVE_{name.upper()}": value for name, value in settings.items()}
+        command = [str(PROGRAM), "serve", "--no-auth", "--port", str(port), "--log-format", "json"]
+        env = {**environment, "TRUEWEAVE_SHUTDOWN_SECONDS": str(SHUTDOWN), **named}
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(command, cwd=folder, env=env, stderr=log, stdout=subprocess.DEVNULL)
+
+    def __enter__(self) -> Self:
+        wait_for(f"{self.base}/readyz")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.wait()
+
+    def logged(self, event: str) -> None:
+        """Wait until it has logged this event."""
+        end = time.monotonic() + 60
+        while f'"event": "{event}"' not in self.log.read_text():
+            assert time.monotonic() < end, self.log.read_text()[-3000:]
+            time.sleep(0.05)
+
+    def stop(self) -> float:
+        """Send SIGTERM; how many seconds it took to end."""
+        began = time.monotonic()
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(60)
+        except subprocess.TimeoutExpired:
+            pytest.fail(f"it did not end within 60 s\n{self.log.read_text()[-3000:]}")
+        return time.monotonic() - began
+
+
+@pytest.mark.serial
+def test_a_server_whose_worker_retries_an_unreachable_model_stops_in_time_and_leaves_the_document_to_others(
+    trueweave: Trueweave, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    trueweave("init", "--workspace", "acme")
+    nowhere = f"http://127.0.0.1:{free_port()}/v1"
+    with Server(tmp_path, environment, model="vllm/any", model_url=nowhere) as server:
+        document = {"uri": "a", "text": "Ada Lovelace met Charles Babbage."}
+        answer = httpx2.post(f"{server.base}/v1/workspaces/acme/documents", json={"documents": [document]}, timeout=30)
+        assert answer.status_code == 202, answer.text
+        server.logged("model.retry")
+        assert server.stop() < SHUTDOWN + SLACK
+        assert server.process.returncode in (0, -signal.SIGTERM), server.log.read_text()[-3000:]
+        assert '"event": "server.forced_end"' not in server.log.read_text()
+    with psycopg.connect(environment["TRUEWEAVE_DATABASE_URL"]) as connection:
+        rows = connection.execute("SELECT owner FROM trueweave.job WHERE kind = 'document'").fetchall()
+    assert rows == [(None,)], "the job is back in the queue"
+
+
+@pytest.mark.serial
+def test_a_server_with_an_open_stream_stops_in_time(
+    trueweave: Trueweave, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    trueweave("init", "--workspace", "acme")
+    (tmp_path / "a.txt").write_text("Ada Lovelace met Charles Babbage.")
+    trueweave("add", "a.txt", "--workspace", "acme", "--extractor", "capitals")
+    with (
+        model_server("--delay", "120") as model,
+        Server(tmp_path, environment, model="vllm/any", model_url=model) as server,
+        httpx2.stream(
+            "POST",
+            f"{server.base}/v1/workspaces/acme/ask",
+            json=QUESTION,
+            headers={"Accept": "text/event-stream"},
+            timeout=60,
+        ) as answer,
+    ):
+        assert "event: evidence" in answer.iter_lines()
+        assert server.stop() < SHUTDOWN + SLACK
+        assert server.process.returncode in (0, -signal.SIGTERM), server.log.read_text()[-3000:]
+
+
+@pytest.mark.serial
+async def test_a_server_whose_database_does_not_answer_stops_in_time(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    async with Proxy(environment["TRUEWEAVE_DATABASE_URL"]).serve() as proxy:
+        server = Server(tmp_path, environment, database_url=proxy.url)
+        try:
+            await asyncio.to_thread(wait_for, f"{server.base}/readyz")
+            proxy.freeze()
+            assert await asyncio.to_thread(status, f"{server.base}/readyz") == 503
+            assert await asyncio.to_thread(server.stop) < SHUTDOWN + SLACK
+        finally:
+            proxy.thaw()
+            server.__exit__()

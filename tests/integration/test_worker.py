@@ -16,7 +16,7 @@ from trueweave.graph.contribution import Contribution, contribution
 from trueweave.ingest.intake import take_in
 from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings
 from trueweave.ingest.recipe import Recipe
-from trueweave.ingest.worker import Worker, worker_of
+from trueweave.ingest.worker import Worker, run_until, worker_of
 from trueweave.protocols import Extractor
 from trueweave.store.postgres import record
 from trueweave.store.postgres.db import Database
@@ -146,6 +146,35 @@ async def test_a_worker_that_is_abandoned_ends_at_once_and_leaves_its_documents_
     mill.extractor = Scripted()
     await mill.add()
     assert (await mill.trueweave.status()).documents == 30
+
+
+@pytest.mark.parametrize("is_stopping", [False, True])
+async def test_a_worker_that_is_cancelled_ends_at_once_also_while_it_waits_for_the_end_of_its_jobs(
+    mill: Mill, is_stopping: bool
+) -> None:
+    class Endless(Scripted):
+        async def extract(self, source: Source, chunks: Sequence[Chunk]) -> Sequence[Extraction]:
+            self.worked.append(source.uri)
+            await asyncio.Event().wait()
+            return []
+
+    mill.extractor = Endless()
+    await take_in(mill.trueweave.workspace, [Source("a", "Ada")], CAPITALS, mill.events.append)
+    stop = asyncio.Event()
+    working = asyncio.create_task(run_until(mill.worker(), stop))
+    while not mill.extractor.worked:  # noqa: ASYNC110 (the worker acts)
+        await asyncio.sleep(0.02)
+    if is_stopping:
+        stop.set()
+        await asyncio.wait((working,), timeout=0.2)
+    assert not working.done()
+    working.cancel()
+    done, _ = await asyncio.wait((working,), timeout=10)
+    mill.last.abandon()  # or a worker that has not ended would keep this test from ending
+    assert done
+    mill.extractor = Scripted()
+    await mill.add()
+    assert (await mill.trueweave.status()).documents == 1
 
 
 @pytest.mark.parametrize("error", [BudgetReached("no money"), ModelRefused("wrong key")])

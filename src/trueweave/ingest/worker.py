@@ -104,7 +104,8 @@ class Worker:
             job.cancel()
 
     async def run(self) -> None:
-        """Work until `stop`; raises the error that it was stopped by, if it was one."""
+        """Work until `stop`; raises the error that it was stopped by, if it was one. Cancelled, it stops as by
+        `abandon`."""
         async with AsyncExitStack() as stack:
             liveness = self._liveness
             if liveness is None:
@@ -112,18 +113,25 @@ class Worker:
             stack.push_async_callback(self._close_all)
             share = self._pace.jobs_at_once if self._only else max(1, self._pace.jobs_at_once // 2)
             queue = Queue(self._database, liveness, self._only, limit=self._limit, share=share)
-            while not self._stopping.is_set():
-                try:
-                    await self._work(queue)
-                except DRIVER_ERRORS as error:
-                    raise_if_cancelled(error)
-                    if problem := lasting(await self._database.cause(error)):
-                        raise problem from error
-                    self._wait_for_database(error)
-                    await asyncio.sleep(0.5)
-            await self._ended()
+            try:
+                await self._work_until_stopped(queue)
+            except asyncio.CancelledError:
+                self.abandon()  # or jobs that wait for a model would be waited for
+                raise
         if self._reason:
             raise self._reason
+
+    async def _work_until_stopped(self, queue: Queue) -> None:
+        while not self._stopping.is_set():
+            try:
+                await self._work(queue)
+            except DRIVER_ERRORS as error:
+                raise_if_cancelled(error)
+                if problem := lasting(await self._database.cause(error)):
+                    raise problem from error
+                self._wait_for_database(error)
+                await asyncio.sleep(0.5)
+        await self._ended()
 
     async def run_until_done(self, no_more: asyncio.Event) -> None:
         """Work until `no_more` is set and nothing waits any longer in its workspace, here or at another worker."""

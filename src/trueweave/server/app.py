@@ -36,6 +36,7 @@ from trueweave.server.routes import (
     settings as workspace_settings,
 )
 from trueweave.server.services import Services, opened_services
+from trueweave.server.shutdown import Shutdown
 from trueweave.server.tokens import check_provider
 
 _ABOUT = (
@@ -51,9 +52,10 @@ _NO_TELEMETRY = {"tracing": False, "metrics": False, "logs": False, "operation_s
 class ServerApp(FastAPI):
     """FastAPI behind the middleware, which also sees what goes wrong in the application itself."""
 
-    def __init__(self, *, authenticated: bool, limits: Limits, **more: Any) -> None:
+    def __init__(self, *, authenticated: bool, limits: Limits, shutdown: Shutdown, **more: Any) -> None:
         super().__init__(**more)
         self.metrics = Metrics()
+        self.shutdown = shutdown
         self._entered: Callable[[ASGIApp], ASGIApp] = lambda app: AccessMiddleware(
             app, self._services, self.metrics, authenticated=authenticated, limits=limits
         )
@@ -96,7 +98,10 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: ServerApp) -> AsyncIterator[None]:
-        async with opened_services(settings, app.metrics, works=works) as services, AsyncExitStack() as stack:
+        async with (
+            opened_services(settings, app.metrics, app.shutdown, works=works) as services,
+            AsyncExitStack() as stack,
+        ):
             app.state.services = services
             if agents:
                 await stack.enter_async_context(agents.running())
@@ -105,6 +110,7 @@ def create_app(
     app = ServerApp(
         authenticated=authenticated,
         limits=limits or Limits.of(settings),
+        shutdown=Shutdown(settings.shutdown_seconds),
         title="Trueweave",
         description=_ABOUT,
         version=version("trueweave"),

@@ -6,7 +6,6 @@ import asyncio
 import gc
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from functools import partial
 from importlib.util import find_spec
 from socket import socket
 from types import FrameType
@@ -53,8 +52,8 @@ def check_no_auth(settings: Settings, host: str, *, has_keys: bool) -> None:
 def run(settings: Settings, sockets: list[socket], *, authenticated: bool, works: bool) -> None:
     """Serve on these bound sockets until a signal comes.
 
-    Then it is not ready for `drain_seconds` and still answers; after that it takes no connections any more, and
-    requests under way, streams too, have `shutdown_seconds` to end. A second signal ends the wait.
+    Then it is not ready for `drain_seconds` and still answers. After that it takes no connections any more, and ends
+    within `shutdown_seconds`: see `Shutdown`. A second signal ends the wait.
 
     It runs on uvloop and httptools, which the extra `server` brings, where they are to be had.
     """
@@ -87,20 +86,22 @@ async def _serve(settings: Settings, sockets: list[socket], *, authenticated: bo
         server_header=False,
         http=protocol_for(settings),
         proxy_headers=False,  # who calls is known by the key, never by an address
-        timeout_graceful_shutdown=settings.shutdown_seconds,
+        timeout_graceful_shutdown=app.shutdown.grace,  # type: ignore[arg-type]  # any number of seconds will do
         lifespan="on",
     )
 
     class _Server(uvicorn.Server):
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-            stopping = app.state.services.stopping
-            is_first = not stopping.is_set()
-            stopping.set()  # streams that would go on for long end by themselves
+            def leave() -> None:
+                app.shutdown.enforce()
+                super(_Server, self).handle_exit(sig, frame)
+
+            is_first = not app.shutdown.stopping.is_set()
+            app.shutdown.stopping.set()  # the worker begins nothing more, and streams that would go on for long end
             if is_first and settings.drain_seconds:
-                exit_ = partial(super().handle_exit, sig, frame)
-                loop.call_soon_threadsafe(loop.call_later, settings.drain_seconds, exit_)
+                loop.call_soon_threadsafe(loop.call_later, settings.drain_seconds, leave)
             else:
-                super().handle_exit(sig, frame)
+                leave()
 
     loop = asyncio.get_running_loop()
     # One slow upload or comparison of names takes a thread for as long as it runs, and others need one for a moment.

@@ -21,6 +21,7 @@ from trueweave.measuring import measured_by
 from trueweave.server.daily_limits import DailyLimits
 from trueweave.server.metrics import Metrics
 from trueweave.server.readers import Readers
+from trueweave.server.shutdown import Shutdown
 from trueweave.server.throttle import Questions
 from trueweave.server.tokens import Tokens
 from trueweave.server.workspaces import OpenWorkspaces
@@ -207,7 +208,9 @@ class Services:
 
 
 @asynccontextmanager
-async def opened_services(settings: Settings, metrics: Metrics, *, works: bool) -> AsyncIterator[Services]:
+async def opened_services(
+    settings: Settings, metrics: Metrics, shutdown: Shutdown, *, works: bool
+) -> AsyncIterator[Services]:
     """What a server needs, open for as long as it runs. With `works`, it works documents that wait, too."""
     async with opened_database(settings) as database, ModelFactory(database, settings.lease) as models:
         services = Services(
@@ -221,28 +224,30 @@ async def opened_services(settings: Settings, metrics: Metrics, *, works: bool) 
             DailyLimits(database, settings),
             Readiness(database),
             Readers(settings),
-            asyncio.Event(),
+            shutdown.stopping,
             metrics,
         )
         if database.standbys:
             database.standbys.start()
         watching = metrics.watch(database, asyncio.get_running_loop())
-        stop = asyncio.Event()
         auditing = background("audit log", services.audit.run)
         with measured_by(metrics.measured):
-            work = partial(work_for_all, database, settings, metrics.heard, stop)
-            working = background("worker", work, stop) if works else None
+            work = partial(work_for_all, database, settings, metrics.heard, shutdown.stopping)
+            working = background("worker", work, shutdown.stopping) if works else None
         try:
             yield services
         finally:
-            stop.set()
+            shutdown.stopping.set()
+            shutdown.begin()
             metrics.unwatch(watching)
             auditing.cancel()
             with suppress(asyncio.CancelledError):
                 await auditing
             await services.audit.flush()
             if working:
-                await working
+                await asyncio.wait((working,), timeout=shutdown.grace_left)
+                working.cancel()  # jobs that have not ended go back to the queue
+                await asyncio.gather(working, return_exceptions=True)
             await services.readiness.aclose()
             if services.tokens:
                 await services.tokens.aclose()
