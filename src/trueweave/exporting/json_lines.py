@@ -14,8 +14,6 @@ from trueweave.extract import preannotated
 from trueweave.store.postgres import record
 from trueweave.store.postgres.db import Workspace
 
-_PAGE = 100  # documents read at once
-
 
 async def write(workspace: Workspace, path: Path) -> None:
     """Write the documents that readers see now."""
@@ -25,7 +23,7 @@ async def write(workspace: Workspace, path: Path) -> None:
 async def _pieces(workspace: Workspace) -> Pieces:
     async with (
         workspace.transaction(snapshot=True, unhurried=True) as tx,
-        aclosing(record.pages(tx, _PAGE, visible=True)) as pages,
+        aclosing(record.pages(tx, visible=True)) as pages,
     ):
         async for page in pages:
             for document in page:

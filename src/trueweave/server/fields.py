@@ -13,11 +13,11 @@ from fastapi import Query
 from pydantic import AfterValidator, Field, StringConstraints
 from pydantic.json_schema import WithJsonSchema
 
+from trueweave.store.postgres.resolution import LONGEST_LABEL
 from trueweave.types import NameKey, is_storable
 
 LONGEST_LINE = 2000
 LONGEST_MESSAGE = 200_000  # what does not fit into a prompt is refused, or cut, once its tokens are counted
-LONGEST_LABEL = 20_000
 LONGEST_TEXT = 16 * 2**20
 LONGEST_PRICE = 40
 MOST_PLACES = 20_000

@@ -17,6 +17,9 @@ from trueweave.server.idempotency import Idempotent
 from trueweave.server.pages import ListPage, Pager
 from trueweave.server.problems import RESPONSES, Refusal
 from trueweave.server.tagging import TaggedRoute
+from trueweave.store.postgres import resolution
+from trueweave.store.postgres.public_errors import translated
+from trueweave.store.postgres.resolution import RulePlace
 from trueweave.types import Link, Mention, Resolution, ResolutionSettings, Rule, Sameness, Suggestion
 
 router = APIRouter(
@@ -84,11 +87,12 @@ class ResolutionBody(BaseModel):
 @router.get("")
 async def list_rules(trueweave: Reading, limit: Limit = 50, cursor: Cursor = "") -> ListPage[RuleBody]:
     """All rules, in the order in which they were made, and facts that were added after them."""
-    pager: Pager[UUID] = Pager(UUID, "rules", trueweave.workspace.id)
-    rules, after = await trueweave.rules.all(), pager.position(cursor)
-    first = next((n for n, rule in enumerate(rules, 1) if rule.id == after), len(rules)) if after else 0
-    page = pager.page(rules[first : first + limit + 1], limit, lambda one: one.id)
-    return ListPage(items=[_body(one) for one in page["items"]], next=page["next"])
+    pager: Pager[RulePlace] = Pager(RulePlace, "rules", trueweave.workspace.id)
+    with translated():
+        async with trueweave.workspace.transaction() as tx:
+            found = await resolution.rule_page(tx, limit + 1, pager.position(cursor))
+    page = pager.page(found, limit, lambda one: one[0])
+    return ListPage(items=[_body(rule) for _, rule in page["items"]], next=page["next"])
 
 
 @router.post("", status_code=201)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -28,6 +28,7 @@ CHUNK_TYPES = ("uuid", "uuid", "int4", "int4", "int4", "text", "uuid")
 MENTION_TYPES = ("uuid", "uuid", "int4", "uuid", "text", "text", "text", "uuid", "int2", "int4[]")
 LINK_TYPES = ("uuid", "uuid", "int4", "uuid", "uuid", "text", "uuid", "text[]", "int8", "int2", "int4[]")
 _NAME = ("uuid", "text", "text", "int8")
+_PAGE_DOCUMENTS, _PAGE_BYTES = 500, 4 * 2**20  # that are read at once
 _TRIES = 5
 _LARGE = 20_000  # mentions and links, which may take longer to store than a statement may as a rule
 
@@ -174,35 +175,47 @@ async def withdraw_in(tx: Transaction, uris: Sequence[str]) -> int:
     return len({uri for (uri,) in (*waiting, *forgotten, *withdrawn)})
 
 
-async def read(workspace: Workspace, page: int = 500, *, visible: bool = False) -> AsyncIterator[list[Document]]:
+async def read(workspace: Workspace, *, visible: bool = False) -> AsyncIterator[list[Document]]:
     """All documents as they were stored, with what was said in them, a page at a time, in no particular order.
 
-    With `visible` they are those that the view is made of, and not yet the versions that wait to be settled.
+    With `visible` they are those that the view is made of, and not yet the versions that wait to be settled. A page has
+    few bytes, but one document at least.
     """
-    after = UUID(int=0)
+    place = _Place()
     while True:
         async with workspace.transaction(snapshot=True, unhurried=True) as tx:
-            documents, after = await _page(tx, page, after, visible=visible)
+            documents, place = await _page(tx, place, visible=visible)
         if not documents:
             return
         yield documents
 
 
-async def pages(tx: Transaction, page: int = 500, *, visible: bool = False) -> AsyncGenerator[list[Document], None]:
+async def pages(tx: Transaction, *, visible: bool = False) -> AsyncGenerator[list[Document], None]:
     """The same in one transaction, which is a snapshot: so they are documents that were there at the same time."""
-    after = UUID(int=0)
+    place = _Place()
     while True:
-        documents, after = await _page(tx, page, after, visible=visible)
+        documents, place = await _page(tx, place, visible=visible)
         if not documents:
             return
         yield documents
 
 
-async def _page(tx: Transaction, limit: int, after: UUID, *, visible: bool) -> tuple[list[Document], UUID]:
-    """The next documents, and the id of the last."""
-    rows = await tx.rows("record.read_visible" if visible else "record.read_documents", after=after, limit=limit)
+class _Place(NamedTuple):
+    """Where the next page begins, and how many documents it may have."""
+
+    after: UUID = UUID(int=0)
+    limit: int = _PAGE_DOCUMENTS
+
+
+async def _page(tx: Transaction, place: _Place, *, visible: bool) -> tuple[list[Document], _Place]:
+    """The next documents, and where those after them begin."""
+    query = "record.read_visible" if visible else "record.read_documents"
+    rows = await tx.rows(query, after=place.after, limit=place.limit)
     if not rows:
-        return [], after
+        return [], place
+    sizes: dict[UUID, int] = dict(await tx.rows("record.read_sizes", documents=Ids(id_ for id_, *_ in rows)))
+    total = accumulate(sizes[id_] for id_, *_ in rows)
+    rows = [row for n, (row, size) in enumerate(zip(rows, total, strict=True)) if not n or size <= _PAGE_BYTES]
     ids = Ids(id_ for id_, *_ in rows)
     chunks = _chunks(
         await tx.rows("record.read_chunks", documents=ids),
@@ -213,7 +226,7 @@ async def _page(tx: Transaction, limit: int, after: UUID, *, visible: bool) -> t
         Document(uri, tuple(chunks.get(id_, ())), title, metadata, tuple(Place(*place) for place in places))
         for id_, uri, title, metadata, places in rows
     ]
-    return documents, rows[-1][0]
+    return documents, _Place(rows[-1][0], min(2 * len(rows) + 1, _PAGE_DOCUMENTS))
 
 
 def _chunks(chunks: list[Row], mentions: list[Row], links: list[Row]) -> dict[UUID, list[Chunk]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from itertools import chain, groupby
 from typing import Any
@@ -25,9 +26,14 @@ from trueweave.types import NameKey, ResolutionSettings, Rule, RuleKind
 
 _BATCH = 1000
 _MOST_NAMES_IN_A_RULE = 100
+LONGEST_LABEL = 20_000  # characters
 _KINDS: tuple[RuleKind, ...] = ("merge", "split", "rename", "retype", "describe", "suppress")
 _LABELLED = {"rename": "the label it shall have", "retype": "its type", "describe": "its description"}
+_BEHIND_RULES = 2**63 - 1
 FACT = "fact:"  # how the uris of documents begin that state what a person added
+
+# Where a rule stands in the list of all: its number; or behind all numbers, when a fact was added, and its id.
+RulePlace = tuple[int, datetime | None, UUID | None]
 
 
 async def settings(tx: Transaction) -> ResolutionSettings:
@@ -179,9 +185,27 @@ async def delete_rules(tx: Transaction, rules: Sequence[UUID]) -> int:
     return await tx.run("resolve.rule_delete", rules=Ids(rules))
 
 
-async def rules(tx: Transaction) -> list[Rule]:
-    """All rules of the workspace, in the order in which they were laid down."""
-    rows = await tx.rows("resolve.rule_list")
+async def rules(tx: Transaction, kind: RuleKind | None = None) -> list[Rule]:
+    """All rules of the workspace, or those of one kind, in the order in which they were laid down."""
+    return _grouped(await tx.rows("resolve.rule_list", kind=kind))
+
+
+async def rule_page(tx: Transaction, limit: int, after: RulePlace | None = None) -> list[tuple[RulePlace, Rule]]:
+    """Rules in the order in which they were laid down, and facts that were added after them, each with its place: the
+    first, or those behind a place."""
+    ordinal, made, fact = after or (0, None, None)
+    rows = await tx.rows("resolve.rule_page", limit=limit, after=ordinal)
+    page: list[tuple[RulePlace, Rule]] = [
+        ((place, None, None), _rule(own, [row[1:] for row in group]))
+        for (place, *own), group in groupby(rows, key=lambda row: row[:6])
+    ]
+    if len(page) == limit:
+        return page
+    facts = await added_facts(tx, limit=limit - len(page), after=(made, fact) if made and fact else None)
+    return [*page, *(((_BEHIND_RULES, one.made, one.id), one) for one in facts)]
+
+
+def _grouped(rows: Sequence[Row]) -> list[Rule]:
     return [_rule(own, list(group)) for own, group in groupby(rows, key=lambda row: row[:5])]
 
 
@@ -192,10 +216,14 @@ def _rule(own: Sequence[Any], named: Sequence[Row]) -> Rule:
     return Rule(id_, kind, tuple(name for side, name in names if side != TARGET), label, target, author, made)
 
 
-async def added_facts(tx: Transaction, id_: UUID | None = None) -> list[Rule]:
-    """The facts that people added, which are documents, as rules; or the one of this id."""
+async def added_facts(
+    tx: Transaction, id_: UUID | None = None, *, limit: int | None = None, after: tuple[datetime, UUID] | None = None
+) -> list[Rule]:
+    """The facts that people added, which are documents, as rules: so many behind another; or the one of this id."""
     first = fact_uri(id_) if id_ else FACT
-    rows = await tx.rows("resolve.added_facts", first=first, last=f"{first[:-1]}{chr(ord(first[-1]) + 1)}")
+    last = f"{first[:-1]}{chr(ord(first[-1]) + 1)}"
+    made, behind = (after[0], fact_uri(after[1])) if after else (None, None)
+    rows = await tx.rows("resolve.added_facts", first=first, last=last, limit=limit, made=made, after=behind)
     return [
         Rule(UUID(uri.removeprefix(FACT)), "add", tuple(map(NameKey, written, types)), text, by=author or "", made=made)
         for uri, author, made, text, written, types in rows
@@ -259,5 +287,7 @@ def _check(rule: Rule) -> None:
         raise RuleError(f"a {kind} rule takes one name of the entity, and {_LABELLED[kind]}")
     if rule.target and (kind not in ("retype", "describe", "suppress") or len(names) != 1):
         raise RuleError(f"a {kind} rule is not about a relation; retype, describe and suppress are, with one name")
+    if len(rule.label) > LONGEST_LABEL:
+        raise RuleError(f"the label of a {kind} rule has {len(rule.label):,} characters; {LONGEST_LABEL:,} are allowed")
     if rule.target in names:
         raise RuleError(f"{names[0].name} has no relation to itself; name another target")

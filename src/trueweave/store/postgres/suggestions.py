@@ -114,7 +114,7 @@ async def _found(tx: Transaction, threshold: int | None, most: int, *, rejected:
     how = await resolution.settings(tx)
     fuzzy = ResolutionSettings("fuzzy", threshold or how.threshold, how.same)
     refused = set(await tx.rows("suggest.rejected"))
-    apart = _kept_apart(await resolution.rules(tx))
+    apart = _kept_apart(await resolution.rules(tx, "split"))
     staged = await _stage(tx, fuzzy)
     best: dict[_Forms, _Pair] = {}
     async for names in _pages(tx, _BATCH):

@@ -98,6 +98,12 @@ SELECT id, uri, title, metadata, places FROM document WHERE current AND id > %(a
 -- name: read_visible
 SELECT id, uri, title, metadata, places FROM document WHERE visible AND id > %(after)s ORDER BY id LIMIT %(limit)s
 
+-- name: read_sizes
+-- Roughly the bytes that documents take when they are read. The length of a text is known without reading it.
+SELECT d.id, (SELECT coalesce(sum(octet_length(text)), 0) FROM chunk WHERE document = d.id)
+    + 500 * ((SELECT count(*) FROM mention WHERE document = d.id) + (SELECT count(*) FROM link WHERE document = d.id))
+FROM unnest(%(documents)s::uuid[]) AS d (id)
+
 -- name: read_chunks
 SELECT document, id, start, tokens, text FROM chunk WHERE document = ANY(%(documents)s) ORDER BY document, n
 

@@ -68,7 +68,15 @@ DELETE FROM rule WHERE id = ANY(%(rules)s)
 DELETE FROM rule_name WHERE rule = ANY(%(rules)s)
 
 -- name: rule_list
+-- All, or those of one kind.
 SELECT r.id, r.kind, r.label, r.author, r.made, n.side, n.written, n.type FROM rule r JOIN rule_name n ON n.rule = r.id
+WHERE %(kind)s::text IS NULL OR r.kind = %(kind)s::text
+ORDER BY r.ordinal, n.written COLLATE "C", n.type COLLATE "C"
+
+-- name: rule_page
+SELECT r.ordinal, r.id, r.kind, r.label, r.author, r.made, n.side, n.written, n.type
+FROM (SELECT id, kind, label, author, made, ordinal FROM rule WHERE ordinal > %(after)s ORDER BY ordinal LIMIT %(limit)s) AS r
+JOIN rule_name n ON n.rule = r.id
 ORDER BY r.ordinal, n.written COLLATE "C", n.type COLLATE "C"
 
 -- name: mark_dirty_pairs
@@ -94,12 +102,14 @@ WHERE own.side = 1 AND EXISTS (SELECT FROM own AS other WHERE other.rule = own.r
 ORDER BY 1, 2 ON CONFLICT DO NOTHING
 
 -- name: added_facts
--- The facts that people added, as documents.
+-- The facts that people added, as documents: the first, or those behind this moment and uri.
 SELECT d.uri, d.metadata->>'added_by', d.added, c.text,
     ARRAY(SELECT m.written FROM mention m WHERE m.document = d.id ORDER BY m.n),
     ARRAY(SELECT m.type FROM mention m WHERE m.document = d.id ORDER BY m.n)
 FROM document d CROSS JOIN LATERAL (SELECT text FROM chunk WHERE document = d.id ORDER BY n LIMIT 1) AS c
-WHERE d.uri >= %(first)s AND d.uri < %(last)s AND d.current ORDER BY d.added, d.uri
+WHERE d.uri >= %(first)s AND d.uri < %(last)s AND d.current
+    AND (%(made)s::timestamptz IS NULL OR (d.added, d.uri) > (%(made)s::timestamptz, %(after)s::text))
+ORDER BY d.added, d.uri LIMIT %(limit)s
 
 -- name: mark_dirty
 -- The names that these rules speak of.
