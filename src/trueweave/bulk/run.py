@@ -17,7 +17,7 @@ from trueweave.bulk.shards import RecordShard, Shard, shards_of
 from trueweave.bulk.spool import Worked
 from trueweave.communities.find import regroup
 from trueweave.config import Settings
-from trueweave.errors import ConfigError, UnknownWorkspace, WorkspaceLoading
+from trueweave.errors import ConfigError, DatabaseError, UnknownWorkspace, WorkspaceLoading
 from trueweave.events import Skipped, Unreadable
 from trueweave.graph.communities import LeidenSettings
 from trueweave.graph.contribution import Contribution
@@ -38,6 +38,10 @@ from trueweave.view.settle import settle
 
 _DOCUMENTS_IN_A_SHARD = 500
 _ROUNDS = 5  # of catching up while others write; in the last one they wait
+_STOOD_STILL = (
+    "this process stood still for so long that the index it was building was dropped as left behind. The workspace is "
+    "as it was. Run the same command again: what was extracted is kept."
+)
 _INDEXED: tuple[VectorKind, ...] = ("chunk", "entity", "relation")
 
 
@@ -101,7 +105,12 @@ class _BulkLoad:
             if not incoming:
                 raise ConfigError(f"there is nothing to load in {', '.join(paths)}. Check the paths.")
             async with temporary_workspace(self.target.database, f"bulk-{uuid4()}") as made:
-                report = await self._load(made, incoming)
+                try:
+                    report = await self._load(made, incoming)
+                except UnknownWorkspace as error:
+                    if (await bulk.place(self.target)).is_dropped:
+                        raise
+                    raise DatabaseError(_STOOD_STILL) from error
             await made.retry_while_down(lambda: release_replaced_by(made))
         return Loaded(replace(report, skipped=tuple((one.path, one.reason) for one in skipped)), made)
 
