@@ -2,6 +2,7 @@
 
 TrueweaveError
 ├── ConfigError              a setting is missing or makes no sense
+│   ├── InvalidArgument      an argument of a call makes no sense
 │   ├── PriceUnknown         there is a budget in money for a model whose price nobody has told
 │   ├── NoVectors            the workspace has no vectors to be searched
 │   ├── NoReports            nothing is written about communities of the workspace
@@ -59,6 +60,10 @@ class TrueweaveError(Exception):
 
 class ConfigError(TrueweaveError):
     """A setting is missing or makes no sense."""
+
+
+class InvalidArgument(ConfigError):
+    """An argument of a call makes no sense. The message is about that argument alone: callers of a server see it."""
 
 
 class PriceUnknown(ConfigError):

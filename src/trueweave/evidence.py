@@ -10,7 +10,7 @@ from itertools import takewhile
 from typing import Generic, Literal, TypeVar
 from uuid import UUID
 
-from trueweave.errors import ConfigError
+from trueweave.errors import InvalidArgument
 from trueweave.ranges import Range
 from trueweave.types import Entity, Finish, Json, Place, Relation
 
@@ -468,9 +468,11 @@ class AnswerOptions:
 
     def __post_init__(self) -> None:
         if self.length is not None and self.length < _SHORTEST_ANSWER:
-            raise ConfigError(f"the length of an answer is {self.length} tokens; make it {_SHORTEST_ANSWER} or more")
+            raise InvalidArgument(
+                f"the length of an answer is {self.length} tokens; make it {_SHORTEST_ANSWER} or more"
+            )
         if not 0 <= self.temperature <= 2:
-            raise ConfigError(f"the temperature is {self.temperature}; make it 0 to 2")
+            raise InvalidArgument(f"the temperature is {self.temperature}; make it 0 to 2")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Literal, NamedTuple, get_args
 
-from trueweave.errors import ConfigError
+from trueweave.errors import InvalidArgument
 
 Bound = int | float | Decimal | date | str
 RangeBounds = Literal["[]", "[)", "(]", "()"]
@@ -49,9 +49,11 @@ class Range:
 
     def __post_init__(self) -> None:
         if self.bounds not in get_args(RangeBounds):
-            raise ConfigError(f"a range has the bounds {self.bounds!r}. Use one of {', '.join(get_args(RangeBounds))}.")
+            raise InvalidArgument(
+                f"a range has the bounds {self.bounds!r}. Use one of {', '.join(get_args(RangeBounds))}."
+            )
         if len({isinstance(one, _Number) for one in (self.low, self.high) if one is not None}) != 1:
-            raise ConfigError(
+            raise InvalidArgument(
                 f"a range goes from {self.low!r} to {self.high!r}. Give two numbers or two moments, or one of them."
             )
         self.limits()
@@ -85,11 +87,11 @@ class _Stretch(NamedTuple):
 def _stretch(bound: Bound) -> _Stretch:
     match bound:
         case bool():
-            raise ConfigError(f"{bound} is neither a number nor a date. Write it like 2024, 3.5 or 2024-05-31.")
+            raise InvalidArgument(f"{bound} is neither a number nor a date. Write it like 2024, 3.5 or 2024-05-31.")
         case int() | float() | Decimal():
             number = Decimal(str(bound)) if isinstance(bound, float) else Decimal(bound)
             if number.is_nan():
-                raise ConfigError("a range cannot begin or end at NaN. Leave that end out, or give a number.")
+                raise InvalidArgument("a range cannot begin or end at NaN. Leave that end out, or give a number.")
             return _Stretch(number, number)
         case datetime():
             return _Stretch(_seconds(bound), _seconds(bound))
@@ -100,12 +102,12 @@ def _stretch(bound: Bound) -> _Stretch:
 def _moment(written: str) -> _Stretch:
     """A moment that is written in ISO 8601, as long as it is exact."""
     if not (parts := _ISO.fullmatch(written.strip())):
-        raise ConfigError(f"{written!r} is no date. Write it like 2024, 2024-05, 2024-05-31 or 2024-05-31T12:00Z.")
+        raise InvalidArgument(f"{written!r} is no date. Write it like 2024, 2024-05, 2024-05-31 or 2024-05-31T12:00Z.")
     time = (parts["time"] or "").replace(" ", "T")
     try:
         moment = datetime.fromisoformat(f"{parts['year']}-{parts['month'] or '01'}-{parts['day'] or '01'}{time}")
     except ValueError as error:
-        raise ConfigError(f"{written!r} is no date: {error}.") from error
+        raise InvalidArgument(f"{written!r} is no date: {error}.") from error
     begin = _seconds(moment)
     if parts["fraction"]:
         return _Stretch(begin, begin)

@@ -15,6 +15,7 @@ BY_APP = {
     "clear_space(integer)",
     "clear_text()",
     "count_text()",
+    "create_workspace(text,text,text[])",
     "drop_left_tables(interval)",
     "drop_workspace()",
     "end_copy()",

@@ -1,8 +1,13 @@
 """Who may do what at the server: keys, scopes, workspaces, what is logged, and what nobody is told."""
 
 import asyncio
+import base64
 import inspect
+import itertools
+import json
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import psycopg
 import pytest
@@ -116,6 +121,113 @@ async def test_keys_are_managed_by_who_may_administer(url: str) -> None:
             assert (await client.delete(f"/v1/keys/{narrowed['prefix']}")).json() == {"revoked": narrowed["prefix"]}
         async with server.client(narrowed["key"]) as client:
             assert (await client.get("/v1/workspaces")).status_code == 401
+
+
+async def test_of_two_who_make_a_workspace_the_second_learns_that_it_exists(url: str) -> None:
+    async with serving(url) as server, server.client(await server.key("admin")) as client:
+        other = await psycopg.AsyncConnection.connect(url)
+        async with other:
+            await other.execute("SELECT trueweave.open_workspace('mine', true, 'exact')")
+            making = asyncio.create_task(client.post("/v1/workspaces", json={"name": "mine"}))
+            await _until_one_waits(url)
+            await other.commit()
+            answer = await making
+        assert (answer.status_code, answer.json()["code"]) == (409, "workspace_exists")
+
+
+async def _until_one_waits(url: str) -> None:
+    """Until a statement of another connection waits for a transaction to end."""
+    query = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'transactionid' AND datname = current_database()"
+    async with await psycopg.AsyncConnection.connect(url, autocommit=True) as watching, asyncio.timeout(60):
+        while (await (await watching.execute(query)).fetchone()) != (1,):
+            await watching.execute("SELECT pg_sleep(0.01)")
+
+
+async def test_an_admin_of_some_workspaces_makes_and_drops_none(url: str) -> None:
+    async with serving(url) as server:
+        await fill(server.database, "mine")
+        async with server.client(await server.key("admin", "mine")) as client:
+            for answer in (
+                await client.post("/v1/workspaces", json={"name": "new"}),
+                await client.delete(WORKSPACE),
+            ):
+                assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
+            assert (await client.delete("/v1/workspaces/other")).status_code == 404
+            assert (await client.get(WORKSPACE)).json()["status"]["documents"] == 1
+
+
+async def test_a_workspace_that_no_workspace_can_be_called_is_a_bad_request(url: str) -> None:
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    accept = {"Accept": "application/json, text/event-stream"}
+    async with serving(url) as server, server.client(await server.key("read")) as client:
+        for name in ("%00", "a%00b", "a" * 201):
+            answer = await client.post(f"/v1/workspaces/{name}/mcp", json=ping, headers=accept)
+            assert (answer.status_code, answer.json()["code"]) == (400, "invalid_workspace")
+            assert (await client.get(f"/v1/workspaces/{name}")).status_code == 422
+            chat = {"model": f"trueweave/{name}", "messages": [{"role": "user", "content": "Hello?"}]}
+            assert (await client.post("/v1/chat/completions", json=chat)).status_code in (400, 404)
+
+
+LISTS = ("documents", "entities", "relations")
+ODD: tuple[Any, ...] = ("\x00", "\ud800", 2**63, -(2**70), 1e308, float("nan"), None, [], {}, True)
+ODD_DATES = ("0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00")
+
+
+async def test_a_changed_cursor_is_a_bad_request(url: str) -> None:
+    async with serving(url) as server, server.client(await server.key("admin")) as client:
+        await fill(server.database, "mine", "Byron wrote.", "Babbage built.")
+        await fill(server.database, "other")
+        await server.key("read")
+        for path in (*(f"{WORKSPACE}/{one}" for one in LISTS), "/v1/workspaces", "/v1/keys"):
+            listed = (await client.get(path, params={"limit": 1})).json()
+            for cursor in _changed(listed["next"], ODD_DATES if path == "/v1/keys" else ()):
+                answer = await client.get(path, params={"limit": 1, "cursor": cursor})
+                assert answer.status_code == 400, (path, base64.urlsafe_b64decode(cursor))
+                assert answer.json()["code"] == "invalid_cursor"
+            follow = await client.get(path, params={"limit": 1, "cursor": listed["next"]})
+            assert follow.status_code == 200
+            assert follow.json()["items"] != listed["items"]
+
+
+def _changed(cursor: str, odd_firsts: Sequence[str]) -> Iterator[str]:
+    """The cursor with each part of its position replaced by something odd."""
+    tag, position = json.loads(base64.urlsafe_b64decode(cursor))
+    parts = position if isinstance(position, list) else [position]
+    odd = [*itertools.product(range(len(parts)), ODD), *((0, one) for one in odd_firsts)]
+    for n, put in odd:
+        changed = [*parts[:n], put, *parts[n + 1 :]]
+        packed = json.dumps([tag, changed if isinstance(position, list) else put])
+        yield base64.urlsafe_b64encode(packed.encode()).decode()
+
+
+async def test_what_is_wrong_with_the_settings_is_told_to_the_operator_alone(
+    url: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    tool = {"name": "ask", "arguments": {"question": "Whom did Ada work with?", "method": "keyword"}}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": tool}
+    accept = {"Accept": "application/json, text/event-stream"}
+    asked = {"question": "Whom did Ada work with?", "method": "keyword"}
+    async with serving(url, model="openai/any") as server:
+        await fill(server.database, "mine")
+        for key in (await server.key("read"), await server.key("admin", "mine")):
+            async with server.client(key, **{"X-Request-Id": "mine-1"}) as client:
+                answer = await client.post(f"{WORKSPACE}/ask", json=asked)
+                assert (answer.status_code, answer.json()["code"]) == (409, "not_configured")
+                streamed = await client.post(f"{WORKSPACE}/ask", json=asked, headers={"Accept": "text/event-stream"})
+                by_agent = await client.post(f"{WORKSPACE}/mcp", json=call, headers=accept)
+                chat = {"model": "trueweave/mine/keyword", "messages": [{"role": "user", "content": "Whom?"}]}
+                chatted = await client.post("/v1/chat/completions", json=chat)
+                for one in (answer, streamed, by_agent, chatted):
+                    assert "not set up for this" in one.text
+                    assert "OPENAI_API_KEY" not in one.text
+        logged = [one for one in caplog.records if "OPENAI_API_KEY" in one.getMessage()]
+        assert len(logged) == 8
+        assert {getattr(one, "request", "") for one in logged} == {"mine-1"}
+        async with server.client(await server.key("admin")) as client:
+            answer = await client.post(f"{WORKSPACE}/ask", json=asked)
+            assert (answer.status_code, answer.json()["code"]) == (409, "not_configured")
+            assert "OPENAI_API_KEY" in answer.json()["detail"]
 
 
 async def test_workspaces_are_made_and_dropped(url: str) -> None:

@@ -134,7 +134,9 @@ async def test_without_a_model_it_is_said_what_is_missing(url: str) -> None:
         async with server.client(await server.key("read")) as client:
             answer = await client.post(ASK, json=QUESTION)
             assert (answer.status_code, answer.json()["code"]) == (409, "not_configured")
-            assert "no language model is set" in answer.json()["detail"]
+            assert "a setting or a model is missing" in answer.json()["detail"]
+        async with server.client(await server.key("admin")) as client:
+            assert "no language model is set" in (await client.post(ASK, json=QUESTION)).json()["detail"]
 
 
 @pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])

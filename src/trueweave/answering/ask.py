@@ -16,7 +16,7 @@ from trueweave.answering.numbers import amount, only_number
 from trueweave.answering.reasoning_parser import ReasoningParser
 from trueweave.answering.repair import repair
 from trueweave.answering.verify.rules import RulesVerifier
-from trueweave.errors import BadReply, ConfigError, QuestionTooLong
+from trueweave.errors import BadReply, InvalidArgument, QuestionTooLong
 from trueweave.evidence import Answer, AnswerOptions, Evidence, Repair, Sentence
 from trueweave.models.bounded import prompt_tokens
 from trueweave.prompts import BUILT_IN, PromptSet
@@ -60,11 +60,11 @@ class Answering:
 
     def __post_init__(self) -> None:
         if self.extractive and self.numerical_answer:
-            raise ConfigError("an answer is extractive or numerical, not both. Leave one of them out.")
+            raise InvalidArgument("an answer is extractive or numerical, not both. Leave one of them out.")
         if self.max_context_tokens < LEAST_CONTEXT:
-            raise ConfigError(f"max_context_tokens is {self.max_context_tokens}; make it {LEAST_CONTEXT} or more")
+            raise InvalidArgument(f"max_context_tokens is {self.max_context_tokens}; make it {LEAST_CONTEXT} or more")
         if self.max_answer_tokens < 1:
-            raise ConfigError(f"max_answer_tokens is {self.max_answer_tokens}; make it 1 or more")
+            raise InvalidArgument(f"max_answer_tokens is {self.max_answer_tokens}; make it 1 or more")
 
     def check_size(self, question: str) -> None:
         """QuestionTooLong where the question and its instructions have too many tokens, with the prompt itself."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from typing import Any, Self
 
 from trueweave.client.address import checked_address, found_key
@@ -19,7 +19,7 @@ from trueweave.client.questions import ClientQuestionCalls
 from trueweave.client.requests import WorkspaceRequests
 from trueweave.client.rules import AsyncClientRules
 from trueweave.config import Settings
-from trueweave.errors import AccessDenied, UnknownWorkspace
+from trueweave.errors import AccessDenied, RequestRefused, UnknownWorkspace
 from trueweave.text.loading import Files
 from trueweave.types import Status
 
@@ -104,4 +104,8 @@ async def _details(requests: WorkspaceRequests, *, make: bool) -> Any:
                 f"there is no workspace {requests.workspace!r} for this key, and it cannot make one. Check the name, "
                 "or use a key with the scope admin for all workspaces."
             ) from error
+        except RequestRefused:
+            with suppress(UnknownWorkspace):
+                return await requests.get("")  # another client made it meanwhile
+            raise
         return await requests.get("")

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from trueweave.client.forms import entity_name, filter_text, part, read
 from trueweave.client.requests import WorkspaceRequests
-from trueweave.errors import ConfigError
+from trueweave.errors import InvalidArgument
 from trueweave.evidence import EntityDetails, EntityPath, Filter, Hits, Scored
 from trueweave.pictures import GraphPicture
 from trueweave.text.names import storable
@@ -97,7 +97,9 @@ class AsyncClientGraph:
         It has `limit` entities at most, 500 at the very most; its `note` says what was left out.
         """
         if (entity is None) == (community is None) or (to is not None and entity is None):
-            raise ConfigError("a picture is of an entity, of a path from one to another, or of a community: say which.")
+            raise InvalidArgument(
+                "a picture is of an entity, of a path from one to another, or of a community: say which."
+            )
         found = await self._requests.get(
             "/picture",
             entity=None if entity is None else entity_name(entity),

@@ -30,6 +30,7 @@ LATER = frozenset(
 CLASSES: dict[str, type[TrueweaveError]] = {
     "internal": errors.Defect,
     "not_configured": errors.ConfigError,
+    "invalid_argument": errors.InvalidArgument,
     "price_unknown": errors.PriceUnknown,
     "no_vectors": errors.NoVectors,
     "no_reports": errors.NoReports,

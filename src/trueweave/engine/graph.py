@@ -9,7 +9,7 @@ from uuid import UUID
 from trueweave.engine import lookup, picturing
 from trueweave.engine.communities import found_community
 from trueweave.engine.core import OpenWorkspace
-from trueweave.errors import ConfigError
+from trueweave.errors import InvalidArgument
 from trueweave.evidence import EntityDetails, EntityPath, Filter, Hits
 from trueweave.pictures import GraphPicture
 from trueweave.protocols import Vectors
@@ -97,7 +97,9 @@ class AsyncGraphGroup:
         It has `limit` entities at most, 500 at the very most; its `note` says what was left out.
         """
         if (entity is None) == (community is None) or (to is not None and entity is None):
-            raise ConfigError("a picture is of an entity, of a path from one to another, or of a community: say which.")
+            raise InvalidArgument(
+                "a picture is of an entity, of a path from one to another, or of a community: say which."
+            )
         if community is not None:
             return await picturing.community(self._core, await found_community(self._core, community), limit)
         assert entity is not None, "it was checked"

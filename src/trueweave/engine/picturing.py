@@ -7,7 +7,7 @@ from uuid import UUID
 
 from trueweave.engine import lookup
 from trueweave.engine.core import OpenWorkspace
-from trueweave.errors import ConfigError, UnknownEntity
+from trueweave.errors import InvalidArgument, UnknownEntity
 from trueweave.evidence import Filter, Passage
 from trueweave.pictures import MOST, GraphPicture
 from trueweave.protocols import Readers
@@ -21,9 +21,9 @@ _RELATIONS_EACH = 6  # relations of a picture for each entity, at most
 
 
 def check_limit(limit: int) -> None:
-    """ConfigError for more entities than a picture can show."""
+    """InvalidArgument for more entities than a picture can show."""
     if not 1 <= limit <= MOST:
-        raise ConfigError(f"a picture of {limit:,} entities cannot be read. Take 1 to {MOST}.")
+        raise InvalidArgument(f"a picture of {limit:,} entities cannot be read. Take 1 to {MOST}.")
 
 
 async def around(core: OpenWorkspace, wanted: UUID | str | NameKey, hops: int, limit: int) -> GraphPicture:
@@ -44,7 +44,7 @@ async def between(core: OpenWorkspace, ends: Sequence[UUID | str | NameKey], lon
     check_limit(limit)
     found = await lookup.entity_path(core, await lookup.entity_ids(core, *ends), longest, 0)
     if found is None:
-        raise ConfigError(
+        raise InvalidArgument(
             f"no path of at most {longest} relations leads from {_name(ends[0])} to {_name(ends[1])}, so there is "
             "nothing to show. `trueweave path --longest` looks further."
         )

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 from pydantic.json_schema import WithJsonSchema
 
-from trueweave.errors import ConfigError
+from trueweave.errors import InvalidArgument
 from trueweave.mcp import bounds
 from trueweave.methods import registry
 from trueweave.text.names import storable
@@ -211,4 +211,4 @@ def uri_before(cursor: str) -> str:
     try:
         return _storable(base64.b64decode(cursor, altchars=b"-_", validate=True).decode())
     except (binascii.Error, ValueError) as error:
-        raise ConfigError("this is no cursor that a list of documents gave. Begin again without one.") from error
+        raise InvalidArgument("this is no cursor that a list of documents gave. Begin again without one.") from error

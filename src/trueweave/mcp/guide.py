@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import mcp_types as protocol
 
-from trueweave.errors import ConfigError
+from trueweave.errors import InvalidArgument
 from trueweave.mcp.bounds import LONGEST_TEXT
 from trueweave.prompts import Template
 
@@ -32,9 +32,9 @@ _ASK = (
 
 
 def research(question: str, *, can_ask: bool) -> protocol.GetPromptResult:
-    """The prompt for a question. ConfigError where there is none, or one that is too long."""
+    """The prompt for a question. InvalidArgument where there is none, or one that is too long."""
     if not 0 < len(question.strip()) <= LONGEST_TEXT:
-        raise ConfigError(f"the prompt research takes a question of 1 to {LONGEST_TEXT:,} characters.")
+        raise InvalidArgument(f"the prompt research takes a question of 1 to {LONGEST_TEXT:,} characters.")
     text = _template().render(question=question.strip(), ask=_ASK if can_ask else "")
     said = protocol.PromptMessage(role="user", content=protocol.TextContent(type="text", text=text))
     return protocol.GetPromptResult(description=RESEARCH.description, messages=[said])

@@ -7,7 +7,7 @@ from urllib.parse import quote, unquote
 import mcp_types as protocol
 
 from trueweave.engine import AsyncTrueweave
-from trueweave.errors import ConfigError
+from trueweave.errors import InvalidArgument
 from trueweave.mcp.documents import document_page, document_text
 from trueweave.mcp.marking import marked
 from trueweave.text.names import storable
@@ -56,7 +56,7 @@ def _document_uri(resource: str) -> str:
     except UnicodeDecodeError:
         uri = ""
     if not resource.startswith(_BEGINNING) or not uri or storable(uri) != uri:
-        raise ConfigError(
+        raise InvalidArgument(
             f"this is no resource of Trueweave. They begin with {_BEGINNING}, and a document's uri follows, "
             "percent-encoded."
         )

@@ -11,7 +11,7 @@ import mcp_types as protocol
 from pydantic import TypeAdapter, ValidationError
 
 from trueweave.engine import AsyncTrueweave
-from trueweave.errors import BadReply, ConfigError, TrueweaveError, UnknownDocument, UnknownEntity
+from trueweave.errors import BadReply, InvalidArgument, TrueweaveError, UnknownDocument, UnknownEntity
 from trueweave.mcp import documents, graph, questions, reports
 from trueweave.mcp.arguments import (
     AskArguments,
@@ -77,11 +77,11 @@ class AgentTool(Generic[A]):
         )
 
     def read(self, given: Mapping[str, Any]) -> A:
-        """The arguments of a call. ConfigError says what is wrong with them, for the model to mend."""
+        """The arguments of a call. InvalidArgument says what is wrong with them, for the model to mend."""
         try:
             return self.arguments.model_validate(given)
         except ValidationError as error:
-            raise ConfigError(f"{self.name} cannot be called like this: {_problems(error)}.") from error
+            raise InvalidArgument(f"{self.name} cannot be called like this: {_problems(error)}.") from error
 
     async def call(self, trueweave: AsyncTrueweave, arguments: A) -> protocol.CallToolResult:
         """What the tool gives in a workspace."""

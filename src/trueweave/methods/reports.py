@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
-from trueweave.errors import ConfigError, NoReports
+from trueweave.errors import InvalidArgument, NoReports
 from trueweave.evidence import Passage, Query, Scored
 from trueweave.protocols import ReportFound
 from trueweave.query_context import QueryContext
@@ -17,7 +17,7 @@ from trueweave.types import CommunityReport, Finding
 async def levels(query: Query, context: QueryContext) -> list[int]:
     """How many reports there are to read at each level. An error where there are none, or where they may not speak."""
     if query.filter:
-        raise ConfigError(
+        raise InvalidArgument(
             "reports tell of all documents at once, so they cannot answer from some of them. Ask without a filter, or "
             "by another method: `trueweave methods` lists them."
         )

@@ -15,6 +15,7 @@ from trueweave.server.fields import storable_text
 from trueweave.server.problems import Refusal
 from trueweave.server.services import Services
 from trueweave.store.postgres.api_keys import NO_LIMITS, SCOPES, KeyLimits, KeyScope
+from trueweave.types import is_storable
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,10 @@ def require(request: Request, scope: KeyScope) -> Caller:
     return caller
 
 
-WorkspaceName = Annotated[str, Path(min_length=1, max_length=200, description="The workspace."), storable_text]
+_LONGEST_NAME = 200
+WorkspaceName = Annotated[
+    str, Path(min_length=1, max_length=_LONGEST_NAME, description="The workspace."), storable_text
+]
 
 
 def entering(scope: KeyScope, *, asks: bool = False) -> Callable[..., AsyncIterator[AsyncTrueweave]]:
@@ -94,6 +98,8 @@ async def entered_workspace(
 ) -> AsyncIterator[AsyncTrueweave]:
     """A workspace by its name, open, if the caller may enter it with this scope. With `asks` it is for a question, of
     which a caller and a workspace may have so many under way."""
+    if not is_storable(name) or len(name) > _LONGEST_NAME:
+        raise Refusal(400, "invalid_workspace", "No workspace can have this name.", "Check the name in the address.")
     services, caller = services_of(request), caller_of(request)
     try:
         async with services.workspaces.lend(name, caller.sees) as trueweave:

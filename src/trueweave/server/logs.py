@@ -31,6 +31,11 @@ def begin_request(request_id: str, state: Mapping[str, Any] | None = None) -> No
     _state.set(state)
 
 
+def current_request() -> tuple[str, Mapping[str, Any]]:
+    """The id and the state of the request that is being answered; a dash and nothing outside of requests."""
+    return _request.get(), _state.get() or {}
+
+
 class RequestFilter(logging.Filter):
     """Gives each record the id of its request, as `request`, a dash where it is about none; and the number of its
     workspace, as `workspace`, where the record does not name one."""

@@ -6,16 +6,20 @@ import base64
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter
 
 from trueweave.server.problems import Refusal
+from trueweave.types import is_storable
 
 T = TypeVar("T")
 P = TypeVar("P")
+
+_MOST, _MOST_EXACT = 2**63, 2**53  # of a bigint, and of a float that is still exact
+_FIRST, _LAST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)  # of rows that Trueweave has written
 
 
 class ListPage(BaseModel, Generic[T]):
@@ -40,10 +44,12 @@ class Pager(Generic[P]):
         if not cursor:
             return None
         try:
-            tag, position = json.loads(base64.b64decode(cursor, altchars=b"-_", validate=True))
+            tag, given = json.loads(base64.b64decode(cursor, altchars=b"-_", validate=True))
             if tag == self._tag:
-                return self._positions.validate_python(position)
-        except (ValueError, TypeError, RecursionError, ValidationError):
+                position = self._positions.validate_python(given)
+                if _is_storable(position) and self._cursor(position) == cursor:
+                    return position
+        except (ValueError, TypeError, OverflowError, RecursionError):  # a ValidationError is a ValueError
             pass  # it is none of ours
         raise Refusal(
             400, "invalid_cursor", "The cursor is not one of this list.", "Begin with the first page, without a cursor."
@@ -57,6 +63,23 @@ class Pager(Generic[P]):
     def _cursor(self, position: P) -> str:
         packed = json.dumps([self._tag, position], default=_plain)
         return base64.urlsafe_b64encode(packed.encode()).decode()
+
+
+def _is_storable(position: object) -> bool:
+    """Whether PostgreSQL can compare every part of a position with a column."""
+    match position:
+        case tuple():
+            return all(map(_is_storable, position))
+        case str():
+            return is_storable(position)
+        case int():
+            return abs(position) < _MOST
+        case float():
+            return abs(position) < _MOST_EXACT  # neither NaN nor infinity
+        case datetime():
+            return position.tzinfo is not None and _FIRST <= position <= _LAST
+        case _:
+            return True
 
 
 def _plain(value: object) -> str:

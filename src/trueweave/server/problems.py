@@ -20,6 +20,7 @@ from starlette.requests import Request
 
 from trueweave import errors
 from trueweave.errors import TrueweaveError
+from trueweave.server.logs import current_request
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -63,21 +64,27 @@ class Refusal(HTTPException):
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """How a class of errors is answered. With a `detail`, that is told, and the message logged."""
+    """How a class of errors is answered. A `detail` is shown in place of the message, which is logged. With
+    `to_operator`, an administrator of all workspaces sees the message."""
 
     status: int
     code: str
     next_step: str
     detail: str = ""
+    to_operator: bool = False
 
-    @property
-    def shown(self) -> bool:
-        return not self.detail
+    def is_shown(self, caller: Any) -> bool:
+        """Whether a caller sees the message."""
+        is_operator = caller is not None and caller.scope == "admin" and caller.workspaces is None
+        return not self.detail or (self.to_operator and is_operator)
 
 
 KINDS: dict[type[TrueweaveError], _Kind] = {
     errors.TrueweaveError: _Kind(500, "internal", _IN_LOG, "The request failed."),
-    errors.ConfigError: _Kind(409, "not_configured", "Ask whoever runs the server to change the settings."),
+    errors.ConfigError: _Kind(
+        409, "not_configured", _IN_LOG, "The server is not set up for this: a setting or a model is missing.", True
+    ),
+    errors.InvalidArgument: _Kind(422, "invalid_argument", "Change the request and send it again."),
     errors.PriceUnknown: _Kind(409, "price_unknown", "Ask whoever runs the server to set the price of the model."),
     errors.NoVectors: _Kind(409, "no_vectors", "Use the method keyword, which needs none."),
     errors.NoReports: _Kind(409, "no_reports", "Use another method until reports are written."),
@@ -152,14 +159,16 @@ def problem_of(error: Exception, request_id: str = "") -> ProblemBody:
     match error:
         case TrueweaveError():
             kind = KINDS[next(one for one in type(error).__mro__ if one in KINDS)]
-            if kind.status >= 500:
+            current, state = current_request()
+            is_shown = kind.is_shown(state.get("caller"))
+            if kind.status >= 500 or (kind.to_operator and not is_shown):
                 _log.warning(
                     "%s: %s",
                     kind.code,
                     error,
-                    extra={"event": "request.problem", "request": request_id, "code": kind.code},
+                    extra={"event": "request.problem", "request": request_id or current, "code": kind.code},
                 )
-            detail = str(error) if kind.shown else kind.detail
+            detail = str(error) if is_shown else kind.detail
             near = list(getattr(error, "near", ()))
             return _problem(kind.status, kind.code, detail, kind.next_step, request_id, near=near)
         case Refusal():
@@ -205,6 +214,8 @@ def response_of(error: Exception, request_id: str = "", *, path: str = "") -> JS
     elif path.startswith("/api/"):
         body["error"] = told
     headers = dict(getattr(error, "headers", None) or {})
+    if not isinstance(error, TrueweaveError | HTTPException | RequestValidationError):
+        headers["Connection"] = "close"  # as uvicorn closes it after an exception, and the next request would be lost
     if found.status == 503 or getattr(error, "retry_after", None):
         headers.setdefault("Retry-After", str(max(1, round(getattr(error, "retry_after", None) or 5))))
     return JSONResponse(body, found.status, headers, MEDIA_TYPE)

@@ -1,10 +1,10 @@
-"""Workspaces: which there are for the caller; made and dropped by who may administer all of them."""
+"""Workspaces: those that the caller may use; made and dropped by administrators of all workspaces."""
 
 from __future__ import annotations
 
 from fastapi import APIRouter
 
-from trueweave.server.access import Administering, Administrator, AnyCaller, Reading, Shared, WorkspaceName
+from trueweave.server.access import Administering, Administrator, AnyCaller, Caller, Reading, Shared, WorkspaceName
 from trueweave.server.bodies import DroppedBody, WorkspaceBody, WorkspaceDetails, WorkspaceRequest
 from trueweave.server.fields import Cursor, Limit
 from trueweave.server.pages import ListPage, Pager
@@ -34,14 +34,12 @@ async def list_workspaces(
 
 @router.post("", status_code=201)
 async def create_workspace(body: WorkspaceRequest, caller: Administrator, shared: Shared) -> WorkspaceBody:
-    """Make a workspace. This takes a key for all workspaces."""
-    if caller.workspaces is not None:
-        raise Refusal(403, "forbidden", "This key is for some workspaces, and cannot make others.", "Use another key.")
+    """Make a workspace. This takes an admin key for all workspaces."""
+    _check_operator(caller)
     with translated():
-        if await shared.database.open_workspace(body.name, make=False):
+        made = await shared.database.create_workspace(body.name, shared.settings.resolution)
+        if made is None:
             raise Refusal(409, "workspace_exists", f"There is a workspace {body.name} already.", "Choose another name.")
-        made = await shared.database.open_workspace(body.name, make=True, resolution=shared.settings.resolution)
-        assert made is not None, "it was made"
         [found] = await api_keys.workspaces(shared.database, 1, only=[made.workspace.id])
     return WorkspaceBody(name=found.name, created=found.created)
 
@@ -65,8 +63,19 @@ async def get_status(trueweave: Reading) -> Status:
 
 
 @router.delete("/{workspace}")
-async def drop_workspace(workspace: WorkspaceName, trueweave: Administering, shared: Shared) -> DroppedBody:
-    """Drop a workspace, with everything in it."""
+async def drop_workspace(
+    workspace: WorkspaceName, trueweave: Administering, caller: Administrator, shared: Shared
+) -> DroppedBody:
+    """Drop a workspace, with everything in it. This takes an admin key for all workspaces."""
+    _check_operator(caller)
     documents = await trueweave.maintenance.drop()
     await shared.workspaces.forget(workspace)
     return DroppedBody(dropped=workspace, documents=documents)
+
+
+def _check_operator(caller: Caller) -> None:
+    """Refusal where the caller administers some workspaces only: it works in those that it is given."""
+    if caller.workspaces is not None:
+        raise Refusal(
+            403, "forbidden", "This takes a key for all workspaces, and this key is for some.", "Use another key."
+        )

@@ -16,7 +16,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, Literal, NamedTuple, get_args
 
-from trueweave.errors import ConfigError
+from trueweave.errors import InvalidArgument
 from trueweave.store.postgres.db import Database
 
 KeyScope = Literal["read", "write", "admin"]
@@ -138,7 +138,9 @@ async def _make(
     **more: object,
 ) -> MadeKey | None:
     if not name.strip() or len(name) > _LONGEST_NAME:
-        raise ConfigError(f"a key needs a name of 1 to {_LONGEST_NAME} characters, so that one can tell whose it is.")
+        raise InvalidArgument(
+            f"a key needs a name of 1 to {_LONGEST_NAME} characters, so that one can tell whose it is."
+        )
     prefix, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
     async with database.transaction(None) as tx:
         rows = await tx.rows(

@@ -415,6 +415,13 @@ class Database:
             )
         return await (await self.servers.database(server)).open_placed(workspace, name, mode)
 
+    async def create_workspace(self, name: str, resolution: Resolution) -> OpenedWorkspace | None:
+        """A new workspace; None where there is one of this name. Of several callers at once, one makes it."""
+        query = b"SELECT create_workspace(%(name)s, %(resolution)s, %(among)s::text[])"
+        given = {"name": name, "resolution": resolution, "among": self._among}
+        [(is_new,)] = await self._alone(self._entering(None).encode(), (), query, given)
+        return await self.open_workspace(name, make=False) if is_new else None
+
     async def open_placed(self, workspace: Workspace, name: str, resolution: Resolution) -> OpenedWorkspace:
         """The same for a workspace that its home has placed in this database."""
         query = b"SELECT has_space, settings FROM open_placed(%(id)s, %(name)s, %(resolution)s)"

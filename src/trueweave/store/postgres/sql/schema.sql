@@ -236,6 +236,22 @@ BEGIN
     WHERE workspace = here GROUP BY key;
 END $$;
 
+CREATE FUNCTION trueweave.create_workspace(workspace_name text, resolution text, among text[]) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'trueweave', 'pg_temp'
+    AS $$
+DECLARE chosen text;
+BEGIN
+    IF EXISTS (SELECT FROM workspace w WHERE w.name = workspace_name) THEN
+        RETURN false;
+    END IF;
+    chosen := choose_server(among);
+    INSERT INTO workspace (name, mode, server, place)
+    VALUES (workspace_name, resolution, chosen, CASE WHEN chosen IS NULL THEN 'here' ELSE 'away' END)
+    ON CONFLICT (name) DO NOTHING;
+    RETURN FOUND;
+END $$;
+
 CREATE FUNCTION trueweave.drop_left_tables(kept interval) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'trueweave', 'public', 'pg_temp'
@@ -3047,6 +3063,9 @@ REVOKE ALL ON FUNCTION trueweave.count_bytes_that_went() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION trueweave.count_text() FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.count_text() TO trueweave_app;
+
+REVOKE ALL ON FUNCTION trueweave.create_workspace(workspace_name text, resolution text, among text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION trueweave.create_workspace(workspace_name text, resolution text, among text[]) TO trueweave_app;
 
 REVOKE ALL ON FUNCTION trueweave.drop_left_tables(kept interval) FROM PUBLIC;
 GRANT ALL ON FUNCTION trueweave.drop_left_tables(kept interval) TO trueweave_app;

@@ -25,7 +25,7 @@ SELECT c.id, c.size FROM community c
 WHERE (%(level)s::int IS NULL OR c.level = %(level)s)
     AND (%(within)s::uuid IS NULL OR c.parent = (SELECT n FROM community WHERE id = %(within)s))
     AND (%(since)s::timestamptz IS NULL OR c.changed >= %(since)s)
-    AND (%(id)s::uuid IS NULL OR c.size < %(size)s::int OR (c.size = %(size)s::int AND c.id > %(id)s::uuid))
+    AND (%(id)s::uuid IS NULL OR c.size < %(size)s::bigint OR (c.size = %(size)s::bigint AND c.id > %(id)s::uuid))
 ORDER BY c.size DESC, c.id LIMIT %(limit)s
 
 -- name: failed
