@@ -230,6 +230,7 @@ __all__ = [
     "Workspace",
     "WorkspaceLoading",
     "WorkspaceMoving",
+    "WorkspaceReplaced",
     "connect",
     "connect_async",
 ]
@@ -304,6 +305,7 @@ if typing.TYPE_CHECKING:
         UnreadableFile,
         WorkspaceLoading,
         WorkspaceMoving,
+        WorkspaceReplaced,
     )
     from trueweave.events import (
         Added,

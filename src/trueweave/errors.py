@@ -32,6 +32,7 @@ TrueweaveError
 │   │   └── SchemaNewer      a newer Trueweave changed it: upgrade this one
 │   └── NotIsolated          the connection would see more than one workspace
 ├── UnknownWorkspace
+│   └── WorkspaceReplaced    a bulk load has put another index in its place: try again
 ├── UnknownCommunity
 ├── UnknownDocument
 ├── UnknownJob
@@ -201,6 +202,11 @@ class NotIsolated(DatabaseError):
 
 class UnknownWorkspace(TrueweaveError):
     """There is no workspace of that name."""
+
+
+class WorkspaceReplaced(UnknownWorkspace):
+    """A bulk load has replaced the index of the workspace since it was opened. Nothing was written. The next call uses
+    the new index."""
 
 
 class UnknownCommunity(TrueweaveError):

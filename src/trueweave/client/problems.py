@@ -24,7 +24,14 @@ DAILY_LIMIT = "daily_limit_reached"
 UNDER_WAY = "under_way"  # the same request is being carried out
 # The server could not do it, has done nothing, and may be able to soon.
 LATER = frozenset(
-    {"database_unavailable", "workspace_moving", "store_unavailable", "copy_behind", "server_unavailable"}
+    {
+        "database_unavailable",
+        "workspace_moving",
+        "workspace_replaced",
+        "store_unavailable",
+        "copy_behind",
+        "server_unavailable",
+    }
 )
 
 CLASSES: dict[str, type[TrueweaveError]] = {
@@ -57,6 +64,7 @@ CLASSES: dict[str, type[TrueweaveError]] = {
     "schema_mismatch": errors.SchemaMismatch,
     "not_isolated": errors.NotIsolated,
     "unknown_workspace": errors.UnknownWorkspace,
+    "workspace_replaced": errors.WorkspaceReplaced,
     "unknown_community": errors.UnknownCommunity,
     "unknown_document": errors.UnknownDocument,
     "unknown_job": errors.UnknownJob,

@@ -54,7 +54,7 @@ class OpenWorkspace:
         extractor: Extractor | MakeExtractor | None = None,
         chunker: Chunker | MakeChunker | None = None,
     ) -> None:
-        self.workspace = workspace
+        self._workspace = workspace
         self.llm = llm
         self.own = dict(own or {})
         self.streams = OpenStreams()
@@ -74,6 +74,25 @@ class OpenWorkspace:
         self._prompts: PromptSet | None = None
         self._closing = AsyncExitStack()
         self._opening = asyncio.Lock()
+
+    @property
+    def workspace(self) -> Workspace:
+        """The workspace in its database. After a bulk load it is the new index, as soon as that was noticed."""
+        self._follow()
+        return self._workspace
+
+    def _follow(self) -> None:
+        """Leave an index that a bulk load has replaced, with all that was made for it."""
+        latest = self._workspace.latest
+        if latest != self._workspace:
+            self._workspace, self._where = latest, VectorLayoutCache(latest)
+            self._forget_models()
+
+    def _forget_models(self) -> None:
+        """Have models made anew when they are next needed. Those that were made are closed with the workspace."""
+        self._models = None
+        if self._embedder_is_of_settings:
+            self._embedder = None
 
     @property
     def is_embedded(self) -> bool:
@@ -99,11 +118,15 @@ class OpenWorkspace:
             if self._factory is None:
                 opening = factory.opened_models(self.workspace.database, self.settings.lease)
                 self._factory = await self._closing.enter_async_context(opening)
-            if self._models is None:
+            self._follow()
+            while self._models is None:
+                workspace = self.workspace
                 embedder = None if self._embedder_is_of_settings else self._embedder
                 given = Given(embedder, self._extractor, self._chunker)
-                made = await self._factory.models(self.workspace, self.settings, await self.prompts(), given)
-                self._models = await self._closing.enter_async_context(aclosing(made))
+                made = await self._factory.models(workspace, self.settings, await self.prompts(), given)
+                await self._closing.enter_async_context(aclosing(made))
+                if workspace == self.workspace:  # not replaced meanwhile
+                    self._models = made
         return self._models
 
     async def prompts(self) -> PromptSet:
@@ -122,9 +145,12 @@ class OpenWorkspace:
 
     async def embedder(self) -> Embedder | None:
         """The embedder, opened when it is first needed; None where neither caller nor settings name one."""
-        if self._embedder is None and (name := self.settings.embedding_model):
-            self._embedder = await (await self.models()).embedder(name)
-            self._embedder_is_of_settings = True
+        self._follow()
+        while self._embedder is None and (name := self.settings.embedding_model):
+            models = await self.models()
+            embedder = await models.embedder(name)
+            if models is self._models:  # not replaced meanwhile
+                self._embedder, self._embedder_is_of_settings = embedder, True
         return self._embedder
 
     async def take_space(self, embedder: Embedder) -> None:
@@ -150,13 +176,18 @@ class OpenWorkspace:
 
     def open_readers(self, filter: Filter) -> Readers:
         """Readers of the primary with this filter, for what is looked up beside other statements to it."""
-        return self._changed(open_readers(self._where, filter), filter)
+        return self._changed(open_readers(self._layouts, filter), filter)
 
     def open_question(self, filter: Filter) -> Readers:
         """The readers of a question with this filter: those of a standby, where there is one that may answer it. Other
         stores may be ahead of standbys, so that they are read together with the primary alone."""
         is_alone = self.settings.graph == self.settings.vectors == "postgresql"
-        return self._changed(open_readers(self._where, filter, standbys=is_alone), filter)
+        return self._changed(open_readers(self._layouts, filter, standbys=is_alone), filter)
+
+    @property
+    def _layouts(self) -> VectorLayoutCache:
+        self._follow()
+        return self._where
 
     def _changed(self, own: Readers, filter: Filter) -> Readers:
         readers = self._stores.readers(self.settings, self.workspace, own)
@@ -229,10 +260,8 @@ class OpenWorkspace:
         """Give this workspace settings of its own, for all who work in it, and take others back; those in force here
         now. Other processes see them when they next open the workspace."""
         self.own = await change_settings(self.workspace, changes, unset)
-        if self.settings.embedding_model and self._embedder_is_of_settings:
-            self._embedder = None
         self.settings = self._of_process.over(self.own)
-        self._models = None  # others are made by the new settings; these are closed with the workspace
+        self._forget_models()
         return self.settings
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from trueweave.conversations import AsyncConversation
 from trueweave.engine.core import OpenWorkspace
-from trueweave.errors import ConfigError, ModelFilesMissing
+from trueweave.errors import ConfigError, ModelFilesMissing, WorkspaceReplaced
 from trueweave.events import Listener, ignore, in_run
 from trueweave.evidence import Answer, AnswerOptions, Compared, Comparison, Evidence, Filter, Passage, Query
 from trueweave.protocols import Embedder, Verifier
@@ -118,12 +118,21 @@ class QuestionCalls:
         rerank: bool,
         context_only: bool,
     ) -> AsyncGenerator[str | Answer, None]:
-        with translated():
-            asking, query, chosen = await self._prepare_question(question, method, filter, rerank=rerank)
-            stream = asking.stream(query, chosen, await answering(), history, context_only=context_only)
-            async with aclosing(stream) as pieces:
-                async for piece in pieces:
-                    yield piece
+        has_begun = False
+        for may_begin_again in (True, False):
+            try:
+                with translated():
+                    asking, query, chosen = await self._prepare_question(question, method, filter, rerank=rerank)
+                    stream = asking.stream(query, chosen, await answering(), history, context_only=context_only)
+                    async with aclosing(stream) as pieces:
+                        async for piece in pieces:
+                            has_begun = True
+                            yield piece
+            except WorkspaceReplaced:  # it was noticed just now: the next try uses the new index
+                if has_begun or not may_begin_again:
+                    raise
+            else:
+                return
 
     async def retrieve(
         self,
@@ -136,8 +145,16 @@ class QuestionCalls:
     ) -> Evidence:
         """What a method finds for a question, and how, without an answer."""
         with in_run(listener, is_question=True):
-            asking, query, chosen = await self._prepare_question(question, method, filter, rerank=rerank)
-            return await asking.retrieve(query, chosen)
+            try:
+                return await self._retrieve(question, method, filter, rerank=rerank)
+            except WorkspaceReplaced:  # it was noticed just now: the next try uses the new index
+                return await self._retrieve(question, method, filter, rerank=rerank)
+
+    async def _retrieve(
+        self, question: str, method: str | Method | None, filter: Filter | None, *, rerank: bool
+    ) -> Evidence:
+        asking, query, chosen = await self._prepare_question(question, method, filter, rerank=rerank)
+        return await asking.retrieve(query, chosen)
 
     async def search(self, text: str, limit: int = 10, *, filter: Filter | None = None) -> list[Passage]:
         """The passages that fit a text best: by meaning and by words, or by words alone where nothing is embedded."""

@@ -123,6 +123,9 @@ KINDS: dict[type[TrueweaveError], _Kind] = {
         "GET /v1/workspaces lists those that this key may use.",
         "There is no such workspace, or this key may not use it.",
     ),
+    errors.WorkspaceReplaced: _Kind(
+        503, "workspace_replaced", _LATER, "A bulk load has replaced the index of the workspace just now."
+    ),
     errors.UnknownCommunity: _Kind(404, "unknown_community", "List the communities of the workspace."),
     errors.UnknownDocument: _Kind(404, "unknown_document", "List the documents of the workspace."),
     errors.UnknownJob: _Kind(404, "unknown_job", "List the jobs of the workspace."),

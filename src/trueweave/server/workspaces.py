@@ -75,12 +75,12 @@ class OpenWorkspaces:
 
     async def _find(self, name: str, may: Callable[[int], bool]) -> _Opened:
         found = self._open.get(name)
-        if found and time.monotonic() - found.since < _FRESH and may(found.trueweave.workspace.id):
+        if found and time.monotonic() - found.since < _FRESH and self._may(may, found.trueweave.workspace.id):
             self._open.move_to_end(name)
             return found
         with translated():
             there = await self._database.open_workspace(name, make=False)
-        if there is None or not may(there.workspace.id):
+        if there is None or not self._may(may, there.workspace.id):
             raise UnknownWorkspace(f"there is no workspace {name!r} for this caller")
         trueweave = AsyncTrueweave(there.workspace, settings=self._settings, own=there.settings, models=self._models)
         made = _Opened(trueweave, time.monotonic())
@@ -90,6 +90,10 @@ class OpenWorkspaces:
             before.is_kept = False
             await self._close_if_unused(before)
         return made
+
+    def _may(self, may: Callable[[int], bool], workspace: int) -> bool:
+        """Whether a caller may see a workspace. A key that was looked up before a bulk load names the former one."""
+        return may(workspace) or any(map(may, self._database.formers(workspace)))
 
     async def _let_go(self, name: str, opened: _Opened) -> None:
         if self._open.get(name) is opened:

@@ -25,6 +25,7 @@ from trueweave.errors import (
     NotIsolated,
     UnknownWorkspace,
     WorkspaceMoving,
+    WorkspaceReplaced,
 )
 from trueweave.store.postgres import binary_params, schema
 from trueweave.store.postgres.connections import (
@@ -88,6 +89,11 @@ _DROPPED = (
     "interrupted, run `trueweave workspace drop NAME --yes` to end it; `trueweave init` makes a new one."
 )
 
+
+_REPLACED = (
+    "a bulk load has replaced the index of this workspace since it was opened. Nothing was written. Try again, and the "
+    "new index is used."
+)
 
 _MOVING = (
     "this workspace is being moved to another server, or was moved just now. It is read meanwhile, and takes no "
@@ -167,7 +173,9 @@ class Database:
         self.timeouts = timeouts
         self.index_memory = index_memory
         self._is_pooled = direct_url is not None
-        self._entering_one = f"{self._entering(None)}, set_config('trueweave.workspace', %s, true)".encode()
+        entered = "set_config('trueweave.workspace', %s, true), trueweave.enter(%s::int, false)"
+        self._entering_one = f"{self._entering(None)}, {entered}".encode()
+        self._successors: dict[int, int] = {}  # of workspaces that bulk loads have replaced, as far as it was noticed
         self._pool = AsyncConnectionPool(
             url,
             min_size=1,
@@ -285,9 +293,11 @@ class Database:
         check = f", trueweave.enter({workspace}, {not snapshot}, {booking})" if is_checked else ""
         begun = await connection.execute(f"{begin}; {self._entering(workspace, unhurried=unhurried)}{check}".encode())
         try:
+            tx = Transaction(connection, workspace or 0, self._slow_after)
             if is_checked and not (begun.nextset() and await _is_there(begun)):
-                raise UnknownWorkspace(_DROPPED)
-            yield Transaction(connection, workspace or 0, self._slow_after)
+                state = await self._state(tx)
+                raise WorkspaceReplaced(_REPLACED) if state.successor else UnknownWorkspace(_DROPPED)
+            yield tx
         except errors.ReadOnlySqlTransaction as error:
             await _roll_back(connection)
             if is_checked and not snapshot and not await _is_standby(connection):
@@ -298,21 +308,54 @@ class Database:
             raise
         await connection.execute("COMMIT")
 
-    async def read(self, workspace: int, query: bytes, params: Mapping[str, Any] | None = None) -> list[Row]:
+    async def read(
+        self, workspace: int | None, query: bytes, params: Mapping[str, Any] | None = None, *, former: bool = False
+    ) -> list[Row]:
         """The rows of one statement that only reads, in a transaction of its own; prepared where that can be.
+
+        A workspace that was dropped is UnknownWorkspace. One that a bulk load has replaced is WorkspaceReplaced, unless
+        a `former` index may be read: it is kept for some minutes. Without a workspace it reaches what all share.
 
         Both go to PostgreSQL together, so that it takes one round trip: without a `BEGIN`, all that is sent up to the
         end of a pipeline is one transaction.
         """
-        return await self._alone(self._entering_one, (str(workspace),), query, params)
+        if workspace is None:
+            return await self._alone(self._entering(None).encode(), (), query, params)
+        begun, rows = await self._together(self._entering_one, (str(workspace), workspace), query, params)
+        if begun[-1] is not True:
+            async with self.transaction(workspace, dropping=True) as tx:
+                state = await self._state(tx)
+            if state.successor and not former:
+                raise WorkspaceReplaced(_REPLACED)
+            if state.is_dropped and not state.successor:
+                raise UnknownWorkspace(_DROPPED)  # else it was moved, and is read where it was for some minutes
+        return rows
+
+    def successor(self, workspace: int) -> int:
+        """The workspace itself, or the one that a bulk load has put in its place, if that was noticed."""
+        while workspace in self._successors:
+            workspace = self._successors[workspace]
+        return workspace
+
+    def formers(self, workspace: int) -> list[int]:
+        """The workspaces that bulk loads have replaced by this one, one after the other, as far as it was noticed."""
+        return [former for former in self._successors if self.successor(former) == workspace]
+
+    async def _state(self, tx: Transaction) -> _State:
+        """What became of a workspace that cannot be entered."""
+        rows = await tx.rows("read.fate")
+        state = _State(*rows[0]) if rows else _State(True, None)
+        if state.successor:
+            self._successors[tx.workspace] = state.successor
+        return state
 
     async def _alone(
-        self, entering: bytes, entered: Sequence[str], query: bytes, params: Mapping[str, Any] | None
+        self, entering: bytes, entered: Sequence[object], query: bytes, params: Mapping[str, Any] | None
     ) -> list[Row]:
         return (await self._together(entering, entered, query, params))[1]
 
     async def _together(
-        self, entering: bytes, entered: Sequence[str], query: bytes, params: Mapping[str, Any] | None
+        self, entering: bytes, entered: Sequence[object], query: bytes, params: Mapping[str, Any] | None
     ) -> tuple[Row, list[Row]]:
         """What the statement that enters gives, and the rows of the one that follows it, in one transaction."""
         async with self._lent() as connection:
@@ -510,15 +553,26 @@ class Workspace:
             servers.expire()  # who tries again is to see where it is by then
             raise
 
-    async def read(self, query: bytes, params: Mapping[str, Any] | None = None) -> list[Row]:
+    async def read(self, query: bytes, params: Mapping[str, Any] | None = None, *, former: bool = False) -> list[Row]:
         """The rows of one statement that only reads: see `Database.read`."""
-        return await (await self.placed()).read(self.id, query, params)
+        return await (await self.placed()).read(self.id, query, params, former=former)
+
+    @property
+    def latest(self) -> Workspace:
+        """This workspace, or the one that a bulk load has put in its place, if that was noticed."""
+        latest = self.database.successor(self.id)
+        return self if latest == self.id else Workspace(self.database, latest)
 
     async def retry_while_down(
         self, act: Callable[[], Awaitable[T]], patience: float = 600, told: WaitListener = lambda _reason, _waited: None
     ) -> T:
         """What `act` gives, tried again while the database is away: see `Database.retry_while_down`."""
         return await self.database.retry_while_down(act, patience, told)
+
+
+class _State(NamedTuple):
+    is_dropped: bool
+    successor: int | None
 
 
 class OpenedWorkspace(NamedTuple):

@@ -90,10 +90,11 @@ class _StandbyDatabase(Database):
     async def read_replayed(
         self, workspace: int, query: bytes, params: Mapping[str, Any] | None
     ) -> tuple[int, list[Row]]:
-        """How far the server had replayed before it ran a statement, and the rows; 0 where it is no standby."""
-        begun, rows = await self._together(self._entering_replica, (str(workspace),), query, params)
-        is_standby, replayed = begun[-2:]
-        return replayed if is_standby else 0, rows
+        """How far the server had replayed before it ran a statement, and the rows; 0 where it is no standby, or the
+        workspace cannot be entered."""
+        begun, rows = await self._together(self._entering_replica, (str(workspace), workspace), query, params)
+        is_there, is_standby, replayed = begun[-3:]
+        return replayed if is_there and is_standby else 0, rows  # the primary knows what became of the workspace
 
 
 class _Replayed(NamedTuple):
@@ -348,7 +349,7 @@ class Standbys:
 
     async def _positions(self, askers: Sequence[None]) -> list[Position]:
         """Where the primary is, for all who asked before this began."""
-        [row] = await self._primary.read(0, QUERIES["standby.position"].encode())
+        [row] = await self._primary.read(None, QUERIES["standby.position"].encode())
         return [Position(*row)] * len(askers)
 
     @property

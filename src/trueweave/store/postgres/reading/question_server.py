@@ -16,7 +16,8 @@ class QuestionServer:
     it is the primary.
 
     No statement sees less than one before it. Where the standby fails, that statement and all that follow are the
-    primary's, which has everything that the standby has shown.
+    primary's, which has everything that the standby has shown. A question that began before a bulk load replaced the
+    index ends on the former one.
     """
 
     def __init__(self, workspace: Workspace, *, standbys: bool) -> None:
@@ -24,6 +25,7 @@ class QuestionServer:
         self._standbys = standbys
         self._chosen: Standby | None = None
         self._least = 0
+        self._has_begun = False
         self._memo = Memo()
 
     async def read(self, query: bytes, params: Mapping[str, Any] | None = None) -> list[Row]:
@@ -33,10 +35,12 @@ class QuestionServer:
         if self._chosen:
             found = await self._chosen.read(self._workspace.id, query, params, self._least)
             if found:
-                self._least = max(self._least, found[0])
+                self._least, self._has_begun = max(self._least, found[0]), True
                 return found[1]
             self._chosen = None
-        return await self._workspace.read(query, params)
+        rows = await self._workspace.read(query, params, former=self._has_begun)
+        self._has_begun = True
+        return rows
 
     async def _choose(self) -> None:
         standbys = (await self._workspace.placed()).standbys

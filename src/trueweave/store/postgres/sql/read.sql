@@ -68,3 +68,7 @@ SELECT settings FROM workspace WHERE id = current_setting('trueweave.workspace')
 -- name: change_settings
 UPDATE workspace SET settings = (settings || %(changes)s::jsonb) - %(unset)s::text[]
 WHERE id = current_setting('trueweave.workspace')::int RETURNING settings
+
+-- name: fate
+-- What became of a workspace that cannot be entered: whether it was dropped, and which one has replaced it and is there.
+SELECT dropped, CASE WHEN expires > now() THEN replaced_by END FROM workspace
