@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 from tests.integration.test_worker import CAPITALS, QUICK, Mill
 from trueweave import AsyncTrueweave
+from trueweave.config import Settings
 from trueweave.errors import Defect
 from trueweave.graph.contribution import contribution
 from trueweave.ingest import jobs
@@ -25,7 +27,7 @@ from trueweave.store.postgres.leases import LeaseKind
 from trueweave.store.postgres.liveness import LEASE, Liveness
 from trueweave.store.postgres.queue import Kind, enqueue, forget_jobs
 from trueweave.store.postgres.replies import PostgresReplies
-from trueweave.testing import Faults, HashEmbedder
+from trueweave.testing import Faults, HashEmbedder, ModelServer
 from trueweave.types import Chunk, Document, Link, Mention, Purpose, Source, TextRole
 from trueweave.view.settle import SettleResult, settle
 
@@ -232,6 +234,21 @@ async def test_documents_are_handed_in_though_the_database_was_away(url: str) ->
             faults.break_at(None)
         await finished(mill)
         assert [chunk.text async for d in mill.trueweave.documents() for chunk in d.chunks] == ["Ada 7"]
+
+
+async def test_a_worker_waits_for_a_database_that_is_lost_while_it_starts(url: str) -> None:
+    faults, stop = Faults(), asyncio.Event()
+    stop.set()
+    async with (
+        ModelServer(lambda _: "") as server,
+        Database(url, connection_class=faults.connection_class()) as database,
+    ):
+        settings = Settings(extractor="capitals", embedding_model="vllm/any", embedding_url=server.url)
+        for chance in range(25):
+            async with aclosing(await AsyncTrueweave.enter(database, f"test {chance}", settings=settings)) as trueweave:
+                faults.break_at(chance)
+                await asyncio.wait_for(trueweave.work(stop=stop), 20)
+                faults.break_at(None)
 
 
 async def test_one_who_lives_keeps_what_it_asks_for_when_the_database_was_away(url: str, database: Database) -> None:

@@ -11,6 +11,7 @@ import pytest
 from psycopg import errors
 
 from tests.integration.proxies import Proxy
+from trueweave import supervising
 from trueweave.errors import BudgetReached
 from trueweave.store.postgres.connections import Timeouts
 from trueweave.store.postgres.db import Database, Transaction, Workspace
@@ -202,3 +203,23 @@ async def test_a_lease_is_renewed_again_after_the_process_stood_still_in_the_mid
         async with asyncio.timeout(PATIENCE):
             while not liveness.holds(liveness.owner):  # noqa: ASYNC110 (by a task of its own)
                 await asyncio.sleep(0.05)
+
+
+async def test_a_lease_is_renewed_again_after_a_bug_in_renewing_it(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervising, "_FIRST_DELAY", 0.01)
+    renew, renewed, failed = Liveness._renew, asyncio.Event(), False
+
+    async def renewing(self: Liveness) -> None:
+        nonlocal failed
+        if not failed:
+            failed = True
+            raise KeyError("a bug")
+        await renew(self)
+        renewed.set()
+
+    monkeypatch.setattr(Liveness, "_renew", renewing)
+    async with Liveness(database, lease=0.5):
+        await asyncio.wait_for(renewed.wait(), 20)
+    assert failed

@@ -178,7 +178,8 @@ class DocumentCalls:
     async def work(self, listener: Listener = ignore, stop: asyncio.Event | None = None) -> None:
         """Take jobs of this workspace from the queue until `stop` is set; then end what is begun."""
         with in_run(listener):
-            worker = await self._core.worker(await self._core.worker_dependencies(), listener, patient=True)
+            needed = await self._core.workspace.retry_while_down(self._core.worker_dependencies)
+            worker = await self._core.worker(needed, listener, patient=True)
             async with running("cleanup", self._sweep_again_and_again):
                 await run_until(worker, stop)
 

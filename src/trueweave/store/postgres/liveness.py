@@ -24,6 +24,7 @@ from trueweave.store.postgres.batcher import Batcher
 from trueweave.store.postgres.connections import Connection
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.failures import DRIVER_ERRORS, first_line
+from trueweave.supervising import background
 
 _log = logging.getLogger(__name__)
 
@@ -65,7 +66,7 @@ class Liveness:
     async def __aenter__(self) -> Self:
         if not self._follows:
             await self._database.retry_while_down(self._register)
-        self._renewing = asyncio.create_task(self._renew_for_ever())
+        self._renewing = background("process lease", self._renew_for_ever)
         return self
 
     async def __aexit__(self, *_: object) -> None:

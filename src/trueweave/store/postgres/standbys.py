@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 from psycopg import Error
@@ -26,6 +27,7 @@ from trueweave.store.postgres.connections import Connection, Row, Timeouts, conn
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.failures import DRIVER_ERRORS, first_line
 from trueweave.store.postgres.queries import QUERIES
+from trueweave.supervising import background
 
 _log = logging.getLogger(__name__)
 
@@ -314,8 +316,9 @@ class Standbys:
     def start(self) -> None:
         """Look after them from now on."""
         if not self._watching:
-            work = (self._sample(), *(self._follow(one) for one in self._all))
-            self._watching = [asyncio.create_task(one) for one in work]
+            self._watching = [background("position of the primary", self._sample)]
+            for n, one in enumerate(self._all, 1):  # by number: a server tells everybody the names of failed tasks
+                self._watching.append(background(f"standby {n}", partial(self._follow, one)))
 
     async def aclose(self) -> None:
         """Let go of all connections."""
