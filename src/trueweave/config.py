@@ -249,8 +249,7 @@ class Settings(BaseSettings):
     )
     method: str | None = Field(
         default=None,
-        description="The method that answers questions: `trueweave methods` lists them. Without it, auto where there "
-        "is an embedding model, else keyword.",
+        description="The method that answers questions: `trueweave methods` lists them. Without it, auto.",
         examples=["hybrid"],
     )
     extractor: str = Field(

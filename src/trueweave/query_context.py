@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 from uuid import UUID
 
-from trueweave.errors import ConfigError
+from trueweave.errors import ConfigError, ModelFilesMissing, NoVectors
 from trueweave.evidence import Evidence, Passage, Query, Scored, Step
 from trueweave.memo import Memo
 from trueweave.prompts import BUILT_IN, PromptSet
@@ -74,6 +74,20 @@ class QueryContext:
     def embeds(self) -> bool:
         """Whether texts can be embedded here."""
         return self._embedder is not None
+
+    async def lacks_vectors(self) -> str:
+        """Why nothing can be found by meaning here, as a sentence; empty where it can. Vectors of another model than
+        the one that is set are an error."""
+        if self._embedder is None:
+            return "No embedding model is set."
+        try:
+            name = self._embedder.model
+            await self._readers.vectors.check_space(self._embedder)
+        except ModelFilesMissing:
+            return "The embedding model is not on this machine: `trueweave doctor` says what to do."
+        except NoVectors:
+            return f"This workspace has no vectors yet: `trueweave reembed {name}` makes them."
+        return ""
 
     async def embed(self, texts: Sequence[str], role: TextRole = "query") -> Vectors:
         """One vector per text, in order, of the space in which this workspace is searched. Questions, names and

@@ -65,6 +65,8 @@ def test_three_commands_from_an_empty_home(hub: ModelHub, environment: dict[str,
     assert hub.sent == sent
     checked = home("doctor").stdout
     assert "local/all-MiniLM-L6-v2" in checked
+    assert "All is well." in checked
+    assert "reembed" not in home("status").stdout
 
 
 def test_without_a_network_documents_are_added_and_found_by_words(
@@ -82,8 +84,15 @@ def test_without_a_network_documents_are_added_and_found_by_words(
     assert answer(home("status", "--json"))["documents"] == 1
     refused = home("ask", "Who wrote programs?", "--method", "naive", code=1)
     assert "vectors" in refused.stderr
-    found = answer(home("ask", "Who wrote programs?", "--method", "keyword", "--json"))
-    assert found["evidence"]["passages"][0]["text"] == TEXT
+    by_words = home("ask", "Who wrote programs?", "--json")
+    assert answer(by_words)["evidence"]["passages"][0]["text"] == TEXT
+    told = " ".join(by_words.stderr.split())
+    assert told.count("Passages are found by words alone.") == 1
+    assert "The embedding model is not on this machine: `trueweave doctor` says what to do." in told
+    assert answer(home("entities", "Ada", "--json"))["by"] == ["words"]
+    well = " ".join(home("doctor").stdout.split())
+    assert "Nothing is broken, but without an embedding model, passages are found by words alone." in well
+    assert "reembed" not in home("status").stdout
     [missing] = [
         one for one in answer(home("doctor", "--json"))["checks"] if one["what"] == f"embedding model: {MODEL}"
     ]
@@ -105,6 +114,8 @@ def test_without_a_network_documents_are_added_and_found_by_words(
     refused = home("ask", "Who wrote programs?", "--method", "naive", code=1, more=elsewhere)
     assert "cannot be downloaded" in refused.stderr
     assert "Methods that search by words, such as keyword, need no model." in " ".join(refused.stderr.split())
+    found = answer(home("ask", "Who wrote programs?", "--json", more=elsewhere))
+    assert found["evidence"]["passages"][0]["text"] == TEXT
 
 
 def test_models_are_listed_and_fetched_ahead(hub: ModelHub, environment: dict[str, str], tmp_path: Path) -> None:

@@ -16,13 +16,13 @@ from trueweave.cli.options import DatabaseUrl, Json, Model, Workspace
 from trueweave.cli.questions import (
     Documents,
     Question,
+    QuestionNotes,
     ShowEvidence,
     Where,
     read_filter,
     read_history,
     read_parameters,
     read_question,
-    tell_waiting,
     write_history,
 )
 from trueweave.cli.render.answers import answer_advice, answer_notes, cost_line, no_answer_lines
@@ -214,7 +214,7 @@ async def _stream(trueweave: AsyncTrueweave, asked: Inquiry, write: Callable[[st
             extractive=asked.extractive,
             context_only=True,
             rerank=asked.rerank,
-            listener=tell_waiting,
+            listener=QuestionNotes(),
         )
     answer: Answer | None = None
     stream = trueweave.stream(
@@ -229,7 +229,7 @@ async def _stream(trueweave: AsyncTrueweave, asked: Inquiry, write: Callable[[st
         repair=asked.repair,
         options=asked.options,
         rerank=asked.rerank,
-        listener=tell_waiting,
+        listener=QuestionNotes(),
     )
     async with aclosing(stream):  # writing fails when the reader is gone
         async for piece in stream:

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,11 +18,11 @@ from trueweave.cli.ask import History, MethodName, Parameters
 from trueweave.cli.options import DatabaseUrl, Json, Model, Workspace
 from trueweave.cli.questions import (
     Documents,
+    QuestionNotes,
     Where,
     read_filter,
     read_history,
     read_parameters,
-    tell_waiting,
     write_history,
 )
 from trueweave.cli.render.answers import answer_notes, cost_line, no_answer_lines, usage_words
@@ -94,6 +94,18 @@ def chat(
         raise typer.Exit(1)
 
 
+class _ChatNotes(QuestionNotes):
+    """A listener that also prints how a question is understood."""
+
+    def __call__(self, event: Event) -> None:
+        from trueweave.events import Rewritten
+
+        if isinstance(event, Rewritten):
+            say(Text(f"Looking for: {' '.join(event.question.split())}", style="dim"))
+        else:
+            super().__call__(event)
+
+
 @dataclass
 class _Talk:
     """A conversation on a terminal, or line by line."""
@@ -108,6 +120,7 @@ class _Talk:
     last: Answer | None = None
     questions: int = 0
     failures: int = 0
+    notes: QuestionNotes = field(default_factory=_ChatNotes)
 
     def run(self) -> None:
         """Answer until there are no more questions."""
@@ -169,7 +182,7 @@ class _Talk:
         with ExitStack() as until_it_writes:
             until_it_writes.enter_context(spinner("Looking …"))
             try:
-                with closing(_closable(self.conversation.stream(question, listener=_heard_of))) as pieces:
+                with closing(_closable(self.conversation.stream(question, listener=self.notes))) as pieces:
                     for piece in pieces:
                         if isinstance(piece, Answer):
                             answer = piece
@@ -256,13 +269,3 @@ def _piped() -> Iterator[str]:
 
 def _closable(pieces: Iterator[str | Answer]) -> Generator[str | Answer, None, None]:
     yield from pieces
-
-
-def _heard_of(event: Event) -> None:
-    """Print on stderr how a question is understood, and what it waits for."""
-    from trueweave.events import Rewritten
-
-    if isinstance(event, Rewritten):
-        say(Text(f"Looking for: {' '.join(event.question.split())}", style="dim"))
-    else:
-        tell_waiting(event)

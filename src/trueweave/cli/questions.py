@@ -44,13 +44,21 @@ ShowEvidence = Annotated[
 ]
 
 
-def tell_waiting(event: Event) -> None:
-    """Print on stderr what a question waits for, and notes on the model."""
-    from trueweave.events import Noted, Waiting
+class QuestionNotes:
+    """A listener that prints on stderr what questions wait for, and each note once."""
 
-    match event:
-        case Waiting(what) | Noted(what):
-            say(warning(what))
+    def __init__(self) -> None:
+        self._noted: set[str] = set()
+
+    def __call__(self, event: Event) -> None:
+        from trueweave.events import Noted, Waiting
+
+        match event:
+            case Waiting(what):
+                say(warning(what))
+            case Noted(what) if what not in self._noted:
+                self._noted.add(what)
+                say(warning(what))
 
 
 def read_question(given: str) -> str:

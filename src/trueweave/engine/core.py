@@ -94,11 +94,6 @@ class OpenWorkspace:
         if self._embedder_is_of_settings:
             self._embedder = None
 
-    @property
-    def is_embedded(self) -> bool:
-        """Whether there is an embedding model to ask with."""
-        return self._embedder is not None or bool(self.settings.embedding_model)
-
     async def aclose(self) -> None:
         """Let go of what was opened to work with models, and end all streams. The database stays open."""
         try:

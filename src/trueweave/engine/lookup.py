@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from trueweave.engine.core import OpenWorkspace
-from trueweave.errors import AmbiguousName, NoVectors, UnknownDocument, UnknownEntity
+from trueweave.errors import AmbiguousName, ModelFilesMissing, NoVectors, UnknownDocument, UnknownEntity
 from trueweave.evidence import (
     DocumentDetails,
     EntityDetails,
@@ -137,13 +137,13 @@ async def search_relations(core: OpenWorkspace, text: str, limit: int, filter: F
 async def _near(
     core: OpenWorkspace, readers: Readers, kind: VectorKind, text: str, limit: int
 ) -> list[Scored[UUID]] | None:
-    """What is nearest to a text by meaning; None where nothing is embedded."""
-    embedder = await core.embedder()
-    if embedder is None:
-        return None
+    """What is nearest to a text by meaning; None where nothing is embedded, or the embedding model is missing."""
     try:
+        embedder = await core.embedder()
+        if embedder is None:
+            return None
         await readers.vectors.check_space(embedder)
-    except NoVectors:
+    except (ModelFilesMissing, NoVectors):
         return None
     [found] = await readers.vectors.nearest(kind, await embedder.embed([storable(text)], "query"), limit)
     return found

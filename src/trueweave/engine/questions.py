@@ -158,10 +158,9 @@ class QuestionCalls:
 
     async def search(self, text: str, limit: int = 10, *, filter: Filter | None = None) -> list[Passage]:
         """The passages that fit a text best: by meaning and by words, or by words alone where nothing is embedded."""
-        from trueweave.methods import Fuse, Keyword
+        from trueweave.methods.auto import Search
 
-        method = Fuse(top_k=limit) if self._core.is_embedded else Keyword(top_k=limit)
-        return list((await self.retrieve(text, method, filter=filter)).passages)
+        return list((await self.retrieve(text, Search(top_k=limit), filter=filter)).passages)
 
     async def compare(
         self,
@@ -191,9 +190,8 @@ class QuestionCalls:
 
     @property
     def method(self) -> str:
-        """The method that answers where none is named: as the settings say, or else whichever fits the documents, or by
-        words alone where nothing is embedded."""
-        return self._core.settings.method or ("auto" if self._core.is_embedded else "keyword")
+        """The method that answers where none is named: that of the settings, or auto."""
+        return self._core.settings.method or "auto"
 
     @property
     def has_model(self) -> bool:

@@ -25,12 +25,14 @@ _QUESTION = Message("user", "Which city, and which year? The games of 1924 were 
 
 @dataclass(frozen=True, slots=True)
 class HealthCheck:
-    """One check. `ok` is None where the result is unknown; `fix` says what to do when it is False."""
+    """One check. `ok` is None where the result is unknown; `fix` says what to do when it is False. `limit` says what
+    does not work although nothing is wrong."""
 
     what: str
     ok: bool | None
     detail: str
     fix: str = ""
+    limit: str = ""
 
 
 class Chat(LLM, Protocol):

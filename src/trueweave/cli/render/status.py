@@ -77,7 +77,7 @@ def budget_if_used(found: Budget, currency: str) -> dict[str, str]:
 def status_advice(found: WorkspaceState, settings: Settings) -> list[Text]:
     """What to do now: the most urgent first."""
     advice = []
-    if settings.embedding_model and not _is_of(found.index.embedding_model, settings.embedding_model):
+    if settings.embedding_model and not _is_of(found.index.embedding_model, settings):
         why = f"the settings name that model, and vectors are by {found.index.embedding_model}"
         advice.append(next_step(f"trueweave reembed {settings.embedding_model}", why))
     if found.work.failed:
@@ -95,10 +95,16 @@ def status_advice(found: WorkspaceState, settings: Settings) -> list[Text]:
     return advice
 
 
-def _is_of(space: str, model: str) -> bool:
-    """Whether a model's vectors go into a space, as far as names tell; none are there yet, and any model's do."""
-    folder = model.removeprefix("onnx/").removesuffix("/model.onnx").rpartition("/")[2]
-    return not space or space == model or (model.startswith("onnx/") and space.startswith(f"onnx/{folder}@"))
+def _is_of(space: str, settings: Settings) -> bool:
+    """Whether vectors of the model that is set go into a space, as far as names tell. Where there are no vectors yet,
+    those of any model do. Models on this machine have a fingerprint behind their name."""
+    model = settings.embedding_model or ""
+    if not space or model.startswith("local/"):
+        return not space or space.rpartition("@")[0] == model
+    if model.startswith("onnx/"):
+        folder = model.removeprefix("onnx/").removesuffix("/model.onnx").rpartition("/")[2]
+        return space.rpartition("@")[0] == f"onnx/{folder}"
+    return space.partition(" with prefixes ")[0] == model
 
 
 def failed_lines(found: WorkspaceState) -> list[RenderableType]:
