@@ -45,7 +45,7 @@ class _About(NamedTuple):
 _ABOUT = {
     "auto": _About(
         "weave where at least least_subjects of the chunks are about a name that few others have, else fuse",
-        "The default.",
+        "The default. Without vectors it is keyword.",
     ),
     "naive": _About(
         "score = similarity of the vectors of chunk and question",

@@ -554,7 +554,8 @@ class Settings(BaseSettings):
     )
     data_directory: Path | None = Field(
         default=None,
-        description="The folder of the bundled PostgreSQL, from this file's folder. Without it, one for each user.",
+        description="The folder of the bundled PostgreSQL, from this file's folder. Without it, trueweave in "
+        "XDG_DATA_HOME or the user's data folder; for root, /var/lib/trueweave.",
         examples=["trueweave-data"],
     )
     bench_data: Path | None = Field(
@@ -893,6 +894,12 @@ def sends_traces() -> bool:
         if (protocol := os.environ.get(variable)) not in (None, "", "http/protobuf"):
             raise ConfigError(f"{variable} is {protocol}, and traces are sent by http/protobuf. Set it to that.")
     return True
+
+
+def xdg_data_home() -> Path | None:
+    """The folder for data of programs that the environment names, if it does. A path from here is not one."""
+    named = Path(os.environ.get("XDG_DATA_HOME", ""))
+    return named if named.is_absolute() else None
 
 
 def secret(variable: str) -> str | None:

@@ -136,10 +136,12 @@ class Windowed:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Work waits for something that time or a person must bring: a budget, a model, a database; for so many seconds."""
+    """Work waits for something that time or a person must bring: a budget, a model, a database. It has waited for so
+    many seconds, and tries again after `pause` seconds where that is known."""
 
     reason: str
     waited: float = 0.0
+    pause: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,23 +248,26 @@ def unseen(_: int) -> None:
 class _Run(NamedTuple):
     listener: Listener
     is_question: bool
+    is_watched: bool
 
 
 _MANY = 10  # chunks: a document of fewer is done soon
 _STEPS = 100
 
-_NO_RUN = _Run(ignore, is_question=False)
+_NO_RUN = _Run(ignore, is_question=False, is_watched=False)
 # Models are shared by all that goes on in a process. Whoever they are asked for is known from the context of the task.
 _run: ContextVar[_Run] = ContextVar("run", default=_NO_RUN)
 
 
 @contextmanager
-def in_run(listener: Listener, *, is_question: bool = False) -> Iterator[None]:
+def in_run(listener: Listener, *, is_question: bool = False, is_watched: bool = False) -> Iterator[None]:
     """What happens inside, and in tasks that are begun inside, is told to this listener.
 
-    With `is_question` somebody waits for the answer, and a model that cannot be reached is not waited for.
+    With `is_question` somebody waits for the answer, and a model that cannot be reached is not waited for. With
+    `is_watched` somebody waits for the end of the run: a model that cannot be reached is waited for only if it has
+    answered before.
     """
-    before = _run.set(_Run(listener, is_question))
+    before = _run.set(_Run(listener, is_question, is_watched))
     try:
         yield
     finally:
@@ -288,6 +293,7 @@ def chunks_done(uri: str, total: int) -> Callable[[int], None]:
     return told
 
 
-def is_question() -> bool:
-    """Whether somebody waits here for the answer to a question."""
-    return _run.get().is_question
+def is_given_up(*, has_answered: bool) -> bool:
+    """Whether a model that cannot be reached is not waited for in the run that goes on here."""
+    run = _run.get()
+    return run.is_question or (run.is_watched and not has_answered)

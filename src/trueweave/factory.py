@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from decimal import Decimal
@@ -26,12 +27,13 @@ from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.stages import made_by
 from trueweave.ingest.summaries import Summarise
 from trueweave.ingest.trial import TrialLog
-from trueweave.models import opening, prices
+from trueweave.models import names, opening, prices
 from trueweave.models.budget import BudgetedEmbedder, BudgetedLLM, BudgetedReranker
 from trueweave.models.cache import CachedEmbedder, CachedLLM, StoringEmbedder, StoringLLM
 from trueweave.models.clean import CleanLLM
 from trueweave.models.entailment import OnnxEntailment
 from trueweave.models.limits import BoundedLLM, LimitedEmbedder, LimitedLLM, LimitedReranker
+from trueweave.models.missing import UnaskedLLM
 from trueweave.models.names import Endpoint, endpoint, provider_name, provider_of
 from trueweave.models.observed import ObservedEmbedder, ObservedLLM, ObservedReranker
 from trueweave.models.ollama import CONTEXT
@@ -40,7 +42,7 @@ from trueweave.models.openai import OpenAIEmbedder
 from trueweave.models.opening import ChatModel
 from trueweave.models.prefixes import PrefixedEmbedder, Prefixes
 from trueweave.models.rerank import LLMReranker, OnnxReranker, RerankServer
-from trueweave.models.retry import Clock, Patience, Retrying, RetryingEmbedder, RetryingReranker, patiently
+from trueweave.models.retry import Clock, Contact, Patience, Retrying, RetryingEmbedder, RetryingReranker, patiently
 from trueweave.models.usage import CountedLLM
 from trueweave.prompts import BUILT_IN, PromptSet
 from trueweave.protocols import Chunker, Embedder, Extractor, Reranker, StreamingLLM
@@ -93,8 +95,17 @@ def recipe(settings: Settings, prompts: PromptSet = BUILT_IN) -> Recipe:
 
 def chat_endpoint(settings: Settings, model: str) -> Endpoint:
     """Where a chat model is, with its key from the environment."""
-    url = _of_model(settings, model, settings.model_urls, settings.model_url)
-    return _endpoint(model, url, chat_key_variable(settings, model))
+    return _endpoint(model, _chat_url(settings, model), chat_key_variable(settings, model))
+
+
+def _chat_url(settings: Settings, model: str) -> str | None:
+    return _of_model(settings, model, settings.model_urls, settings.model_url)
+
+
+def check_name(settings: Settings, model: str) -> None:
+    """Raise ConfigError for a model of a provider that is not known, as a mistyped one is. No key is needed."""
+    is_embedding = model == settings.embedding_model
+    names.check_name(model, settings.embedding_url if is_embedding else _chat_url(settings, model))
 
 
 def chat_key_variable(settings: Settings, model: str) -> str | None:
@@ -293,7 +304,10 @@ class WorkspaceModels:
         liveness: Liveness,
         prompts: PromptSet = BUILT_IN,
         given: Given = Given(),  # noqa: B008 (immutable)
+        *,
+        asks: bool = True,
     ) -> None:
+        self._asks = asks
         self._factory = factory
         self._workspace = workspace
         self._settings = settings
@@ -302,6 +316,7 @@ class WorkspaceModels:
         self.given = given
         self._ledger = PostgresLedger(workspace, liveness, settings.currency)
         self._patience = Patience(tries=settings.model_tries)
+        self._contacts = defaultdict[str, Contact](Contact)
         self._limits = RateLimits(settings.calls_at_once, settings.requests_per_minute, settings.tokens_per_minute)
         self._chats: dict[str, CachedLLM] = {}
         self._embedders: dict[str, Embedder] = {}
@@ -315,6 +330,12 @@ class WorkspaceModels:
         for close in (*(replies.aclose for replies in self._replies.values()), self._ledger.aclose):
             await close()
 
+    def unasked(self) -> WorkspaceModels:
+        """The same for who only counts: no chat model is asked, so none needs a key."""
+        return WorkspaceModels(
+            self._factory, self._workspace, self._settings, self._liveness, self._prompts, self.given, asks=False
+        )
+
     def wrap(self, llm: StreamingLLM) -> CachedLLM:
         """A chat model with cache, retries, budget and rate limit. The limit is innermost: a slot is taken only for as
         long as the model is asked, and is free again while the reply is stored and booked."""
@@ -324,7 +345,8 @@ class WorkspaceModels:
         stored = StoringLLM(CountedLLM(asked, _noting), replies)
         paid = BudgetedLLM(stored, self._ledger, price(self._settings, llm.model), self._settings.currency)
         bounded = BoundedLLM(paid, asyncio.Semaphore(_CALLS_A_SLOT * self._settings.calls_at_once))
-        return CachedLLM(Retrying(bounded, self._patience, waiting=_waiting), replies)
+        patient = Retrying(bounded, self._patience, waiting=_waiting, contact=self._contacts[llm.model])
+        return CachedLLM(patient, replies)
 
     def wrap_embedder(self, embedder: Embedder, name: str) -> Embedder:
         """An embedding model in the same way. `name` is what its price is listed under."""
@@ -332,22 +354,28 @@ class WorkspaceModels:
         replies = self._kept(name)
         paid = BudgetedEmbedder(StoringEmbedder(ObservedEmbedder(embedder), replies), self._ledger, cost, currency)
         limiter = self._limiter(name, self._settings.embedding_key_variable)
-        patient = RetryingEmbedder(LimitedEmbedder(paid, limiter), self._patience, waiting=_waiting)
-        return CachedEmbedder(patient, replies)
+        limited, contact = LimitedEmbedder(paid, limiter), self._contacts[name]
+        return CachedEmbedder(RetryingEmbedder(limited, self._patience, waiting=_waiting, contact=contact), replies)
 
     def chat(self, model: str) -> CachedLLM:
         """The chat model of that name."""
         if model not in self._chats:
-            context = self._settings.context_length or CONTEXT
-            bare = self._factory.chat(chat_endpoint(self._settings, model), context, self._settings.deadline)
-            self._chats[model] = self.wrap(bare)
+            self._chats[model] = self.wrap(self._open_chat(model))
         return self._chats[model]
+
+    def _open_chat(self, model: str) -> StreamingLLM:
+        if not self._asks:
+            check_name(self._settings, model)
+            return UnaskedLLM(model)
+        context = self._settings.context_length or CONTEXT
+        return self._factory.chat(chat_endpoint(self._settings, model), context, self._settings.deadline)
 
     async def embedder(self, model: str) -> Embedder:
         """The embedding model of that name. One in this very process needs nothing round it: there is nothing to pay,
         to wait for or to keep."""
         # Its dimension is found out by asking, which may fail like any other call.
-        return await patiently(model, partial(self._open_embedder, model), self._patience, Clock(), _waiting)
+        open_ = partial(self._open_embedder, model)
+        return await patiently(model, open_, self._patience, Clock(), _waiting, self._contacts[model])
 
     async def _open_embedder(self, model: str) -> Embedder:
         if model not in self._embedders:
@@ -382,7 +410,8 @@ class WorkspaceModels:
         cost, currency = price(self._settings, name), self._settings.currency
         paid = BudgetedReranker(ObservedReranker(bare), self._ledger, cost, currency)
         limiter = self._limiter(name, self._settings.reranker_key_variable)
-        return RetryingReranker(LimitedReranker(paid, limiter), self._patience, waiting=_waiting)
+        limited, contact = LimitedReranker(paid, limiter), self._contacts[name]
+        return RetryingReranker(limited, self._patience, waiting=_waiting, contact=contact)
 
     async def entailment(self, name: str) -> OnnxEntailment:
         """The model for natural language inference of that name, loaded once."""
@@ -515,8 +544,8 @@ class WorkspaceModels:
         return self._replies[model]
 
 
-def _waiting(reason: str) -> None:
-    tell(Waiting(reason))
+def _waiting(reason: str, pause: float) -> None:
+    tell(Waiting(reason, pause=pause))
 
 
 def _noting(what: str) -> None:

@@ -23,10 +23,12 @@ def connect(
     *,
     key: str | None = None,
     settings: Settings | None = None,
-    make: bool = True,
+    make: bool | None = None,
 ) -> Trueweave | Client:
     """The workspace of that name: a Client for the address of a server, `https://…`, else a Trueweave, for a database
     (`postgresql://…`), or for that of the settings where no address is given.
+
+    The workspace of the settings is made when it is new, and one that is named here with `make=True` alone.
 
     A `key` is for a server; without one it is that of the variable TRUEWEAVE_KEY. Models, and what else only one of the
     two takes, are given to `Trueweave` and `Client` themselves.
@@ -46,7 +48,7 @@ def connect_async(
     *,
     key: str | None = None,
     settings: Settings | None = None,
-    make: bool = True,
+    make: bool | None = None,
 ) -> AbstractAsyncContextManager[AsyncTrueweave | AsyncClient]:
     """What `connect` does, for `async with`: an AsyncClient, or an AsyncTrueweave."""
     if _is_server(url, key):

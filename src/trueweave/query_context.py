@@ -81,12 +81,12 @@ class QueryContext:
         if self._embedder is None:
             return "No embedding model is set."
         try:
-            name = self._embedder.model
+            _ = self._embedder.model  # its files are missed first, as adding more would not help
             await self._readers.vectors.check_space(self._embedder)
         except ModelFilesMissing:
             return "The embedding model is not on this machine: `trueweave doctor` says what to do."
         except NoVectors:
-            return f"This workspace has no vectors yet: `trueweave reembed {name}` makes them."
+            return "This workspace has no vectors yet: run `trueweave add` once more to have them."
         return ""
 
     async def embed(self, texts: Sequence[str], role: TextRole = "query") -> Vectors:

@@ -553,16 +553,19 @@ class Trueweave(_Waiting):
         *,
         llm: StreamingLLM | None = None,
         settings: Settings | None = None,
-        make: bool = True,
+        make: bool | None = None,
         readers: ChangeReaders | None = None,
         extractor: Extractor | MakeExtractor | None = None,
         chunker: Chunker | MakeChunker | None = None,
     ) -> None:
-        """The workspace of that name, made when it is new unless `make` is False.
+        """The workspace of that name, or of the settings. The one of the settings is made when it is new. One that is
+        named here must be there, so that a mistyped name is UnknownWorkspace. `make` says otherwise: True makes either,
+        False makes nothing.
 
         What is not given here is as the settings say, which are those of trueweave.toml and the environment unless
-        given too. Without a `url` anywhere it is in the bundled PostgreSQL, which is started and migrated if need be
-        and left running. Any other database must have been migrated: SchemaMismatch says what to run.
+        given too. Without a `url` anywhere it is in the bundled PostgreSQL, which is made unless `make` is False,
+        started and migrated if need be, and left running. Any other database must have been migrated: SchemaMismatch
+        says what to run.
         `readers` takes PostgreSQL's readers and the filter of a question, and gives those to answer it from.
         `extractor` and `chunker` take the place of those of the settings: as they are, or a class or function that
         makes one from an IngestContext. Other processes do not have them: a document that was added with one fails
@@ -607,7 +610,8 @@ class Trueweave(_Waiting):
     def add(
         self, *what: str | Path | Source, listener: Listener = ignore, prune: bool = False, refresh: bool = False
     ) -> Added:
-        """Add files, whole folders and texts: each becomes a document, worked as the settings say, and settled.
+        """Add files, whole folders and texts: each becomes a document, worked as the settings say, and settled. A path
+        that does not exist is UnreadableFile, before anything is added.
 
         What is there unchanged is left alone, so a run that was interrupted, or stopped by an error such as
         BudgetReached, is simply run again. Other workers of this workspace help. Where a setting or a model's refusal
@@ -636,7 +640,8 @@ class Trueweave(_Waiting):
     def estimate(
         self, *what: str | Path | Source | NamedFile, listener: Listener = ignore, refresh: bool = False
     ) -> Estimate:
-        """What adding these would take, in documents, chunks, tokens and money. Nothing is sent to any model."""
+        """What adding these would take, in documents, chunks, tokens and money. Nothing is sent to any model, and no
+        key is needed. A path that does not exist is UnreadableFile."""
         return self._wait_for(lambda trueweave: trueweave.estimate(*what, listener=listener, refresh=refresh))
 
     def try_extract(self, what: str | Path | Source, *, chunk: int = 1, listener: Listener = ignore) -> ExtractionTrial:
@@ -817,8 +822,7 @@ class Trueweave(_Waiting):
 
     @property
     def method(self) -> str:
-        """The method that answers where none is named: as the settings say, or else whichever fits the documents, or by
-        words alone where nothing is embedded."""
+        """The method that answers where none is named: that of the settings, or auto."""
         return self._trueweave.method
 
     @property

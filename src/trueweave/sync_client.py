@@ -353,12 +353,13 @@ class Client(_Waiting):
         *,
         key: str | None = None,
         settings: Settings | None = None,
-        make: bool = True,
+        make: bool | None = None,
         timeout: float = 300.0,
         insecure: bool = False,
     ) -> None:
-        """The workspace of that name at the server of this address, made when it is new unless `make` is False or the
-        key is not for that.
+        """The workspace of that name, or of the settings, at the server of this address. The one of the settings is
+        made when it is new, if the key allows it. One that is named here must be there, so that a mistyped name is
+        UnknownWorkspace. `make` says otherwise: True makes either, False makes nothing.
 
         Without a `key` it is that of the variable TRUEWEAVE_KEY; a server on this machine may need none. An address
         that begins with http:// must be of this machine, unless `insecure` says that the network is trusted. The server
@@ -393,7 +394,8 @@ class Client(_Waiting):
     def estimate(
         self, *what: str | Path | Source | NamedFile, listener: Listener = ignore, refresh: bool = False
     ) -> Estimate:
-        """What adding these would take, in documents, chunks, tokens and money. Nothing is sent to any model."""
+        """What adding these would take, in documents, chunks, tokens and money. Nothing is sent to any model, and no
+        key is needed. A path that does not exist is UnreadableFile."""
         return self._wait_for(lambda trueweave: trueweave.estimate(*what, listener=listener, refresh=refresh))
 
     def add_documents(
@@ -562,8 +564,7 @@ class Client(_Waiting):
 
     @property
     def method(self) -> str:
-        """The method that answers where none is named: as the settings say, or else whichever fits the documents, or by
-        words alone where nothing is embedded."""
+        """The method that answers where none is named: that of the settings, or auto."""
         return self._trueweave.method
 
     @property

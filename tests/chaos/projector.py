@@ -66,5 +66,5 @@ async def _project(store: StoreName, store_url: str, database_url: str) -> None:
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     of_store = settings(store, store_url)
-    async with AsyncTrueweave.open(database_url, WORKSPACE, HashEmbedder(), settings=of_store) as trueweave:
+    async with AsyncTrueweave.open(database_url, WORKSPACE, HashEmbedder(), settings=of_store, make=True) as trueweave:
         await trueweave.projections.start(store, stop, lambda event: print(event, flush=True))

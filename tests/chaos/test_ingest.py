@@ -69,7 +69,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 async def trueweave(postgres: EmbeddedServer) -> AsyncIterator[AsyncTrueweave]:
     """Who hands documents in and looks at the outcome."""
-    async with AsyncTrueweave.open(postgres.url, WORKSPACE, settings=settings(NOWHERE)) as opened:
+    async with AsyncTrueweave.open(postgres.url, WORKSPACE, settings=settings(NOWHERE), make=True) as opened:
         yield opened
 
 
@@ -92,10 +92,12 @@ async def test_whatever_is_killed_every_document_comes_in_and_no_call_is_repeate
     assert await trueweave.maintenance.failed_documents() == []
     assert (await trueweave.status()).documents == form.documents
     async with ModelServer(reply) as server:
-        async with AsyncTrueweave.open(postgres.url, WORKSPACE, settings=settings(server.url)) as whole:
+        async with AsyncTrueweave.open(postgres.url, WORKSPACE, settings=settings(server.url), make=True) as whole:
             assert (await whole.maintenance.verify()).exact
             digest = await whole.maintenance.digest()
-        async with AsyncTrueweave.open(postgres.url, "undisturbed", settings=settings(server.url)) as undisturbed:
+        async with AsyncTrueweave.open(
+            postgres.url, "undisturbed", settings=settings(server.url), make=True
+        ) as undisturbed:
             await undisturbed.add(*documents(form.documents, SEED))
             assert await undisturbed.maintenance.digest() == digest
 
@@ -106,7 +108,7 @@ async def test_adding_goes_on_by_itself_when_postgresql_is_killed_and_no_call_is
     stage = Scene(tmp_path, postgres)
     async with (
         ModelServer(reply, delay=0.1) as server,
-        AsyncTrueweave.open(postgres.url, WORKSPACE, settings=settings(server.url)) as adder,
+        AsyncTrueweave.open(postgres.url, WORKSPACE, settings=settings(server.url), make=True) as adder,
     ):
         adding = asyncio.create_task(adder.add(*documents(12, SEED)))
         kinds: tuple[Kind, ...] = ("postmaster", "backend", "postmaster")

@@ -136,7 +136,9 @@ def scene(request: pytest.FixtureRequest, tmp_path: Path, url: str) -> Iterator[
 @pytest.fixture
 async def trueweave(scene: Scene) -> AsyncIterator[AsyncTrueweave]:
     """Who changes documents and looks at the outcome."""
-    async with AsyncTrueweave.open(scene.database_url, WORKSPACE, HashEmbedder(), settings=scene.settings) as opened:
+    async with AsyncTrueweave.open(
+        scene.database_url, WORKSPACE, HashEmbedder(), settings=scene.settings, make=True
+    ) as opened:
         yield opened
 
 

@@ -44,7 +44,7 @@ async def main(database_url: str, model_url: str) -> None:
         async with AsyncExitStack() as opening:
             try:
                 trueweave = await opening.enter_async_context(
-                    AsyncTrueweave.open(database_url, WORKSPACE, settings=settings(model_url))
+                    AsyncTrueweave.open(database_url, WORKSPACE, settings=settings(model_url), make=True)
                 )
             except (DatabaseError, OperationalError, InterfaceError) as error:
                 print(f"cannot start yet: {error}", file=sys.stderr, flush=True)

@@ -97,11 +97,11 @@ async def both(url: str) -> AsyncIterator[Both]:
         }
         server = await stack.enter_async_context(serving(url, works=True, **how))
         settings = Settings(database_url=url, **how)
-        engine = await stack.enter_async_context(AsyncTrueweave.open(url, "mine", settings=settings))
+        engine = await stack.enter_async_context(AsyncTrueweave.open(url, "mine", settings=settings, make=True))
         await engine.add_documents(documents())
         await engine.communities.find()
         key = (await api_keys.make(server.database, "contract", "admin", None)).token
-        client = await stack.enter_async_context(AsyncClient.open(server.url, "mine", key=key))
+        client = await stack.enter_async_context(AsyncClient.open(server.url, "mine", key=key, make=True))
         yield Both(engine, client, server)
 
 

@@ -442,6 +442,34 @@ def test_doctor_finds_all_well_and_names_what_is_not(trueweave: Trueweave, tmp_p
     assert "secret" not in away.stdout
 
 
+@pytest.mark.parametrize("command", [("status",), ("ask", "Who?"), ("add", "notes"), ("doctor",), ("migrate",)])
+def test_only_init_and_db_start_make_a_database(
+    trueweave: Trueweave, environment: dict[str, str], notes: Path, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    del environment["TRUEWEAVE_DATABASE_URL"]
+    environment["TRUEWEAVE_DATA_DIRECTORY"] = str(tmp_path / "data")
+    done = trueweave(*command, code=1)
+    assert "there is no database yet in" in " ".join((done.stdout + done.stderr).split())
+    assert "`trueweave init`" in done.stdout + done.stderr
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.usefixtures("notes")
+def test_an_estimate_needs_no_key(trueweave: Trueweave) -> None:
+    trueweave("init")
+    counted = answer(trueweave("estimate", "notes", "--model", "openai/gpt-4o-mini", "--json"))
+    assert (counted["model"], counted["calls"] > 0) == ("openai/gpt-4o-mini", True)
+    assert "Set OPENAI_API_KEY" in trueweave("add", "notes", "--model", "openai/gpt-4o-mini", "--yes", code=1).stderr
+
+
+@pytest.mark.usefixtures("notes")
+@pytest.mark.parametrize("more", [(), ("--budget", "2.00"), ("--budget", "500k tokens")])
+def test_a_mistyped_provider_is_named_with_and_without_a_budget(trueweave: Trueweave, more: tuple[str, ...]) -> None:
+    trueweave("init")
+    done = trueweave("add", "notes", "--model", "opnai/gpt-4o-mini", *more, code=1)
+    assert "of a provider that Trueweave does not know: opnai" in " ".join(done.stderr.split())
+
+
 def test_doctor_looks_at_the_settings_of_the_workspace(trueweave: Trueweave, url: str) -> None:
     trueweave("init")
     assert "settings of the workspace" not in trueweave("doctor").stdout
@@ -458,7 +486,7 @@ def test_doctor_looks_at_the_settings_of_the_workspace(trueweave: Trueweave, url
     assert "colour is not a setting of a workspace" in wrong["fix"]
     assert "`trueweave workspace settings --unset NAME` removes one" in wrong["fix"]
     trueweave("workspace", "settings", "--unset", "colour")
-    assert "All is well." in trueweave("doctor").stdout
+    assert "Nothing is broken, but without an embedding model" in trueweave("doctor").stdout
 
 
 def test_doctor_names_what_packages_bring_along_and_cannot_be_loaded(

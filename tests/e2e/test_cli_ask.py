@@ -324,12 +324,17 @@ def test_where_there_are_no_vectors_the_way_to_them_is_told_and_works(
     trueweave("init")
     trueweave("add", documents)
     settle_for(tmp_path, model_url, workspace="late")
-    missing = trueweave("ask", QUESTION, code=1)
+    missing = trueweave("ask", QUESTION, "--method", "weave", code=1)
     assert missing.stdout == ""
     assert "no vectors" in missing.stderr
     assert "`trueweave add` once more" in missing.stderr
+    by_words = trueweave("ask", QUESTION)
+    assert by_words.stderr.count("Passages are found by words alone.") == 1
+    assert "auto → keyword" in by_words.stdout
     trueweave("add", documents)
-    assert trueweave("ask", QUESTION).stdout.startswith("Note G by Ada Lovelace")
+    found = trueweave("ask", QUESTION)
+    assert found.stdout.startswith("Note G by Ada Lovelace")
+    assert "by words alone" not in found.stderr
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ async def opened(url: str, **settings: Any) -> AsyncIterator[AsyncClient]:
     """A client that may write, of a server."""
     async with (
         serving(url, **settings) as server,
-        AsyncClient.open(server.url, "mine", key=await server.key("write", "mine")) as client,
+        AsyncClient.open(server.url, "mine", key=await server.key("write", "mine"), make=True) as client,
     ):
         yield client
 
@@ -52,7 +52,7 @@ async def questioner(url: str, **how: Any) -> AsyncIterator[AsyncClient]:
     """A client of a server with a model, and a workspace with documents."""
     async with (
         asked(url, **how) as (server, _, _model),
-        AsyncClient.open(server.url, "mine", key=await server.key("read", "mine")) as client,
+        AsyncClient.open(server.url, "mine", key=await server.key("read", "mine"), make=True) as client,
     ):
         yield client
 
@@ -63,7 +63,7 @@ async def test_one_string_decides(url: str, monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setenv("TRUEWEAVE_KEY", await server.key("read", "mine"))
         found = []
         for where, kind in ((url, AsyncTrueweave), (server.url, AsyncClient)):
-            async with connect_async(where, "mine") as index:
+            async with connect_async(where, "mine", make=True) as index:
                 assert type(index) is kind
                 found.append(await index.graph.entity("Ada Lovelace"))
         assert found[0] == found[1]
@@ -72,26 +72,27 @@ async def test_one_string_decides(url: str, monkeypatch: pytest.MonkeyPatch) -> 
 async def test_a_workspace_is_made_by_who_may(url: str) -> None:
     async with serving(url) as server:
         admin, reader = await server.key("admin"), await server.key("read")
-        with pytest.raises(errors.UnknownWorkspace):
-            async with AsyncClient.open(server.url, "new", key=admin, make=False):
-                pass
+        for make in (False, None):  # a name that is given may be mistyped
+            with pytest.raises(errors.UnknownWorkspace):
+                async with AsyncClient.open(server.url, "new", key=admin, make=make):
+                    pass
         with pytest.raises(errors.UnknownWorkspace, match="for this key, and it cannot make one"):
-            async with AsyncClient.open(server.url, "new", key=reader):
+            async with AsyncClient.open(server.url, "new", key=reader, make=True):
                 pass
-        async with AsyncClient.open(server.url, "new", key=admin) as client:
+        async with AsyncClient.open(server.url, "new", key=admin, make=True) as client:
             assert (await client.status()).documents == 0
-            assert (client.method, client.has_model) == ("keyword", False)
+            assert (client.method, client.has_model) == ("auto", False)
         async with AsyncClient.open(server.url, "new", key=reader, make=False) as client:
             with pytest.raises(errors.AccessDenied, match="This takes the scope write"):
                 await client.rules.merge(NameKey("a"), NameKey("b"))
         for wrong in ("twk_nonsense", None):
             with pytest.raises(errors.AccessDenied, match="no valid key"):
-                async with AsyncClient.open(server.url, "new", key=wrong):
+                async with AsyncClient.open(server.url, "new", key=wrong, make=True):
                     pass
 
 
 async def test_a_client_without_a_key_uses_a_server_without_authentication(url: str) -> None:
-    async with serving(url, authenticated=False) as server, AsyncClient.open(server.url, "new") as client:
+    async with serving(url, authenticated=False) as server, AsyncClient.open(server.url, "new", make=True) as client:
         assert (await client.status()).documents == 0
 
 
@@ -137,7 +138,7 @@ async def test_who_leaves_stops_the_model(url: str, how: str, tmp_path: Path) ->
 async def test_a_client_that_is_closed_ends_its_streams(url: str, tmp_path: Path) -> None:
     slow, log = Trouble(share={Fault.SLOW: 1.0}, pause=0.005), tmp_path / "calls"
     async with asked(url, trouble=slow, text="[1] " + "word " * 2000, log=log) as (server, _, _model):
-        async with AsyncClient.open(server.url, "mine", key=await server.key("read", "mine")) as client:
+        async with AsyncClient.open(server.url, "mine", key=await server.key("read", "mine"), make=True) as client:
             stream = client.stream(QUESTION, "keyword")
             await anext(stream)
         await until(lambda: len(notes(log)) == 2)
@@ -176,6 +177,17 @@ async def test_many_files_are_one_job_in_requests_of_bounded_size(
         [job] = await client.jobs.latest()
         assert (job.documents, job.state) == (13, "done")
         assert sum(one.documents for one in heard if isinstance(one, Settled)) == 13
+
+
+async def test_a_path_that_does_not_exist_is_an_error_at_once(url: str, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Ada wrote a letter.")
+    async with opened(url, **QUICK) as client, AsyncTrueweave.open(url, "mine") as engine:
+        for it in (client, engine):
+            for call in (it.add, it.estimate, it.jobs.submit):
+                with pytest.raises(errors.UnreadableFile, match=r"there is no file or folder 'nope'\. Check the path"):
+                    await call(tmp_path, "nope")
+        assert await engine.jobs.latest() == []
+        assert await engine.list_documents() == []
 
 
 async def test_what_a_server_takes_less_of_is_sent_in_parts(url: str, tmp_path: Path) -> None:
@@ -221,7 +233,7 @@ async def test_who_waits_for_a_worker_is_told(url: str, monkeypatch: pytest.Monk
         adding = asyncio.create_task(client.add(Source("a", "Ada wrote."), listener=heard))
         async with asyncio.timeout(30):
             await waiting.wait()
-        async with AsyncTrueweave.open(url, "mine") as engine:
+        async with AsyncTrueweave.open(url, "mine", make=True) as engine:
             await engine.add(Source("b", "Byron wrote."))  # which works what waits
         assert (await adding).extracted == 1
 
@@ -276,7 +288,7 @@ async def test_a_write_whose_answer_was_lost_is_carried_out_once(url: str, monke
     monkeypatch.setattr(connecting, "_FIRST_PAUSE", 0.01)
     async with serving(url, works=True, **QUICK) as server:
         cutting, key = Cutting(server.url), await server.key("write", "mine")
-        async with cutting.serve() as address, AsyncClient.open(address, "mine", key=key) as client:
+        async with cutting.serve() as address, AsyncClient.open(address, "mine", key=key, make=True) as client:
             cutting.cuts = 2
             job = await client.jobs.submit(Source("a", "Ada wrote."))
             assert (cutting.cut, job.documents) == (2, 1)
@@ -302,7 +314,7 @@ async def test_the_synchronous_client_waits(url: str, tmp_path: Path) -> None:
         key = await server.key("admin")
 
         def use() -> None:
-            with connect(server.url, "mine", key=key) as index:
+            with connect(server.url, "mine", key=key, make=True) as index:
                 assert isinstance(index, Client)
                 assert index.ask(QUESTION, "keyword").citations[0].quote == "worked with Charles Babbage"
                 *pieces, last = index.stream(QUESTION, "keyword")

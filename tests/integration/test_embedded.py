@@ -16,7 +16,7 @@ from trueweave import AsyncTrueweave
 from trueweave.config import Settings
 from trueweave.errors import EmbeddedServerError, EmbeddedServerMissing, SchemaOutdated
 from trueweave.store import embedded
-from trueweave.store.embedded import EmbeddedServer
+from trueweave.store.embedded import EmbeddedServer, default_directory
 from trueweave.store.server_user import ServerUser
 
 QUICK = {"fsync": "off", "shared_buffers": "16MB"}
@@ -189,7 +189,9 @@ def test_a_stopped_server_has_no_address(place: Callable[[], Path]) -> None:
 def test_an_unreachable_directory_is_named(place: Callable[[], Path]) -> None:
     closed = place()
     closed.mkdir(mode=0o700)
-    with pytest.raises(EmbeddedServerError, match=f"cannot enter {closed} .*such as /var/lib/trueweave"):
+    with pytest.raises(
+        EmbeddedServerError, match=f"cannot enter {closed} .*Set data_directory .*such as /var/lib/trueweave"
+    ):
         EmbeddedServer(closed / "below").start()
     assert not closed.joinpath("below").exists()
 
@@ -214,3 +216,24 @@ def test_an_ordinary_user_runs_a_server_of_his_own(place: Callable[[], Path]) ->
     if not ServerUser("nobody", NOBODY, NOBODY).may_use(embedded._package()):
         pytest.skip("this checkout is closed to the ordinary user")
     assert output(client(START_AND_STOP_AS_NOBODY, directory)) == f"('trueweave',)\nFalse {NOBODY}\n"
+
+
+@pytest.mark.parametrize("uid", [0, 1000])
+def test_data_go_where_xdg_data_home_says(uid: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: uid)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert default_directory() == tmp_path / "trueweave"
+    monkeypatch.delenv("XDG_DATA_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    home = tmp_path / ".local" / "share" / "trueweave"
+    assert default_directory() == (home if uid else Path("/var/lib/trueweave"))
+
+
+async def test_nothing_is_made_by_who_only_reads(tmp_path: Path) -> None:
+    place = tmp_path / "new"
+    with pytest.raises(EmbeddedServerError, match=f"there is no database yet in {place}. Run `trueweave init`"):
+        EmbeddedServer(place).start(make=False)
+    with pytest.raises(EmbeddedServerError, match="there is no database yet"):
+        async with AsyncTrueweave.open(settings=Settings(data_directory=place), make=False):
+            pass
+    assert not place.exists()

@@ -31,7 +31,7 @@ FATHER = Link("Lord Byron", "Ada Lovelace", "was the father of", ("family",))
 @pytest.fixture
 async def trueweave(url: str) -> AsyncIterator[AsyncTrueweave]:
     settings = Settings(extractor="capitals", embedding_model=None)
-    async with AsyncTrueweave.open(url, "facts", HashEmbedder(16), settings=settings) as opened:
+    async with AsyncTrueweave.open(url, "facts", HashEmbedder(16), settings=settings, make=True) as opened:
         await opened.add_documents([document("a", LETTERS), document("b", FATHER, LETTERS)])
         yield opened
 

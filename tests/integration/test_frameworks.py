@@ -42,7 +42,7 @@ METHOD = Fuse(parts=(Naive(top_k=6), Keyword(top_k=6)), weights=(2, 1), top_k=4)
 @pytest.fixture
 def trueweave(url: str) -> Iterator[Trueweave]:
     """The small graph in a workspace."""
-    with Trueweave(url, "test", Angles()) as opened:
+    with Trueweave(url, "test", Angles(), make=True) as opened:
         opened.add_documents(map(document, SAID))
         yield opened
 
@@ -101,7 +101,7 @@ def test_they_find_what_retrieve_finds(trueweave: Trueweave, how: dict[str, Any]
 
 
 async def test_with_an_async_trueweave_they_ask_in_its_loop(trueweave: Trueweave, url: str) -> None:
-    async with AsyncTrueweave.open(url, "test", Angles()) as opened:
+    async with AsyncTrueweave.open(url, "test", Angles(), make=True) as opened:
         wanted = passages(await opened.retrieve(QUESTION, METHOD))
         chain = langchain.LangChainRetriever(trueweave=opened, method=METHOD)
         index = llama_index.LlamaIndexRetriever(opened, METHOD)
@@ -122,7 +122,7 @@ async def test_with_an_async_trueweave_they_ask_in_its_loop(trueweave: Trueweave
 
 async def test_a_retriever_of_a_loop_that_has_ended_says_so(trueweave: Trueweave, url: str) -> None:
     async def make() -> llama_index.LlamaIndexRetriever:
-        async with AsyncTrueweave.open(url, "test", Angles()) as opened:
+        async with AsyncTrueweave.open(url, "test", Angles(), make=True) as opened:
             return llama_index.LlamaIndexRetriever(opened)
 
     index = await asyncio.to_thread(lambda: asyncio.run(make()))

@@ -71,22 +71,37 @@ async def test_an_embedder_with_the_wrong_key_fails_at_once(url: str) -> None:
         assert len(server.calls) == 1
 
 
-async def test_documents_wait_for_an_embedder_that_is_just_starting_and_whoever_listens_hears_of_it(
+@pytest.mark.parametrize("role", ["model", "embedding"])
+async def test_a_run_stops_at_once_where_its_model_was_never_reached(url: str, role: str) -> None:
+    where = f"http://127.0.0.1:{free_port()}/v1"
+    unreached = {"model": "vllm/any", "model_url": where, "extractor": "llm"}
+    if role == "embedding":
+        unreached = {"embedding_model": "vllm/any", "embedding_url": where}
+    events = list[Event]()
+    async with opened(url, **unreached) as trueweave:
+        with pytest.raises(ModelUnavailable, match=r"cannot reach vllm/any .*Is it running, and the URL right\?"):
+            await trueweave.add(Source("a", "Ada met Charles."), listener=events.append)
+    assert not any(isinstance(event, Waiting) for event in events)
+
+
+async def test_a_run_waits_for_an_embedder_that_answered_before_and_says_until_when(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Clock, "jitter", lambda _: 1.0)
     port, events = free_port(), list[Event]()
     embedding = {"embedding_model": "vllm/embed", "embedding_url": f"http://127.0.0.1:{port}/v1"}
     async with opened(url, **embedding) as trueweave:
-        adding = asyncio.create_task(trueweave.add(Source("a", "Ada met Charles."), listener=events.append))
+        async with ModelServer(port=port):
+            await trueweave.add(Source("a", "Ada met Charles."))
+        adding = asyncio.create_task(trueweave.add(Source("b", "Byron met Shelley."), listener=events.append))
         async with asyncio.timeout(30):
             while not any(isinstance(event, Waiting) for event in events):  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
         async with ModelServer(port=port):
             assert (await asyncio.wait_for(adding, 90)).extracted == 1
-    told = next(event.reason for event in events if isinstance(event, Waiting))
-    assert "cannot reach vllm/embed" in told
-    assert told.endswith(" Trying again in 1 s (2 of 6).")
+    told = next(event for event in events if isinstance(event, Waiting))
+    assert told.reason.endswith(f" Trying again in {told.pause:.0f} s (2 of 6).")
+    assert told.pause == 1.0
 
 
 async def test_a_server_that_is_overloaded_when_the_embedder_is_opened_is_asked_again(url: str) -> None:

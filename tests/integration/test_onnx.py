@@ -82,7 +82,7 @@ async def test_a_long_text_is_embedded_in_windows_of_equal_length_that_are_avera
 async def test_who_adds_is_told_how_many_texts_are_longer_than_what_the_model_reads(url: str) -> None:
     embedder = await OnnxEmbedder.open(MODEL, tokenizer=TOKENIZER, most_tokens=16)
     tally = IngestTally()
-    async with AsyncTrueweave.open(url, "long", embedder, settings=Settings(workspace="long")) as trueweave:
+    async with AsyncTrueweave.open(url, "long", embedder, settings=Settings(workspace="long"), make=True) as trueweave:
         texts = "Ada wrote.", "one two three four five six seven eight nine ten " * 4
         await trueweave.add(*(Source(f"{n}", text) for n, text in enumerate(texts)), listener=tally)
     assert tally.answer()["windowed"] == 1

@@ -92,8 +92,8 @@ async def test_an_ordinary_owner_can_do_everything(owned_url: str, monkeypatch: 
     monkeypatch.setattr(vectors, "MOST_IN_COMMON", 5)
     assert await AsyncTrueweave.migrate(owned_url)
     async with (
-        AsyncTrueweave.open(owned_url, "one", HashEmbedder()) as one,
-        AsyncTrueweave.open(owned_url, "two") as two,
+        AsyncTrueweave.open(owned_url, "one", HashEmbedder(), make=True) as one,
+        AsyncTrueweave.open(owned_url, "two", make=True) as two,
     ):
         await one.add_documents(document(f"{n}", f"Name {chr(65 + n)}") for n in range(10))
         await two.add_documents([document("a", "Ada")])

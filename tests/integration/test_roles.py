@@ -62,7 +62,7 @@ async def test_a_passage_that_is_made_up_is_looked_for_as_a_document(url: str) -
     embedder = Listening()
     async with ModelServer() as server:
         settings = Settings(workspace="guess", database_url=url, model="vllm/any", model_url=server.url)
-        async with AsyncTrueweave.open(url, "guess", embedder, settings=settings) as trueweave:
+        async with AsyncTrueweave.open(url, "guess", embedder, settings=settings, make=True) as trueweave:
             await trueweave.add_documents([DOCUMENT])
             embedder.heard.clear()
             await trueweave.retrieve(QUESTION, method="guess")

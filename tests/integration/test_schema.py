@@ -7,7 +7,8 @@ import psycopg
 import pytest
 
 from trueweave import AsyncTrueweave
-from trueweave.errors import DatabaseError, SchemaNewer, SchemaOutdated
+from trueweave.config import Settings
+from trueweave.errors import DatabaseError, SchemaNewer, SchemaOutdated, UnknownWorkspace
 from trueweave.store.postgres import schema
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.migrate import migrate, missing
@@ -155,3 +156,18 @@ async def test_a_schema_of_another_history_is_refused(url: str) -> None:
         owner.execute("DELETE FROM trueweave.migration WHERE name = %s", (last,))
     with pytest.raises(SchemaNewer, match=f"9001_other, and lacks {last}. Upgrade Trueweave"):
         await migrate(url)
+
+
+async def test_a_workspace_that_is_named_in_the_call_must_be_there(url: str) -> None:
+    with pytest.raises(UnknownWorkspace, match=r"there is no workspace 'mistyped'.* in Python, open it with make=True"):
+        async with AsyncTrueweave.open(url, "mistyped"):
+            pass
+    async with AsyncTrueweave.open(url, "mistyped", make=True):
+        pass
+    async with AsyncTrueweave.open(url, "mistyped"):
+        pass
+    async with AsyncTrueweave.open(url, settings=Settings(workspace="of-this-folder")):
+        pass
+    with pytest.raises(UnknownWorkspace):
+        async with AsyncTrueweave.open(url, settings=Settings(workspace="other"), make=False):
+            pass

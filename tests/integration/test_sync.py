@@ -107,7 +107,7 @@ def gone(url: str) -> bool:
 
 @pytest.fixture
 def opened(url: str) -> Iterator[Trueweave]:
-    with Trueweave(url, "test", HashEmbedder(), llm=Model()) as trueweave:
+    with Trueweave(url, "test", HashEmbedder(), llm=Model(), make=True) as trueweave:
         trueweave.add_documents([document("a"), document("b")])
         yield trueweave
 
@@ -272,7 +272,7 @@ def test_a_workspace_that_must_be_there_is_an_error(url: str) -> None:
 
 
 def test_it_works_without_with_and_is_let_go_with_the_last_reference(url: str) -> None:
-    trueweave = Trueweave(url, "test")
+    trueweave = Trueweave(url, "test", make=True)
     assert trueweave.status().documents == 0
     assert connections(url) > 0
     del trueweave
@@ -281,7 +281,7 @@ def test_it_works_without_with_and_is_let_go_with_the_last_reference(url: str) -
 
 
 async def test_it_works_inside_a_running_loop(url: str) -> None:
-    with Trueweave(url, "test", HashEmbedder()) as trueweave:
+    with Trueweave(url, "test", HashEmbedder(), make=True) as trueweave:
         trueweave.add_documents([document("a")])
         assert trueweave.retrieve("Ada").passages
 
@@ -298,7 +298,7 @@ def test_threads_may_share_it(opened: Trueweave) -> None:
 
 
 def test_two_that_open_at_once_open_it_once(url: str) -> None:
-    trueweave = Trueweave(url, "test", HashEmbedder())
+    trueweave = Trueweave(url, "test", HashEmbedder(), make=True)
     with ThreadPoolExecutor(8) as pool:
         assert set(pool.map(lambda _: trueweave.workspace, range(8))) == {1}
     assert [thread.name for thread in threading.enumerate()].count("trueweave") == 1
@@ -313,7 +313,7 @@ def test_errors_are_raised_where_the_call_is(opened: Trueweave) -> None:
 
 
 def test_a_listener_that_calls_back_is_told_that_it_cannot(url: str) -> None:
-    with Trueweave(url, "test", settings=Settings(extractor="capitals")) as trueweave:
+    with Trueweave(url, "test", settings=Settings(extractor="capitals"), make=True) as trueweave:
 
         def call_back(_: Event) -> None:
             trueweave.status()
@@ -324,7 +324,7 @@ def test_a_listener_that_calls_back_is_told_that_it_cannot(url: str) -> None:
 
 
 def test_documents_of_one_can_be_added_to_another(url: str, opened: Trueweave) -> None:
-    with Trueweave(url, "copy", HashEmbedder()) as copy:
+    with Trueweave(url, "copy", HashEmbedder(), make=True) as copy:
         assert copy.add_documents(opened.documents()) == 2
         assert copy.maintenance.digest() == opened.maintenance.digest()
 
@@ -334,7 +334,7 @@ def test_documents_of_one_can_be_added_to_another(url: str, opened: Trueweave) -
 
 def test_an_abandoned_stream_ends_the_model_s_call(url: str) -> None:
     model = Model("[1] " + "word " * 1000, pause=0.001)
-    with Trueweave(url, "test", HashEmbedder(), llm=model) as trueweave:
+    with Trueweave(url, "test", HashEmbedder(), llm=model, make=True) as trueweave:
         trueweave.add_documents([document("a")])
         for piece in trueweave.stream("Whom did Ada work with?"):
             assert isinstance(piece, str)
@@ -350,7 +350,7 @@ def test_an_abandoned_stream_ends_the_model_s_call(url: str) -> None:
 
 def test_a_stream_that_outlives_its_trueweave_is_over(url: str) -> None:
     model = Model("[1] " + "word " * 1000, pause=0.001)
-    with Trueweave(url, "test", HashEmbedder(), llm=model) as trueweave:
+    with Trueweave(url, "test", HashEmbedder(), llm=model, make=True) as trueweave:
         trueweave.add_documents([document("a")])
         pieces = trueweave.stream("Whom did Ada work with?")
         next(pieces)
@@ -378,7 +378,7 @@ def test_ctrl_c_stops_a_question_and_the_next_one_is_answered(url: str) -> None:
         signal.pthread_kill(main, signal.SIGINT)
 
     main = threading.get_ident()
-    with Trueweave(url, "test", HashEmbedder(), llm=model) as trueweave:
+    with Trueweave(url, "test", HashEmbedder(), llm=model, make=True) as trueweave:
         trueweave.add_documents([document("a")])
         threading.Thread(target=interrupt).start()
         with pytest.raises(KeyboardInterrupt):
@@ -393,7 +393,7 @@ import sys
 from trueweave import Trueweave
 from trueweave.types import Source
 
-with Trueweave(sys.argv[1], "test") as trueweave:
+with Trueweave(sys.argv[1], "test", make=True) as trueweave:
     print("open", flush=True)
     trueweave.work()
 """
@@ -418,7 +418,7 @@ def test_a_program_that_works_is_ended_by_ctrl_c(url: str, tmp_path: Path) -> No
 
 def test_async_trueweave_and_trueweave_see_the_same(opened: Trueweave, url: str) -> None:
     async def digest() -> str:
-        async with AsyncTrueweave.open(url, "test", HashEmbedder()) as trueweave:
+        async with AsyncTrueweave.open(url, "test", HashEmbedder(), make=True) as trueweave:
             return await trueweave.maintenance.digest()
 
     assert asyncio.run(digest()) == opened.maintenance.digest()

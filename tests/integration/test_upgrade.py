@@ -74,7 +74,7 @@ async def test_an_old_database_is_refused_until_it_is_migrated(old_url: str) -> 
 @pytest.mark.usefixtures("_next_version")
 async def test_its_documents_are_found_and_the_index_is_exact(old_url: str) -> None:
     await migrate(old_url)
-    async with AsyncTrueweave.open(old_url, "village", HashEmbedder(8), settings=SETTINGS) as village:
+    async with AsyncTrueweave.open(old_url, "village", HashEmbedder(8), settings=SETTINGS, make=True) as village:
         assert (await village.status()).waiting_names  # as another one of their descriptions may be chosen now
         await village.maintenance.retry()
         assert not (await village.status()).waiting_names
@@ -88,7 +88,7 @@ async def test_its_documents_are_found_and_the_index_is_exact(old_url: str) -> N
         assert {note for one in await village.list_documents() for note in one.notes} == {"migrated"}
         await village.remove(["miller-smith"])
         assert (await village.maintenance.verify()).exact
-    async with AsyncTrueweave.open(old_url, "large", HashEmbedder(8), settings=SETTINGS) as large:
+    async with AsyncTrueweave.open(old_url, "large", HashEmbedder(8), settings=SETTINGS, make=True) as large:
         assert (await large.status()).documents == 6
         await large.maintenance.retry()  # works what waits
         assert (await large.status()).documents == 7
@@ -112,7 +112,7 @@ async def test_weights_and_types_that_were_not_kept_before_are_worked_out_from_t
         return Document(f"{n}", (Chunk(f"Ada and Ben {n}.", mentions=mentions, links=(link,)),))
 
     words = ("Helps", "friend"), ("friend", "helps"), ("helps",), ()
-    async with AsyncTrueweave.open(url, "village", settings=SETTINGS) as village:
+    async with AsyncTrueweave.open(url, "village", settings=SETTINGS, make=True) as village:
         await village.add_documents(document(n, words[n % 4], 1 + n % 9) for n in range(20))
         assert [one.type for one in await village.graph.relations(*await _ids(village))] == ["helps"]
         right = await village.maintenance.digest()

@@ -1,10 +1,13 @@
 """How far a long document is can be told while it is worked."""
 
+import time
 from decimal import Decimal
+
+import pytest
 
 from trueweave.cli.render.run_progress import IngestWatch
 from trueweave.cli.render.run_summary import IngestTally
-from trueweave.events import Event, Extracted, Working, in_run
+from trueweave.events import Event, Extracted, Waiting, Working, in_run
 from trueweave.extract.capitals import CapitalsExtractor
 from trueweave.ingest.recipe import Recipe
 from trueweave.ingest.stages import work
@@ -57,3 +60,18 @@ def test_a_document_alone_is_counted_in_chunks_and_several_in_documents() -> Non
     assert alone.shown([]) == (1, 1, "")
     several = IngestWatch(IngestProgress(0, 2, 0, 0, 0), nothing, None)
     assert several.shown([half]) == (0, 2, "")
+
+
+def test_a_countdown_moves_until_the_model_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    tally = IngestTally()
+    assert str(tally.countdown) == ""
+    tally(Waiting("cannot reach vllm/any.", pause=3.0))
+    tally(Waiting("cannot reach vllm/any.", pause=20.0))  # of another call, which is tried later
+    shown = []
+    for now in (100.2, 101.2, 102.9, 103.1):  # noqa: B007 (the clock reads it)
+        shown.append(str(tally.countdown))
+    assert shown == [*(f"model unavailable, next try in {n} s" for n in (3, 2, 1)), "model unavailable, trying again"]
+    tally(Extracted("a.md", 1, ()))
+    assert str(tally.countdown) == ""

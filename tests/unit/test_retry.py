@@ -157,13 +157,28 @@ def test_no_retry_after_is_no_wish() -> None:
 
 
 async def test_longer_waits_are_told_with_their_reason() -> None:
-    told: list[str] = []
+    told: list[tuple[str, float]] = []
     patience = Patience(tries=4, first=0.5, longest=60)
-    await Retrying(Flaky(down(), down(), down()), patience, FastClock(), told.append).complete(PROMPT, PURPOSE)
+    model = Retrying(Flaky(down(), down(), down()), patience, FastClock(), lambda *said: told.append(said))
+    await model.complete(PROMPT, PURPOSE)
     assert told == [
-        "test/flaky answered 503, overloaded. Trying again in 1 s (3 of 4).",
-        "test/flaky answered 503, overloaded. Trying again in 2 s (4 of 4).",
+        ("test/flaky answered 503, overloaded. Trying again in 1 s (3 of 4).", 1.0),
+        ("test/flaky answered 503, overloaded. Trying again in 2 s (4 of 4).", 2.0),
     ]
+
+
+async def test_a_server_that_never_took_a_connection_is_given_up_at_once_where_somebody_watches() -> None:
+    gone = ModelUnavailable("cannot reach test/flaky: connection refused.", unreachable=True)
+    clock, flaky = FastClock(), Flaky(gone)
+    model = Retrying(flaky, Patience(), clock)
+    with in_run(lambda _: None, is_watched=True):
+        with pytest.raises(ModelUnavailable, match=r"connection refused\.$"):
+            await model.complete(PROMPT, PURPOSE)
+        assert (flaky.asked, clock.waits) == (1, [])
+        assert await model.complete(PROMPT, PURPOSE) == REPLY
+        flaky.errors = [gone, gone]
+        assert await model.complete(PROMPT, PURPOSE) == REPLY
+        assert len(clock.waits) == 2
 
 
 async def test_a_server_that_takes_no_connection_is_given_up_at_once_for_a_question_and_waited_for_else() -> None:

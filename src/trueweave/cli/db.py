@@ -19,7 +19,7 @@ def start_server(json: Json = False) -> None:
 
     with replying(json) as reply:
         chosen = bundled(load_settings())
-        url = start(chosen)
+        url = start(chosen, make=True)
         reply(
             {"running": True, "address": location(url), "directory": chosen.directory},
             f"PostgreSQL runs at {location(url)}, in {chosen.directory}.",

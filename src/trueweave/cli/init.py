@@ -11,7 +11,7 @@ from trueweave.cli.render.lines import next_step, path_from_here
 from trueweave.cli.render.tables import pairs
 from trueweave.cli.render.workspaces import model_advice
 from trueweave.cli.reply import replying
-from trueweave.cli.session import in_workspace, load_settings, make_workspace, place
+from trueweave.cli.session import bundled, in_workspace, load_settings, make_workspace, place, start
 
 if TYPE_CHECKING:
     from trueweave.config import Settings
@@ -28,6 +28,8 @@ def init(workspace: Workspace = None, database_url: DatabaseUrl = None, json: Js
 
     with replying(json) as reply:
         settings = load_settings(database_url, workspace)
+        if not settings.owner_address:
+            start(bundled(settings), make=True)
         applied = apply_migrations(settings)["home"]
         file = find_file()
         written = file is None

@@ -43,10 +43,11 @@ def is_paid(settings: Settings, models: Sequence[str]) -> bool:
 
 
 def check_priced(settings: Settings, models: Sequence[str]) -> None:
-    """Raise PriceUnknown if a budget in money cannot be kept."""
+    """Raise PriceUnknown if a budget in money cannot be kept, and ConfigError for a provider that is not known."""
     from trueweave import factory
 
     for name in models:
+        factory.check_name(settings, name)
         if factory.price(settings, name) is None:
             raise PriceUnknown(
                 f"a budget in money needs a price, and that of {name} is not known. Set it under [prices] in "

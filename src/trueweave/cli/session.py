@@ -101,7 +101,7 @@ def make_workspace(settings: Settings, name: str) -> str:
 
 
 def database(settings: Settings) -> str:
-    """The address of the database, once it runs if it is the bundled one."""
+    """The address of the database, once it runs if it is the bundled one. That must have been made."""
     return settings.database_url or start(bundled(settings))
 
 
@@ -128,12 +128,12 @@ def bundled(settings: Settings) -> EmbeddedServer:
     return EmbeddedServer(settings.data_directory or default_directory())
 
 
-def start(server: EmbeddedServer) -> str:
-    """The address of the server once it runs."""
+def start(server: EmbeddedServer, *, make: bool = False) -> str:
+    """The address of the server once it runs. It is made with `make` alone."""
     if server.running():
         return server.url
     with err.status("Starting the bundled PostgreSQL …"):
-        return server.start()
+        return server.start(make=make)
 
 
 def place(settings: Settings) -> str:

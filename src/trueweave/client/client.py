@@ -59,12 +59,13 @@ class AsyncClient(ClientDocumentCalls, ClientQuestionCalls):
         *,
         key: str | None = None,
         settings: Settings | None = None,
-        make: bool = True,
+        make: bool | None = None,
         timeout: float = 300.0,  # noqa: ASYNC109 (of each request, not of this call)
         insecure: bool = False,
     ) -> AsyncIterator[Self]:
-        """The workspace of that name at the server of this address, made when it is new unless `make` is False or the
-        key is not for that.
+        """The workspace of that name, or of the settings, at the server of this address. The one of the settings is
+        made when it is new, if the key allows it. One that is named here must be there, so that a mistyped name is
+        UnknownWorkspace. `make` says otherwise: True makes either, False makes nothing.
 
         Without a `key` it is that of the variable TRUEWEAVE_KEY; a server on this machine may need none. An address
         that begins with http:// must be of this machine, unless `insecure` says that the network is trusted. The server
@@ -76,7 +77,7 @@ class AsyncClient(ClientDocumentCalls, ClientQuestionCalls):
         files = Files.of(settings)
         async with aclosing(ServerConnection(address, found_key(key), timeout=timeout)) as connection:
             requests = WorkspaceRequests(connection, name, files)
-            client = cls(requests, await _details(requests, make=make))
+            client = cls(requests, await _details(requests, make=workspace is None if make is None else make))
             async with aclosing(client):
                 yield client
 

@@ -56,7 +56,8 @@ class ClientDocumentCalls:
     async def estimate(
         self, *what: str | Path | Source | NamedFile, listener: Listener = ignore, refresh: bool = False
     ) -> Estimate:
-        """What adding these would take, in documents, chunks, tokens and money. Nothing is sent to any model."""
+        """What adding these would take, in documents, chunks, tokens and money. Nothing is sent to any model, and no
+        key is needed. A path that does not exist is UnreadableFile."""
         return await estimate(self._requests, what, listener, refresh=refresh)
 
     async def add_documents(

@@ -187,8 +187,7 @@ class ClientQuestionCalls:
 
     @property
     def method(self) -> str:
-        """The method that answers where none is named: as the settings say, or else whichever fits the documents, or by
-        words alone where nothing is embedded."""
+        """The method that answers where none is named: that of the settings, or auto."""
         return self._method
 
     @property

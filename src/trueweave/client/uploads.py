@@ -16,6 +16,7 @@ from trueweave.client.requests import WorkspaceRequests
 from trueweave.errors import RequestRefused
 from trueweave.events import Event, Found, Listener, Refused, Skipped, Unreadable
 from trueweave.extract import preannotated
+from trueweave.text.loading import check_present
 from trueweave.types import Document, Estimate, IngestJob, NamedFile, Source
 
 _MOST_FILES, _MOST_BYTES = 50, 32 * 2**20  # of one request; a larger file has one of its own
@@ -120,7 +121,8 @@ class Submission:
         self._reasons: list[str] = []
 
     async def submit(self, what: Sequence[Given]) -> IngestJob:
-        """Hand in all of these; the job as it is then."""
+        """Hand in all of these; the job as it is then. A path that does not exist is UnreadableFile."""
+        check_present(what)
         async for one in in_thread(batches(what, self._requests)):
             if isinstance(one, UploadBatch):
                 await self._send(one)
@@ -214,7 +216,8 @@ def _problem(file: NamedFile) -> Unreadable | None:
 
 
 async def estimate(requests: WorkspaceRequests, what: Sequence[Given], tell: Listener, *, refresh: bool) -> Estimate:
-    """What adding these would take in all."""
+    """What adding these would take in all. A path that does not exist is UnreadableFile."""
+    check_present(what)
     total: Estimate | None = None
     unreadable = 0
     params: dict[str, Any] = {"refresh": "true" if refresh else None}

@@ -212,7 +212,7 @@ class OpenWorkspace:
         """Work until nothing waits any longer."""
         no_more = asyncio.Event()
         no_more.set()
-        with in_run(listener):
+        with in_run(listener, is_watched=True):
             worker = await self.worker(await self.worker_dependencies(), listener)
             working = asyncio.create_task(worker.run_until_done(no_more))
         try:
@@ -278,7 +278,10 @@ async def found_workspace(
     """The workspace of that name with what is needed to open it; made when it is new and `make` is set."""
     found = await database.open_workspace(name, make=make, resolution=resolution)
     if found is None:
-        raise UnknownWorkspace(f"there is no workspace {name!r}. Run `trueweave init --workspace {name}` to make it.")
+        raise UnknownWorkspace(
+            f"there is no workspace {name!r}. Run `trueweave init --workspace {name}` to make it; in Python, open it "
+            "with make=True."
+        )
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 
 from trueweave.config import Settings
 from trueweave.errors import SchemaOutdated
@@ -29,10 +30,10 @@ def owner_addresses(settings: Settings) -> dict[str, OwnerAddress]:
 
 
 @asynccontextmanager
-async def opened_database(settings: Settings, url: str | None = None) -> AsyncIterator[Database]:
+async def opened_database(settings: Settings, url: str | None = None, *, make: bool = False) -> AsyncIterator[Database]:
     """The database of these settings, for all workspaces that a process works in. Without a `url` anywhere it is in the
-    bundled PostgreSQL, which is started if need be and left running. Where the settings name more servers, it is their
-    home, and workspaces are worked in wherever they are.
+    bundled PostgreSQL, which is started if need be and left running; with `make` it is also made. Where the settings
+    name more servers, it is their home, and workspaces are worked in wherever they are.
 
     A schema that is missing or outdated is an error, SchemaOutdated. Only in the bundled PostgreSQL, which belongs to
     one user, it is made and migrated here.
@@ -40,7 +41,7 @@ async def opened_database(settings: Settings, url: str | None = None) -> AsyncIt
     url = url or settings.database_url
     revive = None
     if url is None:
-        revive = bundled(settings).start
+        revive = partial(bundled(settings).start, make=make)
         url = await asyncio.to_thread(revive)
     database = _database(settings, url, settings.direct_database_url, revive)
     try:

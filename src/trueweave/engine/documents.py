@@ -23,7 +23,7 @@ from trueweave.store.postgres.document_filter import ALL, scope
 from trueweave.store.postgres.public_errors import own_errors, translated
 from trueweave.streams import Stream
 from trueweave.supervising import running
-from trueweave.text.loading import is_folder
+from trueweave.text.loading import check_present, is_folder
 from trueweave.text.uris import Naming
 from trueweave.types import Document, DocumentInfo, Estimate, ExtractionTrial, NamedFile, Source, SyncPlan
 from trueweave.view.settle import SettleResult, settle
@@ -44,7 +44,8 @@ class DocumentCalls:
     async def add(
         self, *what: str | Path | Source, listener: Listener = ignore, prune: bool = False, refresh: bool = False
     ) -> Added:
-        """Add files, whole folders and texts: each becomes a document, worked as the settings say, and settled.
+        """Add files, whole folders and texts: each becomes a document, worked as the settings say, and settled. A path
+        that does not exist is UnreadableFile, before anything is added.
 
         What is there unchanged is left alone, so a run that was interrupted, or stopped by an error such as
         BudgetReached, is simply run again. Other workers of this workspace help. Where a setting or a model's refusal
@@ -96,10 +97,11 @@ class DocumentCalls:
         *,
         refresh: bool = False,
     ) -> Added:
+        check_present(what)
         counted = CountingListener(listener, Added())
         models = await self._core.models()
         recipe = models.recipe()
-        with in_run(counted), Seen() as seen:
+        with in_run(counted, is_watched=True), Seen() as seen:
             kit = await self._core.worker_dependencies()
             made = models.made(recipe)  # what it lacks is an error, before all else
             worker = await self._core.worker(kit, counted)
@@ -138,10 +140,12 @@ class DocumentCalls:
     async def estimate(
         self, *what: str | Path | Source | NamedFile, listener: Listener = ignore, refresh: bool = False
     ) -> Estimate:
-        """What adding these would take, in documents, chunks, tokens and money. Nothing is sent to any model."""
+        """What adding these would take, in documents, chunks, tokens and money. Nothing is sent to any model, and no
+        key is needed. A path that does not exist is UnreadableFile."""
         from trueweave.ingest.estimate import estimate
 
-        models = await self._core.models()
+        check_present(what)
+        models = (await self._core.models()).unasked()
         recipe = models.recipe()
         made = models.made(recipe).id if refresh else None
         with Seen() as seen:
@@ -162,7 +166,7 @@ class DocumentCalls:
         recipe, log = models.recipe(), TrialLog()
         extractor, chunker = models.trial_extractor(recipe, log), models.chunker(recipe)
         source = what if isinstance(what, Source) else await asyncio.to_thread(self._first_document, what)
-        with in_run(listener):
+        with in_run(listener, is_watched=True):
             return await try_extract(source, chunk, recipe, extractor, chunker, log)
 
     def _first_document(self, path: str | Path) -> Source:
@@ -200,7 +204,7 @@ class DocumentCalls:
         there may be more of them than fit in memory. `progress` is told how many more are done. One that cannot be
         stored is an error that names it, or `refused` is told of it and the others go on.
         """
-        with Seen() as seen:
+        with in_run(ignore, is_watched=True), Seen() as seen:
             return await self._add_documents(_usable(documents, seen, refused), progress)
 
     async def _add_documents(self, source: Iterator[Contribution], progress: Progress) -> int:

@@ -13,6 +13,7 @@ from trueweave.ingest.intake import batches, hand_in, incoming
 from trueweave.ingest.seen import Seen
 from trueweave.store.postgres import ingest_jobs
 from trueweave.store.postgres.public_errors import own_errors
+from trueweave.text.loading import check_present
 from trueweave.types import DocumentState, IngestJob, NamedFile, Source
 
 
@@ -37,6 +38,7 @@ class AsyncJobsGroup:
         extractor or of its prompts made it. With a `job`, these documents are added to it. `get` tells how far they
         are.
         """
+        check_present(what)
         id_, reasons = job or uuid4(), list[str]()
 
         def heard(event: Event) -> None:

@@ -15,7 +15,7 @@ from trueweave.communities.find import regroup
 from trueweave.config import Settings
 from trueweave.engine.core import OpenWorkspace
 from trueweave.errors import ConfigError
-from trueweave.events import Listener, Progress, ignore, unseen
+from trueweave.events import Listener, Progress, ignore, in_run, unseen
 from trueweave.graph.communities import LeidenSettings
 from trueweave.protocols import Embedder
 from trueweave.store.postgres import (
@@ -146,7 +146,7 @@ class AsyncMaintenanceGroup:
         from trueweave import factory
         from trueweave.ingest.estimate import estimate_embedding
 
-        embedder = await (await self._core.models()).embedder(model)
+        embedder = await self._opened(model)
         price = factory.price(self._core.settings, model)
         return await estimate_embedding(self._core.workspace, embedder, price)
 
@@ -156,11 +156,16 @@ class AsyncMaintenanceGroup:
         Like `add` it may be stopped at any moment and run again: what is embedded is kept. Questions are answered by
         the old vectors until then, and those are dropped afterwards. `progress` is told how many more texts are done.
         """
-        embedder = await (await self._core.models()).embedder(model)
+        embedder = await self._opened(model)
         await self._core.change_space(embedder, progress)
         self._core.settings = self._core.settings.model_copy(update={"embedding_model": model})
         if "embedding_model" in self._core.own:
             await self._core.change_settings({"embedding_model": model})
+
+    async def _opened(self, model: str) -> Embedder:
+        """The embedding model of that name. Its caller watches, so one that cannot be reached is an error at once."""
+        with in_run(ignore, is_watched=True):
+            return await (await self._core.models()).embedder(model)
 
     async def change_space(self, embedder: Embedder, progress: Progress = unseen) -> None:
         """Embed everything with another model beside the old vectors, then switch to it at once."""

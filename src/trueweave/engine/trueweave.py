@@ -81,23 +81,26 @@ class AsyncTrueweave(DocumentCalls, QuestionCalls):
         *,
         llm: StreamingLLM | None = None,
         settings: Settings | None = None,
-        make: bool = True,
+        make: bool | None = None,
         readers: ChangeReaders | None = None,
         extractor: Extractor | MakeExtractor | None = None,
         chunker: Chunker | MakeChunker | None = None,
     ) -> AsyncIterator[Self]:
-        """The workspace of that name, made when it is new unless `make` is False.
+        """The workspace of that name, or of the settings. The one of the settings is made when it is new. One that is
+        named here must be there, so that a mistyped name is UnknownWorkspace. `make` says otherwise: True makes either,
+        False makes nothing.
 
         What is not given here is as the settings say, which are those of trueweave.toml and the environment unless
-        given too. Without a `url` anywhere it is in the bundled PostgreSQL, which is started and migrated if need be
-        and left running. Any other database must have been migrated: SchemaMismatch says what to run.
+        given too. Without a `url` anywhere it is in the bundled PostgreSQL, which is made unless `make` is False,
+        started and migrated if need be, and left running. Any other database must have been migrated: SchemaMismatch
+        says what to run.
         `readers` takes PostgreSQL's readers and the filter of a question, and gives those to answer it from.
         `extractor` and `chunker` take the place of those of the settings: as they are, or a class or function that
         makes one from an IngestContext. Other processes do not have them: a document that was added with one fails
         there, with an error that says so.
         """
         settings = settings or Settings.load(database_url=url, workspace=workspace)
-        async with opened_database(settings, url) as database:
+        async with opened_database(settings, url, make=make is not False) as database:
             name = workspace or settings.workspace
             trueweave = await cls.enter(
                 database,
@@ -105,7 +108,7 @@ class AsyncTrueweave(DocumentCalls, QuestionCalls):
                 embedder,
                 llm=llm,
                 settings=settings,
-                make=make,
+                make=workspace is None if make is None else make,
                 readers=readers,
                 extractor=extractor,
                 chunker=chunker,

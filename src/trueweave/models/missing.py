@@ -1,14 +1,14 @@
-"""A stand-in for an embedding model whose files are not here."""
+"""Stand-ins for models that cannot be used, or are not to be."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
 from trueweave.errors import ModelFilesMissing
 from trueweave.protocols import Vectors
-from trueweave.types import Metric, TextRole
+from trueweave.types import Metric, Prompt, Purpose, Reply, TextRole
 
 
 @dataclass(frozen=True)
@@ -35,3 +35,18 @@ class MissingEmbedder:
 
     def _tell(self) -> NoReturn:
         raise ModelFilesMissing(f"{self.error} Methods that search by words, such as keyword, need no model.")
+
+
+@dataclass(frozen=True)
+class UnaskedLLM:
+    """A chat model by its name alone, for who counts what it would be asked."""
+
+    model: str
+
+    async def complete(self, prompt: Prompt, purpose: Purpose) -> Reply:
+        """Raises, as nothing is to be asked."""
+        raise AssertionError(f"{self.model} is only counted for")
+
+    async def stream(self, prompt: Prompt, purpose: Purpose) -> AsyncIterator[str | Reply]:
+        """Raises, as nothing is to be asked."""
+        yield await self.complete(prompt, purpose)

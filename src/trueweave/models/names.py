@@ -85,22 +85,27 @@ def provider_of(name: str) -> Provider | None:
     return PROVIDERS.get(provider_name(name))
 
 
+def check_name(name: str, url: str | None = None) -> None:
+    """Raise ConfigError unless this is `provider/model`, of a provider that is known or of a server at a `url`."""
+    own, _, model = name.partition("/")
+    if not own or not model:
+        raise ConfigError(f"{name!r} is not the name of a model. Write provider/model, as in openai/gpt-4o-mini.")
+    if provider_of(name) is None and not url:
+        raise ConfigError(
+            f"{name!r} is of a provider that Trueweave does not know: {own}. It knows "
+            f"{', '.join(PROVIDERS)}. Use one of these, or set the URL of a server that speaks OpenAI's API."
+        )
+
+
 def endpoint(name: str, *, url: str | None = None, key: str | None = None) -> Endpoint:
     """The model of that name, at its provider's usual address or at `url`.
 
     A provider that is not known needs a `url`, and so does Azure, where each customer has their own. A key is needed
     where the provider's own address wants one.
     """
+    check_name(name, url)
     own, _, model = name.partition("/")
-    if not own or not model:
-        raise ConfigError(f"{name!r} is not the name of a model. Write provider/model, as in openai/gpt-4o-mini.")
-    provider = provider_of(name)
-    if provider is None and not url:
-        raise ConfigError(
-            f"{name!r} is of a provider that Trueweave does not know: {own}. It knows "
-            f"{', '.join(PROVIDERS)}. Use one of these, or set the URL of a server that speaks OpenAI's API."
-        )
-    provider = provider or Provider(own)
+    provider = provider_of(name) or Provider(own)
     if provider.name == "azure" and not url:
         raise ConfigError(
             f"{name} needs the URL of your Azure resource, as in https://NAME.openai.azure.com. Set model_url for a "

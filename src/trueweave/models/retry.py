@@ -17,7 +17,7 @@ from functools import partial
 from typing import TypeVar
 
 from trueweave.errors import ModelUnavailable
-from trueweave.events import is_question
+from trueweave.events import is_given_up
 from trueweave.models.wrappers import Ask, EmbedderWrapper, LLMWrapper, ReplyStream, RerankerWrapper, Stream
 from trueweave.protocols import Vectors
 from trueweave.types import Prompt, Purpose, TextRole
@@ -25,6 +25,7 @@ from trueweave.types import Prompt, Purpose, TextRole
 _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
+Told = Callable[[str, float], None]
 
 WORTH_TELLING = 1.0  # seconds
 
@@ -59,28 +60,37 @@ class Clock:
         return random.random()
 
 
-def _untold(_: str) -> None:
+def _untold(_reason: str, _pause: float) -> None:
     """Ignore it."""
+
+
+class Contact:
+    """Whether a model has answered in this process."""
+
+    has_answered = False
 
 
 @dataclass(frozen=True)
 class Retrying(LLMWrapper):
-    """A chat model that is asked again while it is unavailable. `waiting` is called with the reason before each longer
-    wait."""
+    """A chat model that is asked again while it is unavailable. `waiting` is called with the reason and the seconds
+    before each longer wait."""
 
     patience: Patience = Patience()
     clock: Clock = field(default_factory=Clock, repr=False)
-    waiting: Callable[[str], None] = field(default=_untold, repr=False)
+    waiting: Told = field(default=_untold, repr=False)
+    contact: Contact = field(default_factory=Contact, repr=False)
 
     async def _call(self, prompt: Prompt, purpose: Purpose, ask: Ask) -> Stream:
         """The model's reply, after as many tries as it takes. Once a piece was passed on there is no retry, as the
         caller has it already."""
-        tries = _Tries(self.model, self.patience, self.clock, self.waiting)
+        tries = _Tries(self.model, self.patience, self.clock, self.waiting, self.contact)
         while True:
             async with aclosing(ReplyStream(ask())) as heard:
                 try:
                     async for piece in heard:
+                        self.contact.has_answered = True
                         yield piece
+                    self.contact.has_answered = True
                     break
                 except ModelUnavailable as error:
                     if heard.begun:
@@ -97,13 +107,13 @@ class RetryingEmbedder(EmbedderWrapper):
 
     patience: Patience = Patience()
     clock: Clock = field(default_factory=Clock, repr=False)
-    waiting: Callable[[str], None] = field(default=_untold, repr=False)
+    waiting: Told = field(default=_untold, repr=False)
+    contact: Contact = field(default_factory=Contact, repr=False)
 
     async def embed(self, texts: Sequence[str], role: TextRole) -> Vectors:
         """One row per text, in order, after as many tries as it takes."""
-        return await patiently(
-            self.model, lambda: self.embedder.embed(texts, role), self.patience, self.clock, self.waiting
-        )
+        ask = partial(self.embedder.embed, texts, role)
+        return await patiently(self.model, ask, self.patience, self.clock, self.waiting, self.contact)
 
 
 @dataclass(frozen=True)
@@ -112,29 +122,31 @@ class RetryingReranker(RerankerWrapper):
 
     patience: Patience = Patience()
     clock: Clock = field(default_factory=Clock, repr=False)
-    waiting: Callable[[str], None] = field(default=_untold, repr=False)
+    waiting: Told = field(default=_untold, repr=False)
+    contact: Contact = field(default_factory=Contact, repr=False)
 
     async def score(self, question: str, texts: Sequence[str]) -> Sequence[float]:
         """One score per text, in order, after as many tries as it takes."""
         ask = partial(self.reranker.score, question, texts)
-        return await patiently(self.model, ask, self.patience, self.clock, self.waiting)
+        return await patiently(self.model, ask, self.patience, self.clock, self.waiting, self.contact)
 
 
 class _Tries:
     """The tries of one call so far."""
 
-    def __init__(self, model: str, patience: Patience, clock: Clock, waiting: Callable[[str], None]) -> None:
+    def __init__(self, model: str, patience: Patience, clock: Clock, waiting: Told, contact: Contact) -> None:
         self._model = model
         self._patience = patience
         self._clock = clock
         self._waiting = waiting
+        self._contact = contact
         self._began = clock.now()
         self._charged = False
         self._made = 0
 
     def pause_after(self, error: ModelUnavailable) -> float:
         """How many seconds to wait before the next try, after this one failed. Raises when it was the last."""
-        if error.unreachable and is_question():
+        if error.unreachable and is_given_up(has_answered=self._contact.has_answered):
             raise error
         self._made += 1
         self._charged |= error.charged
@@ -155,18 +167,20 @@ class _Tries:
         )
         if pause >= WORTH_TELLING:
             tries = f"{self._made + 1} of {self._patience.tries}"
-            self._waiting(f"{error} Trying again in {pause:.0f} s ({tries}).")
+            self._waiting(f"{error} Trying again in {pause:.0f} s ({tries}).", pause)
         return pause
 
 
 async def patiently(
-    model: str, ask: Callable[[], Awaitable[T]], patience: Patience, clock: Clock, waiting: Callable[[str], None]
+    model: str, ask: Callable[[], Awaitable[T]], patience: Patience, clock: Clock, waiting: Told, contact: Contact
 ) -> T:
     """What `ask` gives of a model, after as many tries as it takes."""
-    tries = _Tries(model, patience, clock, waiting)
+    tries = _Tries(model, patience, clock, waiting, contact)
     while True:
         try:
-            return await ask()
+            found = await ask()
+            contact.has_answered = True
+            return found
         except ModelUnavailable as error:
             pause = tries.pause_after(error)
         await clock.sleep(pause)

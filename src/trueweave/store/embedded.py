@@ -31,6 +31,7 @@ from pathlib import Path
 
 import platformdirs
 
+from trueweave.config import xdg_data_home
 from trueweave.errors import DiskFull, EmbeddedServerError, EmbeddedServerMissing
 from trueweave.store.server_user import ServerUser, server_user
 
@@ -41,6 +42,7 @@ NAME = "trueweave"  # of the role and of the database
 HOST = "127.0.0.1"
 MAJOR = "18"
 PATIENCE = 60  # seconds to start in, and to stop in
+SYSTEM_DIRECTORY = Path("/var/lib/trueweave")
 
 CLUSTER = (
     f"--username={NAME}",
@@ -70,9 +72,11 @@ PASSING = ("is still in use", '"postmaster.pid" already exists', "could not crea
 
 
 def default_directory() -> Path:
-    """Where the server lives unless told otherwise: one place per machine for root, per user for others."""
+    """Where the server keeps its data unless `data_directory` is set: in XDG_DATA_HOME, else in the user's data folder.
+    For root that is /var/lib/trueweave, as the server runs as another user, who cannot enter /root."""
     if sys.platform != "win32" and os.geteuid() == 0:
-        return Path("/var/lib/trueweave")
+        home = xdg_data_home()
+        return home / "trueweave" if home else SYSTEM_DIRECTORY
     return platformdirs.user_data_path("trueweave", appauthor=False)
 
 
@@ -103,11 +107,17 @@ class EmbeddedServer:
         postmaster = self._postmaster()
         return postmaster is not None and postmaster.ready()
 
-    def start(self) -> str:
-        """The address of the server once it takes connections: made, started or just found, as needed."""
+    def start(self, *, make: bool = True) -> str:
+        """The address of the server once it takes connections: made, started or just found, as needed. Without `make`,
+        a server that was never made is an error, and no file is written."""
         if sys.platform == "win32":
             raise EmbeddedServerError("The bundled PostgreSQL does not run on Windows. Set a database URL.")
         if not self.running():
+            if not make and not self._data.exists():
+                raise EmbeddedServerError(
+                    f"there is no database yet in {self.directory}. Run `trueweave init` to make one, or name another "
+                    "database by database_url or data_directory."
+                )
             user = server_user()
             self._check_reach(user)
             try:
@@ -159,7 +169,8 @@ class EmbeddedServer:
             if folder.exists() and not user.may_use(folder):
                 raise EmbeddedServerError(
                     f"PostgreSQL would run as {user.title}, who cannot enter {folder} and so cannot use "
-                    f"{self.directory}. Choose another directory, such as {default_directory()}."
+                    f"{self.directory}. Set data_directory to a folder that this user can enter, such as "
+                    f"{SYSTEM_DIRECTORY}."
                 )
 
     def _check_version(self) -> None:

@@ -109,7 +109,8 @@ async def watching_ingest(
             budget = await _budget(trueweave)
             working = [*tally.working.values()]
             done, total, unit = watch.shown(working)
-            bar.update(task, completed=done, total=total or None, unit=unit, notes=watch.notes(budget, working))
+            notes = str(tally.countdown) or watch.notes(budget, working)
+            bar.update(task, completed=done, total=total or None, unit=unit, notes=notes)
 
         async with _looking(look):
             yield watch
@@ -127,7 +128,8 @@ async def writing_reports(
 
         async def look() -> None:
             budget = await _budget(trueweave)
-            bar.update(task, completed=tally.reports, notes=_spent(before, budget, currency))
+            notes = str(tally.countdown) or _spent(before, budget, currency)
+            bar.update(task, completed=tally.reports, notes=notes)
 
         async with _looking(look):
             yield

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
@@ -20,6 +22,29 @@ SHOWN = 5  # problems of each kind; --json has all
 NAMED = 3  # files or documents of those that have the same reason
 
 
+class Countdown:
+    """The seconds until a model is asked again."""
+
+    def __init__(self) -> None:
+        self._until: float | None = None
+
+    def begin(self, pause: float) -> None:
+        """A try is due after so many seconds. One that is due earlier stays."""
+        now = time.monotonic()
+        if pause and (self._until is None or self._until <= now):
+            self._until = now + pause
+
+    def end(self) -> None:
+        """The model has answered."""
+        self._until = None
+
+    def __str__(self) -> str:
+        if self._until is None:
+            return ""
+        left = ceil(self._until - time.monotonic())
+        return f"model unavailable, next try in {left} s" if left > 0 else "model unavailable, trying again"
+
+
 class IngestTally:
     """A listener that collects what is shown at the end of a run, with the names of all files, or of the first of
     them."""
@@ -33,6 +58,7 @@ class IngestTally:
         self.skipped: Counter[str] = Counter()
         self.working: dict[str, Working] = {}
         self.windowed = 0
+        self.countdown = Countdown()
         self._reads = 0
         self._waits = False
         self._noted: set[str] = set()
@@ -47,6 +73,7 @@ class IngestTally:
             Noted,
             Refused,
             Removed,
+            Settled,
             Skipped,
             Unreadable,
             Waiting,
@@ -73,7 +100,11 @@ class IngestTally:
                 self.working[uri] = event
             case Extracted(uri):
                 self._waits = False
+                self.countdown.end()
                 self.working.pop(uri, None)
+            case Settled():
+                self._waits = False
+                self.countdown.end()
             case Failed(uri):
                 self.working.pop(uri, None)
             case Windowed(_, most_tokens, texts):
@@ -81,9 +112,11 @@ class IngestTally:
                 self._reads = most_tokens
             case WorkFailed(error=error):
                 say(warning(f"A job failed: {error} `trueweave status --failed` shows it."))
-            case Waiting(reason) if not self._waits:
-                self._waits = True
-                say(warning(f"Waiting: {reason}"))
+            case Waiting(reason, pause=pause):
+                self.countdown.begin(pause)
+                if not self._waits:
+                    self._waits = True
+                    say(warning(f"Waiting: {reason}"))
             case Noted(what) if what not in self._noted:
                 self._noted.add(what)
                 say(warning(what))
@@ -143,6 +176,7 @@ class ReportTally:
     def __init__(self) -> None:
         self.reports = 0
         self.without_model = 0
+        self.countdown = Countdown()
         self._waits = False
 
     def __call__(self, event: Event) -> None:
@@ -153,11 +187,14 @@ class ReportTally:
                 self.reports += reports
                 self.without_model += without_model
                 self._waits = False
+                self.countdown.end()
             case WorkFailed(error=error):
                 say(warning(f"A report failed: {error} `trueweave status --failed` shows it."))
-            case Waiting(reason) if not self._waits:
-                self._waits = True
-                say(warning(f"Waiting: {reason}"))
+            case Waiting(reason, pause=pause):
+                self.countdown.begin(pause)
+                if not self._waits:
+                    self._waits = True
+                    say(warning(f"Waiting: {reason}"))
 
 
 def first_of(problems: Sequence[str], noun: str, what: str, how: str, most: int = SHOWN) -> list[RenderableType]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Self
 
 from trueweave.config import Settings
-from trueweave.errors import InvalidDocument, NotText
+from trueweave.errors import InvalidDocument, NotText, UnreadableFile
 from trueweave.events import Refused, Skipped, Unreadable
 from trueweave.protocols import Loader
 from trueweave.text import reading_limits
@@ -186,6 +186,16 @@ class Files:
     def _loader(self, path: Path) -> Loader | None:
         endings = ("".join(path.suffixes[-2:]).lower(), path.suffix.lower())
         return next((self.loaders[ending] for ending in endings if ending in self.loaders), None)
+
+
+def check_present(what: Iterable[object]) -> None:
+    """Raise UnreadableFile for a path among these that does not exist. A pattern may find nothing."""
+    for one in what:
+        if isinstance(one, str | Path) and not os.path.lexists(one) and Pattern.of(str(one)) is None:
+            raise UnreadableFile(
+                f"there is no file or folder {_shown(str(one))[:100]!r}. Check the path. A text is added as "
+                "Source(uri, text)."
+            )
 
 
 def _regular(path: Path, uri: str) -> NamedFile | Unreadable:
