@@ -19,7 +19,9 @@ from written import write_or_check
 SOURCES = Path(__file__).parents[1] / "src" / "trueweave"
 
 # An open database is of the loop that opened it, so there is no workspace to be entered in one, and no projection.
-LEFT_OUT = frozenset({"enter", "aclose", "database", "workspace", "worker_dependencies", "clean_up", "projection"})
+LEFT_OUT = frozenset(
+    {"enter", "aclose", "database", "workspace", "worker_dependencies", "clean_up", "projection", "for_run"}
+)
 
 
 @dataclass(frozen=True)

@@ -140,7 +140,11 @@ class QuestionTooLong(TrueweaveError):
 
 
 class BudgetReached(TrueweaveError):
-    """The next call could cost more than is left of the budget."""
+    """The next call could cost more than is left of the budget: that `of_run`, or that of the workspace."""
+
+    def __init__(self, message: str, *, of_run: bool = False) -> None:
+        super().__init__(message)
+        self.of_run = of_run
 
 
 class KeyLimitReached(TrueweaveError):

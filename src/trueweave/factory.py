@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from decimal import Decimal
 from functools import partial
 from typing import Any, Self, cast
@@ -329,6 +329,10 @@ class WorkspaceModels:
         """Wait for what was begun for calls that nobody waits for any longer."""
         for close in (*(replies.aclose for replies in self._replies.values()), self._ledger.aclose):
             await close()
+
+    def run_budget(self, price: Decimal | None, tokens: int | None) -> AbstractAsyncContextManager[None]:
+        """A budget for what is spent inside, over all workers, besides that of the workspace."""
+        return self._ledger.run_budget(price, tokens)
 
     def unasked(self) -> WorkspaceModels:
         """The same for who only counts: no chat model is asked, so none needs a key."""

@@ -9,7 +9,7 @@ from decimal import Decimal
 import psycopg
 import pytest
 
-from trueweave.errors import BudgetReached, ModelUnavailable, PriceUnknown
+from trueweave.errors import BudgetReached, ConfigError, ModelUnavailable, PriceUnknown
 from trueweave.models.budget import BudgetedLLM, most_tokens
 from trueweave.models.limits import BoundedLLM, LimitedLLM
 from trueweave.models.names import endpoint
@@ -57,6 +57,7 @@ class Till:
 
     workspace: Workspace
     ledger: PostgresLedger
+    liveness: Liveness
 
     async def budget(self) -> Budget:
         async with self.workspace.transaction() as tx:
@@ -76,7 +77,7 @@ async def opened(url: str) -> AsyncIterator[Till]:
     async with Database(url) as database, Liveness(database) as liveness:
         workspace = await database.find_workspace("test", make=True)
         assert workspace is not None
-        yield Till(workspace, PostgresLedger(workspace, liveness))
+        yield Till(workspace, PostgresLedger(workspace, liveness), liveness)
 
 
 @pytest.fixture
@@ -336,3 +337,55 @@ async def test_a_server_that_counts_nothing_cannot_go_beyond_a_cap(till: Till) -
         with pytest.raises(BudgetReached):
             await llm.complete(ASKED, Purpose("answer"))
         await chat.close()
+
+
+# --- a budget for one run ----------------------------------------------------------------------------
+
+
+async def test_a_run_s_budget_binds_all_workers_and_ends_with_the_run(till: Till, other: Till) -> None:
+    llms = [BudgetedLLM(Model(), each.ledger, PRICE) for each in (till, other)]
+    async with till.ledger.run_budget(None, MOST):
+        await llms[0].complete(prompt(0), Purpose("extract"))
+        for llm in llms:
+            with pytest.raises(BudgetReached, match="less than that is left for this run") as reached:
+                await llm.complete(prompt(1), Purpose("extract"))
+            assert reached.value.of_run
+        with pytest.raises(ConfigError, match="another run in this workspace has a budget of its own"):
+            async with other.ledger.run_budget(None, 1):
+                pass
+    assert (await till.budget()).token_cap is None
+    await llms[1].complete(prompt(1), Purpose("extract"))
+
+
+async def test_a_run_s_budget_allows_no_more_than_that_of_the_workspace(till: Till) -> None:
+    await till.allow(tokens=MOST - 1)
+    llm = BudgetedLLM(Model(), till.ledger, PRICE)
+    async with till.ledger.run_budget(None, 100 * MOST):
+        with pytest.raises(BudgetReached, match="less than that is left to this workspace") as reached:
+            await llm.complete(prompt(0), Purpose("extract"))
+    assert not reached.value.of_run
+    assert (await till.budget()).token_cap == MOST - 1
+
+
+async def test_the_budget_of_a_run_whose_process_died_is_gone(url: str, till: Till) -> None:
+    async with opened(url) as dying:
+        run = dying.ledger.run_budget(None, 0)
+        await run.__aenter__()  # and never left
+        llm = BudgetedLLM(Model(), till.ledger, PRICE)
+        with pytest.raises(BudgetReached):
+            await llm.complete(prompt(0), Purpose("extract"))
+    await llm.complete(prompt(0), Purpose("extract"))  # its lease is given back
+
+
+async def test_a_run_keeps_its_budget_under_another_number_of_its_process(url: str, till: Till) -> None:
+    llm = BudgetedLLM(Model(), till.ledger, PRICE)
+    async with till.ledger.run_budget(None, 0):
+        with psycopg.connect(url, autocommit=True) as owner:
+            owner.execute("DELETE FROM trueweave.process")
+        before = till.liveness.owner
+        async with asyncio.timeout(30):
+            while till.liveness.owner == before:  # noqa: ASYNC110 (it is renewed in the background)
+                await asyncio.sleep(0.05)
+        with pytest.raises(BudgetReached):
+            await llm.complete(prompt(0), Purpose("extract"))
+    await llm.complete(prompt(0), Purpose("extract"))

@@ -16,6 +16,7 @@ from trueweave.cli.render.lines import count, next_step, warning
 from trueweave.cli.render.run_summary import NAMED, Reason, grouped_lines
 from trueweave.cli.reply import replying
 from trueweave.cli.session import in_force, in_workspace, load_settings
+from trueweave.cli.stopping import budgeted
 from trueweave.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -98,10 +99,11 @@ def _loaded(
     folder = spool.absolute()
 
     async def load(trueweave: AsyncTrueweave) -> BulkReport:
-        if allowance:
-            await trueweave.budget.allow(price=allowance.price, tokens=allowance.tokens)
-        with stages() as told:
-            return await trueweave.maintenance.bulk_load(sources, folder, ray_address=ray_address, told=told, gpus=gpus)
+        async with budgeted(trueweave, allowance):
+            with stages() as told:
+                return await trueweave.maintenance.bulk_load(
+                    sources, folder, ray_address=ray_address, told=told, gpus=gpus
+                )
 
     try:
         with redirect_stdout(sys.stderr):  # on which Ray tells of nodes that died

@@ -31,7 +31,7 @@ from trueweave.cli.render.money import receipt_table
 from trueweave.cli.render.run_summary import NAMED, IngestTally
 from trueweave.cli.reply import CommandReply
 from trueweave.cli.session import has_vectors, in_workspace
-from trueweave.cli.stopping import end_if_stopped
+from trueweave.cli.stopping import budgeted, end_if_stopped
 from trueweave.errors import DatabaseError, ModelFilesMissing, TrueweaveError
 from trueweave.types import Note
 
@@ -142,10 +142,12 @@ class IngestRun:
                 self.outcome = in_workspace(self._look, self.settings)
 
     async def _work(self, trueweave: AsyncTrueweave) -> IngestOutcome:
+        async with budgeted(trueweave, self.allowance):
+            return await self._work_within_budget(trueweave)
+
+    async def _work_within_budget(self, trueweave: AsyncTrueweave) -> IngestOutcome:
         from trueweave.cli.render.run_progress import watching_ingest
 
-        if self.allowance:
-            await trueweave.budget.allow(price=self.allowance.price, tokens=self.allowance.tokens)
         self._since = await trueweave.maintenance.clock()
         self._unsettled = (await trueweave.maintenance.ingest_progress()).unsettled
         async with watching_ingest(trueweave, self._since, self._currency, self.tally) as watch:

@@ -63,6 +63,6 @@ Budget = Annotated[
     str | None,
     typer.Option(
         metavar="AMOUNT",
-        help='What may be spent from now on: 2.00 is money, "500k tokens" are tokens, none is no limit.',
+        help='What this run may spend: 2.00 is money, "500k tokens" are tokens. `trueweave budget` is for all runs.',
     ),
 ]

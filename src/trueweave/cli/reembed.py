@@ -21,7 +21,7 @@ from trueweave.cli.render.lines import count, next_step, warning
 from trueweave.cli.render.money import receipt_table
 from trueweave.cli.reply import replying
 from trueweave.cli.session import in_force, in_workspace, load_settings
-from trueweave.cli.stopping import end_if_stopped
+from trueweave.cli.stopping import budgeted, end_if_stopped
 from trueweave.errors import TrueweaveError
 
 if TYPE_CHECKING:
@@ -109,10 +109,12 @@ class _Run:
             self.receipt = in_workspace(lambda trueweave: trueweave.budget.receipt(since), self.settings)
 
     async def _embed(self, trueweave: AsyncTrueweave) -> None:
+        async with budgeted(trueweave, self.allowance):
+            await self._embed_within_budget(trueweave)
+
+    async def _embed_within_budget(self, trueweave: AsyncTrueweave) -> None:
         from trueweave.cli.render.progress_bar import progress
 
-        if self.allowance:
-            await trueweave.budget.allow(price=self.allowance.price, tokens=self.allowance.tokens)
         self._since = await trueweave.maintenance.clock()
         with progress("Embedding", self.wanted.texts) as advance:
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Protocol
 
 import typer
@@ -15,6 +16,7 @@ from trueweave.errors import BudgetReached, TrueweaveError
 
 if TYPE_CHECKING:
     from trueweave.cli.render.amounts import Allowance
+    from trueweave.engine import AsyncTrueweave
 
 
 class Run(Protocol):
@@ -42,6 +44,16 @@ def _way_on(error: TrueweaveError, again: str, *, has_budget: bool) -> Text:
     """What to do about an error that stopped a run. `again` continues with the same budget."""
     if not isinstance(error, BudgetReached):
         return next_step("trueweave doctor", f"then continue with {again}")
-    if has_budget:
+    if error.of_run and has_budget:
         return next_step(again, "as much again; what is done is not paid for twice", heading="To continue")
-    return next_step(f"{again} --budget AMOUNT", "what is done is not paid for twice", heading="To continue")
+    return next_step("trueweave budget AMOUNT", f"allows more; then continue with {again}", heading="To continue")
+
+
+@asynccontextmanager
+async def budgeted(trueweave: AsyncTrueweave, allowance: Allowance | None) -> AsyncIterator[None]:
+    """A run with a budget of its own, if one was given."""
+    if allowance is None or (allowance.price is None and allowance.tokens is None):
+        yield
+        return
+    async with trueweave.budget.for_run(price=allowance.price, tokens=allowance.tokens):
+        yield

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import datetime
 from decimal import Decimal
 
@@ -27,6 +29,14 @@ class AsyncBudgetGroup:
         """Let this workspace spend so much more, in money or in tokens, over all workers; without either, no cap."""
         async with self._core.workspace.transaction() as tx:
             return await ledger.allow(tx, price, tokens)
+
+    @asynccontextmanager
+    async def for_run(self, *, price: Decimal | None = None, tokens: int | None = None) -> AsyncIterator[None]:
+        """A budget for one run: inside `async with`, this workspace spends no more than that, in money or in tokens,
+        over all workers, and no more than its own budget allows. At the end, or if this process dies, it is gone.
+        ConfigError where another run has one."""
+        async with (await self._core.models()).run_budget(price, tokens):
+            yield
 
     async def receipt(self, since: datetime | None = None) -> list[Spent]:
         """What was spent since then, by stage and model."""

@@ -22,7 +22,7 @@ from trueweave.cli.render.money import receipt_table
 from trueweave.cli.render.run_summary import ReportTally
 from trueweave.cli.reply import CommandReply, replying
 from trueweave.cli.session import in_force, in_workspace, load_settings
-from trueweave.cli.stopping import end_if_stopped
+from trueweave.cli.stopping import budgeted, end_if_stopped
 from trueweave.errors import ConfigError, TrueweaveError
 
 if TYPE_CHECKING:
@@ -119,10 +119,12 @@ class _Run:
             self.receipt = in_workspace(lambda trueweave: trueweave.budget.receipt(since), self.settings)
 
     async def _write(self, trueweave: AsyncTrueweave) -> None:
+        async with budgeted(trueweave, self.allowance):
+            await self._write_within_budget(trueweave)
+
+    async def _write_within_budget(self, trueweave: AsyncTrueweave) -> None:
         from trueweave.cli.render.run_progress import writing_reports
 
-        if self.allowance:
-            await trueweave.budget.allow(price=self.allowance.price, tokens=self.allowance.tokens)
         self._since = await trueweave.maintenance.clock()
         currency = self.settings.currency if is_priced(self.settings, of_reports(self.settings)) else None
         async with writing_reports(trueweave, self.tally, self.wanted.reports, currency):

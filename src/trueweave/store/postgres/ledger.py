@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Literal, NamedTuple
 from uuid import UUID, uuid4
 
-from trueweave.errors import BudgetReached, PriceUnknown
+from trueweave.errors import BudgetReached, ConfigError, PriceUnknown, UnknownWorkspace
 from trueweave.store.postgres.batcher import Background, Batcher
 from trueweave.store.postgres.binary_params import Ids, Numbers, Texts
 from trueweave.store.postgres.db import Transaction, Workspace
@@ -19,7 +20,7 @@ from trueweave.types import Budget, Call, Spent, SpentOn, money
 _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 _LOOK_AGAIN = 0.2
 _LOOK_FOR_ABANDONED = 10.0  # seconds
-_Verdict = Literal["held", "wait", "reached", "unpriced"]
+_Verdict = Literal["held", "wait", "reached", "run reached", "unpriced"]
 
 
 class _Closed(NamedTuple):
@@ -43,6 +44,23 @@ class PostgresLedger:
         self._background = Background()
         self._reserve = Batcher(self._reserve_all, unclaimed=self._give_back)
         self._close = Batcher(self._close_all)
+        self._run_owner: int | None = None  # the number under which a run here has a budget of its own
+
+    @asynccontextmanager
+    async def run_budget(self, price: Decimal | None, tokens: int | None) -> AsyncIterator[None]:
+        """A budget for what is spent inside, over all workers, besides that of the workspace. ConfigError where another
+        run has one."""
+        owner = self._liveness.owner
+        async with self._workspace.transaction(booking=True) as tx:
+            await _cap_run(tx, owner, price, tokens)
+        self._run_owner = owner
+        try:
+            yield
+        finally:
+            ended, self._run_owner = self._run_owner, None
+            with suppress(UnknownWorkspace):  # replaced by a bulk load: then it ends with this process
+                async with self._workspace.transaction(booking=True) as tx:
+                    await tx.run("ledger.end_run", owner=ended)
 
     async def aclose(self) -> None:
         """Wait until what was held back for nobody is free again."""
@@ -60,11 +78,14 @@ class PostgresLedger:
                 f"there is a budget in money, and the price of {call.model} is not known. Set it under [prices] in "
                 "trueweave.toml, or give the budget in tokens, as in --budget 2000000tokens."
             )
-        if verdict == "reached":
+        if verdict in ("reached", "run reached"):
+            of_run = verdict == "run reached"
+            left = "is left for this run" if of_run else "is left to this workspace"
             raise BudgetReached(
                 f"the budget is reached: the next call to {call.model} may take up to "
-                f"{call.tokens_in + call.tokens_out:,} tokens{self._at(call.price)}, and less than that is left. What "
-                "is done is kept; raise the budget to go on."
+                f"{call.tokens_in + call.tokens_out:,} tokens{self._at(call.price)}, and less than that {left}. What "
+                "is done is kept; raise the budget to go on.",
+                of_run=of_run,
             )
         return id_
 
@@ -99,8 +120,12 @@ class PostgresLedger:
         return await self._workspace.retry_while_down(reserve)
 
     async def _reserve_in(self, tx: Transaction, calls: Sequence[tuple[UUID, Call]]) -> list[_Verdict]:
+        owner = self._liveness.owner
+        if self._run_owner not in (None, owner):
+            await tx.run("ledger.keep_run", former=self._run_owner, owner=owner)
+            self._run_owner = owner
         state = await _lock(tx)
-        if not await tx.value("ledger.is_alive", owner=(owner := self._liveness.owner)):
+        if not await tx.value("ledger.is_alive", owner=owner):
             return ["wait"] * len(calls)  # what is held back under this number would be taken for abandoned
         verdicts = _decide(state, [call for _, call in calls])
         if ("wait" in verdicts or self._is_time_to_look()) and (lost := await self._abandoned(tx)):
@@ -120,6 +145,12 @@ class PostgresLedger:
                 prices=[c.price for _, c in held],
                 owner=owner,
             )
+        if "reached" in verdicts:
+            of_workspace = _decide(await budget(tx), [call for _, call in calls])
+            verdicts = [
+                "run reached" if verdict == "reached" != wider else verdict
+                for verdict, wider in zip(verdicts, of_workspace, strict=True)
+            ]
         return verdicts
 
     def _is_time_to_look(self) -> bool:
@@ -196,6 +227,21 @@ async def allow(tx: Transaction, price: Decimal | None, tokens: int | None) -> B
         tokens=None if tokens is None else state.tokens + state.held_tokens + tokens,
     )
     return await budget(tx)
+
+
+async def _cap_run(tx: Transaction, owner: int, price: Decimal | None, tokens: int | None) -> None:
+    state = await _lock(tx)
+    if await tx.value("ledger.has_other_run", owner=owner):
+        raise ConfigError(
+            "another run in this workspace has a budget of its own. Wait for it, or run this without --budget: "
+            "`trueweave budget AMOUNT` bounds all runs together."
+        )
+    await tx.run(
+        "ledger.cap_run",
+        owner=owner,
+        price=None if price is None else state.price + state.held_price + price,
+        tokens=None if tokens is None else state.tokens + state.held_tokens + tokens,
+    )
 
 
 async def receipt(tx: Transaction, since: datetime | None = None) -> list[Spent]:

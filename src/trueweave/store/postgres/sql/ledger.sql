@@ -2,13 +2,30 @@
 INSERT INTO budget DEFAULT VALUES ON CONFLICT DO NOTHING
 
 -- name: lock_budget
-SELECT price_cap, token_cap, price, tokens, held_price, held_tokens FROM budget FOR UPDATE
+-- With the lower of both caps where a run has a budget of its own.
+SELECT CASE WHEN is_alive(run_owner) THEN least(price_cap, run_price_cap) ELSE price_cap END,
+       CASE WHEN is_alive(run_owner) THEN least(token_cap, run_token_cap) ELSE token_cap END,
+       price, tokens, held_price, held_tokens
+FROM budget FOR UPDATE
 
 -- name: read_budget
 SELECT price_cap, token_cap, price, tokens, held_price, held_tokens FROM budget
 
 -- name: cap
 UPDATE budget SET price_cap = %(price)s, token_cap = %(tokens)s
+
+-- name: has_other_run
+SELECT EXISTS (SELECT FROM budget WHERE run_owner <> %(owner)s AND is_alive(run_owner))
+
+-- name: cap_run
+UPDATE budget SET run_owner = %(owner)s, run_price_cap = %(price)s, run_token_cap = %(tokens)s
+
+-- name: keep_run
+-- The process has another number since its lease ran out.
+UPDATE budget SET run_owner = %(owner)s WHERE run_owner = %(former)s
+
+-- name: end_run
+UPDATE budget SET run_owner = NULL, run_price_cap = NULL, run_token_cap = NULL WHERE run_owner = %(owner)s
 
 -- name: open
 WITH opened AS (

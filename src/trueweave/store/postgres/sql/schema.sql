@@ -1318,13 +1318,18 @@ CREATE TABLE trueweave.budget (
     price numeric DEFAULT 0 NOT NULL,
     tokens bigint DEFAULT 0 NOT NULL,
     held_price numeric DEFAULT 0 NOT NULL,
-    held_tokens bigint DEFAULT 0 NOT NULL
+    held_tokens bigint DEFAULT 0 NOT NULL,
+    run_owner integer,
+    run_price_cap numeric,
+    run_token_cap bigint
 );
 ALTER TABLE ONLY trueweave.budget ALTER COLUMN workspace SET STATISTICS 0;
 
 ALTER TABLE ONLY trueweave.budget FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE trueweave.budget IS 'What a workspace has spent, what calls under way may cost at most, and the caps that both together never exceed.';
+
+COMMENT ON COLUMN trueweave.budget.run_owner IS 'The process of the run that has a budget of its own; its caps count while it is alive.';
 
 CREATE TABLE trueweave.caller_usage (
     caller text NOT NULL,
