@@ -28,6 +28,7 @@ pytestmark = pytest.mark.serial  # what is killed must be under way, which takes
 
 SEED = 7
 WORKERS = 3
+STARTS_IN = 60.0  # seconds in which a worker starts to call the model, however busy the machine is
 PROBE = "trueweave"  # the word that an embedder is opened with, to learn its dimension
 NOWHERE = "http://127.0.0.1:9/v1"
 
@@ -137,9 +138,19 @@ async def _make_havoc(stage: Scene, trueweave: AsyncTrueweave, form: Form) -> No
     while len(calls.read(stage.log)) < WORKERS:  # noqa: ASYNC110 (until the workers are there)
         await asyncio.sleep(0.1)
     for number, kind in enumerate(kinds):
+        called = stage.log.stat().st_size
         await asyncio.sleep(chance.uniform(*form.gap))
+        await _until_called(stage, called)
         await stage.kill(kind, chance, stays_dead=(form.kills["worker"] - kinds[:number].count("worker")) % 2 == 1)
         await _hand_in(trueweave, sources[half + round(number * share) : half + round((number + 1) * share)])
+
+
+async def _until_called(stage: Scene, called: int) -> None:
+    """Wait until a worker calls the model after the last kill: on a busy machine it takes long to start one. When all
+    that was handed in is done, nobody calls any more."""
+    end = time.monotonic() + STARTS_IN
+    while stage.log.stat().st_size <= called and time.monotonic() < end:  # noqa: ASYNC110 (other processes act)
+        await asyncio.sleep(0.05)
 
 
 async def _hand_in(trueweave: AsyncTrueweave, sources: list[Source]) -> None:
