@@ -20,7 +20,17 @@ from trueweave import AsyncConversation, AsyncTrueweave, Conversation, Trueweave
 from trueweave.waiting import LoopThread
 
 # The constructor, what is of the event loop's own database or for its workers, and `close`.
-LEFT_OUT = {"open", "enter", "aclose", "database", "workspace", "worker_dependencies", "clean_up", "projection"}
+LEFT_OUT = {
+    "open",
+    "enter",
+    "aclose",
+    "database",
+    "workspace",
+    "worker_dependencies",
+    "clean_up",
+    "projection",
+    "for_run",
+}
 INSTEAD = {
     r"(AsyncIterator|Stream)\b": "Iterator",
     r"AsyncTrueweave\b": "Trueweave",
