@@ -463,7 +463,7 @@ async def test_one_move_at_a_time(home: Database, addresses: Addresses) -> None:
         seen: list[str] = []
 
         async def second() -> None:
-            with pytest.raises(DatabaseError, match="is being moved by another process"):
+            with pytest.raises(DatabaseError, match="is being moved or loaded in bulk by another process"):
                 await move_workspace("tenant", "east", addresses)
             assert home.servers
             assert await settle_copies(home.servers, "home") == 0
