@@ -284,7 +284,7 @@ HOW_FAR = "How far is the Ambrel Bridge from the sea?"
         ("42.5 km", "42.5 km", "42.5", "not checked"),
         ('52.5 km [1 "42.5 km from the sea"]', "52.5 km", "52.5", "not checked"),
         ('It is far from the sea [1 "from the sea"]', "It is far from the sea", None, "not checked"),
-        ('From 42.5 to 300 km [1 "42.5 km from the sea"]', "From 42.5 to 300 km", None, "contradicted"),
+        ('From 42.5 to 300 km [1 "42.5 km from the sea"]', "From 42.5 to 300 km", None, "not checked"),
     ],
 )
 async def test_a_numerical_answer_is_a_number_with_its_unit(

@@ -138,7 +138,7 @@ def test_each_citation_is_listed_once() -> None:
         # The quote is real, and about something else.
         ('Dragons live under the mountain [1 "was opened in 1912"].', "not checked", "too few of its words"),
         # Numbers and names differ from those of the quote.
-        ('It was built by 400 workers [1 "built by 300 workers"].', "not checked", "400 is not in the passage"),
+        ('It was built by 400 people [1 "built by 300 workers"].', "not checked", "400 is not in the passage"),
         ('It was built by 1912 workers [1 "built by 300 workers"].', "not checked", "1912 is not in the passage"),
         (
             'It was designed by Tovrick Hallbrecht [1 "designed by Tovrick Vossalar"].',
@@ -146,24 +146,26 @@ def test_each_citation_is_listed_once() -> None:
             "no name “Hallbrecht”",
         ),
         ('Hallbrecht designed the bridge [1 "designed by Tovrick Vossalar"].', "not checked", "no name “Hallbrecht”"),
-        ("It was built by 400 workers [1].", "not checked", "400 is not in the passage"),
+        ("It was built by 400 workers [1].", "contradicted", "says 300, not 400"),
         # Too little in common.
         ("The bridge is a favourite place for weddings and concerts [1].", "not checked", "too few of its words"),
         # A quote of a word or two letters shows nothing.
         ('Dragons live in the mountain [1 "it"].', "not checked", "none of its words"),
-        # The passage says otherwise.
-        ('It was not opened in 1912 [1 "opened in 1912"].', "contradicted", "denies"),
+        # The passage says otherwise, in the same words but for one.
+        ('It was built by 400 workers [1 "built by 300 workers"].', "contradicted", "says 300, not 400"),
         (
-            'It was closed in 1912 [1 "in 1912. It was designed"].',
+            'The Ambrel Bridge was closed in 1912 [1 "in 1912. It was designed"].',
             "contradicted",
-            "“close” where the passage says “open”",
+            "“opened”, not “closed”",
         ),
+        # The passage may say otherwise.
+        ('It was not opened in 1912 [1 "opened in 1912"].', "not checked", "denies"),
         (
             'The Quendrith Company was sold to Tovrick & Sons [2 "was sold to"].',
-            "contradicted",
+            "not checked",
             "not Quendrith Company",
         ),
-        ('Some 12,500 vehicles cross it every week [1 "12,500 vehicles cross it"].', "contradicted", "12,500 a week"),
+        ('Some 12,500 vehicles cross it every week [1 "12,500 vehicles cross it"].', "not checked", "12,500 a week"),
     ],
 )
 def test_what_the_check_does_not_vouch_for_says_why(reply: str, status: str, reason: str) -> None:
@@ -184,7 +186,7 @@ def test_a_number_that_follows_is_computed_and_shown() -> None:
 
 def test_a_number_from_the_question_does_not_excuse_another_in_the_quote() -> None:
     asked = "Was the Ambrel Bridge built by 500 workers?"
-    assert statuses('The bridge was built by 500 workers [1 "built by 300 workers"].', asked) == ["contradicted"]
+    assert statuses('The bridge was built by 500 workers [1 "built by 300 workers"].', asked) == ["not checked"]
 
 
 def test_a_document_that_gives_orders_confirms_nothing_that_follows_from_them() -> None:

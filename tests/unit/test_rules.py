@@ -136,7 +136,43 @@ def test_a_thing_of_one_person_is_not_confirmed_as_that_of_another() -> None:
     assert confirmed(passage, ["Paul's coat was left in Vienna", "Hugo's coat was left in Vienna"]) == [True, False]
 
 
-def test_only_a_claim_in_the_words_of_the_passage_is_contradicted() -> None:
+@pytest.mark.parametrize(
+    ("passage", "false", "reason"),
+    [
+        ("The drill reached a depth of 1.6 metres.", "The drill reached a depth of 16 metres", "says 1.6, not 16"),
+        ("Paul left his coat in Vienna. Emil came later.", "Emil left his coat in Vienna", "“Paul”, not “Emil”"),
+        ("Leave to appeal was refused.", "Leave to appeal was granted", "“refused”, not “granted”"),
+        ("Sofia was not named in his book.", "Sofia was named in his book", "denies it"),
+        ("Sofia was named in his book.", "Sofia was not named in his book", "without the negation"),
+        ("Skerra lies 14 km north of Oru.", "Oru lies 14 km north of Skerra", "the other way round"),
+    ],
+)
+def test_a_sentence_with_one_thing_changed_is_contradicted(passage: str, false: str, reason: str) -> None:
+    found = sentence(passage, false)
+    assert found.status == "contradicted"
+    assert reason in found.reason
+
+
+@pytest.mark.parametrize(
+    ("passage", "true"),
+    [
+        ("K7 is heavier than M2 but resists creep better.", "M2 is lighter than K7"),
+        (
+            "Headache was more common with velotropin than with allopurinol.",
+            "Headache was less common with allopurinol",
+        ),
+        ("Turnout was 38 per cent, the lowest since the war.", "Turnout had not been so low since the war"),
+        ("Tuck opposed the sale; its chairwoman, Ruth Adeyemi, favoured it.", "Ruth Adeyemi favored the sale"),
+        ("After eleven weeks the well ran dry.", "It took eleven weeks before the well ran dry"),
+        ("Sixty-one of the patients had never been vaccinated.", "61 patients were unvaccinated"),
+        ("Soak 200 grams of barley overnight.", "Soak 0.2 kg of barley overnight"),
+    ],
+)
+def test_a_true_sentence_in_other_words_is_not_contradicted(passage: str, true: str) -> None:
+    assert sentence(passage, true).status != "contradicted"
+
+
+def test_a_free_paraphrase_is_not_contradicted() -> None:
     """A free paraphrase that a rule objects to is not confirmed, which is all that rules can know of it."""
     passage = "The landlord shall not raise the rent before 2030."
     assert sentence(passage, "The landlord shall raise the rent before 2030").status == "contradicted"

@@ -13,14 +13,12 @@ from trueweave.answering.verify.roles import Roles, is_plain_verb, is_verb, role
 
 
 def actors(case: Case) -> Iterator[Problem]:
-    """What the passage says of one, said of another; or joined from two of its sentences."""
-    if case.computed or confirmed(case):
+    """What the passage says of one, said of another."""
+    if case.computed or case.is_paraphrase or confirmed(case):
         return
     for clause in case.claim.clauses:
         other, verb = _same_verb(case, clause)
-        if verb is None:
-            yield from _from_elsewhere(case, clause)
-        else:
+        if verb is not None:
             yield from _exchanged(case, clause, other, verb)
         yield from _crossed(case, clause, other)
 
@@ -129,17 +127,6 @@ def _of_another(case: Case, clause: Clause, other: Clause, verb: int, mine: Role
     elsewhere = (mine.others & named & case.passage.content) - other.content - case.question.content
     if elsewhere and any(one.is_name and one.stem not in clause.content for one in other.words[verb + 1 :]):
         yield Problem(f"the passage does not say this of {_written(elsewhere, clause)}")
-
-
-def _from_elsewhere(case: Case, clause: Clause) -> Iterator[Problem]:
-    """What a claim says is done, said by the passage in a sentence other than the one that the claim rests on."""
-    elsewhere = (clause.content & case.passage.content) - case.basis_content - case.question.content
-    for at, word in enumerate(clause.words):
-        if word.lemma in lexicon.COMMON_VERBS or word.stem in case.basis_content or word.stem in case.question.content:
-            continue
-        past = word.text.endswith("ed") or word.lemma != word.text.casefold()
-        if past and is_verb(clause.words, at) and len(elsewhere) > 1 and word.stem in elsewhere:
-            yield Problem(f"“{word.text}” is said in another sentence of the passage", contradicted=False)
 
 
 def _written(stems: set[str] | frozenset[str], clause: Clause) -> str:

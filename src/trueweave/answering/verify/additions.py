@@ -32,7 +32,7 @@ def additions(case: Case) -> Iterator[Problem]:
             strange += content
     if told and len(strange) >= _LEAST:
         words = " ".join(word.text for word in strange)
-        yield Problem(f"the passage says nothing of “{words}”", contradicted=False)
+        yield Problem(f"the passage says nothing of “{words}”")
 
 
 def _is_common(word: Word) -> bool:
@@ -55,7 +55,7 @@ def owners(case: Case) -> Iterator[Problem]:
     for owner, thing in _owned(case.claim.words):
         found = [one for sentence in case.basis for one in _owners(thing.stem, sentence)]
         if found and not any(owner.stem in one for one in found):
-            yield Problem(f"the passage does not speak of “{owner.text} {thing.text}”", contradicted=False)
+            yield Problem(f"the passage does not speak of “{owner.text} {thing.text}”")
 
 
 def _owned(found: Sequence[Word]) -> Iterator[tuple[Word, Word]]:

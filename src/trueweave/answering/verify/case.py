@@ -6,21 +6,21 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from trueweave.answering.verify import lexicon, quantities
+from trueweave.answering.verify.alignment import Alignment, align
 from trueweave.answering.verify.clauses import Clause, Word, clauses, words
 from trueweave.answering.verify.quantities import Quantity
 from trueweave.text import sentences
 
 _RELATIVE_TIME = lexicon.word_set("later earlier after before next previous following")
+LEAST_SHARED = 0.6  # of the words of a claim: with fewer, who did what cannot be compared by words
 LONGEST_PASSAGE = 20_000  # characters of passages that are taken apart sentence by sentence
-FREE = 0.2  # of the words of a claim: with more words of its own, it is a free paraphrase
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Why a claim is not vouched for. `contradicted`: the passage says otherwise; else it does not say so."""
+    """Why a claim is not vouched for."""
 
     reason: str
-    contradicted: bool = True
 
 
 @dataclass(frozen=True)
@@ -105,11 +105,10 @@ class Case:
 
     @cached_property
     def given(self) -> list[Quantity]:
-        """The numbers that others may follow from: for "three years later", also the year in the sentence before."""
+        """The numbers that others may follow from: for "three years later", also the years of the passage."""
         if not self.basis_lemmas & _RELATIVE_TIME:
             return self.basis_quantities
-        before = (one for sentence in self.basis for one in Statements(sentence.before).quantities)
-        return [*self.basis_quantities, *(one for one in before if one.kind == "year")]
+        return [*self.basis_quantities, *(one for one in self.passage.quantities if one.kind == "year")]
 
     @cached_property
     def computed(self) -> tuple[quantities.Computed, ...]:
@@ -120,20 +119,16 @@ class Case:
         return tuple(one for one in found if one)
 
     @cached_property
-    def is_close(self) -> bool:
-        """Whether the claim has hardly any word that its basis has neither in some form nor as an opposite.
+    def alignment(self) -> Alignment:
+        """The claim beside the sentence that has most of its words in its order."""
+        found = (align(self.claim.words, sentence.words) for sentence in self.basis)
+        return min(found, key=lambda one: len(one.missing), default=Alignment((), (), ()))
 
-        Rules can say of such a claim that it is wrong, and of a free paraphrase only that they cannot confirm it.
-        """
-        before = frozenset[str]().union(*(Statements(sentence.before).content for sentence in self.basis))
-        own = (
-            self.claim.content
-            - self.basis_content
-            - before
-            - self.question.content
-            - lexicon.related(self.basis_lemmas, opposites=True)
-        )
-        return len(own) <= FREE * len(self.claim.content)
+    @cached_property
+    def is_paraphrase(self) -> bool:
+        """Whether many words of the claim are in its basis neither in some form nor as a synonym or an opposite."""
+        known = self.basis_content | lexicon.related(self.basis_lemmas, opposites=True)
+        return len(self.claim.content & known) < LEAST_SHARED * len(self.claim.content)
 
     def matching(self, clause: Clause) -> Clause:
         """The clause of the passage that shares most with a clause of the claim."""

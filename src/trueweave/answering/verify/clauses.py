@@ -42,7 +42,7 @@ _CARRYING = lexicon.word_set(
     """
 )
 _FUNCTION = FUNCTION_WORDS["en"] - _CARRYING | lexicon.word_set(
-    "a an i none nobody nothing nor own s t eleven twelve percent minus"
+    "a an i none nobody nothing nor own s t eleven twelve percent minus anyone anybody someone somebody everyone"
 )
 
 
@@ -184,6 +184,8 @@ def words(text: str) -> list[Word]:
 
 
 def _lemma_in_text(word: str, before: str) -> str:
+    if word.casefold() in lexicon.NUMERALS:  # hundred is no past tense
+        return word.casefold()
     if word == "May":  # the month, not what may be
         return word
     if word == "left" and before.casefold() in _OPENING:  # a hand, not what was left

@@ -52,6 +52,8 @@ def unknown_number(claim: Claim) -> str:
 def _names(text: str) -> frozenset[str]:
     """The stems of names in a text. A capital at its beginning is one of a name only if another follows, or a verb."""
     found = words(text[:_BEGINNING])
+    if found and lexicon.base(found[0].lemma.casefold()) in lexicon.OPPOSITES:
+        return names(text) - stems(found[0].text)
     if len(found) < 2 or found[1].is_name or (is_verb(found, 1) and not found[0].is_closed):
         return names(text)
     return names(text) - stems(found[0].text)

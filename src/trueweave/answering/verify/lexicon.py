@@ -32,7 +32,7 @@ DENIALS = word_set(
 )
 DENYING_PHRASES = (
     ("rule", "out"), ("leave", "out"), ("turn", "down"), ("stay", "away"), ("keep", "away"), ("stay", "out"),
-    ("advise", "against"), ("instead", "of"), ("rather", "than"), ("short", "of"), ("far", "from"), ("no", "longer"),
+    ("advise", "against"), ("short", "of"), ("far", "from"), ("no", "longer"),
     ("say", "no"),
 )  # fmt: skip
 # These begin with a negator and deny nothing: they bound a number.
@@ -160,6 +160,7 @@ _ALIKE = """
     begin start open launch found establish
     end finish close stop cease
     hire employ staff
+    worker employee
     work job position post
     get receive obtain earn
     give grant award hand
@@ -278,7 +279,6 @@ CERTAIN = word_set("certainly prove definitely surely proven undoubtedly explain
 UNIVERSAL = word_set("all every everybody everyone everything always whole entire entirely")
 # What a passage may say for it.
 AS_UNIVERSAL = UNIVERSAL | word_set("throughout both none no nobody neither never any")
-EXCEPTIONS = word_set("but except save")
 PARTIAL = word_set("most some part partly half many several few only mainly mostly almost nearly but except")
 
 CAUSES = word_set("because cause due result lead reason explain owing thanks")

@@ -43,6 +43,7 @@ _BRITISH_WORD = re.compile(
 )
 
 
+_DAILY = re.compile(r"(?<=once |wice |imes )daily\b")
 _FROM = {"up": "rising", "down": "falling"}
 _DIRECTION = re.compile(r"\b(?P<way>up|down) (?=(?:by|from)\b)")
 
@@ -58,6 +59,7 @@ def normalised(text: str) -> str:
     )
     text = _UNIT.sub(lambda found: f" {_ABBREVIATED[found['unit'].lower()]}", _PERCENT.sub(" percent", text))
     text = _BELOW_ZERO.sub(r"minus \g<amount>", _PLUS.sub("", text))
+    text = _DAILY.sub("a day", text)
     text = _VOTE.sub(lambda found: f"{found['vote']} {_VOTED[found['side']]}", text)
     return _BRITISH_WORD.sub(_american, _DIRECTION.sub(lambda found: f"{_FROM[found['way']]} ", text))
 

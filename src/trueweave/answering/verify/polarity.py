@@ -9,15 +9,17 @@ from trueweave.answering.verify.case import Case, Problem, is_name, likeness, op
 from trueweave.answering.verify.clauses import Clause, denials, faint_denials
 from trueweave.answering.verify.comparisons import confirmed
 from trueweave.answering.verify.roles import is_verb
+from trueweave.text.words import STEM
 
 _LEAST_SHARED = 2  # words, for a denial to be of the same thing
 _NEEDED = lexicon.word_set("need require only condition necessary mandatory")
 _EXCEPTED = lexicon.word_set("unless without until except")
+_IN_TIME = lexicon.word_set("before after earlier later early late")
 _CLOSE = 0.4  # clauses that are nearly as like a claim as another: the claim may be about either
 
 
 def polarity(case: Case) -> Iterator[Problem]:
-    if case.computed or confirmed(case):
+    if case.computed or case.is_paraphrase or confirmed(case):
         return
     for clause in case.claim.clauses:
         best = likeness(clause, case.matching(clause)) if case.shown else 0.0
@@ -49,7 +51,7 @@ def _denied(clause: Clause) -> frozenset[str]:
 
 def _turned(case: Case, clause: Clause, other: Clause) -> Problem | None:
     """Whether a clause of the passage denies what the claim says, or says the opposite."""
-    turned = [pair for pair in opposites(clause, other) if not _is_converse(pair, clause, other)]
+    turned = [pair for pair in opposites(clause, other) if _is_turn(case, pair, clause, other)]
     shared = {stem for stem in clause.content & other.content if not is_name(stem, clause)}
     enough = _LEAST_SHARED if denials(clause.words) else min(_LEAST_SHARED, len(clause.content) - 1)
     if shared and not clause.is_negated and (_denied(other) & clause.content or not _has_negator(other)):
@@ -97,6 +99,19 @@ def _kin(one: Clause, other: Clause) -> frozenset[str]:
     mine = {lemma[:4] for lemma in one.lemmas if len(lemma) > 3}
     theirs = {lemma[:4] for lemma in other.lemmas if len(lemma) > 3}
     return frozenset(word for word in (*one.lemmas, *other.lemmas) if word[:4] in mine & theirs and len(word) > 3)
+
+
+def _is_turn(case: Case, pair: tuple[str, str], clause: Clause, other: Clause) -> bool:
+    """Whether two opposites are said of the same thing."""
+    if _is_converse(pair, clause, other) or (_IN_TIME.issuperset(pair) and not case.alignment.is_literal):
+        return False
+    said = [one for one in case.shown if pair[0] in map(lexicon.base, one.lemmas)]
+    if any((one.content & clause.content) - other.content - {pair[0][:STEM]} for one in said):
+        return False  # the passage says it of this one, and the opposite of another
+    than = next((at for at, word in enumerate(other.words) if word.lemma == "than"), None)
+    behind = frozenset(word.stem for word in other.words[than:] if word.is_content) if than is not None else frozenset()
+    before = frozenset(word.stem for word in other.words[:than] if word.is_content)
+    return not (behind & clause.content - before and "than" not in clause.lemmas)
 
 
 def _is_converse(pair: tuple[str, str], clause: Clause, other: Clause) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, DivisionByZero, InvalidOperation
 from itertools import combinations
@@ -48,6 +48,19 @@ _ROUGH = lexicon.word_set("about around almost nearly roughly approximately over
 _NEXT = lexicon.word_set("next previ later befor after follo year earli reope again")
 _BEYOND = Decimal("1.3")  # more than 8,000: up to this many times as many
 _CLOCK = re.compile(r"\d{1,2}:\d{2}")
+# The smallest unit into which a unit can be converted, and how many of it that is. A month has no fixed number of days.
+_FACTORS: Mapping[str, tuple[str, Decimal]] = {
+    word: (factors.split()[0], Decimal(factor))
+    for factors in (
+        "second 1 minute 60 hour 3600 day 86400 week 604800",
+        "month 1 year 12 decade 120 century 1200",
+        "millimeter 1 centimeter 10 meter 1000 kilometer 1000000",
+        "microgram 1 milligram 1000 gram 1000000 kilogram 1000000000 tonne 1000000000000",
+        "milliliter 1 liter 1000",
+        "watt 1 kilowatt 1000 megawatt 1000000 gigawatt 1000000000",
+    )
+    for word, factor in zip(factors.split()[::2], factors.split()[1::2], strict=True)
+}
 _PER = lexicon.word_set("a an per each every")
 
 
@@ -227,6 +240,19 @@ def roughly(wanted: Quantity, given: Sequence[Quantity]) -> bool:
     if wanted.bound == "<" and any(one.value <= wanted.value <= one.value * _BEYOND for one in given):
         return True
     return wanted.is_rough and any(_equal(one.value, wanted.value, True) for one in given)
+
+
+def shares(lemmas: frozenset[str]) -> frozenset[Decimal]:
+    """The percentages that words such as "a quarter" stand for, exact or rounded."""
+    exact = [Decimal(_SHARES[word]) * 100 for word in lemmas & _SHARES.keys()]
+    return frozenset((*exact, *(round(one, 0) for one in exact)))
+
+
+def converted(wanted: Quantity, given: Sequence[Quantity]) -> bool:
+    """Whether a measure is one of these in another unit: 0.2 kilograms, of 200 grams."""
+    smallest, factor = _FACTORS.get(wanted.unit, ("", Decimal(1)))
+    others = (one.value * _FACTORS[one.unit][1] for one in given if _FACTORS.get(one.unit, ("?",))[0] == smallest)
+    return wanted.value * factor in others
 
 
 def _equal(one: Decimal, other: Decimal, is_rough: bool) -> bool:

@@ -17,11 +17,12 @@ from trueweave.answering.verify.additions import additions, owners
 from trueweave.answering.verify.case import Case, Problem, Statements
 from trueweave.answering.verify.certainty import causes, modality, quantifiers
 from trueweave.answering.verify.comparisons import compared
+from trueweave.answering.verify.contradictions import contradiction
 from trueweave.answering.verify.coverage import uncovered, unknown_number
+from trueweave.answering.verify.literal import literal
 from trueweave.answering.verify.normalise import normalised
 from trueweave.answering.verify.polarity import polarity
 from trueweave.answering.verify.substitutions import substitutions
-from trueweave.answering.verify.times import times
 from trueweave.evidence import Basis, CheckStatus, Claim, Judgement, Usage
 from trueweave.protocols import Verified
 from trueweave.text.words import foreign, language
@@ -30,18 +31,17 @@ LONGEST_CLAIM = 2_000  # characters; rules compare each part of a claim with eac
 LONGEST_BASIS = 10_000
 
 _RULES: tuple[Callable[[Case], Iterator[Problem]], ...] = (
+    literal,
     compared,
     polarity,
     figures.units,
     figures.unknown,
-    figures.order,
     figures.parts,
     figures.groups,
     actors,
     quantifiers,
     modality,
     causes,
-    times,
     substitutions,
     owners,
     additions,
@@ -74,10 +74,10 @@ def judge(claim: Claim) -> Judgement:
         return Judgement("quoted", "only words, names and numbers were compared: the rules are for English")
     sentences = tuple(Statements(one.text, one.before) for one in claim.basis)
     case = Case(Statements(claim.text), sentences, Statements("\n".join(claim.passages)), Statements(claim.question))
-    against = next((found for rule in _RULES for found in rule(case)), None)
-    if against:
-        contradicted = against.contradicted and case.is_close
-        return Judgement("contradicted" if contradicted else "not checked", against.reason)
+    if instead := contradiction(case):
+        return Judgement("contradicted", instead)
+    if against := next((found for rule in _RULES for found in rule(case)), None):
+        return Judgement("not checked", against.reason)
     if case.computed:
         return Judgement("computed", "; ".join(one.equation for one in case.computed))
     return Judgement("quoted", "" if claim.quoted else "compared with the nearest sentence of the passage")
