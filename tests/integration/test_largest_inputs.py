@@ -33,6 +33,8 @@ HISTORY = [{"role": role, "content": MESSAGE} for role in ("user", "assistant") 
 URIS = [f"{n}{LINE}"[:LONGEST_LINE] for n in range(1000)]
 FILTER = {"uris": URIS, "metadata": {f"k{n}": [f"{n}{m}" for m in range(100)] for n in range(20)}}
 TEXTS = {"documents": [{"uri": f"big/{n}", "text": MESSAGE * 5} for n in range(15)]}
+ONE_TEXT = {"documents": [{"uri": "big/0", "text": MESSAGE * 75}]}
+ONE_WORD = {"documents": [{"uri": "big/0", "text": "a" * 15_000_000}]}
 PLACED = {"documents": [{"uri": "big/0", "text": "x", "places": [{"start": 0, "kind": "page", "label": "1"}] * 20_000}]}
 NAMES = [{"name": f"{n}{LINE}"[:LONGEST_LINE]} for n in range(1000)]
 TYPES = {f"{n}{LINE}"[:LONGEST_LINE]: LINE for n in range(100)}
@@ -45,8 +47,8 @@ LARGEST: dict[tuple[str, str], list[Any]] = {
     ("post", "/v1/workspaces/{workspace}/ask"): [ASK, {**ASK, "filter": FILTER, "history": [], "context_only": True}],
     ("post", "/v1/workspaces/{workspace}/search"): [{"text": QUESTION, "limit": 200, "filter": FILTER}],
     ("post", "/v1/workspaces/{workspace}/compare"): [{"question": QUESTION, "methods": ["keyword"] * 20}],
-    ("post", "/v1/workspaces/{workspace}/documents"): [TEXTS, PLACED],
-    ("post", "/v1/workspaces/{workspace}/estimate"): [TEXTS, PLACED],
+    ("post", "/v1/workspaces/{workspace}/documents"): [TEXTS, ONE_TEXT, PLACED],
+    ("post", "/v1/workspaces/{workspace}/estimate"): [TEXTS, ONE_TEXT, ONE_WORD, PLACED],
     ("post", "/v1/workspaces/{workspace}/documents/delete"): [{"uris": URIS}],
     ("post", "/v1/workspaces/{workspace}/rules"): [
         {"kind": "describe", "names": [{"name": "Ada Lovelace"}], "label": MESSAGE[:LONGEST_LABEL]},

@@ -14,6 +14,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from trueweave.config import Settings
 
+_LINGER_SECONDS = 1.0
+
 
 class HeadersTooLarge(Exception):
     """Raised inside the parser, which then stops."""
@@ -47,6 +49,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._header_bytes = 0  # of the request that arrives, as far as they are parsed
         self._pending_bytes = 0  # in blocks of which nothing but headers can be
         self._is_too_large = False
+        self._is_refused = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as that of uvicorn
         super().connection_made(transport)
@@ -65,7 +68,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        if self.transport.is_closing():
+        if self._is_refused:
             return
         was_in_headers = self._in_headers
         super().data_received(data)
@@ -123,8 +126,13 @@ class BoundedProtocol(HttpToolsProtocol):
         self._refuse("408 Request Timeout", f"No request arrived within {self.first_request_seconds:g} s.")
 
     def _refuse(self, status: str, detail: str) -> None:
+        """Answer, and close the connection a moment later: a caller who is still sending would not see the answer."""
         self._cancel_deadline()
-        if not self.transport.is_closing():
-            head = f"HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nContent-Length: {len(detail)}\r\n"
-            self.transport.write(f"{head}Connection: close\r\n\r\n{detail}".encode())
-            self.transport.close()
+        if self._is_refused or self.transport.is_closing():
+            return
+        self._is_refused = True
+        head = f"HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nContent-Length: {len(detail)}\r\n"
+        self.transport.write(f"{head}Connection: close\r\n\r\n{detail}".encode())
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self._deadline = self.loop.call_later(_LINGER_SECONDS, self.transport.close)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from importlib.util import find_spec
@@ -14,6 +15,7 @@ from trueweave.config import Settings
 from trueweave.errors import ConfigError
 
 _THREADS = 64
+_SWITCH_SECONDS = 0.001
 
 
 def check_installed() -> None:
@@ -105,6 +107,7 @@ async def _serve(settings: Settings, sockets: list[socket], *, authenticated: bo
 
     loop = asyncio.get_running_loop()
     # One slow upload or comparison of names takes a thread for as long as it runs, and others need one for a moment.
+    sys.setswitchinterval(_SWITCH_SECONDS)  # the loop waits less for threads that compute
     loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="trueweave"))
     with ExitStack() as listening:
         if settings.metrics_port is not None:

@@ -81,14 +81,14 @@ def _pieces(text: str, start: int, end: int, rank: int, most: int) -> Iterator[t
 
     Those are `most` or fewer, but for white space, which takes no room at the edge of a chunk.
     """
-    size = tokens.count(text[start:end])
-    if size <= most:
+    size = tokens.count_within(text[start:end], most)
+    if size is not None:
         yield end, rank, size
         return
     at, step = start, max(most // 4, 1)  # a character is four tokens at most
     for word in _WORD.finditer(text, start, end):
-        size = tokens.count(text[at : word.end()])
-        if size > most:
+        size = tokens.count_within(text[at : word.end()], most)
+        if size is None:
             for cut in range(at + step, word.end(), step):
                 yield cut, CHARACTER, tokens.count(text[at:cut])
                 at = cut

@@ -8,6 +8,8 @@ from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Protocol
 
+_LONGEST = 256  # characters: more than any token of o200k has
+
 
 class _Tokenizer(Protocol):
     def count(self, text: str) -> int: ...
@@ -19,6 +21,15 @@ def count(text: str) -> int:
         return _tokenizer().count(text)
     except UnicodeEncodeError:
         return _tokenizer().count(text.encode(errors="replace").decode())
+
+
+def count_within(text: str, most: int) -> int | None:
+    """None where the text has more than so many tokens, and else how many. The tokenizer is one step that nothing can
+    interrupt, so a text that is surely too long is not counted."""
+    if len(text) > _LONGEST * most:
+        return None
+    size = count(text)
+    return None if size > most else size
 
 
 @cache
