@@ -15,9 +15,9 @@ from trueweave.evidence import Answer, Compared, Comparison, Evidence, Filter, Q
 from trueweave.measuring import QuestionAnswered, Searched, measure
 from trueweave.methods import registry
 from trueweave.methods.combine import reranked
-from trueweave.models.bounded import BoundedLLM
 from trueweave.models.clean import CleanLLM
 from trueweave.models.meter import Meter, MeteredLLM
+from trueweave.models.prompt_limit import PromptLimitLLM
 from trueweave.prompts import BUILT_IN, PromptSet
 from trueweave.protocols import Embedder, Readers, Reranker, StreamingLLM
 from trueweave.query_context import Method, QueryContext
@@ -126,7 +126,7 @@ class Asking:
         return Compared(name, answer.evidence, answer)
 
     def _metered(self, llm: StreamingLLM | None, meter: Meter) -> MeteredLLM | None:
-        return MeteredLLM(CleanLLM(BoundedLLM(llm, self.most_tokens)), meter) if llm else None
+        return MeteredLLM(CleanLLM(PromptLimitLLM(llm, self.most_tokens)), meter) if llm else None
 
 
 async def whole(pieces: AsyncIterator[str | Answer]) -> Answer:

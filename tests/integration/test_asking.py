@@ -19,7 +19,7 @@ from trueweave.evidence import Usage
 from trueweave.methods import Global, Guess, Hybrid, Keyword, Local, Naive, Subgraph
 from trueweave.query_context import Method
 from trueweave.store.postgres import vectors
-from trueweave.store.postgres.connections import Connection
+from trueweave.store.postgres.connections import PostgresConnection
 from trueweave.store.postgres.db import Database
 from trueweave.testing import Fault, HashEmbedder, ModelServer, Trouble
 from trueweave.testing.model_server import Asked
@@ -338,7 +338,7 @@ async def test_what_may_not_speak_reaches_no_prompt(
 
 @asynccontextmanager
 async def tenants(
-    url: str, connections: int, connection_class: type[Any] = Connection
+    url: str, connections: int, connection_class: type[Any] = PostgresConnection
 ) -> AsyncIterator[tuple[AsyncTrueweave, AsyncTrueweave]]:
     """Two workspaces that say the same of the same, each in its own word, over as many connections."""
     async with Database(url) as roomy:
@@ -385,7 +385,7 @@ async def test_an_error_in_between_shows_nobody_else_s_rows(url: str) -> None:
 
 
 async def test_whoever_is_cancelled_while_a_connection_changes_hands_shows_nobody_else_s_rows(url: str) -> None:
-    class Interrupted(Connection):
+    class Interrupted(PostgresConnection):
         """Whoever reads is cancelled when the workspace is set, and the statement is not sent yet."""
 
         interrupts = False

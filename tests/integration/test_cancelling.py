@@ -10,11 +10,11 @@ from psycopg import AsyncCursor, errors
 
 from trueweave import AsyncTrueweave
 from trueweave.store.postgres import leases
-from trueweave.store.postgres.connections import Connection, Row
+from trueweave.store.postgres.connections import PostgresConnection, Row
 from trueweave.store.postgres.db import Database, Workspace
 
 
-class LateConnection(Connection):
+class LateConnection(PostgresConnection):
     """A request to cancel a statement reaches the server when the next one, ROLLBACK, is under way."""
 
     async def execute(self, query: Any, *args: Any, **kwargs: Any) -> AsyncCursor[Row]:
@@ -144,7 +144,7 @@ async def test_who_was_cancelled_may_wait_for_a_connection_to_put_things_in_orde
 
 
 def test_an_event_loop_ends_after_opening_a_database_was_cancelled(url: str) -> None:
-    class Slow(Connection):
+    class Slow(PostgresConnection):
         @classmethod
         async def connect(cls, *_: Any, **__: Any) -> Any:
             connecting.set()

@@ -16,7 +16,7 @@ from trueweave.events import Event, Waiting
 from trueweave.ingest.intake import take_in
 from trueweave.ingest.jobs import WorkerDependencies, WorkerSettings
 from trueweave.ingest.worker import worker_of
-from trueweave.store.postgres.connections import Connection, Row
+from trueweave.store.postgres.connections import PostgresConnection, Row
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.failures import lasting
 from trueweave.types import Source
@@ -29,7 +29,7 @@ class Failing:
         self.error: Error | None = None
         self.words = ""
 
-    def connection_class(self) -> type[Connection]:
+    def connection_class(self) -> type[PostgresConnection]:
         failing = self
 
         class Cursor(AsyncCursor[Row]):
@@ -38,7 +38,7 @@ class Failing:
                     raise failing.error
                 return await super().execute(query, *args, **kwargs)
 
-        class FailingConnection(Connection):
+        class FailingConnection(PostgresConnection):
             def __init__(self, *args: Any, **kwargs: Any) -> None:
                 super().__init__(*args, **kwargs)
                 self.cursor_factory = Cursor
@@ -114,7 +114,7 @@ async def test_a_password_that_is_no_longer_right_is_told_at_once(url: str) -> N
     parts = urlsplit(url)
     wrong = urlunsplit(parts._replace(netloc=f"{parts.username}:wrong@{parts.hostname}:{parts.port}"))
     with pytest.raises(OperationalError) as refused:
-        await Connection.connect(wrong)
+        await PostgresConnection.connect(wrong)
     problem = lasting(refused.value)
     assert problem is not None
     assert "user and password" in str(problem)

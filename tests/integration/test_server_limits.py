@@ -19,9 +19,9 @@ from tests.integration.test_server_questions import ASK, QUESTION, asked, notes,
 from trueweave import AsyncTrueweave, Chunk, Document, Source, StorageFull
 from trueweave.config import Settings
 from trueweave.errors import QuestionTooLong
-from trueweave.models.bounded import BoundedLLM
 from trueweave.models.names import endpoint
 from trueweave.models.opening import open_chat
+from trueweave.models.prompt_limit import PromptLimitLLM
 from trueweave.store.postgres import api_keys, caller_usage, storage
 from trueweave.store.postgres.api_keys import KeyLimits
 from trueweave.store.postgres.db import Database
@@ -406,7 +406,7 @@ async def test_no_prompt_has_more_tokens_than_a_question_may_have(url: str) -> N
 
 async def test_parameters_of_a_method_do_not_lift_the_bound(url: str) -> None:
     async with ModelServer(lambda _: "never") as server:
-        llm = BoundedLLM(open_chat(endpoint("vllm/any", url=server.url)), 10)
+        llm = PromptLimitLLM(open_chat(endpoint("vllm/any", url=server.url)), 10)
         with pytest.raises(QuestionTooLong, match="would be given 20 tokens at once, and 10 are allowed"):
             await llm.complete(Prompt((Message("user", "word " * 19 + "word"),), 10), Purpose("test"))
         assert server.calls == []

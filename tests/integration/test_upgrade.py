@@ -17,7 +17,7 @@ from trueweave.config import Settings
 from trueweave.errors import SchemaOutdated
 from trueweave.methods import Keyword, Naive
 from trueweave.store.postgres import upgrades
-from trueweave.store.postgres.connections import Connection
+from trueweave.store.postgres.connections import PostgresConnection
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.migrate import migrate, missing
 from trueweave.store.postgres.schema import migration
@@ -121,7 +121,7 @@ async def test_weights_and_types_that_were_not_kept_before_are_worked_out_from_t
             await tx.execute("UPDATE phrase_count SET weight = 0")
             await tx.execute("UPDATE relation SET type = '', description = ''")
             await tx.execute("UPDATE entity SET description = ''")
-        async with await Connection.connect(url) as owner:
+        async with await PostgresConnection.connect(url) as owner:
             await owner.execute("SET search_path = trueweave, public")
             await upgrades.run(owner, "0013_relation_types")
         await village.maintenance.retry()

@@ -10,7 +10,7 @@ from trueweave.config import Settings, workspace_settings
 from trueweave.errors import ConfigError, ModelUnavailable
 from trueweave.factory import ModelFactory, chat_endpoint
 from trueweave.models.names import Endpoint, provider_of
-from trueweave.store.postgres.connections import Connection
+from trueweave.store.postgres.connections import PostgresConnection
 from trueweave.store.postgres.db import Database
 from trueweave.testing import HashEmbedder
 from trueweave.testing.model_server import ModelServer
@@ -22,7 +22,7 @@ async def factory(database: Database) -> AsyncIterator[ModelFactory]:
         yield made
 
 
-class Counted(Connection):
+class Counted(PostgresConnection):
     """A connection whose statements are counted."""
 
     statements: list[str] = []  # noqa: RUF012 (reset by the test)

@@ -5,14 +5,14 @@ from contextlib import AsyncExitStack
 from typing import Self
 
 from trueweave.config import Settings
-from trueweave.server.readers import Readers
+from trueweave.server.readers import UploadReaders
 
 
 class Reading:
     """Uploads that are read until they are told to end."""
 
     def __init__(self, places: int) -> None:
-        self.readers = Readers(Settings(database_url="postgresql://localhost/none", uploads_at_once=places))
+        self.readers = UploadReaders(Settings(database_url="postgresql://localhost/none", uploads_at_once=places))
         self.begun: list[str] = []
         self.ends: dict[str, asyncio.Event] = {}
         self.tasks: dict[str, asyncio.Task[None]] = {}

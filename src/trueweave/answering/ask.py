@@ -18,7 +18,7 @@ from trueweave.answering.repair import repair
 from trueweave.answering.verify.rules import RulesVerifier
 from trueweave.errors import BadReply, InvalidArgument, QuestionTooLong
 from trueweave.evidence import Answer, AnswerOptions, Evidence, Repair, Sentence
-from trueweave.models.bounded import prompt_tokens
+from trueweave.models.prompt_limit import prompt_tokens
 from trueweave.prompts import BUILT_IN, PromptSet
 from trueweave.protocols import StreamingLLM, Verifier, forget_reply
 from trueweave.text import tokens

@@ -239,7 +239,7 @@ class QuestionCalls:
 
     async def _verifier(self, name: str) -> Verifier:
         from trueweave.answering.verify import EntailmentVerifier, JudgeVerifier, RulesVerifier
-        from trueweave.models.bounded import BoundedLLM
+        from trueweave.models.prompt_limit import PromptLimitLLM
 
         if name == "rules":
             return RulesVerifier()
@@ -251,7 +251,7 @@ class QuestionCalls:
                 'the verifier llm needs a model. Set one in trueweave.toml, as in model = "ollama/llama3.1:8b", or '
                 "choose another: rules needs no model."
             )
-        return JudgeVerifier(BoundedLLM(llm, self._core.settings.question_tokens), await self._core.prompts())
+        return JudgeVerifier(PromptLimitLLM(llm, self._core.settings.question_tokens), await self._core.prompts())
 
     async def _prepare_question(
         self, question: str, method: str | Method | None, filter: Filter | None, *, rerank: bool

@@ -13,7 +13,7 @@ from trueweave.text.reading_limits import ReadingLimits, limited
 _TIMES_UPLOAD = 10  # what an upload may unpack to, unless the settings say otherwise
 
 
-class Readers:
+class UploadReaders:
     """Places for reading uploads. A caller has half of them at most; a free one goes to the caller with the fewest, and
     among these to the one that has waited longest."""
 

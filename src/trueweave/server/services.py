@@ -20,7 +20,7 @@ from trueweave.factory import ModelFactory
 from trueweave.measuring import measured_by
 from trueweave.server.daily_limits import DailyLimits
 from trueweave.server.metrics import Metrics
-from trueweave.server.readers import Readers
+from trueweave.server.readers import UploadReaders
 from trueweave.server.shutdown import Shutdown
 from trueweave.server.throttle import Questions
 from trueweave.server.tokens import Tokens
@@ -202,7 +202,7 @@ class Services:
     asking: Questions
     daily: DailyLimits
     readiness: Readiness
-    readers: Readers
+    readers: UploadReaders
     stopping: asyncio.Event
     metrics: Metrics
 
@@ -223,7 +223,7 @@ async def opened_services(
             Questions(settings.key_questions_at_once),
             DailyLimits(database, settings),
             Readiness(database),
-            Readers(settings),
+            UploadReaders(settings),
             shutdown.stopping,
             metrics,
         )

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from psycopg import AsyncCopy, AsyncCursor, OperationalError
 
-from trueweave.store.postgres.connections import Connection, Row
+from trueweave.store.postgres.connections import PostgresConnection, Row
 
 
 class SimulatedCrash(OperationalError):
@@ -38,7 +38,7 @@ class Faults:
             await cursor.connection.close()
             raise SimulatedCrash(f"simulated crash at chance {at}")
 
-    def connection_class(self) -> type[Connection]:
+    def connection_class(self) -> type[PostgresConnection]:
         """The class to open a `Database` with."""
         faults = self
 
@@ -56,7 +56,7 @@ class Faults:
                     yield copy
                 await faults.chance(self)
 
-        class FaultyConnection(Connection):
+        class FaultyConnection(PostgresConnection):
             def __init__(self, *args: Any, **kwargs: Any) -> None:
                 super().__init__(*args, **kwargs)
                 self.cursor_factory = FaultyCursor

@@ -23,7 +23,7 @@ _LESS = lexicon.SMALL
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ComparisonClaim:
     """What is compared with what, and in which respect: `word` is true of `left` rather than of `right`."""
 
     word: str
@@ -31,7 +31,7 @@ class Comparison:
     right: frozenset[str]
 
 
-def comparisons(statements: Statements) -> list[Comparison]:
+def comparisons(statements: Statements) -> list[ComparisonClaim]:
     """The comparisons in a sentence: A is longer than B, A is north of B, A is twice as long as B."""
     found = statements.words
     made = []
@@ -45,7 +45,7 @@ def comparisons(statements: Statements) -> list[Comparison]:
         ):
             made.append(_between(found, at, at, word.lemma))
         elif word.lemma == "prefer" and (to := _preferred_to(found, at)):
-            made.append(Comparison("more", _stems(found[at + 1 : to]), _stems(found[to + 1 :])))
+            made.append(ComparisonClaim("more", _stems(found[at + 1 : to]), _stems(found[to + 1 :])))
         elif word.lemma == "as" and (first := _first_as(found, at)) is not None:
             made.append(_between(found, first, at, "less" if found[first].lemma == "half" else "more"))
     return [one for one in made if one.left and one.right]
@@ -65,7 +65,7 @@ def confirmed(case: Case) -> bool:
     return any(agreement(one, case) for one in comparisons(case.claim))
 
 
-def agreement(mine: Comparison, case: Case) -> bool | None:
+def agreement(mine: ComparisonClaim, case: Case) -> bool | None:
     """Whether a passage says what a comparison says, or the opposite; None if neither is found."""
     for other in (one for sentence in case.basis for one in comparisons(sentence)):
         if (turned := _is_turned(mine, other)) is not None and (
@@ -126,10 +126,10 @@ def _first_as(found: Sequence[Word], at: int) -> int | None:
     return None
 
 
-def _between(found: Sequence[Word], degree: int, than: int, word: str) -> Comparison:
+def _between(found: Sequence[Word], degree: int, than: int, word: str) -> ComparisonClaim:
     left = _stems(reversed(found[:degree])) or _stems(found[degree + 1 : than])  # more men than women
     right = _stems(found[than + 1 :])
-    return Comparison(word, left - right, right - left)
+    return ComparisonClaim(word, left - right, right - left)
 
 
 def _stems(found: Iterator[Word] | Sequence[Word]) -> frozenset[str]:
@@ -142,7 +142,7 @@ def _stems(found: Iterator[Word] | Sequence[Word]) -> frozenset[str]:
     return frozenset(taken)
 
 
-def _is_turned(mine: Comparison, other: Comparison) -> bool | None:
+def _is_turned(mine: ComparisonClaim, other: ComparisonClaim) -> bool | None:
     """Whether what is on the left in one is on the right in the other; None if they compare other things."""
     crossed = [mine.left & other.right, mine.right & other.left]
     straight = mine.left & other.left or mine.right & other.right
@@ -160,7 +160,7 @@ def _is_opposite(one: str, other: str) -> bool | None:
     return (one in _LESS) != (other in _LESS) if {one, other} & _IN_ANY_RESPECT else None
 
 
-def _by_numbers(mine: Comparison, case: Case) -> bool | None:
+def _by_numbers(mine: ComparisonClaim, case: Case) -> bool | None:
     """Whether the numbers that the passage gives for the two bear a comparison out; None if it gives none."""
     if mine.word not in _MORE | _LESS:
         return None

@@ -14,7 +14,7 @@ from psycopg.adapt import Dumper
 from psycopg.postgres import types
 from psycopg.pq import Format
 
-from trueweave.store.postgres.connections import Connection
+from trueweave.store.postgres.connections import PostgresConnection
 
 
 class Ids(list[UUID | None]):
@@ -66,7 +66,7 @@ def array(values: Sequence[Any]) -> Any:
     return list(values)
 
 
-def register(connection: Connection) -> None:
+def register(connection: PostgresConnection) -> None:
     """Let a connection send these; it must know pgvector's types already."""
     halfvec = connection.adapters.types["halfvec"]
     halves = type("_HalvesDumperHere", (_HalvesDumper,), {"oid": halfvec.array_oid, "element": halfvec.oid})

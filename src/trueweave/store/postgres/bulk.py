@@ -230,7 +230,7 @@ async def only_load(target: Workspace) -> AsyncIterator[None]:
         yield
 
 
-class Place(NamedTuple):
+class WorkspacePlace(NamedTuple):
     """Where a workspace is, and whether it was dropped or is being embedded with another model."""
 
     server: str
@@ -239,12 +239,12 @@ class Place(NamedTuple):
     is_reembedded: bool
 
 
-async def place(target: Workspace) -> Place:
+async def place(target: Workspace) -> WorkspacePlace:
     """Where a workspace is, as its home knows it. What an interrupted move left undone is undone, for which the caller
     has to be the only load."""
     async with target.database.transaction(target.id, dropping=True) as tx:
         rows = await tx.rows("bulk.place")
-        found = Place(*rows[0]) if rows else Place(HOME, "here", is_dropped=True, is_reembedded=False)
+        found = WorkspacePlace(*rows[0]) if rows else WorkspacePlace(HOME, "here", is_dropped=True, is_reembedded=False)
         if found.server == HOME and not found.is_dropped and found.place != "here":
             await tx.run("servers.set_place", workspace=target.id, is_here=True, grace=GRACE)
         return found

@@ -64,7 +64,7 @@ class Timeouts:
 NONE = Timeouts(0, 0, 0)  # for what may take as long as it takes: migrations, index builds
 
 
-class Connection(AsyncConnection[Row]):
+class PostgresConnection(AsyncConnection[Row]):
     """A connection that any task may close, also while another task waits for a statement on it.
 
     An event loop must never watch a closed descriptor: uvloop ends the process then. So `close` shuts the socket down,
@@ -101,12 +101,12 @@ async def connect(
     timeouts: Timeouts = Timeouts(),  # noqa: B008 (immutable)
     *,
     said_to_be_direct: bool = False,
-) -> Connection:
+) -> PostgresConnection:
     """A connection of one's own to PostgreSQL itself, in autocommit. Its session keeps what is set in it.
 
     A pooler in between is refused, unless somebody said that this address gives each client its own session.
     """
-    connection = await Connection.connect(url, autocommit=True, **KEEPALIVE)
+    connection = await PostgresConnection.connect(url, autocommit=True, **KEEPALIVE)
     try:
         if not said_to_be_direct:
             await refuse_pooler(connection, url)
@@ -117,13 +117,13 @@ async def connect(
     return connection
 
 
-async def configure(connection: Connection, settings: dict[str, str]) -> None:
+async def configure(connection: PostgresConnection, settings: dict[str, str]) -> None:
     """Give a session these settings, and keepalives, for as long as it lasts. Not for one that a pooler shares."""
     every = {**settings, **{name: str(value) for name, value in _SERVER_KEEPALIVE.items()}}
     await connection.execute(f"SELECT {set_all(every, local=False)}".encode())
 
 
-async def refuse_pooler(connection: Connection, url: str) -> None:
+async def refuse_pooler(connection: PostgresConnection, url: str) -> None:
     """ConfigError where a pooler is between this and PostgreSQL: it gives its clients process numbers of its own."""
     row = await (await connection.execute("SELECT pg_backend_pid()")).fetchone()
     if row != (connection.pgconn.backend_pid,):

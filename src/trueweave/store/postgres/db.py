@@ -31,7 +31,7 @@ from trueweave.store.postgres import binary_params, schema
 from trueweave.store.postgres.connections import (
     KEEPALIVE,
     NONE,
-    Connection,
+    PostgresConnection,
     Row,
     Timeouts,
     configure,
@@ -104,7 +104,7 @@ _MOVING = (
 class Transaction:
     """One transaction in one workspace. Row-level security keeps it there."""
 
-    def __init__(self, connection: Connection, workspace: int, slow_after: float = 0) -> None:
+    def __init__(self, connection: PostgresConnection, workspace: int, slow_after: float = 0) -> None:
         self.connection = connection
         self.workspace = workspace
         self._slow_after = slow_after
@@ -160,7 +160,7 @@ class Database:
         timeouts: Timeouts = Timeouts(),  # noqa: B008 (immutable)
         connections: int = 10,
         index_memory: int = 2**30,
-        connection_class: type[Connection] = Connection,
+        connection_class: type[PostgresConnection] = PostgresConnection,
         revive: Callable[[], object] | None = None,
         slow_after: float = 0,
     ) -> None:
@@ -225,12 +225,12 @@ class Database:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    async def connect(self) -> Connection:
+    async def connect(self) -> PostgresConnection:
         """A connection of one's own to PostgreSQL itself, which keeps what is set in it, listens and holds locks."""
         return await connect(self.direct_url, self.timeouts, said_to_be_direct=self._is_pooled)
 
     @asynccontextmanager
-    async def _lent(self) -> AsyncIterator[Connection]:
+    async def _lent(self) -> AsyncIterator[PostgresConnection]:
         """A connection of the pool. It finds its way back also when whoever had it is cancelled on that very way, on
         which the pool would lose it for good. Who is cancelled while it is handed over does not get it."""
         asked = cancel_requests()
@@ -279,7 +279,7 @@ class Database:
     @asynccontextmanager
     async def entered(
         self,
-        connection: Connection,
+        connection: PostgresConnection,
         workspace: int | None,
         *,
         snapshot: bool = False,
@@ -429,7 +429,7 @@ class Database:
         return failure
 
     async def _try_connection(self) -> None:
-        async with await Connection.connect(self.url, autocommit=True, **KEEPALIVE) as connection:
+        async with await PostgresConnection.connect(self.url, autocommit=True, **KEEPALIVE) as connection:
             await self._configure(connection)
 
     async def open_workspace(
@@ -493,7 +493,7 @@ class Database:
             assert row
             return cast("str", row[0])
 
-    async def _configure(self, connection: Connection) -> None:
+    async def _configure(self, connection: PostgresConnection) -> None:
         if not self._is_pooled:
             await refuse_pooler(connection, self.url)
             await configure(connection, {})
@@ -501,7 +501,7 @@ class Database:
         await register_vector_async(connection)
         binary_params.register(connection)
 
-    async def _check_schema(self, connection: Connection) -> None:
+    async def _check_schema(self, connection: PostgresConnection) -> None:
         """SchemaMismatch where this version of Trueweave cannot work with the schema. This is one round trip."""
         both = f"{self._entering(None)}; {QUERIES['version.opened']}"  # sent together, they are one transaction
         try:
@@ -583,7 +583,7 @@ class OpenedWorkspace(NamedTuple):
     settings: dict[str, Any]
 
 
-async def _roll_back(connection: Connection) -> None:
+async def _roll_back(connection: PostgresConnection) -> None:
     """Roll back, or close the connection where that fails, so that the caller sees the error that led here: a request
     to cancel a statement may reach the server when the ROLLBACK is under way."""
     if not connection.closed:
@@ -593,7 +593,7 @@ async def _roll_back(connection: Connection) -> None:
             await connection.close()
 
 
-async def _is_standby(connection: Connection) -> bool:
+async def _is_standby(connection: PostgresConnection) -> bool:
     """Whether nothing can be written here at all, whatever workspace it is."""
     row = await (await connection.execute("SELECT pg_is_in_recovery()")).fetchone()
     return row is not None and row[0] is True

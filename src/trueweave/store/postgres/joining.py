@@ -10,7 +10,7 @@ from datetime import datetime
 from psycopg import Error
 
 from trueweave.errors import DatabaseError
-from trueweave.store.postgres.connections import Connection, connect, location, unusable
+from trueweave.store.postgres.connections import PostgresConnection, connect, location, unusable
 from trueweave.store.postgres.migrate import migrate
 from trueweave.store.postgres.moving import OwnerAddress
 from trueweave.store.postgres.queries import QUERIES
@@ -125,7 +125,7 @@ async def _join(server: OwnerAddress, name: str, home: object) -> bool:
 
 
 @asynccontextmanager
-async def _connected(server: OwnerAddress) -> AsyncIterator[Connection]:
+async def _connected(server: OwnerAddress) -> AsyncIterator[PostgresConnection]:
     try:
         async with await connect(server.url, said_to_be_direct=server.said_to_be_direct) as connection:
             yield connection

@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 from trueweave.store.postgres.db import Workspace
 
 
-class Begun(NamedTuple):
+class OpenRequest(NamedTuple):
     """A request that its caller sent with a key, and that is being carried out since then."""
 
     caller: str
@@ -25,7 +25,9 @@ class KeptResponse(NamedTuple):
     body: Any | None
 
 
-async def begin(workspace: Workspace, caller: str, key: bytes, request: bytes, owner: int) -> Begun | KeptResponse:
+async def begin(
+    workspace: Workspace, caller: str, key: bytes, request: bytes, owner: int
+) -> OpenRequest | KeptResponse:
     """Note that the process `owner` carries a request out; or what is known of another request with the same key.
 
     The key of a request that has no answer is free again when the lease of its process has ended.
@@ -33,18 +35,18 @@ async def begin(workspace: Workspace, caller: str, key: bytes, request: bytes, o
     async with workspace.transaction() as tx:
         made = await tx.value("kept_response.begin", caller=caller, key=key, request=request, owner=owner)
         if made:
-            return Begun(caller, key, made)
+            return OpenRequest(caller, key, made)
         rows = await tx.rows("kept_response.find", caller=caller, key=key, request=request)
     return KeptResponse(*rows[0]) if rows else KeptResponse(True, None)
 
 
-async def keep(workspace: Workspace, begun: Begun, body: Any) -> None:
+async def keep(workspace: Workspace, begun: OpenRequest, body: Any) -> None:
     """Keep the answer to a request, unless another process has taken its key over."""
     async with workspace.transaction() as tx:
         await tx.run("kept_response.keep", **begun._asdict(), body=Jsonb(body))
 
 
-async def forget(workspace: Workspace, begun: Begun) -> None:
+async def forget(workspace: Workspace, begun: OpenRequest) -> None:
     """A request failed, and may be sent again."""
     async with workspace.transaction() as tx:
         await tx.run("kept_response.forget", **begun._asdict())

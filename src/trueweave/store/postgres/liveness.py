@@ -21,7 +21,7 @@ from psycopg import Error
 from psycopg.errors import ConnectionTimeout
 
 from trueweave.store.postgres.batcher import Batcher
-from trueweave.store.postgres.connections import Connection
+from trueweave.store.postgres.connections import PostgresConnection
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.failures import DRIVER_ERRORS, first_line
 from trueweave.supervising import background
@@ -48,7 +48,7 @@ class Liveness:
         self._lease = lease
         self._owner = 0
         self._sure_until = 0.0
-        self._connection: Connection | None = None
+        self._connection: PostgresConnection | None = None
         self._renewing: asyncio.Task[None] | None = None
         self._give_back = Batcher(self._give_back_all)
         self._taking = asyncio.Lock()
@@ -184,7 +184,7 @@ class Liveness:
         async with self._database.entered(await self._connect(), None) as tx:
             return await tx.run(query, **params)
 
-    async def _connect(self) -> Connection:
+    async def _connect(self) -> PostgresConnection:
         """A connection beside the pool, for which a process that is busy might wait longer than its lease lasts."""
         if self._connection is None or self._connection.closed:
             self._connection = await self._database.connect()

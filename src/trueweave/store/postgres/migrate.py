@@ -9,7 +9,7 @@ from psycopg import Error, errors
 
 from trueweave.errors import DatabaseError
 from trueweave.store.postgres import schema, upgrades
-from trueweave.store.postgres.connections import NONE, Connection, connect, location, unusable
+from trueweave.store.postgres.connections import NONE, PostgresConnection, connect, location, unusable
 
 _LOCK = 0x54525545  # "TRUE": one process migrates, the others wait
 
@@ -44,7 +44,7 @@ async def missing(url: str, *, said_to_be_direct: bool = False) -> list[str]:
         raise unusable(url, error) from error
 
 
-async def _take_turn(connection: Connection, url: str) -> None:
+async def _take_turn(connection: PostgresConnection, url: str) -> None:
     """Wait until nobody else migrates this database. The lock ends with the session."""
     row = await (await connection.execute("SELECT pg_try_advisory_lock(%s)", (_LOCK,))).fetchone()
     if row != (True,):
@@ -55,14 +55,14 @@ async def _take_turn(connection: Connection, url: str) -> None:
         await connection.execute("SELECT pg_advisory_lock(%s)", (_LOCK,))
 
 
-async def _migratable(connection: Connection, url: str) -> schema.SchemaState:
+async def _migratable(connection: PostgresConnection, url: str) -> schema.SchemaState:
     state = await schema.read_state(connection)
     if state.is_newer and (mismatch := state.mismatch(url)):
         raise mismatch
     return state
 
 
-async def _migrate(connection: Connection, url: str) -> list[str]:
+async def _migrate(connection: PostgresConnection, url: str) -> list[str]:
     lacking = (await _migratable(connection, url)).missing
     if not lacking:
         return []

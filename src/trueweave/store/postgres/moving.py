@@ -17,7 +17,7 @@ from typing import Any, LiteralString, NamedTuple
 from psycopg import Error, sql
 
 from trueweave.errors import ConfigError, DatabaseError, UnknownWorkspace
-from trueweave.store.postgres.connections import NONE, Connection, Row, connect
+from trueweave.store.postgres.connections import NONE, PostgresConnection, Row, connect
 from trueweave.store.postgres.db import Database, Workspace
 from trueweave.store.postgres.digest import digest
 from trueweave.store.postgres.failures import first_line
@@ -109,7 +109,7 @@ class _Move:
         self,
         name: str,
         id_: int,
-        home: Connection,
+        home: PostgresConnection,
         servers: Mapping[str, OwnerAddress],
         told: Callable[[MoveProgress], None],
         index_memory: int,
@@ -176,7 +176,7 @@ class _Move:
 
     # --- states ---------------------------------------------------------------------------------------
 
-    async def _drain(self, here: Connection) -> None:
+    async def _drain(self, here: PostgresConnection) -> None:
         """No job is begun any more, and those under way are waited for. One that takes long does its work again on the
         other server."""
         self._tell("waiting for jobs")
@@ -186,7 +186,7 @@ class _Move:
         while (await self._all(here, "move.is_worked"))[0][0] and time.monotonic() < end:  # noqa: ASYNC110
             await asyncio.sleep(_LOOK_AGAIN)
 
-    async def _freeze(self, here: Connection, place: str, before: Sequence[str]) -> None:
+    async def _freeze(self, here: PostgresConnection, place: str, before: Sequence[str]) -> None:
         """Nobody begins to write any more, and those who do are done."""
         if not await self._set_place(here, place, before):
             raise DatabaseError(
@@ -194,7 +194,7 @@ class _Move:
             )
         await self._run(here, "move.await_writers", id=self._id)
 
-    async def _set_place(self, connection: Connection, place: str, before: Sequence[str]) -> int:
+    async def _set_place(self, connection: PostgresConnection, place: str, before: Sequence[str]) -> int:
         return await self._run(connection, "move.set_place", id=self._id, place=place, before=list(before))
 
     async def _switch(self, target: str) -> None:
@@ -211,7 +211,7 @@ class _Move:
                 await self._set_place(here, "here", ("draining", "leaving", "switching"))
             await clear_copy(copy)
 
-    async def _clear(self, there: Connection, copy: Workspace) -> None:
+    async def _clear(self, there: PostgresConnection, copy: Workspace) -> None:
         """Take away what an earlier move left on the server that this one is to, when nobody reads it any longer."""
         rows = await self._all(there, "move.place", grace=GRACE)
         if rows and rows[0][0] in ("left", "arriving"):
@@ -221,7 +221,7 @@ class _Move:
 
     # --- rows -----------------------------------------------------------------------------------------
 
-    async def _copy(self, here: Connection, there: Connection, target: str) -> dict[str, list[str]]:
+    async def _copy(self, here: PostgresConnection, there: PostgresConnection, target: str) -> dict[str, list[str]]:
         """Copy all rows but what is open of the bookings; the tables that these are in, with their columns."""
         [row] = await self._all(here, "move.row")
         *named, space, next_space = row
@@ -259,7 +259,7 @@ class _Move:
                 await self._index(there, target, copy, max(partitions, 1))
         return tables
 
-    async def _index(self, there: Connection, target: str, name: str, partitions: int) -> None:
+    async def _index(self, there: PostgresConnection, target: str, name: str, partitions: int) -> None:
         """Index the partitions of a table of vectors on the other server, some at once."""
         waiting = iter(range(partitions))
 
@@ -272,7 +272,7 @@ class _Move:
         await self._run(there, "move.mark_indexed", name=name)
 
     async def _copy_bookings(
-        self, here: Connection, there: Connection, tables: Mapping[str, list[str]], horizon: str
+        self, here: PostgresConnection, there: PostgresConnection, tables: Mapping[str, list[str]], horizon: str
     ) -> None:
         """Copy what was booked since the snapshot, in the place of what was copied of it, and what is open."""
         async with there.transaction():
@@ -282,13 +282,15 @@ class _Move:
                 kept = f"{new} AND payload IS NOT NULL" if table == "reply" else new
                 await self._copy_table(here, there, table, table, tables[table], kept, keys)
 
-    async def _copy_vectors(self, here: Connection, there: Connection, source: str, target: str) -> None:
+    async def _copy_vectors(
+        self, here: PostgresConnection, there: PostgresConnection, source: str, target: str
+    ) -> None:
         await self._copy_table(here, there, source, target, ["workspace", "id", "text_hash", "v"])
 
     async def _copy_table(
         self,
-        here: Connection,
-        there: Connection,
+        here: PostgresConnection,
+        there: PostgresConnection,
         source: str,
         target: str,
         columns: Sequence[str],
@@ -332,7 +334,9 @@ class _Move:
         await there.execute("DROP TABLE moved")
         self._rows += copied
 
-    async def _spaces(self, here: Connection, there: Connection, used: set[int | None]) -> dict[int, int]:
+    async def _spaces(
+        self, here: PostgresConnection, there: PostgresConnection, used: set[int | None]
+    ) -> dict[int, int]:
         """For these embedding spaces of the one server those of the other, made where they are not there."""
         found: dict[int, int] = {}
         for id_, model, dimensions, metric in await self._all(here, "move.spaces", used=[*(used - {None})]):
@@ -340,7 +344,7 @@ class _Move:
             found[id_] = rows[0][0]
         return found
 
-    async def _advance(self, there: Connection, tables: list[str]) -> None:
+    async def _advance(self, there: PostgresConnection, tables: list[str]) -> None:
         """Have the numbers that are given out there begin above those that were brought."""
         for table, column in await self._all(there, "move.identities", tables=tables):
             if column in _LEFT_OUT.get(table, ()):
@@ -362,15 +366,15 @@ class _Move:
         return Database(url, direct_url=url if is_direct else None, connections=1)
 
     @asynccontextmanager
-    async def _entered(self, server: str) -> AsyncIterator[Connection]:
+    async def _entered(self, server: str) -> AsyncIterator[PostgresConnection]:
         async with _owner(self._servers, server) as connection:
             await connection.execute(QUERIES["move.enter"], {"id": self._id})
             yield connection
 
-    async def _all(self, connection: Connection, query: str, **params: Any) -> list[Row]:
+    async def _all(self, connection: PostgresConnection, query: str, **params: Any) -> list[Row]:
         return await (await connection.execute(QUERIES[query], {"id": self._id, **params})).fetchall()
 
-    async def _run(self, connection: Connection, query: str, **params: Any) -> int:
+    async def _run(self, connection: PostgresConnection, query: str, **params: Any) -> int:
         return (await connection.execute(QUERIES[query], params)).rowcount
 
 
@@ -412,7 +416,7 @@ def _chosen(table: str, column: str) -> sql.Composable:
 
 
 @asynccontextmanager
-async def _owner(servers: Mapping[str, OwnerAddress], name: str) -> AsyncIterator[Connection]:
+async def _owner(servers: Mapping[str, OwnerAddress], name: str) -> AsyncIterator[PostgresConnection]:
     if name not in servers:
         raise ConfigError(
             f"there is no server {name!r} in the settings. These are: {', '.join(servers)}. Put the addresses of "
@@ -423,7 +427,7 @@ async def _owner(servers: Mapping[str, OwnerAddress], name: str) -> AsyncIterato
         yield connection
 
 
-async def _find(home: Connection, name: str) -> tuple[int, str]:
+async def _find(home: PostgresConnection, name: str) -> tuple[int, str]:
     """The number of a workspace, which nobody else moves from now on, and its server."""
     locked: int | None = None
     while True:
@@ -441,6 +445,6 @@ async def _find(home: Connection, name: str) -> tuple[int, str]:
         locked = id_  # a bulk load may have put another one in its place just before
 
 
-async def _is_ours(home: Connection, id_: int) -> bool:
+async def _is_ours(home: PostgresConnection, id_: int) -> bool:
     rows = await (await home.execute(QUERIES["move.lock"], {"id": id_})).fetchall()
     return bool(rows[0][0])

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from psycopg import Error, errors, sql
 
 from trueweave.errors import DatabaseError, UnknownWorkspace
-from trueweave.store.postgres.connections import NONE, Connection, connect, unusable
+from trueweave.store.postgres.connections import NONE, PostgresConnection, connect, unusable
 from trueweave.store.postgres.queries import QUERIES
 
 _ALLOWED = re.compile(r"[a-z_][a-z0-9_]{0,62}")
@@ -52,7 +52,7 @@ async def drop_reader(url: str, role: str, *, said_to_be_direct: bool = False) -
         raise unusable(url, error) from error
 
 
-async def _make(connection: Connection, workspace: str, role: str | None) -> Reader:
+async def _make(connection: PostgresConnection, workspace: str, role: str | None) -> Reader:
     row = await (await connection.execute(QUERIES["reader.workspace"], {"name": workspace})).fetchone()
     if row is None:
         raise UnknownWorkspace(f"there is no workspace {workspace!r}. `trueweave workspace list` shows all.")

@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import LiteralString, NamedTuple
 
 from trueweave.errors import DatabaseError, SchemaMismatch, SchemaNewer, SchemaOutdated
-from trueweave.store.postgres.connections import Connection, location
+from trueweave.store.postgres.connections import PostgresConnection, location
 from trueweave.store.postgres.queries import QUERIES
 
 ROLE = "trueweave_app"
@@ -100,7 +100,7 @@ def state_of(applied: Iterable[Applied]) -> SchemaState:
     return SchemaState(bool(done), missing, unknown)
 
 
-async def read_state(connection: Connection) -> SchemaState:
+async def read_state(connection: PostgresConnection) -> SchemaState:
     """The state of the schema, as somebody sees it who is its owner or has Trueweave's role."""
     [has_schema, _] = await _access(connection)
     if not has_schema:
@@ -109,7 +109,7 @@ async def read_state(connection: Connection) -> SchemaState:
     return state_of(Applied(*row) for row in rows)
 
 
-async def refusal(connection: Connection, url: str) -> DatabaseError | None:
+async def refusal(connection: PostgresConnection, url: str) -> DatabaseError | None:
     """Why Trueweave's role could not look at its schema; None where nothing is wrong with either."""
     [has_schema, has_role] = await _access(connection)
     if has_schema and not has_role:
@@ -117,7 +117,7 @@ async def refusal(connection: Connection, url: str) -> DatabaseError | None:
     return (await read_state(connection)).mismatch(url)
 
 
-def no_role(connection: Connection, url: str) -> DatabaseError:
+def no_role(connection: PostgresConnection, url: str) -> DatabaseError:
     """What to tell a user who may not work as Trueweave's role, or does not inherit what it may do."""
     user = connection.info.user
     return DatabaseError(
@@ -126,7 +126,7 @@ def no_role(connection: Connection, url: str) -> DatabaseError:
     )
 
 
-async def _access(connection: Connection) -> tuple[bool, bool]:
+async def _access(connection: PostgresConnection) -> tuple[bool, bool]:
     """Whether the schema is there, and whether this user may work as Trueweave's role."""
     row = await (await connection.execute(QUERIES["version.access"], {"role": ROLE})).fetchone()
     assert row is not None

@@ -23,7 +23,7 @@ from psycopg.errors import QueryCanceled
 
 from trueweave.errors import DatabaseError
 from trueweave.store.postgres.batcher import Batcher
-from trueweave.store.postgres.connections import Connection, Row, Timeouts, connect, location
+from trueweave.store.postgres.connections import PostgresConnection, Row, Timeouts, connect, location
 from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.failures import DRIVER_ERRORS, first_line
 from trueweave.store.postgres.queries import QUERIES
@@ -84,7 +84,7 @@ class _StandbyDatabase(Database):
         told = "pg_is_in_recovery(), (pg_last_wal_replay_lsn() - '0/0'::pg_lsn)::bigint"
         self._entering_replica = b"%s, %s" % (self._entering_one, told.encode())
 
-    async def _configure(self, connection: Connection) -> None:
+    async def _configure(self, connection: PostgresConnection) -> None:
         if problem := _refusal(await _ask(connection), self._primary):
             raise DatabaseError(f"{location(self.url)} {problem}")
         await super()._configure(connection)
@@ -104,7 +104,7 @@ class _Replayed(NamedTuple):
     position: Position
 
 
-async def _ask(connection: Connection) -> _Replayed:
+async def _ask(connection: PostgresConnection) -> _Replayed:
     row = await (await connection.execute(QUERIES["standby.replayed"])).fetchone()
     assert row is not None
     is_standby, *position = row
@@ -138,7 +138,7 @@ class Standby:
         self._current_at: float | None = None  # when the primary was last known to have no more than this has
         self._problem = "was not reached yet"
         self._database: _StandbyDatabase | None = None
-        self._connection: Connection | None = None  # beside the pool, which may be busy
+        self._connection: PostgresConnection | None = None  # beside the pool, which may be busy
         self._gone: asyncio.Future[None] | None = None  # done when it is left out
         self._looking: asyncio.Task[_Replayed | None] | None = None
         self._abandoned: set[asyncio.Task[Any]] = set()

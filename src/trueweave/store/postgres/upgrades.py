@@ -11,7 +11,7 @@ from pgvector.psycopg import register_vector_async
 from trueweave.graph.aggregate import name_pair_id
 from trueweave.store.postgres import binary_params, resolution
 from trueweave.store.postgres.binary_params import Ids
-from trueweave.store.postgres.connections import Connection
+from trueweave.store.postgres.connections import PostgresConnection
 from trueweave.store.postgres.db import Transaction
 from trueweave.store.postgres.locks import count_change
 from trueweave.store.postgres.schema import ROLE
@@ -20,7 +20,7 @@ from trueweave.store.postgres.view import first_keywords, write_phrase_counts
 _PAGE = 10_000
 
 
-async def run(connection: Connection, migration: str) -> None:
+async def run(connection: PostgresConnection, migration: str) -> None:
     """Do what a migration needs in each workspace. Row-level security, which binds no superuser, keeps it there."""
     await register_vector_async(connection)
     binary_params.register(connection)

@@ -13,7 +13,7 @@ from trueweave.types import Prompt, Purpose
 
 
 @dataclass(frozen=True)
-class BoundedLLM(LLMWrapper):
+class PromptLimitLLM(LLMWrapper):
     """A chat model. QuestionTooLong for a prompt with more tokens than `most`, before anything is sent."""
 
     most: int
