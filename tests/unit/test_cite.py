@@ -163,7 +163,7 @@ def test_each_citation_is_listed_once() -> None:
         (
             'The Quendrith Company was sold to Tovrick & Sons [2 "was sold to"].',
             "not checked",
-            "not Quendrith Company",
+            "done to Quendrith Company",
         ),
         ('Some 12,500 vehicles cross it every week [1 "12,500 vehicles cross it"].', "not checked", "12,500 a week"),
     ],

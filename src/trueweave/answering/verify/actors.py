@@ -41,7 +41,7 @@ def _crossed(case: Case, clause: Clause, other: Clause) -> Iterator[Problem]:
     for one, another in combinations(sorted(mine.keys() & theirs.keys()), 2):
         crossed = mine[one] == theirs[another] and mine[another] == theirs[one]
         if crossed and mine[one] != mine[another] and "?" not in (mine[one], mine[another]):
-            yield Problem("by the passage it is the other way round")
+            yield Problem("in the passage it is the other way round")
 
 
 def _shared_verb(clause: Clause, other: Clause) -> tuple[int, int] | None:
@@ -85,27 +85,27 @@ def _exchanged(case: Case, clause: Clause, other: Clause, verb: tuple[int, int])
         yield from _by_another(case, clause, other, mine.actors, theirs)
     if mine.is_passive and theirs.is_passive and not mine.subject & theirs.subject:
         if done_to := mine.subject & (theirs.others - theirs.subject):
-            yield Problem(f"by the passage it was not {_written(done_to, clause)} to which this was done")
+            yield Problem(f"the passage does not say that this was done to {_written(done_to, clause)}")
         if strange := _apart(mine.subject, theirs.subject, case):
             yield Problem(f"the passage says this of something other than {_written(strange, clause)}")
     if not (does or theirs.actors or mine.is_passive or theirs.is_passive):  # a pronoun did it
         places = slots(other, mine.actors & case.names)
         if swapped := frozenset(stem for stem, slot in places.items() if slot not in ("", "?")):
-            yield Problem(f"by the passage it was not {_written(swapped, clause)} that did this")
+            yield Problem(f"the passage does not say that {_written(swapped, clause)} did this")
     yield from _of_another(case, clause, other, verb[1], mine)
 
 
 def _by_another(case: Case, clause: Clause, other: Clause, actors: frozenset[str], theirs: Roles) -> Iterator[Problem]:
     """What one did by the passage, said of another."""
     if swapped := actors & theirs.others:
-        yield Problem(f"by the passage it was not {_written(swapped, clause)} that did this")
+        yield Problem(f"the passage does not say that {_written(swapped, clause)} did this")
     known = theirs.actors | theirs.others | case.question.content | lexicon.GENERIC
     strange = (actors & case.passage.content) - known
     if strange and not theirs.actors & clause.content:
         yield Problem(f"the passage says this of something other than {_written(strange, clause)}")
     others = actors & case.names & case.passage.content
     if others and theirs.actors & case.names & clause.content:
-        yield Problem(f"by the passage it was not {_written(others, clause)} that did this")
+        yield Problem(f"the passage does not say that {_written(others, clause)} did this")
     if not theirs.actors & clause.content and (apart := _apart(actors, theirs.actors, case)):
         yield Problem(f"the passage says this of something other than {_written(apart, clause)}")
 

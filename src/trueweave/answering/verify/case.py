@@ -106,7 +106,7 @@ class Case:
     @cached_property
     def given(self) -> list[Quantity]:
         """The numbers that others may follow from: for "three years later", also the years of the passage."""
-        if not self.basis_lemmas & _RELATIVE_TIME:
+        if not self.basis_lower & _RELATIVE_TIME:
             return self.basis_quantities
         return [*self.basis_quantities, *(one for one in self.passage.quantities if one.kind == "year")]
 
@@ -115,7 +115,7 @@ class Case:
         """Numbers of the claim that are not in its basis, but follow from numbers there."""
         known = {one.value for one in (*self.basis_quantities, *self.question.quantities)}
         new = (one for one in self.claim.quantities if one.value not in known)
-        found = (quantities.computed(one, self.given, self.claim.content) for one in new)
+        found = (quantities.computed(one, self.given, self.claim.content | self.basis_content) for one in new)
         return tuple(one for one in found if one)
 
     @cached_property

@@ -21,7 +21,7 @@ def quantifiers(case: Case) -> Iterator[Problem]:
     if said and (not any(map(_says_universal, case.basis)) or excepted) and not case.claim.lower & lexicon.NEGATORS:
         yield Problem(f"the passage does not say “{min(said)}”")
     if (ranked := _superlatives(case.claim.words)) & _ranked(case):
-        yield Problem(f"by the passage it is not the {min(ranked)}")
+        yield Problem(f"the passage does not say that it is the {min(ranked)}")
     if "only" in case.claim.lower and not case.basis_lower & {"only", "alone", "sole", "none", "no", "one"}:
         yield Problem("the passage does not say “only”")
 
@@ -100,7 +100,7 @@ def causes(case: Case) -> Iterator[Problem]:
         yield Problem("the passage gives no cause")
         return
     reason = _after(case.claim.words, said)
-    if reason and not reason & case.basis_content:
+    if reason and not reason & (case.basis_content | lexicon.related(case.basis_lemmas)):
         yield Problem("the passage gives another cause")
     elif any(_is_reversed(case.claim, sentence) for sentence in case.basis):
         yield Problem("the passage has cause and effect the other way round")
@@ -143,6 +143,10 @@ def _gives_cause(word: Word, after: Word) -> bool:
 
 
 def _after(found: Sequence[Word], cues: set[str]) -> set[str]:
-    giving = [place for place, word in enumerate(found) if word.lemma in cues & lexicon.BEFORE_CAUSES]
+    giving = [
+        place
+        for place, (word, after) in enumerate(pairwise((*found, _END)))
+        if word.lemma in cues & lexicon.BEFORE_CAUSES or (word.lemma == "cause" and after.lemma == "by")
+    ]
     at = giving[0] if giving else None
     return set() if at is None else {word.stem for word in found[at + 1 :] if word.is_content}

@@ -68,7 +68,8 @@ class Word:
         if self.is_number:
             return False
         if len(self.text) <= 2:  # a letter or a code that names something: vaccine B, alloy K7
-            return self.text.isupper() and self.place > 0 and self.text != "I"
+            is_code = self.text[-1].isdigit() or self.place > 0
+            return self.text.isupper() and is_code and self.text != "I"
         return self.text.casefold() not in _FUNCTION
 
     @property

@@ -127,7 +127,9 @@ def _first_as(found: Sequence[Word], at: int) -> int | None:
 
 
 def _between(found: Sequence[Word], degree: int, than: int, word: str) -> ComparisonClaim:
-    left = _stems(reversed(found[:degree])) or _stems(found[degree + 1 : than])  # more men than women
+    between = _stems(found[degree + 1 : than])  # more men than women
+    left = _stems(reversed(found[:degree]))
+    left = left | between if found[than].lemma == "than" else left or between
     right = _stems(found[than + 1 :])
     return ComparisonClaim(word, left - right, right - left)
 

@@ -29,7 +29,9 @@ def unknown(case: Case) -> Iterator[Problem]:
             continue
         if quantities.converted(one, known) or any((one.value, one.noun) == (two.value, two.noun) for two in before):
             continue
-        if not quantities.roughly(one, known) and not quantities.computed(one, case.given, case.claim.content):
+        if not quantities.roughly(one, known) and not quantities.computed(
+            one, case.given, case.claim.content | case.basis_content
+        ):
             yield Problem(f"{_written(one, case.claim.words)} is not in the passage")
 
 
@@ -45,13 +47,13 @@ def units(case: Case) -> Iterator[Problem]:
             and one.value
             and all((other.unit and other.unit != one.unit) or (not other.unit and other.noun) for other in same)
         ):
-            yield Problem(f"{written} is in {one.unit} here, and in the passage it is not")
+            yield Problem(f"the passage does not give {written} in this unit")
         elif one.kind == "percent" and one.value and all(other.kind != "percent" for other in same):
             yield Problem(f"{written} is not a percentage in the passage")
         elif one.period and all(_is_for_another(one.period, other.period, case) for other in same):
             yield Problem(f"the passage does not say {written} a {one.period}")
         elif one.bound and all(other.bound and other.bound != one.bound for other in same):
-            yield Problem(f"the passage bounds {written} from the other side")
+            yield Problem(f"in the passage {written} is a limit in the other direction")
 
 
 def _is_for_another(mine: str, theirs: str, case: Case) -> bool:
@@ -73,9 +75,13 @@ def groups(case: Case) -> Iterator[Problem]:
         own = quantities.quantities(mine)
         for one in own:
             if one.noun in counted and counted[one.noun] != one.value and _is_counted_otherwise(one, case):
-                yield Problem(f"in the passage {_written(one, mine)} does not count “{one.noun}…”")
+                yield Problem(f"in the passage {_written(one, mine)} does not count {_counted(one, mine)}")
             yield from _of_another(one, mine, segments)
         yield from _paired_otherwise(own, mine, segments)
+
+
+def _counted(one: Quantity, found: Sequence[Word]) -> str:
+    return next((word.text for word in found[one.end :] if word.stem == one.noun), "this")
 
 
 def _is_gapped(clause: Clause, other: Clause) -> bool:
@@ -86,7 +92,8 @@ def _is_gapped(clause: Clause, other: Clause) -> bool:
 def _is_counted_otherwise(one: Quantity, case: Case) -> bool:
     same = [other for other in case.basis_quantities if other.value == one.value]
     said = (other for other in case.claim.quantities if other.value == one.value)  # with the bound before it
-    is_rough = any(quantities.roughly(other, case.basis_quantities) for other in said)
+    known = case.basis_quantities
+    is_rough = any(quantities.roughly(other, known) or quantities.converted(other, known) for other in said)
     return all(other.noun and other.noun != one.noun for other in same) and not is_rough
 
 
@@ -187,7 +194,7 @@ def parts(case: Case) -> Iterator[Problem]:
     yield from _of_them(case, claimed)
     for one in case.claim.quantities:
         if one.value in wholes and wholes[one.value] not in claimed and one.value not in own and _acts(case):
-            yield Problem(f"by the passage it is {wholes[one.value]:f} of {one.value:f}")
+            yield Problem(f"the passage says {wholes[one.value]:f} of {one.value:f}")
 
 
 def _of_them(case: Case, claimed: set[Decimal]) -> Iterator[Problem]:
@@ -204,7 +211,7 @@ def _of_them(case: Case, claimed: set[Decimal]) -> Iterator[Problem]:
                 continue
             said = {word.stem for word in after if word.is_content}
             if whole.value in claimed and part.value not in claimed and said & case.claim.content:
-                yield Problem(f"by the passage this is so of {_plain(part)} of them")
+                yield Problem(f"the passage says this of {_plain(part)} of them")
 
 
 def _parts(statements: Statements) -> Iterator[tuple[Decimal, Decimal]]:

@@ -139,6 +139,7 @@ _OPPOSITE_SIDES = """
     safe | dangerous unsafe
     guilty | innocent
     true | false
+    normal | abnormal
     cheap | expensive dear costly
     adult | child children
     orally oral | writing written

@@ -15,6 +15,7 @@ _PRONOUNS = lexicon.word_set("it he she they him her them his its their who whic
 
 
 def literal(case: Case) -> Iterator[Problem]:
+    yield from _without(case)
     aligned = case.alignment
     if not aligned.is_literal or case.computed:
         return
@@ -24,10 +25,23 @@ def literal(case: Case) -> Iterator[Problem]:
     yield from _qualified(case)
 
 
+def _without(case: Case) -> Iterator[Problem]:
+    """What a claim says is done without, and the passage names: without a permit, where it says "only if"."""
+    claim = case.claim.words
+    for at, word in enumerate(claim):
+        after = [one for one in claim[at + 1 : at + 4] if one.is_content] if word.lemma == "without" else []
+        basis = [one for sentence in case.basis for one in sentence.words]
+        if after and after[0].stem in case.basis_content and not denials(basis) and not denials(claim[:at]):
+            yield Problem(f"the passage does not say “without {after[0].text}”")
+
+
 def _replaced(case: Case, at: int) -> Iterator[Problem]:
     """A word of the passage in the place of another: the insurer, where it says the customer."""
     own, gap = case.alignment.mine[at], case.alignment.gap(at)
-    if own.quantity or own.is_negator or not gap or own.word.stem not in case.passage.content:
+    if own.quantity or own.is_negator or not gap or any(one.is_negator for one in gap):
+        return
+    opposites = lexicon.OPPOSITES.get(lexicon.base(own.word.lemma), frozenset())
+    if own.word.stem not in case.passage.content and opposites.isdisjoint(lexicon.base(o.word.lemma) for o in gap):
         return
     theirs = [one for one in gap if not one.quantity and _is_same_sort(case, own, one)]
     if theirs and not (_PRONOUNS & case.alignment.between(at) or _is_said_elsewhere(case, own, theirs[-1])):

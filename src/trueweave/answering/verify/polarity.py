@@ -68,10 +68,10 @@ def _turned(case: Case, clause: Clause, other: Clause) -> Problem | None:
         return None
     if turned:
         said, instead = turned[0]
-        return Problem(f"it says “{said}” where the passage says “{instead}”")
+        return Problem(f"the passage says “{instead}”, and this sentence “{said}”")
     if faint_denials(clause.words, kin) or faint_denials(other.words, kin):
         return None
-    return Problem("it says that something is so which the passage denies, or the other way round")
+    return Problem("the passage denies this, or says what this sentence denies")
 
 
 def _only_another(clause: Clause, other: Clause) -> bool:

@@ -23,6 +23,7 @@ _SPELT = {
     "dozen": Decimal(12), "twice": Decimal(2), "double": Decimal(2),
 }  # fmt: skip
 _SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_PARTS = {"half": 2, "twice": 2, "doubl": 2, "halve": 2, "third": 3, "quart": 4, "fifth": 5, "tenth": 10}  # by stems
 _SHARES = {"half": "0.5", "third": "0.33333", "quarter": "0.25", "fifth": "0.2", "tenth": "0.1"}
 _LEAST = (("at", "least"), ("no", "less", "than"), ("no", "fewer", "than"), ("more", "than"), ("over",), ("above",),
           ("exceed",), ("not", "be", "less", "than"), ("not", "be", "under"), ("not", "be", "below"))  # fmt: skip
@@ -291,7 +292,7 @@ def _follows(given: Sequence[Quantity], claim: frozenset[str]) -> Iterator[Compu
             yield Computed(one.value * 12, f"12 × {_text(one.value)}")
         if one.value and "month" in one.unit:
             yield Computed(12 / one.value, f"12 ÷ {_text(one.value)}")
-        for parts in (2, 3, 4, 5, 10):
+        for parts in _PARTS.values() if claim & _PARTS.keys() else ():
             yield Computed(one.value / parts, f"{_text(one.value)} ÷ {parts}")
         if one.kind == "year" and claim & _NEXT:
             yield Computed(one.value + 1, f"{_text(one.value)} + 1")

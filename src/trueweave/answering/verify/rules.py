@@ -1,8 +1,9 @@
 """Verification by rules, with no model.
 
-Each rule looks for one way in which a claim can go against its passage, or say more than it: polarity and opposites,
-numbers with their units and groups, who did what to whom, quantifiers, bounds, modality, and causes. A rule that finds
-nothing proves nothing: what rules vouch for is that the words are there and that none of these differ.
+A claim that is a sentence of its passage with one thing changed is contradicted. Each rule looks for one other way in
+which a claim can go against its passage, or say more than it: polarity and opposites, numbers with their units and
+groups, who did what to whom, quantifiers, bounds, modality, and causes. A rule that finds nothing proves nothing: what
+rules vouch for is that the words are there and that none of these differ.
 """
 
 from __future__ import annotations
