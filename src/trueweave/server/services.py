@@ -95,13 +95,14 @@ class Readiness:
 
     async def check(self, patience: float) -> None:
         """DatabaseError where the database does not answer in so many seconds, or cannot be worked with."""
-        if self._asking is None or self._asking.done():
-            self._asking = asyncio.create_task(api_keys.any_valid(self._database))
-        await asyncio.wait((self._asking,), timeout=patience)
-        if not self._asking.done():
+        asking = self._asking
+        if asking is None or asking.done():
+            asking = self._asking = asyncio.create_task(api_keys.any_valid(self._database))
+        await asyncio.wait((asking,), timeout=patience)
+        if not asking.done():
             raise DatabaseUnavailable(f"the database did not answer within {patience:g} s")
         with translated():
-            await self._asking
+            await asking
 
     async def aclose(self) -> None:
         """Wait for no answer any longer."""
