@@ -244,8 +244,8 @@ ERRORS: dict[str, tuple[Callable[[Index], Awaitable[Any]], type[errors.Trueweave
     "no rule": (lambda it: it.rules.undo(NOWHERE), errors.RuleError),
     "a rule of nothing": (lambda it: it.rules.merge(NameKey("Ada")), errors.RuleError),
     "no suggestion": (lambda it: it.rules.accept(99), errors.RuleError),
-    "no picture": (lambda it: it.graph.picture(), errors.ConfigError),
-    "no way": (lambda it: it.graph.picture("Grace Hopper", to="London"), errors.ConfigError),
+    "no picture": (lambda it: it.graph.picture(), errors.InvalidArgument),
+    "no way": (lambda it: it.graph.picture("Grace Hopper", to="London"), errors.InvalidArgument),
 }
 
 
@@ -279,14 +279,16 @@ async def test_files_folders_and_texts_are_added(index: Index, tmp_path: Path) -
     (folder / "broken.pdf").write_bytes(b"%PDF-1.4 nothing")
     heard: list[Event] = []
     text = Source("text", "Mary Shelley wrote.", "Mary", {"year": 1818}, (Place(0, "page", "9"),), ("odd",))
-    added = await index.add(folder, text, tmp_path / "missing.txt", listener=heard.append)
+    added = await index.add(folder, text, listener=heard.append)
     assert (added.new, added.unchanged, added.extracted, added.failed) == (3, 0, 3, 0)
-    assert (added.unreadable, added.refused, added.skipped, added.noted) == (2, 0, 2, 1)
+    assert (added.unreadable, added.refused, added.skipped, added.noted) == (1, 0, 2, 1)
     assert added.chunks == 3
     uris = {one.uri for one in heard if isinstance(one, Extracted)}
     assert uris == {(folder / "a.md").as_posix(), (folder / "deep/rows.csv").as_posix() + "#7", "text"}
     told = [one for one in heard if isinstance(one, Unreadable | Refused)]
-    assert len(told) == 2
+    assert len(told) == 1
+    with pytest.raises(errors.UnreadableFile, match="missing.txt"):
+        await index.add(text, tmp_path / "missing.txt")
     assert sum(one.new for one in heard if isinstance(one, Found)) == 3
     assert len([one for one in heard if isinstance(one, Skipped)]) == 2
     details = await index.document("text")
@@ -304,7 +306,9 @@ async def test_files_folders_and_texts_are_added(index: Index, tmp_path: Path) -
 async def test_documents_are_handed_in_as_one_job(index: Index, tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     file.write_text(ADA)
-    job = await index.jobs.submit(NamedFile(file, "upload:a"), tmp_path / "nothing.txt")
+    broken = tmp_path / "broken.pdf"
+    broken.write_bytes(b"%PDF-1.4 nothing")
+    job = await index.jobs.submit(NamedFile(file, "upload:a"), broken)
     assert (job.documents, len(job.refused)) == (1, 1)
     more = await index.jobs.submit(Source("upload:b", ADA), job=job.id)
     assert (more.id, more.documents) == (job.id, 2)

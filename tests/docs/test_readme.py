@@ -65,7 +65,7 @@ def test_the_same_from_python(url: str, notes: Path) -> None:
 def test_one_string_is_changed(url: str, notes: Path) -> None:
     """What is shown for a server does the same in a database, whose address is the one string."""
     code, moved = blocks("python")
-    filled = code.replace("AsyncTrueweave.open()", f"AsyncTrueweave.open({url!r}, 'acme')")
+    filled = code.replace("AsyncTrueweave.open()", f"AsyncTrueweave.open({url!r}, 'acme', make=True)")
     subprocess.run([sys.executable, "-c", filled], cwd=notes, capture_output=True, check=True)
     here = moved.replace('"http://127.0.0.1:8000"', repr(url))
     assert here != moved

@@ -50,6 +50,7 @@ CALLS: dict[str, Call] = {
     "accept_above": lambda it: it.rules.accept_above(90),
     "add_documents": lambda it: it.add_documents([]),
     "allow": lambda it: it.budget.allow(tokens=1),
+    "for_run": lambda it: it.budget.for_run(tokens=1),
     "ask": lambda it: it.ask("Who?"),
     "budget": lambda it: it.budget.get(),
     "change_resolution": lambda it: it.rules.change_resolution(ResolutionSettings("off", 90, "name")),
