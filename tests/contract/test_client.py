@@ -287,7 +287,7 @@ async def test_files_folders_and_texts_are_added(index: Index, tmp_path: Path) -
     assert uris == {(folder / "a.md").as_posix(), (folder / "deep/rows.csv").as_posix() + "#7", "text"}
     told = [one for one in heard if isinstance(one, Unreadable | Refused)]
     assert len(told) == 1
-    with pytest.raises(errors.UnreadableFile, match="missing.txt"):
+    with pytest.raises(errors.UnreadableFile, match=r"missing\.txt"):
         await index.add(text, tmp_path / "missing.txt")
     assert sum(one.new for one in heard if isinstance(one, Found)) == 3
     assert len([one for one in heard if isinstance(one, Skipped)]) == 2

@@ -221,7 +221,7 @@ def test_the_command_measures_ones_own_questions(url: str, tmp_path: Path, monke
     assert run.invoke(app, ["add", "acme.md", "hats.md"]).exit_code == 0
     done = run.invoke(app, ["bench", "mine.jsonl", "--k", "1", "--set", "keyword.top_k=1"])
     assert done.exit_code == 0, done.output
-    assert "On your questions, keyword finds 100 % of the supporting documents in first place" in done.output
+    assert "On your questions, auto finds 100 % of the supporting documents in first place" in done.output
     assert "naive is left out" in done.output
     told = json.loads(run.invoke(app, ["bench", "mine.jsonl", "--methods", "keyword", "--json"]).stdout)
     assert told["methods"][0]["scores"]["recall@5"]["mean"] == 1.0

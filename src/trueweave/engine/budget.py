@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from decimal import Decimal
 
 from trueweave.engine.core import OpenWorkspace
 from trueweave.store.postgres import ledger
-from trueweave.store.postgres.public_errors import own_errors
+from trueweave.store.postgres.public_errors import own_errors, translated
 from trueweave.types import Budget, Spent, SpentOn
 
 
@@ -35,7 +35,9 @@ class AsyncBudgetGroup:
         """A budget for one run: inside `async with`, this workspace spends no more than that, in money or in tokens,
         over all workers, and no more than its own budget allows. At the end, or if this process dies, it is gone.
         ConfigError where another run has one."""
-        async with (await self._core.models()).run_budget(price, tokens):
+        async with AsyncExitStack() as run:
+            with translated():
+                await run.enter_async_context((await self._core.models()).run_budget(price, tokens))
             yield
 
     async def receipt(self, since: datetime | None = None) -> list[Spent]:
