@@ -22,6 +22,7 @@ from uuid import UUID, uuid4
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from psycopg import OperationalError
 
 from tests.conftest import FULL
 from tests.oracle import assert_view_is_right
@@ -46,7 +47,7 @@ from trueweave.store.postgres.db import Database
 from trueweave.store.postgres.joining import join_servers, weigh_server
 from trueweave.store.postgres.moving import OwnerAddress, move_workspace
 from trueweave.store.postgres.servers import Servers
-from trueweave.testing import Databases, Faults, HashEmbedder, SimulatedCrash
+from trueweave.testing import Databases, Faults, HashEmbedder
 
 HISTORIES = 5000 if FULL else 100
 PARTS = 2 if FULL else 1  # so that `pytest -n 2` runs them at the same time
@@ -221,7 +222,7 @@ class Writer:
             except UnknownWorkspace:
                 self.faults.break_at(None)
                 await self.open()
-            except (SimulatedCrash, DatabaseUnavailable, WorkspaceLoading):
+            except (OperationalError, DatabaseUnavailable, WorkspaceLoading):
                 self.faults.break_at(None)
                 await asyncio.sleep(0.02)
         else:
