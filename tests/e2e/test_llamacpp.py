@@ -19,6 +19,7 @@ from trueweave import Answer, AsyncTrueweave, Chunk, Document, Link
 from trueweave.answering.check import verify
 from trueweave.answering.verify import JudgeVerifier
 from trueweave.config import Settings
+from trueweave.errors import BadReply
 from trueweave.events import Event, Extracted, Failed
 from trueweave.evidence import Basis, Claim
 from trueweave.extract.findings import NOTHING_FOUND
@@ -244,7 +245,11 @@ async def test_reports_are_written_and_answer_whatever_a_small_model_makes_of_th
         assert (await trueweave.communities.write_reports()).reports == 0
 
         for method in (Community(reply_tokens=200), Drift(reply_tokens=100, part=Fuse(top_k=2))):
-            answer = await trueweave.ask("Who wrote to whom?", method)
+            try:
+                answer = await trueweave.ask("Who wrote to whom?", method)
+            except BadReply as error:  # it may write no list of points at all, which is said
+                assert "gave no points that can be read" in str(error)
+                continue
             assert answer.text
             shown = {passage.id for passage in answer.evidence.passages}
             assert {citation.passage.id for citation in answer.citations} <= shown
