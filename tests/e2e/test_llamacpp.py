@@ -247,8 +247,7 @@ async def test_reports_are_written_and_answer_whatever_a_small_model_makes_of_th
         for method in (Community(reply_tokens=200), Drift(reply_tokens=100, part=Fuse(top_k=2))):
             try:
                 answer = await trueweave.ask("Who wrote to whom?", method)
-            except BadReply as error:  # it may write no list of points at all, which is said
-                assert "gave no points that can be read" in str(error)
+            except BadReply:  # it may write no list of points at all
                 continue
             assert answer.text
             shown = {passage.id for passage in answer.evidence.passages}
