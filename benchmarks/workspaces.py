@@ -77,7 +77,7 @@ async def run(url: str, model: str, number: int) -> dict[str, Any]:
         database = await stack.enter_async_context(Database(url))
         factory = await stack.enter_async_context(ModelFactory(database))
         names = [f"tenant {n}" for n in range(1, number + 1)]
-        bare = await _seconds(names, lambda _: database.read(0, b"SELECT 1"))
+        bare = await _seconds(names, lambda _: database.read(None, b"SELECT 1"))
         before = _memory()
         opened: list[AsyncTrueweave] = []
 

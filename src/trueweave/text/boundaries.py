@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from zlib import crc32
 
 from trueweave.text import sentences, tokens
@@ -37,11 +37,14 @@ class Borders:
     def of(cls, source: Source, piece: int) -> Borders:
         """The borders of a document. Where sentences are longer than `piece` tokens, words have borders too."""
         text, ranks = source.text, _ranks(source)
-        found = [(0, ranks.get(0, CHARACTER), 0)]
+        # One at a time: a step over a million of them at once would stop all other threads.
+        places, kinds, sums = [0], [ranks.get(0, CHARACTER)], [0]
         for start, end in pairwise(sorted({0, *ranks, len(text)})):
-            found += _pieces(text, start, end, ranks.get(end, CHARACTER), piece)
-        places, kinds, counts = zip(*found, strict=True)
-        return cls(text, list(places), list(kinds), list(accumulate(counts)))
+            for place, rank, size in _pieces(text, start, end, ranks.get(end, CHARACTER), piece):
+                places.append(place)
+                kinds.append(rank)
+                sums.append(sums[-1] + size)
+        return cls(text, places, kinds, sums)
 
     def lot(self, border: int) -> int:
         """A number that depends on the text round a border and on nothing else."""
